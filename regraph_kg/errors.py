@@ -1,0 +1,56 @@
+"""Our own failures, one tree; a candidate's failure is data (`models.Outcome`), never one of these.
+
+    RegraphError            exit code
+    |- BadInput             2   a file, option or name the user gave
+    |- Environment          3   something the machine lacks or lost
+    |  |- StoreError            the graph database
+    |  |- ModelError            the language model or its server
+    |  `- ToolError             compiler, GPU, disk, sandbox
+    |- Interrupted          4   stopped on the way; can be resumed
+    `- AnswersPending       5   waiting for answers by file
+
+Every message is one line: what, where, how to mend. The CLI prints it and exits with `exit_code`;
+exit code 1 (an honest negative) is a result, not an error.
+"""
+
+
+class RegraphError(Exception):
+    """Root of everything this project raises on purpose."""
+
+    exit_code = 3
+
+
+class BadInput(RegraphError):
+    """The user gave something unusable: a file, an option, a name."""
+
+    exit_code = 2
+
+
+class Environment(RegraphError):
+    """The machine lacks, or has lost, something we need."""
+
+    exit_code = 3
+
+
+class StoreError(Environment):
+    """The graph store is absent, unreachable, foreign, newer than we are, or refused us."""
+
+
+class ModelError(Environment):
+    """The language model or its server failed."""
+
+
+class ToolError(Environment):
+    """Compiler, GPU, disk or sandbox failed: never the candidate's fault."""
+
+
+class Interrupted(RegraphError):
+    """The work was stopped and can go on; the message names the command that resumes it."""
+
+    exit_code = 4
+
+
+class AnswersPending(RegraphError):
+    """Prompts were written to a file and wait for their answers."""
+
+    exit_code = 5

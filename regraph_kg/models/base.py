@@ -1,0 +1,17 @@
+"""The base of every value that is read from or written to a file."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Target = Literal["cuda", "openmp"]
+"""What candidate code is compiled for; a technique belongs to exactly one target."""
+
+Metric = Literal["call", "device"]
+"""What is timed: "call" = host pointers, transfers included; "device" = device pointers."""
+
+
+class Frozen(BaseModel):
+    """Immutable, and strict about unknown fields: a misspelt field must not vanish silently."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,0 +1,144 @@
+"""What the graph is told (MergePlan, MergeCounts) and what it answers (Neighbourhood, Example)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from regraph_kg.models.base import Target
+from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import Trajectory
+
+EFFECT_SCALE = 2**20
+"""Sums of log2 effects are integers, round(2^20 * log2 x): exact in any order of writers."""
+
+RelabelStage = Literal["given", "exact", "alias", "lexical", "embed", "model", "new"]
+
+
+@dataclass(frozen=True, slots=True)
+class Relabelled:
+    """One step's label resolved to a technique, and how."""
+
+    label: str
+    technique: str
+    stage: RelabelStage
+    score: float = 1.0
+    runner_up: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MergePlan:
+    """One trajectory, resolved, ready to be merged in one transaction.
+
+    `labels[i]` resolves `trajectory.steps[i]`, `failed_labels[i]` resolves
+    `trajectory.failures[i]`; `new` are techniques that the store may not know yet.
+    """
+
+    trajectory: Trajectory
+    labels: tuple[Relabelled, ...]
+    failed_labels: tuple[Relabelled, ...] = ()
+    new: tuple[Technique, ...] = ()
+
+    def path(self) -> tuple[str, ...]:
+        """Technique ids from the start on; `len(steps) + 1` of them."""
+        start = f"{self.trajectory.target}/start"
+        return (start, *(r.technique for r in self.labels))
+
+
+@dataclass(frozen=True, slots=True)
+class MergeCounts:
+    """What a merge did: trajectories added, already known, refused (ref clash), and the rest.
+
+    `conflicts` maps a refused trajectory's id to the reason.
+    """
+
+    added: int = 0
+    known: int = 0
+    examples: int = 0
+    techniques: int = 0
+    measurements: int = 0
+    conflicts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """A technique seen after another one, with its statistics.
+
+    `examples` counts over all devices; `tried`, `verified` and `sum_log2_effect` (fixed point,
+    `EFFECT_SCALE`) are those of the asked device, else of the target's other devices, else zero:
+    `statistics` says which. `example_ids`, best first.
+    """
+
+    technique: Technique
+    examples: int
+    tried: int
+    verified: int
+    sum_log2_effect: int
+    best_effect: float | None
+    statistics: Literal["device", "other-devices", "none"]
+    example_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The successors of one technique, most examples first, then by id."""
+
+    technique: str
+    successors: tuple[Successor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One seen step: a TRANSITION relationship."""
+
+    id: str
+    source: str
+    target: str
+    problem: str
+    before: str
+    after: str
+    reasoning: str
+    detail: str
+    original_label: str
+    relabel_stage: str
+    trajectory: str
+    step: int
+    verified: bool
+    outcome: str | None
+    speedup: float | None
+    effect: float | None
+    device: str | None
+    toolchain: str | None
+    model: str
+    licence: str
+    created: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionStats:
+    """One NEXT row: a pair of techniques on one device ("unmeasured" has tried = 0)."""
+
+    source: str
+    target: str
+    device: str
+    examples: int
+    tried: int
+    verified: int
+    verified_first: int
+    failed: Mapping[str, int]
+    sum_log2_effect: int
+    sum_sq_log2_effect: int
+    best_effect: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStats:
+    """Totals of a store."""
+
+    product: str
+    schema_version: int
+    techniques: int
+    transitions: int
+    pairs: int
+    trajectories: int
+    targets: Mapping[Target, int]
+    """Trajectories per target."""

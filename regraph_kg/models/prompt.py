@@ -1,0 +1,46 @@
+"""Prompt and Reply: what a language model is asked and says."""
+
+from typing import Literal
+
+from regraph_kg.models.base import Frozen, Target
+
+
+class PromptKey(Frozen):
+    """Identity of a prompt within a run; what recorded answers are keyed by.
+
+    `path` is the technique sequence up to and including the one asked for, each element an id, with
+    "#k" appended where sample k > 0 of that step was entered. `attempt` is the sample number of the
+    last step (0, 1, ..), `repair` the repair round (0 = the first answer). A method that walks no
+    graph has an empty path.
+    """
+
+    problem: str
+    target: Target
+    path: tuple[str, ...]
+    attempt: int = 0
+    repair: int = 0
+
+
+class Prompt(Frozen):
+    """A rendered prompt: the constant part (`system`) first, so that prompt caches hold."""
+
+    key: PromptKey
+    system: str
+    user: str
+    seed: int = 0
+
+
+class Reply(Frozen):
+    """A model's answer.
+
+    `finish`: "stop" ended by itself, "length" was cut, "unrecorded": a recorded model has no answer
+    for this key (closed on this path, costs nothing, teaches nothing).
+    """
+
+    text: str
+    finish: Literal["stop", "length", "unrecorded"]
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    model: str = ""
+    """Name and digest of the model that answered."""

@@ -1,0 +1,137 @@
+"""Trajectory JSONL, version 1: one object a line (graph.md section 1).
+
+History: 1 (2026-11) first version.
+"""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from regraph_kg.models.base import Frozen, Metric, Target
+from regraph_kg.models.evaluation import Outcome
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"^[^\x00]*$")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class Source(Frozen):
+    """Where a trajectory comes from; outside its identity."""
+
+    model: str = ""
+    run: str = ""
+    prompt_hash: str = ""
+    created: str = ""
+    licence: str = ""
+
+
+class Measurement(Frozen):
+    """One step's code measured once; keyed by device, toolchain, evaluator and run.
+
+    `serial_seconds / seconds` is the step's speedup, `before_seconds / seconds` its effect; both
+    only where the outcome is "passed".
+    """
+
+    device: Name
+    toolchain: str
+    evaluator: str
+    run: str
+    outcome: Outcome
+    metric: Metric = "call"
+    seconds: Seconds | None = None
+    before_seconds: Seconds | None = None
+    serial_seconds: Seconds | None = None
+    repairs: int = Field(default=0, ge=0)
+    """Repair calls it took; 0 counts as verified at first."""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What makes two measurements of one step the same measurement."""
+        return (self.device, self.toolchain, self.evaluator, self.run)
+
+    @property
+    def speedup(self) -> float | None:
+        """Serial time / time after the step."""
+        return _ratio(self.serial_seconds, self.seconds, self.outcome)
+
+    @property
+    def effect(self) -> float | None:
+        """Time before the step / time after it."""
+        return _ratio(self.before_seconds, self.seconds, self.outcome)
+
+
+class Step(Frozen):
+    """One optimization step: what was done, why, and the code after it."""
+
+    label: Name
+    """The technique's name as the model wrote it."""
+    technique: str | None = None
+    """Resolved technique id, once relabelled."""
+    reasoning: str = ""
+    detail: str = ""
+    code: Text
+    measurements: tuple[Measurement, ...] = ()
+
+
+class FailedStep(Frozen):
+    """A step that was tried after `after_step` steps and failed: evidence, never an example."""
+
+    after_step: int = Field(ge=0)
+    label: Name
+    technique: str | None = None
+    outcome: Outcome
+    diagnosis: str = ""
+    code_hash: str = ""
+
+
+class Trajectory(Frozen):
+    """Serial code and the steps that made it fast."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    ref: str | None = None
+    """The sender's own name for it; a second trajectory with the same ref but other content is refused."""
+    target: Target
+    problem: Name
+    serial: Text
+    source: Source = Source()
+    steps: tuple[Step, ...] = Field(min_length=1, max_length=100)
+    failures: tuple[FailedStep, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """SHA-256 (hex) of the canonical content: target, problem, serial and what each step says."""
+        content = {
+            "target": self.target,
+            "problem": self.problem,
+            "serial": self.serial,
+            "steps": [
+                {"label": s.label, "reasoning": s.reasoning, "detail": s.detail, "code": s.code}
+                for s in self.steps
+            ],
+        }
+        return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+
+def canonical(content: object) -> str:
+    """Canonical JSON text: NFC strings with LF line ends, sorted keys, no spaces, UTF-8."""
+    return json.dumps(_plain(content), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", value.replace("\r\n", "\n").replace("\r", "\n"))
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _ratio(over: float | None, under: float | None, outcome: Outcome) -> float | None:
+    if outcome is not Outcome.PASSED or over is None or under is None:
+        return None
+    return over / under

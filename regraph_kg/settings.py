@@ -1,0 +1,63 @@
+"""Settings, read once from the environment (REGRAPH_*) and `regraph.toml`; flags override both."""
+
+from pathlib import Path
+
+import platformdirs
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from regraph_kg.errors import BadInput
+
+
+class Settings(BaseSettings):
+    """Every knob that is not an option of one command. Frozen; secrets never print."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="REGRAPH_", toml_file="regraph.toml", frozen=True, extra="ignore"
+    )
+
+    store: str = "embedded"
+    """"embedded", or the URI of a Neo4j server (neo4j://, neo4j+s://, bolt://)."""
+    store_user: str = "neo4j"
+    store_password: SecretStr = SecretStr("")
+    store_database: str | None = None
+    store_idle_seconds: float = Field(default=600, gt=0)
+    """The embedded store ends by itself after this long without a client."""
+    data_dir: Path = Path(platformdirs.user_data_dir("regraph"))
+    cache_dir: Path = Path(platformdirs.user_cache_dir("regraph"))
+    corpus: Path = Path("corpus")
+    """Folder with problems/, trajectories/, recorded/ and techniques.json."""
+    model: str = "recorded"
+    """"recorded" or "ollama:NAME"."""
+    ollama_url: str = "http://127.0.0.1:11434"
+    model_timeout_seconds: float = Field(default=600, gt=0)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags, then the environment, then regraph.toml in the current folder."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def read_settings(**flags: object) -> Settings:
+    """Settings with `flags` that are not None on top; `BadInput` names the first bad one."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    try:
+        return Settings(**given)  # type: ignore[arg-type]
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise BadInput(
+            f"setting {name}: {first['msg']}; see REGRAPH_{name.upper()} and regraph.toml"
+        ) from None
