@@ -9,7 +9,7 @@ from regraph_kg.errors import Interrupted, RegraphError
 
 app = typer.Typer(
     name="regraph",
-    help="Optimize code with a technique graph: a model proposes, the compiler and the clock judge.",
+    help="Optimize code with a technique graph: a model proposes, compiler and clock judge.",
     epilog=(
         "Exit codes: 0 done | 1 an honest negative | 2 usage or bad input | 3 environment"
         " | 4 interrupted, resumable | 5 waiting for answers by file."

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import Field
+
 from regraph_kg.models.base import Frozen, Metric, Target
 
 
@@ -82,9 +84,9 @@ class EvalReport(Frozen):
     baseline: Timing | None = None
     speedup: float | None = None
     speedup_interval: Interval | None = None
-    stages: dict[str, float] = {}
+    stages: dict[str, float] = Field(default_factory=dict)
     """Wall seconds of each stage that happened: compile, verify, time, total."""
-    facts: dict[str, str] = {}
+    facts: dict[str, str] = Field(default_factory=dict)
     """Machine facts: driver, clocks, temperature, kernel, ... as text."""
 
     @property

@@ -93,7 +93,7 @@ class Trajectory(Frozen):
 
     schema_version: Literal[1] = Field(alias="schema")
     ref: str | None = None
-    """The sender's own name for it; a second trajectory with the same ref but other content is refused."""
+    """The sender's own name for it; the same ref with other content is refused."""
     target: Target
     problem: Name
     serial: Text
@@ -103,7 +103,7 @@ class Trajectory(Frozen):
 
     @property
     def id(self) -> str:
-        """SHA-256 (hex) of the canonical content: target, problem, serial and what each step says."""
+        """SHA-256 (hex) of the canonical target, problem, serial and what each step says."""
         content = {
             "target": self.target,
             "problem": self.problem,

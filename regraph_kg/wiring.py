@@ -1,0 +1,1 @@
+"""Settings -> parts: the only place that names concrete stores, models and judges."""

@@ -1,0 +1,35 @@
+"""Options and the closing table of what this machine could not run, and why."""
+
+import os
+from collections import Counter
+
+import pytest
+
+from tests.requirement import KNOWN
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--require",
+        default="",
+        help=f"comma-separated things whose absence fails instead of skipping: {', '.join(KNOWN)}",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    names = [name for name in config.getoption("--require").split(",") if name]
+    unknown = sorted(set(names) - set(KNOWN))
+    if unknown:
+        raise pytest.UsageError(f"--require={','.join(unknown)}: know only {', '.join(KNOWN)}")
+    if names:
+        os.environ["REGRAPH_TEST_REQUIRE"] = ",".join(names)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    if not skipped:
+        return
+    reasons = Counter(str(r.longrepr[2]).removeprefix("Skipped: ") for r in skipped)
+    terminalreporter.section("not run on this machine")
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.write_line(f"{count:4d} x  {reason}")

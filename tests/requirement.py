@@ -1,0 +1,22 @@
+"""`require(what, reason)`: skip loudly where a machine lacks something, fail where it was required."""
+
+import os
+from typing import NoReturn
+
+import pytest
+
+KNOWN = ("neo4j", "gpu", "nvcc", "ollama", "browser")
+"""What `--require` may name."""
+
+
+def required() -> frozenset[str]:
+    """Names given by `--require` (kept in the environment so that xdist workers see them)."""
+    return frozenset(filter(None, os.environ.get("REGRAPH_TEST_REQUIRE", "").split(",")))
+
+
+def require(what: str, reason: str) -> NoReturn:
+    """Report that `what` is absent: a failure where the caller required it, else a skip."""
+    assert what in KNOWN, what
+    if what in required():
+        pytest.fail(f"{what} is required on this machine: {reason}", pytrace=False)
+    pytest.skip(f"{what}: {reason}")
