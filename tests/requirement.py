@@ -1,4 +1,4 @@
-"""`require(what, reason)`: skip loudly where a machine lacks something, fail where it was required."""
+"""`require(what, reason)`: skip loudly what a machine lacks, fail where it was required."""
 
 import os
 from typing import NoReturn
