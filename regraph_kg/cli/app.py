@@ -1,11 +1,14 @@
 """`regraph`: the command tree, and the one place where an error becomes a line and an exit code."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from regraph_kg.errors import Interrupted, RegraphError
+from regraph_kg.errors import BadInput, Interrupted, RegraphError
+
+KEYBOARD_INTERRUPT = 130
+"""What typer returns for a Ctrl-C that no command handled."""
 
 app = typer.Typer(
     name="regraph",
@@ -28,16 +31,28 @@ def _root(
 
 
 def main() -> None:
-    """Entry point of the `regraph` script."""
+    """Entry point of the `regraph` script: every ending gets one line and a documented exit code."""
     try:
-        app()
-    except KeyboardInterrupt:
-        _end(Interrupted("interrupted; nothing to resume, run the command again"))
+        code = app(standalone_mode=False)
     except RegraphError as error:
         _end(error)
+    except typer.TyperException as error:
+        _end(_usage(error))
+    except BrokenPipeError:  # the reader (head, less) has seen enough
+        sys.stdout = None  # type: ignore[assignment]
+        code = 0
+    if code == KEYBOARD_INTERRUPT:
+        _end(Interrupted("interrupted; run the same command again"))
+    sys.exit(code)
 
 
-def _end(error: RegraphError) -> None:
+def _usage(error: typer.TyperException) -> BadInput:
+    text = error.format_message()
+    is_help = "\n" in text  # a group called without a command
+    return BadInput(text if is_help else f"{text} (see regraph --help)")
+
+
+def _end(error: RegraphError) -> NoReturn:
     if "--debug" in sys.argv:
         raise error
     typer.echo(f"regraph: {error}", err=True)

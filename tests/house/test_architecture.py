@@ -1,0 +1,87 @@
+"""The direction rules of docs/architecture.md hold, and each one can fail."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("regraph_kg", "ingest", "search", "evaluation", "cypher")
+
+VIOLATIONS = {
+    "Data flows one way": ("regraph_kg/models/base.py", "import regraph_kg.graph"),
+    "Only wiring names a backend": ("regraph_kg/cli/store.py", "import regraph_kg.backends.bolt"),
+    "Query text is read in one place": ("regraph_kg/backends/bolt.py", "import regraph_kg.cypher"),
+    "The neo4j driver stays behind the bolt backend": ("ingest/plan.py", "import neo4j"),
+    "The judge runs alone: no database driver, no JVM, no model client": (
+        "evaluation/problem.py",
+        "import ollama",
+    ),
+    "The search decides; it touches no device, process or network": (
+        "search/select.py",
+        "import subprocess",
+    ),
+    "The worker is standard library only": ("evaluation/worker.py", "import numpy"),
+    "Inside search: one story module over independent parts": (
+        "search/select.py",
+        "import regraph_kg.search.mcgs",
+    ),
+    "Inside evaluation: one story module over independent parts": (
+        "evaluation/verify.py",
+        "import regraph_kg.evaluation.evaluate",
+    ),
+    "Inside ingest: one story module over independent parts": (
+        "ingest/read.py",
+        "import regraph_kg.ingest.plan",
+    ),
+}
+
+
+def lint(tree: Path) -> str:
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"],
+        cwd=tree,
+        env={"PYTHONPATH": str(tree), "PATH": "/usr/bin:/bin", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+def broken(report: str) -> set[str]:
+    return {
+        line.removesuffix(" BROKEN").strip()
+        for line in report.splitlines()
+        if line.endswith(" BROKEN")
+    }
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in PACKAGES:
+        shutil.copytree(
+            ROOT / name,
+            tmp_path / name,
+            symlinks=True,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_every_rule_is_kept(tree: Path) -> None:
+    report = lint(tree)
+    assert f"Contracts: {len(VIOLATIONS)} kept, 0 broken." in report, report
+
+
+@pytest.mark.parametrize("rule", VIOLATIONS)
+def test_a_planted_violation_breaks_its_rule(rule: str, tree: Path) -> None:
+    path, line = VIOLATIONS[rule]
+    with (tree / path).open("a") as file:
+        file.write(f"\n{line}\n")
+    report = lint(tree)
+    assert rule in broken(report), report
