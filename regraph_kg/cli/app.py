@@ -31,7 +31,7 @@ def _root(
 
 
 def main() -> None:
-    """Entry point of the `regraph` script: every ending gets one line and a documented exit code."""
+    """Entry point of the `regraph` script: every ending gets a documented exit code."""
     try:
         code = app(standalone_mode=False)
     except RegraphError as error:
@@ -39,7 +39,7 @@ def main() -> None:
     except typer.TyperException as error:
         _end(_usage(error))
     except BrokenPipeError:  # the reader (head, less) has seen enough
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         code = 0
     if code == KEYBOARD_INTERRUPT:
         _end(Interrupted("interrupted; run the same command again"))
@@ -47,9 +47,10 @@ def main() -> None:
 
 
 def _usage(error: typer.TyperException) -> BadInput:
-    text = error.format_message()
-    is_help = "\n" in text  # a group called without a command
-    return BadInput(text if is_help else f"{text} (see regraph --help)")
+    text = error.format_message().rstrip(".")
+    if not text:  # called without a command: typer has printed the help already
+        sys.exit(BadInput.exit_code)
+    return BadInput(f"{text} (see regraph --help)")
 
 
 def _end(error: RegraphError) -> NoReturn:
