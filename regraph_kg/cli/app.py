@@ -5,6 +5,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from regraph_kg.cli.evaluate import evaluate
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
 
 KEYBOARD_INTERRUPT = 130
@@ -21,6 +22,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+app.command()(evaluate)
 
 
 @app.callback()

@@ -1,10 +1,24 @@
-"""Technique: a node of the graph, and the vocabulary file that seeds it."""
+"""Technique: a node of the graph; Vocabulary: its names, and when two spellings mean the same.
 
-from typing import Self
+The vocabulary file (`corpus/techniques.json`) is a JSON list of techniques.
+"""
 
-from pydantic import Field, model_validator
+import hashlib
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, Self
 
+from pydantic import Field, StringConstraints, model_validator
+
+from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen, Target
+
+TechniqueId = Annotated[
+    str,
+    StringConstraints(pattern=r"^(cuda|openmp)/[a-z0-9]+(-[a-z0-9]+)*$", max_length=200),
+]
 
 
 class Technique(Frozen):
@@ -13,7 +27,7 @@ class Technique(Frozen):
     `id` is "<target>/<slug>"; "<target>/start" is the initial state (serial code).
     """
 
-    id: str = Field(pattern=r"^(cuda|openmp)/[a-z0-9]+(-[a-z0-9]+)*$", max_length=200)
+    id: TechniqueId
     name: str = Field(min_length=1, max_length=200)
     target: Target
     definition: str = ""
@@ -33,3 +47,99 @@ class Technique(Frozen):
 def start_id(target: Target) -> str:
     """Id of the initial state of `target`: serial code, nothing applied."""
     return f"{target}/start"
+
+
+def spelling(label: str) -> str:
+    """What spellings of one name have in common: lower-case singular words, space-separated.
+
+    Case, punctuation, accents, CamelCase, plurals and the marks around names of the languages
+    ("#pragma omp simd", "__restrict__") do not distinguish names.
+    """
+    plain = "".join(c for c in unicodedata.normalize("NFKD", label) if not unicodedata.combining(c))
+    words = re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", plain))
+    return " ".join(_singular(_SAME.get(word, word)) for word in map(str.casefold, words)).strip()
+
+
+def technique_id(target: Target, label: str) -> str:
+    """The id that a technique named `label` gets: a function of its `spelling` alone.
+
+    A hash is appended where the spelling does not make a slug, or would make the start's.
+    """
+    words = spelling(label)
+    slug = "-".join(re.findall(r"[a-z0-9]+", words))[:_SLUG]
+    if slug.replace("-", " ") != words or slug == "start":
+        slug = f"{slug or 'technique'}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
+    return f"{target}/{slug.replace('--', '-')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A technique found by a name: "exact" by its id or name, "alias" by an alias."""
+
+    technique: str
+    stage: Literal["exact", "alias"]
+
+
+class Vocabulary:
+    """Techniques, found by id, name or alias within their target.
+
+    `curated` (the vocabulary file) comes first; `stored` (what a graph knows) adds the techniques
+    and aliases that earlier ingests made. Raises `BadInput` when two curated techniques of a target
+    share a spelling; where stored ones do, the first by id has it.
+    """
+
+    def __init__(self, curated: Sequence[Technique], stored: Sequence[Technique] = ()) -> None:
+        self.curated = tuple(curated)
+        self.known = {t.id: t for t in (*stored, *curated)}
+        self._curated = _Names()
+        self._stored = _Names()
+        for technique in curated:
+            self._curated.add(technique, refuse=True)
+        for technique in sorted(stored, key=lambda t: t.id):
+            self._stored.add(technique)
+
+    def find(self, label: str, target: Target) -> Match | None:
+        """The technique of `target` that `label` names, else None."""
+        key = (target, spelling(label))
+        for names in (self._curated, self._stored):
+            if key in names.exact:
+                return Match(names.exact[key], "exact")
+            if key in names.alias:
+                return Match(names.alias[key], "alias")
+        return None
+
+
+class _Names:
+    """(target, spelling) -> id; `exact` by id and name, `alias` by alias."""
+
+    def __init__(self) -> None:
+        self.exact: dict[tuple[Target, str], str] = {}
+        self.alias: dict[tuple[Target, str], str] = {}
+
+    def add(self, technique: Technique, *, refuse: bool = False) -> None:
+        slug = technique.id.split("/")[1]
+        for name in (technique.name, slug, *technique.aliases):
+            key = (technique.target, spelling(name))
+            other = self.exact.get(key) or self.alias.get(key) or technique.id
+            if refuse and other != technique.id:
+                raise BadInput(
+                    f"techniques {other} and {technique.id} share the name {name!r}:"
+                    " take it away from one of them"
+                )
+            by_alias = name in technique.aliases and key not in self.exact
+            (self.alias if by_alias else self.exact).setdefault(key, technique.id)
+
+
+_SAME = {"pragma": "", "omp": "openmp"}
+"""Words of the languages that name nothing, or name the same."""
+
+_SLUG = 120
+"""Characters of a slug before it is cut and hashed."""
+
+
+def _singular(word: str) -> str:
+    if re.search(r"(ss|[nt]ch|sh|x)es$", word):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as")):  # noqa: PLR2004
+        return word[:-1]
+    return word

@@ -1,0 +1,264 @@
+"""The shared memory that judge and worker have in common, and its layout.
+
+One anonymous file (memfd: nothing in /dev/shm, gone with its last user):
+
+    Control        what to do next, what came of it (mirrors `Control` of harness/harness.cpp)
+    sequence       uint32[MAX_BATCH]: rows to call, in order
+    rows           Slot[calls][arguments]: one prepared call a row
+    guards         pages that the worker makes inaccessible
+    arrays         each between two guard pages, its end as near to the second as alignment lets it
+
+Gaps around arrays hold CANARY bytes.
+"""
+
+import ctypes
+import mmap
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.problem import Argument, Problem, Sizes
+
+Array = NDArray[Any]
+
+PAGE = mmap.PAGESIZE
+MAX_BATCH = 4096
+CANARY = 0xFF
+"""Reads as NaN, or as -1, where a candidate reads outside an array."""
+MESSAGE_BYTES = 512
+
+
+class Control(ctypes.Structure):
+    """Head of the arena; field for field the `Control` of harness/harness.cpp."""
+
+    _fields_ = (
+        ("size", ctypes.c_uint64),
+        ("nonce", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("command", ctypes.c_uint32),
+        ("finished", ctypes.c_uint32),
+        ("done", ctypes.c_uint64),
+        ("stage", ctypes.c_uint32),
+        ("operation", ctypes.c_uint32),
+        ("count", ctypes.c_uint64),
+        ("nanoseconds", ctypes.c_uint64),
+        ("status", ctypes.c_int64),
+        ("fault", ctypes.c_uint64),
+        ("sequence_at", ctypes.c_uint64),
+        ("rows_at", ctypes.c_uint64),
+        ("guards_at", ctypes.c_uint64),
+        ("guards", ctypes.c_uint64),
+        ("arrays_at", ctypes.c_uint64),
+        ("message", ctypes.c_char * MESSAGE_BYTES),
+    )
+
+
+class Slot(ctypes.Structure):
+    """One argument of one call: an array's offset or a scalar's bits, and where it is refilled."""
+
+    _fields_ = (
+        ("value", ctypes.c_uint64),
+        ("source", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an array lies: bytes from the arena's start; `first` to `last` includes its gaps."""
+
+    name: str
+    offset: int
+    dtype: str
+    shape: tuple[int, ...]
+    first: int
+    last: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array itself."""
+        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One prepared call: a row of the arena, its shape and its arrays by argument name.
+
+    `pristine` are the untouched copies from which inout arrays are refilled before a timed call.
+    """
+
+    row: int
+    sizes: Sizes
+    places: Mapping[str, Place]
+    pristine: Mapping[str, Place]
+
+
+class Layout:
+    """Collects places and calls before the memory exists; offsets count from the first array."""
+
+    def __init__(self, problem: Problem, alignment: int) -> None:
+        self.problem = problem
+        self._alignment = alignment
+        self._end = 0
+        self._guards: list[int] = []
+        self._calls: list[Call] = []
+
+    def place(self, arg: Argument, sizes: Sizes) -> Place:
+        """Reserve one array between guard pages."""
+        shape = arg.dimensions(sizes)
+        nbytes = int(np.dtype(arg.type).itemsize * np.prod(shape, dtype=np.int64))
+        first = self._end + PAGE
+        last = first + _round_up(nbytes + self._alignment, PAGE)
+        offset = (last - nbytes) // self._alignment * self._alignment
+        self._guards.append(self._end)
+        self._end = last
+        return Place(arg.name, offset, arg.type, shape, first, last)
+
+    def call(
+        self,
+        sizes: Sizes,
+        places: Mapping[str, Place],
+        pristine: Mapping[str, Place] | None = None,
+    ) -> Call:
+        """Add a call over reserved places."""
+        call = Call(len(self._calls), dict(sizes), dict(places), dict(pristine or {}))
+        self._calls.append(call)
+        return call
+
+    def whole_call(self, sizes: Sizes) -> Call:
+        """Reserve every array at `sizes` and add the call over them."""
+        return self.call(sizes, {arg.name: self.place(arg, sizes) for arg in self.problem.arrays})
+
+    def build(self) -> "Arena":
+        """Allocate the memory. Raises `ToolError` where the machine has too little."""
+        return Arena(self.problem, self._calls, [*self._guards, self._end], self._end + PAGE)
+
+
+class Arena:
+    """The memory itself, as the judge sees it: nothing is write-protected on this side."""
+
+    def __init__(
+        self, problem: Problem, calls: Sequence[Call], guards: Sequence[int], nbytes: int
+    ) -> None:
+        self.problem = problem
+        row_bytes = ctypes.sizeof(Slot) * len(problem.args)
+        sequence_at = _round_up(ctypes.sizeof(Control), 64)
+        rows_at = sequence_at + 4 * MAX_BATCH
+        guards_at = rows_at + row_bytes * len(calls)
+        self._base = _round_up(guards_at + 8 * len(guards), PAGE)
+        self.nbytes = self._base + nbytes
+        self.fd = os.memfd_create("arena")
+        try:
+            os.posix_fallocate(self.fd, 0, self.nbytes)
+            self._memory = mmap.mmap(self.fd, self.nbytes)
+        except OSError as error:
+            os.close(self.fd)
+            raise ToolError(
+                f"shared memory: cannot allocate {self.nbytes / 2**20:.0f} MiB for problem"
+                f" {problem.name} ({error.strerror}); free memory or make its sizes smaller"
+            ) from None
+        self.control = Control.from_buffer(self._memory)
+        self._bytes = np.frombuffer(self._memory, np.uint8)
+        self.sequence = self._bytes[sequence_at:rows_at].view(np.uint32)
+        self._head = Control(
+            size=ctypes.sizeof(Control),
+            finished=2**32 - 1,
+            bytes=self.nbytes,
+            sequence_at=sequence_at,
+            rows_at=rows_at,
+            guards_at=guards_at,
+            guards=len(guards),
+            arrays_at=self._base,
+        )
+        table = self._bytes[guards_at : guards_at + 8 * len(guards)].view(np.uint64)
+        table[:] = np.asarray(guards, np.uint64) + np.uint64(self._base)
+        self._rows = [self._row(call) for call in calls]
+        self._calls = tuple(calls)
+
+    def reset(self, nonce: int) -> None:
+        """Write head and rows anew: a worker may have scribbled over them."""
+        ctypes.memmove(
+            ctypes.addressof(self.control), ctypes.addressof(self._head), ctypes.sizeof(Control)
+        )
+        self.control.nonce = nonce
+        at = self._head.rows_at
+        for row in self._rows:
+            self._bytes[at : at + len(row)] = np.frombuffer(row, np.uint8)
+            at += len(row)
+
+    def view(self, place: Place) -> Array:
+        """The array at `place`, shared with the worker."""
+        start = self._base + place.offset
+        flat = self._bytes[start : start + place.nbytes].view(place.dtype)
+        return flat.reshape(place.shape)
+
+    def span(self, place: Place) -> tuple[int, int]:
+        """First and last byte (exclusive) of the array with its gaps, from the arena's start."""
+        return self._base + place.first, self._base + place.last
+
+    def fill(self, place: Place, byte: int) -> None:
+        """Set every byte of the array."""
+        start = self._base + place.offset
+        self._bytes[start : start + place.nbytes] = byte
+
+    def set_canaries(self, place: Place) -> None:
+        """Fill the gaps around an array."""
+        for gap in self._gaps(place):
+            gap[:] = CANARY
+
+    def damage(self, place: Place) -> str | None:
+        """What was written outside the array, in words; None where its gaps are whole."""
+        before, after = self._gaps(place)
+        hits = np.flatnonzero(before != CANARY)
+        if hits.size:
+            return f"wrote {before.size - int(hits[-1])} bytes before the start of {place.name}"
+        hits = np.flatnonzero(after != CANARY)
+        return f"wrote {int(hits[0])} bytes past the end of {place.name}" if hits.size else None
+
+    def owner(self, offset: int) -> tuple[Place, int] | None:
+        """The array nearest to an arena offset, and the offset's distance from its start."""
+        offset -= self._base
+        places = [
+            p for call in self._calls for p in (*call.places.values(), *call.pristine.values())
+        ]
+        near = [p for p in places if p.first - PAGE <= offset < p.last + PAGE]
+        if not near:
+            return None
+        best = min(near, key=lambda p: min(abs(offset - p.offset), abs(offset - p.last)))
+        return best, offset - best.offset
+
+    def close(self) -> None:
+        """Release the descriptor; the mapping goes with its last view."""
+        os.close(self.fd)
+
+    def _gaps(self, place: Place) -> tuple[Array, Array]:
+        start = self._base + place.offset
+        before = self._bytes[self._base + place.first : start]
+        return before, self._bytes[start + place.nbytes : self._base + place.last]
+
+    def _row(self, call: Call) -> bytes:
+        slots = [self._slot(arg, call) for arg in self.problem.args]
+        return b"".join(bytes(slot) for slot in slots)
+
+    def _slot(self, arg: Argument, call: Call) -> Slot:
+        if not arg.is_array:
+            bits = np.zeros(8, np.uint8)
+            value = np.array([arg.scalar(call.sizes)], arg.type)
+            bits[: value.itemsize] = value.view(np.uint8)
+            return Slot(int(bits.view(np.uint64)[0]), 0, value.itemsize)
+        place = call.places[arg.name]
+        source = call.pristine.get(arg.name)
+        return Slot(
+            self._base + place.offset,
+            self._base + source.offset if source else 0,
+            place.nbytes,
+        )
+
+
+def _round_up(value: int, step: int) -> int:
+    return -(-value // step) * step

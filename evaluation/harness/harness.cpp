@@ -1,0 +1,245 @@
+// Trusted half of a worker: maps the arena, loads candidate.so, calls it, times it.
+// Nothing of the verdict is decided here. `signature.h` is generated for each signature:
+//   ARGUMENTS, is_array[], call(function, pointers to arguments)
+// REGRAPH_CUDA: the CUDA runtime's device-wide synchronisation and last error inside every call;
+// REGRAPH_DEVICE: array arguments are device pointers into a copy of the arena's arrays.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "signature.h"
+
+namespace {
+
+struct Control {  // field for field the Control of arena.py
+  uint64_t size, nonce, bytes;
+  uint32_t command, finished;
+  uint64_t done;
+  uint32_t stage, operation;
+  uint64_t count, nanoseconds;
+  int64_t status;
+  uint64_t fault, sequence_at, rows_at, guards_at, guards, arrays_at;
+  char message[512];
+};
+
+struct Slot {  // field for field the Slot of arena.py
+  uint64_t value, source, bytes;
+};
+
+enum Operation { CALLS = 1, UPLOAD = 2, DOWNLOAD = 3, SETTLE = 4, EXIT = 5 };
+enum Stage { STARTED = 0, READY_TO_LOAD = 1, LOADED = 2 };
+
+constexpr int MAX_BATCH = 4096;
+constexpr int POISON = 0xA5;  // glibc fills malloc'ed memory with it until SETTLE
+constexpr int POPULATE_WRITE = 23;  // MADV_POPULATE_WRITE, Linux 5.14
+constexpr uint64_t PAGE = 4096;
+
+char *arena;
+Control *control;
+uint64_t nonce;
+uint64_t arena_bytes, arrays_at;
+Slot rows[MAX_BATCH][ARGUMENTS];
+void *arguments[MAX_BATCH][ARGUMENTS];
+int *device_poison;  // of poison.cpp in a CUDA candidate
+char *array_base;  // what array offsets count from: the arena, or its copy on the device
+
+uint64_t now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+  return uint64_t(t.tv_sec) * 1000000000u + t.tv_nsec;
+}
+
+void say(int64_t status, const char *text) {
+  control->status = status;
+  snprintf(control->message, sizeof control->message, "%s", text ? text : "unknown error");
+}
+
+#ifdef REGRAPH_CUDA
+#include <cuda_runtime_api.h>
+
+bool cuda(cudaError_t error) {
+  if (error == cudaSuccess) return true;
+  if (!control->status) say(error, cudaGetErrorString(error));
+  return false;
+}
+
+bool device_open() {
+  if (!cuda(cudaFree(nullptr))) return false;
+#ifdef REGRAPH_DEVICE
+  void *copy = nullptr;
+  if (!cuda(cudaMalloc(&copy, arena_bytes - arrays_at))) return false;
+  array_base = static_cast<char *>(copy) - arrays_at;
+#endif
+  return true;
+}
+
+bool device_settled() {
+  cudaError_t launch = cudaGetLastError();
+  cudaError_t finish = cudaDeviceSynchronize();
+  return cuda(launch) && cuda(finish);
+}
+
+void device_copy(uint64_t from, uint64_t to, uint64_t bytes) {
+#ifdef REGRAPH_DEVICE
+  cuda(cudaMemcpy(array_base + to, array_base + from, bytes, cudaMemcpyDeviceToDevice));
+#else
+  memcpy(arena + to, arena + from, bytes);
+#endif
+}
+
+void transfer(bool upload, uint64_t first, uint64_t last) {
+#ifdef REGRAPH_DEVICE
+  if (upload)
+    cuda(cudaMemcpy(array_base + first, arena + first, last - first, cudaMemcpyHostToDevice));
+  else
+    cuda(cudaMemcpy(arena + first, array_base + first, last - first, cudaMemcpyDeviceToHost));
+#else
+  (void)upload, (void)first, (void)last;
+#endif
+}
+#else
+bool device_open() { return true; }
+bool device_settled() { return true; }
+void device_copy(uint64_t from, uint64_t to, uint64_t bytes) {
+  memcpy(arena + to, arena + from, bytes);
+}
+void transfer(bool, uint64_t, uint64_t) {}
+#endif
+
+void futex(uint32_t *word, int operation, uint32_t value) {
+  syscall(SYS_futex, word, operation, value, nullptr, nullptr, 0);
+}
+
+void finish(uint32_t number) {
+  __atomic_store_n(&control->done, nonce + number, __ATOMIC_RELEASE);
+  __atomic_store_n(&control->finished, number, __ATOMIC_RELEASE);
+  futex(&control->finished, FUTEX_WAKE, 1);
+}
+
+void await(uint32_t number) {
+  for (int spin = 0; spin < 20000; ++spin)
+    if (__atomic_load_n(&control->command, __ATOMIC_ACQUIRE) == number) return;
+  for (;;) {
+    uint32_t seen = __atomic_load_n(&control->command, __ATOMIC_ACQUIRE);
+    if (seen == number) return;
+    futex(&control->command, FUTEX_WAIT, seen);
+  }
+}
+
+// Leaves the address for the diagnosis, then lets the process die of the same fault.
+void on_fault(int number, siginfo_t *info, void *) {
+  uint64_t at = reinterpret_cast<uint64_t>(info->si_addr), base = reinterpret_cast<uint64_t>(arena);
+  control->fault = at >= base && at < base + arena_bytes ? at - base : 0;
+  signal(number, SIG_DFL);  // the same instruction faults again, and ends the process
+}
+
+void watch_faults() {
+  static char stack[64 * 1024];
+  stack_t alternative = {};
+  alternative.ss_sp = stack;
+  alternative.ss_size = sizeof stack;
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action = {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &action, nullptr);
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+// Copies the rows to private memory, refills inout arrays: all before the clock starts.
+bool prepare(uint64_t count) {
+  const uint32_t *sequence = reinterpret_cast<uint32_t *>(arena + control->sequence_at);
+  const char *table = arena + control->rows_at;
+  for (uint64_t i = 0; i < count; ++i) {
+    memcpy(rows[i], table + sequence[i] * sizeof rows[i], sizeof rows[i]);
+    for (int a = 0; a < ARGUMENTS; ++a) {
+      Slot &slot = rows[i][a];
+      arguments[i][a] = is_array[a] ? static_cast<void *>(array_base + slot.value) : &slot.value;
+      if (is_array[a] && slot.source) device_copy(slot.source, slot.value, slot.bytes);
+    }
+  }
+  return device_settled();
+}
+
+void run_calls(void *function, uint64_t count) {
+  if (count > MAX_BATCH || !prepare(count)) return;
+  uint64_t start = now();
+  bool good = true;
+  for (uint64_t i = 0; i < count && good; ++i) {
+    call(function, arguments[i]);
+    good = device_settled();
+  }
+  control->nanoseconds = now() - start;
+}
+
+// Ends the poison of allocations and maps every page here, outside the timed spans.
+void settle() {
+  mallopt(M_PERTURB, 0);
+  if (device_poison) *device_poison = 0;
+  const uint64_t *guards = reinterpret_cast<uint64_t *>(arena + control->guards_at);
+  for (uint64_t i = 0; i + 1 < control->guards; ++i) {
+    char *first = arena + guards[i] + PAGE;
+    const size_t bytes = guards[i + 1] - guards[i] - PAGE;
+    if (madvise(first, bytes, POPULATE_WRITE) == 0) continue;
+    for (size_t at = 0; at < bytes; at += PAGE) static_cast<volatile char *>(first)[at];
+  }
+}
+
+void *load(const char *path, const char *entry) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) return say(-1, dlerror()), nullptr;
+  void *function = dlsym(library, entry);
+  if (!function) return say(-2, dlerror()), nullptr;
+  device_poison = static_cast<int *>(dlsym(library, "regraph_poison_allocations"));
+  return function;
+}
+
+}  // namespace
+
+// Maps the arena and prepares the device; returns 0, else a reason is in the arena (or errno).
+extern "C" int regraph_open(int descriptor, uint64_t bytes) {
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  close(descriptor);
+  if (memory == MAP_FAILED) return 1;
+  arena = array_base = static_cast<char *>(memory);
+  control = static_cast<Control *>(memory);
+  if (control->size != sizeof(Control) || control->bytes != bytes) return 2;
+  arena_bytes = bytes;
+  arrays_at = control->arrays_at;
+  nonce = control->nonce;
+  control->nonce = 0;
+  const uint64_t *guards = reinterpret_cast<uint64_t *>(arena + control->guards_at);
+  for (uint64_t i = 0; i < control->guards; ++i)
+    if (mprotect(arena + guards[i], PAGE, PROT_NONE)) return 3;
+  return device_open() ? 0 : 4;
+}
+
+// Loads the candidate and serves commands until EXIT. Call 0 is the loading itself.
+extern "C" void regraph_serve(const char *path, const char *entry) {
+  mallopt(M_PERTURB, POISON);
+  watch_faults();
+  control->stage = READY_TO_LOAD;
+  void *function = load(path, entry);
+  control->stage = LOADED;
+  finish(0);
+  for (uint32_t number = 1; function; ++number) {
+    await(number);
+    const uint32_t operation = control->operation;
+    control->status = 0;
+    if (operation == CALLS) run_calls(function, control->count);
+    if (operation == UPLOAD || operation == DOWNLOAD)
+      transfer(operation == UPLOAD, control->count, control->nanoseconds);
+    if (operation == SETTLE) settle();
+    if (operation == EXIT) _exit(0);
+    finish(number);
+  }
+}

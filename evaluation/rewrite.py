@@ -1,0 +1,38 @@
+"""serial.cpp with fp64 types: the reference, written from the serial code token by token.
+
+A serial fp32 sum of 2^26 uniforms is 50 % off, so the serial code must not be the truth.
+Not covered: fp32 hidden behind bit casts, intrinsics, or a problem whose branches depend on fp32
+rounding; such a problem brings its own reference.cpp.
+"""
+
+import re
+
+_LIBM = ["acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "frexp", "hypot", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "lrint", "lround", "llrint", "llround", "modf", "nearbyint", "nextafter", "pow", "remainder", "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc"]
+_WORDS = (
+    {"float": "double"}
+    | {f"{name}f": name for name in _LIBM}
+    | {f"FLT_{name}": f"DBL_{name}" for name in ("MAX", "MIN", "EPSILON", "DIG", "MANT_DIG")}
+)
+_TOKEN = re.compile(
+    r"""
+    (?P<kept> //[^\n]* | /\*.*?\*/ | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' )
+  | (?P<number> (?: \d[\d']*\.?\d* | \.\d+ ) (?: [eE][+-]?\d+ )? [fF] \b )
+  | (?P<other> 0[xX][\w'.]+ | \d[\w'.]* )
+  | (?P<word> [A-Za-z_]\w* )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def to_double(code: str) -> str:
+    """`code` with float as double: types, literals with an f, libm calls and limits."""
+    return _TOKEN.sub(_replace, code)
+
+
+def _replace(match: re.Match[str]) -> str:
+    text = match.group()
+    if match.lastgroup == "number":
+        return text[:-1]
+    if match.lastgroup == "word":
+        return _WORDS.get(text, text)
+    return text

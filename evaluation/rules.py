@@ -1,0 +1,74 @@
+"""What the judge enforces: Defences, Limits, and Failure, the one way a candidate fails."""
+
+from dataclasses import dataclass
+
+from regraph_kg.models.evaluation import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A candidate's failure: data, never an exception."""
+
+    outcome: Outcome
+    diagnosis: str
+
+
+@dataclass(frozen=True, slots=True)
+class Defences:
+    """One switch a defence, all on. Only tests switch one off, to show that it matters."""
+
+    source_rules: bool = True
+    """Reject sources that reach for files at compile time."""
+    clean_env: bool = True
+    """The worker sees an allowlist of environment variables, not ours."""
+    memory_limit: bool = True
+    """RLIMIT_AS for openmp workers."""
+    sandbox: bool = True
+    """seccomp and no capabilities: no fork, exec, socket, signal, ptrace, file written."""
+    deadline: bool = True
+    """Calls end at their deadline. Off: only at ten times it."""
+    kill_group: bool = True
+    """The whole process group dies at the end. Off: only the worker."""
+    output_cap: bool = True
+    """More than the cap on stdout or stderr ends the worker. Off: read and thrown away."""
+    handshake: bool = True
+    """A call has happened when the harness says so. Off: exit code 0 is believed as well."""
+    guards: bool = True
+    """Inaccessible pages and canaries around every array."""
+    poison: bool = True
+    """Outputs are overwritten before each call. Off: they start as zeros, then stay as they are."""
+    input_compare: bool = True
+    """Inputs are compared byte for byte after the calls."""
+    nan_compare: bool = True
+    """`!(|d| <= tol)`. Off: `|d| > tol`, which a NaN passes."""
+    shapes: bool = True
+    """Several shapes, one of them secret. Off: the last declared check shape only."""
+    repeats: bool = True
+    """Runs are repeated and compared. Off: every case runs once."""
+    sensitivity: bool = True
+    """Other inputs must give other outputs where the references differ."""
+    freeze: bool = True
+    """The worker is stopped the moment a call returns. Off: its threads get 50 ms more."""
+    fresh_inputs: bool = True
+    """Timed calls rotate inputs and output slots. Off: one input, one slot."""
+    timed_verify: bool = True
+    """Outputs of timed calls are verified afterwards."""
+    clock_check: bool = True
+    """The worker's own times are believed only where our clock agrees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on what a candidate may use. Seconds of wall clock, bytes."""
+
+    compile_seconds: float = 60.0
+    load_seconds: float = 10.0
+    """From start to loaded candidate; a CUDA context gets a minute more."""
+    call_seconds: float = 5.0
+    """One call at a check shape."""
+    slower_than_serial: float = 10.0
+    """A timed call may take this many times the serial one (and never less than 2 s)."""
+    memory_bytes: int = 4 * 2**30
+    """Address space beyond the shared arrays (openmp)."""
+    output_bytes: int = 2**20
+    """What a worker may write to stdout and stderr."""

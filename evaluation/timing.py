@@ -1,0 +1,209 @@
+"""Samples -> median and interval; when to stop; what is called while the clock runs.
+
+The judge's clock spans each batch of calls, less the round trip of an empty batch. The worker's own
+figures are less noisy and are used, but only while they agree with ours: within 5 % or 0.5 ms of
+the median batch, batches being at least 10 ms. Otherwise ours are used, and where the worker claims
+less than half of what passed, the candidate is suspicious.
+
+Each timed call takes another input and another output slot than the call before it; an output
+slot never gets the same input twice in a row, so that work not done leaves a wrong answer behind.
+Not covered: cache flushes (metric "device"), pinned cores, clock and temperature readings.
+"""
+
+import itertools
+import math
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from regraph_kg.evaluation.arena import MAX_BATCH, Call
+from regraph_kg.evaluation.rules import Failure
+from regraph_kg.evaluation.supervisor import Elapsed, Worker
+from regraph_kg.models.evaluation import Interval, Outcome, Timing
+
+BATCH_SECONDS = 0.01
+_WARM_UP_SECONDS = 0.2
+_WARM_UP_CALLS = 3
+_WARM_UP_CHANGE = 0.02
+_EMPTY_BATCHES = 7
+_CLOCK_SLACK_SECONDS = 0.0005
+_CLOCK_SLACK = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class StopRule:
+    """When a series of samples is long enough.
+
+    Ends once the half-width of the median's interval is `half_width` of the median, or after
+    `seconds` in timed calls; never before 6 samples (fewer cannot give a 95 % interval), except
+    after 3 that are all slower than `give_up_above` seconds: censored.
+    """
+
+    seconds: float
+    half_width: float
+    give_up_above: float = math.inf
+    least: int = 6
+    least_censored: int = 3
+
+    def stop(self, samples: Sequence[float], spent: float) -> bool:
+        """Whether to end after these samples (seconds a call), `spent` seconds of timed calls."""
+        if len(samples) >= self.least_censored and min(samples) > self.give_up_above:
+            return True
+        if len(samples) < self.least:
+            return False
+        return spent >= self.seconds or half_width(summarise(samples)) <= self.half_width
+
+
+def summarise(samples: Sequence[float]) -> Timing:
+    """Median and its order-statistic 95 % interval (all of the range below 6 samples)."""
+    ordered = sorted(samples)
+    cut = _order_statistic(len(ordered))
+    return Timing(
+        samples=tuple(samples),
+        median=median(ordered),
+        interval=Interval(low=ordered[cut], high=ordered[-1 - cut]),
+    )
+
+
+def half_width(timing: Timing) -> float:
+    """Half-width of the interval as a fraction of the median."""
+    return (timing.interval.high - timing.interval.low) / (2 * timing.median)
+
+
+def _order_statistic(count: int) -> int:
+    """How many samples the interval leaves out at either end: P(Binomial(count, 1/2) < k) <= 2.5 %."""
+    cut, outside = 0, 1
+    while (outside := outside + math.comb(count, cut + 1)) <= 0.025 * 2**count:
+        cut += 1
+    return cut
+
+
+@dataclass
+class Bench:
+    """The prepared calls of the timing shape: `calls[input][slot]`, drawn in a secret order."""
+
+    calls: Sequence[Sequence[Call]]
+    rng: random.Random
+    refilled: bool
+    """inout arrays: a slot is refilled before a batch, so a batch takes each slot once."""
+    holds: dict[int, int] = field(default_factory=dict)
+    """Slot -> input it was last called with."""
+    last: int = 0
+    """Slot of the last call."""
+
+    @property
+    def largest_batch(self) -> int:
+        """Calls a batch may hold."""
+        return len(self.calls[0]) if self.refilled else MAX_BATCH
+
+    def draw(self, count: int) -> list[int]:
+        """Rows of the next batch."""
+        rows = []
+        slots = len(self.calls[0])
+        for _ in range(count):
+            self.last = (self.last + 1) % slots
+            others = [i for i in range(len(self.calls)) if i != self.holds.get(self.last)]
+            chosen = self.rng.choice(others or [0])
+            self.holds[self.last] = chosen
+            rows.append(self.calls[chosen][self.last].row)
+        return rows
+
+    def witnesses(self, count: int) -> list[tuple[int, Call]]:
+        """The last slot called and secret others: (input, call) whose outputs must be right."""
+        others = [slot for slot in self.holds if slot != self.last]
+        chosen = [self.last, *self.rng.sample(others, min(count - 1, len(others)))]
+        return [(self.holds[slot], self.calls[self.holds[slot]][slot]) for slot in chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A finished series; `first` is the cold first call, in seconds."""
+
+    samples: tuple[float, ...]
+    first: float
+    censored: bool
+    distrusted: bool
+    """The worker's clock disagreed with ours: these are ours."""
+
+
+def measure(
+    worker: Worker, bench: Bench, rule: StopRule, call_seconds: float, check_clock: bool
+) -> Measured | Failure:
+    """Time calls until `rule` is content; a call may take `call_seconds`."""
+    failure = worker.settle()
+    if failure:
+        return failure
+    warm = _warm_up(worker, bench, call_seconds)
+    if isinstance(warm, Failure):
+        return warm
+    empty = _empty_batch(worker)
+    if isinstance(empty, Failure):
+        return empty
+    first, count = warm
+    batches = _batches(worker, bench, rule, count, call_seconds)
+    if isinstance(batches, Failure):
+        return batches
+    own = [b.own / count for b in batches]
+    ours = [max(b.ours - empty, 0) / count for b in batches]
+    distrusted = check_clock and not _agree(ours, own, count)
+    if distrusted and median(own) < median(ours) / 2:
+        return Failure(
+            Outcome.SUSPICIOUS,
+            f"the worker's clock claims {median(own):.3g} s a call, {median(ours):.3g} s passed",
+        )
+    samples = ours if distrusted else own
+    censored = len(samples) < rule.least
+    return Measured(tuple(samples), first, censored, distrusted)
+
+
+def _agree(ours: Sequence[float], own: Sequence[float], count: int) -> bool:
+    gap = (median(ours) - median(own)) * count
+    return gap <= max(_CLOCK_SLACK_SECONDS, _CLOCK_SLACK * median(ours) * count)
+
+
+def _warm_up(worker: Worker, bench: Bench, call_seconds: float) -> tuple[float, int] | Failure:
+    """Call until two successive batches agree; the first call's seconds, and the batch to use."""
+    first, before, count = 0.0, 0.0, 1
+    start = time.perf_counter()
+    for calls in itertools.count(1):
+        done = worker.call(bench.draw(count), call_seconds + count * BATCH_SECONDS)
+        if isinstance(done, Failure):
+            return Failure(done.outcome, f"at the timing shape: {done.diagnosis}")
+        first = first or done.ours
+        now = done.ours / count
+        steady = calls >= _WARM_UP_CALLS and abs(now / before - 1) <= _WARM_UP_CHANGE
+        late = time.perf_counter() - start >= _WARM_UP_SECONDS
+        if done.ours < BATCH_SECONDS / 2 and count < bench.largest_batch and not late:
+            growth = min(16.0, BATCH_SECONDS / done.ours)
+            count = min(bench.largest_batch, math.ceil(count * growth))
+        elif steady or late:
+            break
+        before = now
+    return first, count
+
+
+def _empty_batch(worker: Worker) -> float | Failure:
+    """Median seconds of a batch without calls: what the round trip itself costs."""
+    seen = []
+    for _ in range(_EMPTY_BATCHES):
+        done = worker.call([], 10.0)
+        if isinstance(done, Failure):
+            return done
+        seen.append(done.ours)
+    return median(seen)
+
+
+def _batches(
+    worker: Worker, bench: Bench, rule: StopRule, count: int, call_seconds: float
+) -> list[Elapsed] | Failure:
+    batches: list[Elapsed] = []
+    while True:
+        done = worker.call(bench.draw(count), call_seconds + count * BATCH_SECONDS)
+        if isinstance(done, Failure):
+            return Failure(done.outcome, f"at the timing shape: {done.diagnosis}")
+        batches.append(done)
+        samples = [b.own / count for b in batches]
+        if rule.stop(samples, sum(b.ours for b in batches)):
+            return batches

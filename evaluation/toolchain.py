@@ -1,0 +1,85 @@
+"""Which compilers this machine has: g++, and nvcc from PATH, CUDA_HOME or the toolkit's wheels."""
+
+import os
+import shutil
+import site
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from regraph_kg.errors import ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class Gcc:
+    """The host compiler."""
+
+    path: Path
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cuda:
+    """The CUDA compiler, its headers and its runtime library."""
+
+    nvcc: Path
+    version: str
+    include: Path
+    runtime: Path
+    """libcudart.so or libcudart.so.N."""
+
+
+def find_gcc() -> Gcc:
+    """The g++ on PATH. Raises `ToolError`."""
+    found = shutil.which("g++")
+    if not found:
+        raise ToolError("g++: not found on PATH; install it (Debian, Ubuntu: apt install g++)")
+    return Gcc(Path(found), _said([found, "-dumpfullversion"]).strip())
+
+
+def find_cuda() -> Cuda:
+    """The first complete CUDA toolkit. Raises `ToolError`, in one line."""
+    for nvcc in _nvccs():
+        root = nvcc.resolve().parents[1]
+        include = next((d for d in _includes(root) if (d / "cuda_runtime_api.h").exists()), None)
+        runtime = next(_runtimes(root), None)
+        if include and runtime:
+            release = _said([str(nvcc), "--version"]).rpartition("release ")[2]
+            return Cuda(nvcc, release.partition(",")[0].strip(), include, runtime)
+    raise ToolError(
+        "nvcc: no CUDA toolkit on PATH, in CUDA_HOME or among the installed packages;"
+        " pip install 'regraph-kg[cuda]'"
+    )
+
+
+def _nvccs() -> Iterator[Path]:
+    on_path = shutil.which("nvcc")
+    if on_path:
+        yield Path(on_path)
+    homes = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if name in os.environ]
+    for home in [*homes, "/usr/local/cuda"]:
+        if (Path(home) / "bin/nvcc").exists():
+            yield Path(home) / "bin/nvcc"
+    for folder in [*site.getsitepackages(), *sys.path]:
+        yield from sorted(Path(folder).glob("nvidia/cu*/bin/nvcc"), reverse=True)
+
+
+def _includes(root: Path) -> Iterator[Path]:
+    yield root / "include"
+    yield from root.glob("targets/*/include")
+
+
+def _runtimes(root: Path) -> Iterator[Path]:
+    for folder in (root / "lib64", root / "lib", *root.glob("targets/*/lib")):
+        yield from sorted(folder.glob("libcudart.so*"), key=lambda p: len(p.name))
+
+
+def _said(command: list[str]) -> str:
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=60, check=True
+        ).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ToolError(f"{command[0]}: does not run: {error}") from None

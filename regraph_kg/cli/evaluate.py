@@ -1,0 +1,65 @@
+"""`regraph evaluate`: judge one candidate against a problem's serial code."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Target
+from regraph_kg.models.evaluation import Candidate, EvalReport
+
+
+def evaluate(
+    problem: Annotated[str, typer.Argument(help="Name of a corpus problem, or its folder.")],
+    candidate: Annotated[
+        Path, typer.Argument(help="Source file that exports the problem's entry point.")
+    ],
+    target: Annotated[
+        Target, typer.Option(help="cuda: nvcc and a GPU; openmp: g++ -fopenmp.")
+    ] = "openmp",
+    grade: Annotated[
+        Literal["screening", "full"],
+        typer.Option(help="full: more inputs, three fresh workers in turn with the serial code."),
+    ] = "screening",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole report.")] = False,
+) -> None:
+    """Compile, run, verify and time CANDIDATE; say how it compares with the serial code.
+
+    Exit code 0: it passed; 1: it failed, and the diagnosis says why.
+    """
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    settings = read_settings()
+    judged = wiring.find_problem(settings, problem)
+    code = _read(candidate)
+    with wiring.open_judge(settings, grade) as judge:
+        report = judge.evaluate(Candidate(target, code), judged)
+    typer.echo(report.model_dump_json(indent=2) if as_json else _text(report))
+    if not report.passed:
+        raise typer.Exit(1)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give a C++ or CUDA source file") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path}: not UTF-8 text; give a C++ or CUDA source file") from None
+
+
+def _text(report: EvalReport) -> str:
+    lines = [f"{report.problem} ({report.target}): {report.outcome}"]
+    if report.timing and report.baseline and report.speedup_interval:
+        interval = report.speedup_interval
+        lines += [
+            f"speedup    {report.speedup:.3g}x  (95 %: {interval.low:.3g} to {interval.high:.3g})",
+            f"candidate  {report.timing.median * 1e3:.4g} ms a call",
+            f"serial     {report.baseline.median * 1e3:.4g} ms a call",
+        ]
+    if report.diagnosis:
+        lines.append(report.diagnosis)
+    lines.append(f"on {report.device}, {report.toolchain}, grade {report.grade}")
+    return "\n".join(lines)

@@ -1,0 +1,111 @@
+"""What MCGS remembers (method.md 3.2): code on the path, statistics on path and graph edge.
+
+A state is a node of a trie of technique sequences: the same technique twice on a path, or reached
+by two paths, is two states. Gains are natural logarithms of speedups.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from regraph_kg.models.technique import Technique
+
+
+def element(technique: str, sample: int) -> str:
+    """Path element of a step entered at sample `sample` (see `PromptKey.path`)."""
+    return technique if sample == 0 else f"{technique}#{sample}"
+
+
+@dataclass(slots=True)
+class Budget:
+    """Calls that should yield code: the unit that every method is compared at."""
+
+    limit: int
+    spent: int = 0
+
+    @property
+    def left(self) -> int:
+        """Calls that may still be bought."""
+        return self.limit - self.spent
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """A pair of techniques in this run, shared by all paths: prior q0, n_e and W_e."""
+
+    prior: float
+    n: int = 0
+    total: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
+class Action:
+    """A technique that may be applied to a state's code: n, W, M and the samples taken.
+
+    `samples[k]` is the state that sample k led to, None where it failed.
+    """
+
+    technique: Technique
+    edge: Edge
+    n: int = 0
+    total: float = 0.0
+    best: float = -math.inf
+    samples: list["State | None"] = field(default_factory=list)
+    answered: bool = True
+    """False once the recorded model had no answer: no further samples."""
+
+    def may_sample(self, limit: int) -> bool:
+        """Whether another sample is allowed: fewer than `limit` (m) so far, none unrecorded."""
+        return self.answered and len(self.samples) < limit
+
+    def open_children(self) -> list["State"]:
+        """States that samples led to and that can still be extended, in sample order."""
+        return [state for state in self.samples if state is not None and state.open]
+
+    def is_open(self, limit: int) -> bool:
+        """Not closed: may be sampled, or has an open child."""
+        return self.may_sample(limit) or bool(self.open_children())
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """Verified code at the end of a path; `log_speedup` is x(p), 0 at the start."""
+
+    technique: str
+    path: tuple[str, ...]
+    code: str
+    log_speedup: float
+    actions: tuple[Action, ...] = ()
+    """In the neighbourhood's order, which breaks ties."""
+    parent: "State | None" = None
+    n: int = 0
+    open: bool = False
+
+    def open_actions(self, limit: int) -> list[Action]:
+        """Actions that are not closed at `limit` (m) samples each."""
+        return [action for action in self.actions if action.is_open(limit)]
+
+    def close_upwards(self, limit: int) -> None:
+        """Close this state, and then those above it, if all its actions are closed."""
+        state: State | None = self
+        while state is not None and not state.open_actions(limit):
+            state.open = False
+            state = state.parent
+
+
+@dataclass(slots=True)
+class Tree:
+    """The trie and the edges of one run; `start` exists once the search has begun."""
+
+    start: State | None = None
+    edges: dict[tuple[str, str], Edge] = field(default_factory=dict)
+
+    def states(self) -> Iterator[State]:
+        """Every state, parents before children, in the order of actions and samples."""
+        waiting = [self.start]
+        while waiting:
+            state = waiting.pop()
+            if state is not None:
+                yield state
+                children = [child for action in state.actions for child in action.samples]
+                waiting += reversed(children)

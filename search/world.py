@@ -1,0 +1,26 @@
+"""World: the five questions a search may ask, and nothing else it can touch."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.graph import Example, Neighbourhood
+from regraph_kg.models.prompt import Prompt, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The callables of a search, bound to one problem, target and device.
+
+    They raise `RegraphError` for failures of ours; what a candidate does wrong is in its report.
+    """
+
+    neighbours: Callable[[str], Neighbourhood]
+    """Technique id -> its successors."""
+    examples: Callable[[str, str], tuple[Example, ...]]
+    """Two technique ids -> examples of the transition, best first."""
+    complete: Callable[[Prompt], Reply]
+    evaluate: Callable[[Candidate], EvalReport]
+    """Screening grade: what the search learns from."""
+    evaluate_final: Callable[[Candidate], EvalReport]
+    """Full grade, fresh workers: what is reported."""
