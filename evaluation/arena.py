@@ -30,6 +30,8 @@ PAGE = mmap.PAGESIZE
 MAX_BATCH = 4096
 CANARY = 0xFF
 """Reads as NaN, or as -1, where a candidate reads outside an array."""
+POISON = 0xFF
+"""What outputs hold before a call: NaN, or -1."""
 MESSAGE_BYTES = 512
 
 
@@ -54,6 +56,7 @@ class Control(ctypes.Structure):
         ("guards_at", ctypes.c_uint64),
         ("guards", ctypes.c_uint64),
         ("arrays_at", ctypes.c_uint64),
+        ("confined", ctypes.c_uint64),
         ("message", ctypes.c_char * MESSAGE_BYTES),
     )
 
@@ -179,9 +182,18 @@ class Arena:
         table[:] = np.asarray(guards, np.uint64) + np.uint64(self._base)
         self._rows = [self._row(call) for call in calls]
         self._calls = tuple(calls)
+        names = {arg.name for arg in problem.outputs}
+        self._outputs = {
+            place for call in calls for name, place in call.places.items() if name in names
+        }
 
-    def reset(self, nonce: int) -> None:
-        """Write head and rows anew: a worker may have scribbled over them."""
+    def reset(self, nonce: int, output: int) -> None:
+        """Make ready for a fresh worker: head and rows anew, every output filled with `output`.
+
+        A worker may have scribbled over the first; the second hides what the last one computed.
+        """
+        for place in self._outputs:
+            self.fill(place, output)
         ctypes.memmove(
             ctypes.addressof(self.control), ctypes.addressof(self._head), ctypes.sizeof(Control)
         )

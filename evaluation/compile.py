@@ -3,13 +3,14 @@
 A cache entry is written under another name and renamed, so that no kill leaves half of one.
 Its key is sha256 of source, flags, compiler version and, with -march=native, the CPU's features.
 
-Source rules keep a candidate from reading files at compile time: absolute and `..` includes, computed
-includes, #embed, .incbin and .include in assembler. Not covered: such a directive put together by
-token pasting; whatever the compiler's own search path offers.
+Source rules keep a candidate from reading files at compile time: absolute and `..` includes,
+computed includes, #embed, .incbin and .include in assembler. Not covered: such a directive put
+together by token pasting; whatever the compiler's own search path offers.
 """
 
 import codecs
 import contextlib
+import errno
 import functools
 import hashlib
 import os
@@ -50,7 +51,7 @@ class Job:
 
 
 class Compiler:
-    """Compiles for one machine; `cuda` and `arch` ("90") only where there is a toolkit and a GPU."""
+    """Compiles on this machine, into the folder `cache`."""
 
     def __init__(self, cache: Path, gcc: Gcc, limits: Limits) -> None:
         self._cache, self._gcc, self._limits = cache, gcc, limits
@@ -95,7 +96,7 @@ class Compiler:
         gencode = f"-gencode=arch=compute_{arch},code=sm_{arch}"
         compile_ = (
             *(str(cuda.nvcc), "-ccbin", str(self._gcc.path), "-std=c++17", "-O3", "-w", gencode),
-            *("-Xcompiler=-fPIC,-march=native", *extra, "-c", "candidate.cu", "-o", "candidate.o"),
+            *("-Xcompiler=-fPIC", *extra, "-c", "candidate.cu", "-o", "candidate.o"),
         )
         gcc = str(self._gcc.path)
         poison = (gcc, "-std=c++17", "-O2", "-fPIC", f"-I{cuda.include}", "-c", "poison.cpp")
@@ -177,7 +178,10 @@ class Compiler:
         with said.open("rb") as text:
             errors = text.read(2**16).decode(errors="replace")
         if "No space left on device" in errors:
-            raise OSError(28, "No space left on device")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        unfit = re.search(r"Unsupported gpu architecture.*|unsupported GNU version.*", errors)
+        if unfit:
+            raise ToolError(f"nvcc: {unfit[0][:200]}; install another CUDA toolkit")
         return Failure(Outcome.COMPILE_FAILED, trimmed(errors))
 
 

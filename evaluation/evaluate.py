@@ -111,6 +111,7 @@ class Judge:
             program = self._compile(trial.candidate, session.problem)
         if isinstance(program, Failure):
             return program
+        session.serve()
         with session.worker(program, threads()) as worker:
             with trial.stage("verify"):
                 failure = worker.start or session.verify(worker, full=trial.grade == "full")
@@ -201,6 +202,11 @@ class Judge:
             self._gpu_tools = (find_cuda(), find_gpu())
         return self._gpu_tools
 
+    def _facts(self, trial: "_Trial") -> dict[str, str]:
+        sandbox = {"sandbox": "seccomp" if trial.session.confined else "none"}
+        gpu = {"driver": self._cuda()[1].driver} if trial.candidate.target == "cuda" else {}
+        return machine_facts() | sandbox | gpu
+
     def _report(self, trial: "_Trial", result: "Failure | _Times") -> EvalReport:
         target, problem = trial.candidate.target, trial.session.problem
         report = EvalReport(
@@ -214,8 +220,7 @@ class Judge:
             evaluator=EVALUATOR,
             grade=trial.grade,
             stages=trial.stages(),
-            facts=machine_facts()
-            | ({"driver": self._cuda()[1].driver} if target == "cuda" else {}),
+            facts=self._facts(trial),
         )
         if isinstance(result, Failure):
             diagnosis = result.diagnosis[:_DIAGNOSIS_LENGTH]
@@ -233,7 +238,7 @@ class _Times:
     serial: tuple[Measured, ...]
 
     def fields(self, unstable: float) -> dict[str, object]:
-        """Fields of the report; `unstable_timing` where the interval is too wide to mean anything."""
+        """Fields of the report; unstable where an interval is wider than `unstable` medians."""
         timing, baseline = _pooled(self.own), _pooled(self.serial)
         fields: dict[str, object] = {
             "timing": timing,

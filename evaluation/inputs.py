@@ -11,6 +11,9 @@ from regraph_kg.evaluation.problem import Argument, Problem, Sizes
 
 Array = NDArray[Any]
 
+_DENSITY = 0.1
+"""Share of elements of a sparse array that are not zero."""
+
 
 def generate(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[str, Array]:
     """Inputs by argument name; argument i takes the `variant`-th of its `values`, cyclically."""
@@ -70,7 +73,7 @@ def _draw_float(
         case "sorted":
             return np.sort(rng.uniform(low, high, shape), axis=None).reshape(shape)
         case "sparse":
-            keep = rng.random(shape, dtype=np.float32) < 0.1
+            keep = rng.random(shape, dtype=np.float32) < _DENSITY
             return rng.standard_normal(shape, dtype=np.float32) * keep
         case "large-range":
             return rng.standard_normal(shape) * 10.0 ** rng.uniform(-4, 4, shape)
@@ -94,5 +97,5 @@ def _draw_int(
             return np.clip(drawn, low, min(high, 2**62))
         case "sparse":
             drawn = rng.integers(low, high, shape, dtype=arg.type, endpoint=True)
-            return np.where(rng.random(shape) < 0.1, drawn, min(max(0, low), high))
+            return np.where(rng.random(shape) < _DENSITY, drawn, min(max(0, low), high))
     return rng.integers(max(low, -4), min(high, 4), shape, endpoint=True)  # small-int

@@ -13,9 +13,11 @@ from typing import Annotated, Literal, Self
 from pydantic import (
     AfterValidator,
     ConfigDict,
+    Discriminator,
     Field,
     PositiveInt,
     StringConstraints,
+    Tag,
     ValidationError,
     model_validator,
 )
@@ -78,6 +80,8 @@ def _value(node: ast.expr, sizes: Sizes) -> int:
             return sizes[name]
         case ast.Name(id=name):
             raise ValueError(f"unknown size {name!r} (known: {', '.join(sizes)})")
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, sizes)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             return _OPERATORS[type(op)](_value(left, sizes), _value(right, sizes))
     raise ValueError(f"{ast.unparse(node)!r} is not allowed: use integers, size names, + - * // %")
@@ -112,7 +116,20 @@ class AbsoluteRule(Frozen):
     absolute: float = Field(gt=0, allow_inf_nan=False)
 
 
-Tolerance = Literal["exact", "conditioned"] | SumRule | AbsoluteRule
+def _kind(tolerance: object) -> str:
+    if isinstance(tolerance, AbsoluteRule) or (
+        isinstance(tolerance, Mapping) and "absolute" in tolerance
+    ):
+        return "absolute"
+    return "sum" if isinstance(tolerance, SumRule | Mapping) else "name"
+
+
+Tolerance = Annotated[
+    Annotated[Literal["exact", "conditioned"], Tag("name")]
+    | Annotated[SumRule, Tag("sum")]
+    | Annotated[AbsoluteRule, Tag("absolute")],
+    Discriminator(_kind),
+]
 
 
 class Work(Frozen):

@@ -32,16 +32,17 @@ from enum import IntEnum
 from pathlib import Path
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.arena import MAX_BATCH, Arena, Control, Place
+from regraph_kg.evaluation.arena import MAX_BATCH, POISON, Arena, Control, Place
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
 from regraph_kg.models.evaluation import Outcome
 
 _FUTEX_CALL = {"x86_64": 202, "aarch64": 98}
 _SLICE_SECONDS = 0.05
 _KEPT_OUTPUT = 4096
+_PR_SET_DUMPABLE = 4
 _CONTEXT_SECONDS = 60.0
 _THREAD_BYTES = 256 * 2**20
-_ALLOWED_ENV = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "SYSTEMROOT")
+_ALLOWED_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 
 
 class Operation(IntEnum):
@@ -83,9 +84,19 @@ class Worker:
         self._nonce = secrets.randbits(63) | 1
         self._number = 0
         self._believed_exit = False
-        arena.reset(self._nonce)
-        self._process = self._spawn(threads)
-        self._drain = _Drain(self._process, limits.output_bytes, defences.output_cap, arena)
+        if defences.sandbox:
+            _hide_memory()
+        arena.reset(self._nonce, POISON if defences.poison else 0)
+        pipe, end = os.pipe()
+        try:
+            self._process = self._spawn(threads, end)
+        except OSError as error:
+            os.close(pipe)
+            raise ToolError(f"worker: cannot start it: {error.strerror or error}") from None
+        finally:
+            os.close(end)
+        cap = limits.output_bytes if defences.output_cap else sys.maxsize
+        self._drain = _Drain(pipe, cap, self._process, arena.control)
         self._drain.start()
         patience = limits.load_seconds + (_CONTEXT_SECONDS if program.cuda else 0)
         self.start = self._loaded(self._await(patience))
@@ -116,26 +127,39 @@ class Worker:
         done = self._command(Operation.SETTLE, self._limits.load_seconds)
         return done if isinstance(done, Failure) else None
 
+    @property
+    def confined(self) -> bool:
+        """Whether the kernel refuses this worker what worker.py lists."""
+        return bool(self._arena.control.confined)
+
     def stop(self) -> None:
         """Freeze every thread; returns once they stand."""
-        if self._process.poll() is None:
+        if not self._gone():
             os.kill(self._process.pid, signal.SIGSTOP)
             os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def resume(self) -> None:
         """Undo `stop`."""
-        if self._process.poll() is None:
+        if not self._gone():
             os.kill(self._process.pid, signal.SIGCONT)
 
     def kill(self) -> None:
-        """End the worker and its group, reap it, close its pipe; idempotent."""
-        if self._defences.kill_group:
-            _signal_group(self._process.pid)
-        self._process.kill()
-        self._process.wait()
-        self._drain.finish()
+        """End the worker and its group, and reap it; idempotent."""
+        if self._process.returncode is None:  # not reaped: no other process can have its id
+            if self._defences.kill_group:
+                _kill_group(self._process.pid)
+            self._process.kill()
+            self._process.wait()
+        self._drain.join(timeout=1)
 
-    def _spawn(self, threads: int) -> subprocess.Popen[bytes]:
+    def _gone(self) -> bool:
+        """Whether the process has ended, without reaping it."""
+        if self._process.returncode is not None:
+            return True
+        how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self._process.pid, how) is not None
+
+    def _spawn(self, threads: int, output: int) -> subprocess.Popen[bytes]:
         directory = tempfile.mkdtemp(prefix="regraph-")
         orders = {
             "descriptor": self._arena.fd,
@@ -151,19 +175,15 @@ class Worker:
             "cuda": self._program.cuda,
         }
         worker = Path(__file__).with_name("worker.py").resolve()
-        try:
-            return subprocess.Popen(
-                [sys.executable, "-I", "-S", "-B", str(worker), json.dumps(orders)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env=_environment(threads) if self._defences.clean_env else dict(os.environ),
-                pass_fds=(self._arena.fd,),
-                start_new_session=True,
-            )
-        except OSError as error:
-            os.rmdir(directory)
-            raise ToolError(f"worker: cannot start {sys.executable}: {error.strerror}") from None
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "-B", str(worker), json.dumps(orders)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=_environment(threads) if self._defences.clean_env else dict(os.environ),
+            pass_fds=(self._arena.fd,),
+            start_new_session=True,
+        )
 
     def _memory(self, threads: int) -> int:
         if self._program.cuda or not self._defences.memory_limit:
@@ -206,7 +226,7 @@ class Worker:
         allowed = seconds if self._defences.deadline else 10 * seconds
         end = time.perf_counter() + allowed
         while control.done != expected:
-            if self._process.poll() is not None and control.done != expected:
+            if self._gone() and control.done != expected:
                 return self._ended()
             left = end - time.perf_counter()
             if left <= 0:
@@ -217,8 +237,8 @@ class Worker:
 
     def _ended(self) -> Failure | None:
         """The process is gone and never said it was done."""
-        code = self._process.returncode
         self.kill()
+        code = self._process.returncode
         if self._drain.flooded:
             cap = self._limits.output_bytes
             return Failure(Outcome.CRASHED, f"wrote more than {cap} bytes to stdout or stderr")
@@ -263,34 +283,29 @@ class _Drain(threading.Thread):
     """Reads a worker's pipe so that it never blocks; keeps the start, counts the rest."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], cap: int, capped: bool, arena: Arena
+        self, pipe: int, cap: int, process: subprocess.Popen[bytes], control: Control
     ) -> None:
         super().__init__(daemon=True)
-        self._process, self._cap, self._capped, self._arena = process, cap, capped, arena
+        self._pipe, self._cap, self._process, self._control = pipe, cap, process, control
         self._kept = b""
         self.flooded = False
 
     def run(self) -> None:
-        assert self._process.stdout is not None
-        pipe, total = self._process.stdout.fileno(), 0
-        while chunk := os.read(pipe, 65536):
+        """Until every holder of the pipe is gone."""
+        total = 0
+        while chunk := os.read(self._pipe, 65536):
             total += len(chunk)
             self._kept += chunk[: _KEPT_OUTPUT - len(self._kept)]
-            if self._capped and total > self._cap and not self.flooded:
+            if total > self._cap and not self.flooded:
                 self.flooded = True
                 if self._process.returncode is None:
-                    _signal_group(self._process.pid)
-        _wake(self._arena.control, "finished")  # the worker may have died: look now
+                    _kill_group(self._process.pid)
+        os.close(self._pipe)
+        _wake(self._control, "finished")  # the worker may have died: look now
 
     def text(self) -> str:
         """What was said, on one line, for a diagnosis."""
         return " ".join(self._kept.decode(errors="replace").split())[:500]
-
-    def finish(self) -> None:
-        """Wait for the end of the pipe and close it."""
-        self.join(timeout=1)
-        if self._process.stdout is not None and not self.is_alive():
-            self._process.stdout.close()
 
 
 def _sleep(control: Control, word: str, value: int, seconds: float) -> None:
@@ -310,6 +325,12 @@ def _word(control: Control, name: str) -> ctypes.c_void_p:
 
 
 @functools.cache
+def _hide_memory() -> None:
+    """From now on no other process of this user can read our memory, truths and seed in it."""
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+@functools.cache
 def _futex() -> Callable[..., int]:
     number = _FUTEX_CALL.get(platform.machine())
     if number is None:
@@ -324,10 +345,11 @@ def _environment(threads: int) -> Mapping[str, str]:
         "LANG": "C",
         "OMP_NUM_THREADS": str(threads),
         "CUDA_CACHE_DISABLE": "1",
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
     }
 
 
-def _signal_group(pid: int) -> None:
+def _kill_group(pid: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
 

@@ -5,20 +5,17 @@ figures are less noisy and are used, but only while they agree with ours: within
 the median batch, batches being at least 10 ms. Otherwise ours are used, and where the worker claims
 less than half of what passed, the candidate is suspicious.
 
-Each timed call takes another input and another output slot than the call before it; an output
-slot never gets the same input twice in a row, so that work not done leaves a wrong answer behind.
 Not covered: cache flushes (metric "device"), pinned cores, clock and temperature readings.
 """
 
 import itertools
 import math
-import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median
 
-from regraph_kg.evaluation.arena import MAX_BATCH, Call
+from regraph_kg.evaluation.bench import Bench
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.supervisor import Elapsed, Worker
 from regraph_kg.models.evaluation import Interval, Outcome, Timing
@@ -73,48 +70,11 @@ def half_width(timing: Timing) -> float:
 
 
 def _order_statistic(count: int) -> int:
-    """How many samples the interval leaves out at either end: P(Binomial(count, 1/2) < k) <= 2.5 %."""
+    """Samples left out at either end: the most k with P(Binomial(count, 1/2) < k) <= 2.5 %."""
     cut, outside = 0, 1
     while (outside := outside + math.comb(count, cut + 1)) <= 0.025 * 2**count:
         cut += 1
     return cut
-
-
-@dataclass
-class Bench:
-    """The prepared calls of the timing shape: `calls[input][slot]`, drawn in a secret order."""
-
-    calls: Sequence[Sequence[Call]]
-    rng: random.Random
-    refilled: bool
-    """inout arrays: a slot is refilled before a batch, so a batch takes each slot once."""
-    holds: dict[int, int] = field(default_factory=dict)
-    """Slot -> input it was last called with."""
-    last: int = 0
-    """Slot of the last call."""
-
-    @property
-    def largest_batch(self) -> int:
-        """Calls a batch may hold."""
-        return len(self.calls[0]) if self.refilled else MAX_BATCH
-
-    def draw(self, count: int) -> list[int]:
-        """Rows of the next batch."""
-        rows = []
-        slots = len(self.calls[0])
-        for _ in range(count):
-            self.last = (self.last + 1) % slots
-            others = [i for i in range(len(self.calls)) if i != self.holds.get(self.last)]
-            chosen = self.rng.choice(others or [0])
-            self.holds[self.last] = chosen
-            rows.append(self.calls[chosen][self.last].row)
-        return rows
-
-    def witnesses(self, count: int) -> list[tuple[int, Call]]:
-        """The last slot called and secret others: (input, call) whose outputs must be right."""
-        others = [slot for slot in self.holds if slot != self.last]
-        chosen = [self.last, *self.rng.sample(others, min(count - 1, len(others)))]
-        return [(self.holds[slot], self.calls[self.holds[slot]][slot]) for slot in chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +92,24 @@ def measure(
     worker: Worker, bench: Bench, rule: StopRule, call_seconds: float, check_clock: bool
 ) -> Measured | Failure:
     """Time calls until `rule` is content; a call may take `call_seconds`."""
-    failure = worker.settle()
-    if failure:
-        return failure
+    failure = bench.begin(worker) or worker.settle()
+    series = failure or _series(worker, bench, rule, call_seconds)
+    if isinstance(series, Failure):
+        return Failure(series.outcome, f"at the timing shape: {series.diagnosis}")
+    return bench.end(worker) or _believed(series, rule, check_clock)
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """Batches of `count` calls; `empty` is what a batch without calls takes, in seconds."""
+
+    first: float
+    empty: float
+    count: int
+    batches: Sequence[Elapsed]
+
+
+def _series(worker: Worker, bench: Bench, rule: StopRule, call_seconds: float) -> _Series | Failure:
     warm = _warm_up(worker, bench, call_seconds)
     if isinstance(warm, Failure):
         return warm
@@ -143,19 +118,21 @@ def measure(
         return empty
     first, count = warm
     batches = _batches(worker, bench, rule, count, call_seconds)
-    if isinstance(batches, Failure):
-        return batches
-    own = [b.own / count for b in batches]
-    ours = [max(b.ours - empty, 0) / count for b in batches]
-    distrusted = check_clock and not _agree(ours, own, count)
+    return batches if isinstance(batches, Failure) else _Series(first, empty, count, batches)
+
+
+def _believed(series: _Series, rule: StopRule, check_clock: bool) -> Measured | Failure:
+    """The worker's times where they agree with ours, else ours."""
+    own = [batch.own / series.count for batch in series.batches]
+    ours = [max(batch.ours - series.empty, 0) / series.count for batch in series.batches]
+    distrusted = check_clock and not _agree(ours, own, series.count)
     if distrusted and median(own) < median(ours) / 2:
         return Failure(
             Outcome.SUSPICIOUS,
             f"the worker's clock claims {median(own):.3g} s a call, {median(ours):.3g} s passed",
         )
     samples = ours if distrusted else own
-    censored = len(samples) < rule.least
-    return Measured(tuple(samples), first, censored, distrusted)
+    return Measured(tuple(samples), series.first, min(samples) > rule.give_up_above, distrusted)
 
 
 def _agree(ours: Sequence[float], own: Sequence[float], count: int) -> bool:
@@ -170,7 +147,7 @@ def _warm_up(worker: Worker, bench: Bench, call_seconds: float) -> tuple[float, 
     for calls in itertools.count(1):
         done = worker.call(bench.draw(count), call_seconds + count * BATCH_SECONDS)
         if isinstance(done, Failure):
-            return Failure(done.outcome, f"at the timing shape: {done.diagnosis}")
+            return done
         first = first or done.ours
         now = done.ours / count
         steady = calls >= _WARM_UP_CALLS and abs(now / before - 1) <= _WARM_UP_CHANGE
@@ -198,12 +175,16 @@ def _empty_batch(worker: Worker) -> float | Failure:
 def _batches(
     worker: Worker, bench: Bench, rule: StopRule, count: int, call_seconds: float
 ) -> list[Elapsed] | Failure:
+    """Batches until `rule` is content, and one more: inputs change place before and after."""
     batches: list[Elapsed] = []
+    ended = False
     while True:
-        done = worker.call(bench.draw(count), call_seconds + count * BATCH_SECONDS)
+        failure = bench.turn(worker) if ended or not batches else None
+        done = failure or worker.call(bench.draw(count), call_seconds + count * BATCH_SECONDS)
         if isinstance(done, Failure):
-            return Failure(done.outcome, f"at the timing shape: {done.diagnosis}")
+            return done
         batches.append(done)
-        samples = [b.own / count for b in batches]
-        if rule.stop(samples, sum(b.ours for b in batches)):
+        if ended:
             return batches
+        samples = [b.own / count for b in batches]
+        ended = rule.stop(samples, sum(b.ours for b in batches))

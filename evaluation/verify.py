@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regraph_kg.evaluation.arena import Arena, Call
+from regraph_kg.evaluation.arena import POISON, Arena, Call
 from regraph_kg.evaluation.inputs import describe, generate, variants
 from regraph_kg.evaluation.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.reference import Case, References, Truth
@@ -28,10 +28,11 @@ from regraph_kg.models.evaluation import Outcome
 
 Array = NDArray[Any]
 
-POISONS = (0xFF, 0x5A)
-"""NaN or -1; and a small, odd, finite number."""
+POISONS = (POISON, 0x5A)
+"""NaN or -1; and a finite number."""
 _REPEATS = 5
 _LATE_SECONDS = 0.05
+_SAME = 1e-3
 
 
 def check_shapes(problem: Problem, seed: int, defences: Defences) -> list[Sizes]:
@@ -166,9 +167,9 @@ class Verification:
         """Another input must give another output where the truths differ."""
         one, other = cases[-2:]
         for arg in self.problem.outputs:
-            truths = [self.references.truths(case)[arg.name].values for case in (one, other)]
+            truth, another = (self.references.truths(c)[arg.name].values for c in (one, other))
             same = _equal_bits(outputs[one.key][arg.name], outputs[other.key][arg.name])
-            if same and not np.allclose(*truths, rtol=1e-5, atol=0, equal_nan=True):
+            if same and not np.allclose(truth, another, rtol=1e-5, atol=0, equal_nan=True):
                 return Failure(
                     Outcome.WRONG_ANSWER,
                     f"at shape {shape_text(one.sizes)}: {arg.name} does not depend on the input",
@@ -218,19 +219,25 @@ def _pattern(output: Array, expected: Array, bad: Array, poison: int) -> str:
     unwritten = np.frombuffer(bytes([poison]) * output.dtype.itemsize, output.dtype)
     if _equal_bits(wrong, np.broadcast_to(unwritten, wrong.shape)):
         return "; they were never written"
-    if wrong.dtype.kind == "f" and np.isnan(wrong).all():
+    if np.isnan(wrong).all():
         return "; they are NaN"
-    if not wrong.any():
-        return "; they are zero"
+    if wrong.size > 1 and np.unique(wrong).size == 1:
+        return f"; all are {wrong.flat[0]:.9g}"
+    return _factor(wrong, expected[bad]) or _tail(bad)
+
+
+def _factor(wrong: Array, right: Array) -> str:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = wrong.astype(np.float64) / right.astype(np.float64)
+    if ratio.size > 1 and np.isfinite(ratio).all() and np.ptp(ratio) <= _SAME * abs(ratio[0]):
+        return f"; all by the factor {ratio[0]:.4g}"
+    return ""
+
+
+def _tail(bad: Array) -> str:
     flat = np.flatnonzero(bad)
     if flat[0] > 0 and flat.size == bad.size - flat[0]:
         return f"; everything from flat index {flat[0]} on (remainder of a block?)"
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = wrong.astype(np.float64) / expected[bad].astype(np.float64)
-    if flat.size > 1 and np.isfinite(ratio).all() and np.ptp(ratio) <= 1e-3 * abs(ratio[0]):
-        return f"; all by the factor {ratio[0]:.4g}"
-    if np.unique(wrong).size == 1 and wrong.size > 1:
-        return f"; all are {wrong.flat[0]:.9g}"
     return ""
 
 

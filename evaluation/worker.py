@@ -191,10 +191,12 @@ def program(machine: int, pid: int, denied_open_flags: int) -> bytes:
     rules = [load(4), jump(JUMP_EQUAL, AUDIT_ARCH[machine], 1, 0), refuse(EPERM), load(0)]
     if machine == 0:
         rules += [jump(JUMP_AT_LEAST, X32_BIT, 0, 1), refuse(ENOSYS)]
-    for numbers, errno in [(DENIED, EPERM), (ABSENT, ENOSYS)]:
-        for call in numbers.values():
-            if call[machine] is not None:
-                rules += [jump(JUMP_EQUAL, call[machine], 0, 1), refuse(errno)]
+    for call in DENIED.values():
+        number = call[machine]
+        if number is not None:
+            rules += [jump(JUMP_EQUAL, number, 0, 1), refuse(EPERM)]
+    for call in ABSENT.values():
+        rules += [jump(JUMP_EQUAL, call[machine], 0, 1), refuse(ENOSYS)]
     rules += when(machine, "clone", 0, [jump(JUMP_SET, CLONE_THREAD, 1, 0), refuse(EPERM)])
     opening = [jump(JUMP_SET, denied_open_flags, 0, 1), refuse(EPERM)]
     rules += when(machine, "open", 1, opening) + when(machine, "openat", 2, opening)

@@ -1,18 +1,18 @@
 """LanguageModel: the one seam to whatever writes code; recorded answers and Ollama behind it.
 
-Covers what a local server does wrong in silence: a context cut without a word, an answer cut in the
-middle, a prompt cache that hides tokens. Not here: what a prompt says, and whether an answer is code.
+Covers what a local server does in silence: cut a prompt, cut an answer, clamp a window, think
+unasked. Not here: what a prompt says (search/prompt.py), and whether an answer is code.
 """
 
 import hashlib
-import json
 import logging
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pydantic import ValidationError
 
@@ -114,9 +114,9 @@ PAUSES = (0.5, 1.0, 2.0)
 class OllamaModel:
     """A model behind an Ollama server (models.md section 2 has the measurements).
 
-    Every prompt gets a window it fits in and is refused rather than cut; an answer cut by
-    `max_tokens` is a Reply that finished "length" and is not asked for again: the same seed would be
-    cut again. An empty answer is the model's failure, not ours: a Reply with no text.
+    A prompt gets a window that it fits in, and is refused rather than cut. An answer cut at
+    `max_tokens` is a Reply that finished "length"; asked again with its seed it would be cut again.
+    An empty answer is the model's failure, not ours: a Reply without text.
     """
 
     def __init__(
@@ -140,9 +140,9 @@ class OllamaModel:
         self._max_tokens = max_tokens
         self._pauses = pauses
         with self._failures():
-            self._http = self._connect()
+            self._http, client = self._clients()
             version = self._version()
-            digest, self._ceiling = self._describe()
+            digest, self._ceiling = self._describe(client)
         self.name = (
             f"ollama:{model}@{digest[:12]}"
             f" server={version} temperature={temperature:g} max_tokens={max_tokens}"
@@ -177,7 +177,7 @@ class OllamaModel:
 
         window = self._window(prompt)
         response = self._post(self._request(prompt, window))
-        while response.status_code == 400 and window < self._ceiling:  # it did not fit
+        while response.status_code == HTTPStatus.BAD_REQUEST and window < self._ceiling:
             window = min(2 * window, self._ceiling)
             response = self._post(self._request(prompt, window))
         if response.is_error:
@@ -221,9 +221,80 @@ class OllamaModel:
                 time.sleep(pause)
         return self._http.post("/api/chat", json=body)
 
-    def _connect(self) -> "httpx.Client":
+    def _clients(self) -> "tuple[httpx.Client, ollama.Client]":
         import httpx  # noqa: PLC0415
+        import ollama  # noqa: PLC0415
 
-        return httpx.Client(base_url=self._url, **self._transport())
+        options: dict[str, Any] = {
+            "timeout": httpx.Timeout(self._timeout, connect=CONNECT_SECONDS),
+            # no idle connection: nothing to close, and none that a restarted server has forgotten
+            "limits": httpx.Limits(max_keepalive_connections=0),
+            # a proxy of the environment cannot reach a server on this machine
+            "mounts": {f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")},
+        }
+        return httpx.Client(base_url=self._url, **options), ollama.Client(self._url, **options)
 
-    def _transport(self) -> dict[str, object]: ...
+    def _version(self) -> str:
+        """The server's version; a warning where it is too old to refuse an overlong prompt."""
+        response = self._http.get("/api/version").raise_for_status()
+        version = str(response.json()["version"])
+        if tuple(map(int, re.findall(r"\d+", version)[:2])) < TRUNCATE_SINCE:
+            log.warning(
+                "Ollama %s at %s cuts overlong prompts without a word: update it to %d.%d or newer",
+                version,
+                self._url,
+                *TRUNCATE_SINCE,
+            )
+        return version
+
+    def _describe(self, client: "ollama.Client") -> tuple[str, int]:
+        """The model's digest, and the largest window it takes (a larger one is cut in silence)."""
+        facts = client.show(self._model).modelinfo or {}
+        ceiling = facts.get(f"{facts.get('general.architecture')}.context_length")
+        tagged = self._model if ":" in self._model.rpartition("/")[2] else f"{self._model}:latest"
+        digests = (served.digest for served in client.list().models if served.model == tagged)
+        return next(digests, None) or "unknown", int(ceiling or ASSUMED_CEILING)
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """Every way in which the server fails, told as one line."""
+        import httpx  # noqa: PLC0415
+        import ollama  # noqa: PLC0415
+
+        place = re.sub(r"//[^/@]*@", "//", self._url)  # without a password
+        try:
+            yield
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+            raise BadInput(f"{place} is not a http:// URL: set REGRAPH_OLLAMA_URL") from None
+        except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout):
+            raise ModelError(
+                f"no Ollama answers at {place}: start it (ollama serve) or set REGRAPH_OLLAMA_URL"
+            ) from None
+        except httpx.TimeoutException:
+            raise ModelError(
+                f"{self._model} gave no answer within {self._timeout:g} s: use a smaller model"
+                " or raise REGRAPH_MODEL_TIMEOUT_SECONDS"
+            ) from None
+        except httpx.TransportError as error:
+            raise ModelError(
+                f"Ollama at {place} went away in mid-answer ({error}): start it again"
+            ) from None
+        except ollama.ResponseError as error:
+            raise ModelError(self._refusal(error, place)) from None
+        except ValueError:
+            raise ModelError(
+                f"what answers at {place} is not Ollama: set REGRAPH_OLLAMA_URL"
+            ) from None
+
+    def _refusal(self, error: "ollama.ResponseError", place: str) -> str:
+        said = " ".join(str(error.error).split())[:200]
+        match error.status_code:
+            case HTTPStatus.NOT_FOUND:
+                return f"Ollama at {place} has no model {self._model}: ollama pull {self._model}"
+            case HTTPStatus.BAD_REQUEST:
+                return (
+                    f"the prompt does not fit {self._model}, which holds {self._ceiling} tokens"
+                    f" ({said}): use shorter code or another model"
+                )
+            case status:
+                return f"Ollama at {place} failed on {self._model} ({status}: {said}): see its log"

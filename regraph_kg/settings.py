@@ -36,6 +36,9 @@ class Settings(BaseSettings):
     """"recorded" or "ollama:NAME"."""
     ollama_url: str = "http://127.0.0.1:11434"
     model_timeout_seconds: float = Field(default=600, gt=0)
+    model_temperature: float = Field(default=0.7, ge=0, le=2)
+    model_max_tokens: int = Field(default=4096, gt=0)
+    """Longest answer of a live model."""
 
     @classmethod
     def settings_customise_sources(

@@ -4,15 +4,24 @@ Each function imports what it builds, so that a command loads only what it needs
 must not load a database driver.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Target
 from regraph_kg.settings import Settings
 
 if TYPE_CHECKING:
     from regraph_kg.evaluation.evaluate import Judge
     from regraph_kg.evaluation.problem import Problem
+    from regraph_kg.llm import LanguageModel
+    from regraph_kg.models.evaluation import Candidate, EvalReport
+    from regraph_kg.models.run import RunHeader, SearchChoice, SimulationRecord, Task
+    from regraph_kg.search.world import World
 
 
 def open_judge(settings: Settings, grade: Literal["screening", "full"] = "screening") -> "Judge":
@@ -27,11 +36,154 @@ def find_problem(settings: Settings, name: str) -> "Problem":
     from regraph_kg.evaluation.problem import load_problem  # noqa: PLC0415
 
     folder = settings.corpus / "problems"
+    if "/" not in name and (folder / name / "problem.toml").exists():
+        return load_problem(folder / name)
     if Path(name).is_dir():
         return load_problem(Path(name))
-    if (folder / name).is_dir() and "/" not in name:
-        return load_problem(folder / name)
     known = sorted(path.parent.name for path in folder.glob("*/problem.toml"))
     raise BadInput(
         f"problem {name}: neither a folder nor in {folder} (there: {', '.join(known) or 'none'})"
+    )
+
+
+def language_model(settings: Settings, spec: str, problem: str, target: Target) -> "LanguageModel":
+    """The model that `spec` names: "recorded" (answers in the corpus) or "ollama:NAME"."""
+    from regraph_kg.llm import OllamaModel, ScriptedModel  # noqa: PLC0415
+
+    kind, _, name = spec.partition(":")
+    if spec == "recorded":
+        return ScriptedModel.read(settings.corpus / "recorded", problem, target)
+    if kind == "ollama" and name:
+        return OllamaModel(
+            settings.ollama_url,
+            name,
+            timeout=settings.model_timeout_seconds,
+            temperature=settings.model_temperature,
+            max_tokens=settings.model_max_tokens,
+        )
+    raise BadInput(f'model {spec!r}: know "recorded" and "ollama:NAME"')
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSearch:
+    """The parts of one search, open: what it is about, and whom it asks."""
+
+    task: "Task"
+    header: "RunHeader"
+    world: "World"
+
+
+@contextmanager
+def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSearch]:
+    """All that `choice` needs, closed again at the end; the graph is opened when first read."""
+    from regraph_kg.models.run import Task  # noqa: PLC0415
+    from regraph_kg.search.reader import GraphReader  # noqa: PLC0415
+    from regraph_kg.search.world import World  # noqa: PLC0415
+
+    problem = find_problem(settings, choice.problem)
+    task = Task(
+        problem=problem.name,
+        target=choice.target,
+        serial=problem.serial_code,
+        entry=problem.entry,
+        signature=problem.signature(),
+    )
+    model = language_model(settings, choice.model, task.problem, task.target)
+    with ExitStack() as stack:
+        bench = stack.enter_context(_bench(settings, choice.judge, problem, task.target))
+        header = _header(choice, task, model.name, bench)
+        reader = GraphReader(partial(open_store, settings), bench.device, header.excluded)
+        stack.callback(reader.close)
+        world = World(
+            neighbours=reader.neighbours,
+            examples=reader.examples,
+            complete=model.complete,
+            evaluate=bench.evaluate,
+            evaluate_final=bench.evaluate_final,
+        )
+        yield OpenSearch(task, header, world)
+
+
+def start_search(task: "Task", header: "RunHeader", world: "World") -> "Iterator[SimulationRecord]":
+    """The search that `header` names, from its beginning; `world` may be a trace's."""
+    import random  # noqa: PLC0415
+
+    from regraph_kg.models.run import McgsSettings, PaperSettings  # noqa: PLC0415
+    from regraph_kg.search import mcgs, paper, standard  # noqa: PLC0415
+    from regraph_kg.search.state import Budget  # noqa: PLC0415
+
+    budget, rng = Budget(header.budget), random.Random(header.seed)
+    match header.settings:
+        case McgsSettings() as settings:
+            return mcgs.search(task, world, settings, budget=budget, rng=rng)
+        case PaperSettings() as settings:
+            return paper.search(task, world, settings, budget=budget, rng=rng)
+        case _:
+            return standard.search(task, world, budget=budget, rng=rng)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """A judge bound to one problem and target."""
+
+    name: str
+    device: str
+    toolchain: str
+    evaluate: "Callable[[Candidate], EvalReport]"
+    evaluate_final: "Callable[[Candidate], EvalReport]"
+
+
+@contextmanager
+def _bench(
+    settings: Settings, recorded: Path | None, problem: "Problem", target: Target
+) -> Iterator[_Bench]:
+    """This machine's judge, or the verdicts of the trace `recorded`."""
+    import hashlib  # noqa: PLC0415
+
+    from regraph_kg.search.trace import RecordedEvaluator, read_header  # noqa: PLC0415
+
+    if recorded is not None:
+        head = read_header(recorded)
+        yield _Bench(
+            f"recorded:{hashlib.sha256(recorded.read_bytes()).hexdigest()[:12]}",
+            head.device,
+            head.toolchain,
+            RecordedEvaluator(recorded, "report"),
+            RecordedEvaluator(recorded, "final"),
+        )
+        return
+    with open_judge(settings) as judge:
+        yield _Bench(
+            "live",
+            judge.device(target),
+            judge.toolchain(target),
+            lambda candidate: judge.evaluate(candidate, problem),
+            lambda candidate: judge.evaluate(candidate, problem, grade="full"),
+        )
+
+
+def _header(choice: "SearchChoice", task: "Task", model: str, bench: _Bench) -> "RunHeader":
+    from datetime import UTC, datetime  # noqa: PLC0415
+    from importlib.metadata import version  # noqa: PLC0415
+
+    from regraph_kg.models.evaluation import code_hash  # noqa: PLC0415
+    from regraph_kg.models.run import RunHeader  # noqa: PLC0415
+    from regraph_kg.search.prompt import prompts_id  # noqa: PLC0415
+
+    return RunHeader(
+        version=version("regraph-kg"),
+        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        problem=task.problem,
+        serial=code_hash(task.serial),
+        target=task.target,
+        method="standard" if choice.settings.preset == "standard" else "mcgs",
+        settings=choice.settings,
+        budget=choice.budget,
+        seed=choice.seed,
+        model=model,
+        judge=bench.name,
+        device=bench.device,
+        toolchain=bench.toolchain,
+        prompts=prompts_id(),
+        excluded=None if choice.include_own else task.problem,
     )

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from string import Template
 
 from regraph_kg.models.evaluation import Outcome
@@ -22,21 +22,11 @@ from regraph_kg.models.technique import Technique
 VERSION = 1
 """Of the templates and of how they are put together. History: 1 (2026-11) first version."""
 
-TEMPLATES = (
-    "system",
-    "openmp",
-    "cuda",
-    "technique",
-    "free",
-    "example",
-    "code",
-    "failure",
-    "failed_code",
-    "answer",
-)
 DIFF_LINES = 80
 """An example's diff is cut here: small models lose the thread in long ones."""
 REASONING_CHARACTERS = 300
+
+_FOLDER = Path(__file__).parent / "prompts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +97,10 @@ def free_advice() -> str:
 
 def prompts_id() -> str:
     """Version and digest of the templates: runs with different prompts are not compared."""
-    text = "\0".join(_template(name).template for name in TEMPLATES)
-    return f"{VERSION}:{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    digest = hashlib.sha256()
+    for path in sorted(_FOLDER.iterdir(), key=lambda path: path.name):
+        digest.update(f"{path.name}\0".encode() + path.read_bytes())
+    return f"{VERSION}:{digest.hexdigest()[:12]}"
 
 
 def _diff(example: Example) -> str:
@@ -132,5 +124,4 @@ def _fill(template: str, **values: str) -> str:
 
 @cache
 def _template(name: str) -> Template:
-    path = resources.files(__package__) / "prompts" / f"{name}.txt"
-    return Template(path.read_text(encoding="utf-8"))
+    return Template((_FOLDER / f"{name}.txt").read_text(encoding="utf-8"))

@@ -14,6 +14,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="",
         help=f"comma-separated things whose absence fails instead of skipping: {', '.join(KNOWN)}",
     )
+    parser.addoption(
+        "--write-golden", action="store_true", help="rewrite tests/golden; then read the diff"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -12,9 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifdef REGRAPH_CUDA
+#include <cuda_runtime_api.h>
+#endif
 
 #include "signature.h"
 
@@ -27,7 +32,7 @@ struct Control {  // field for field the Control of arena.py
   uint32_t stage, operation;
   uint64_t count, nanoseconds;
   int64_t status;
-  uint64_t fault, sequence_at, rows_at, guards_at, guards, arrays_at;
+  uint64_t fault, sequence_at, rows_at, guards_at, guards, arrays_at, confined;
   char message[512];
 };
 
@@ -64,8 +69,6 @@ void say(int64_t status, const char *text) {
 }
 
 #ifdef REGRAPH_CUDA
-#include <cuda_runtime_api.h>
-
 bool cuda(cudaError_t error) {
   if (error == cudaSuccess) return true;
   if (!control->status) say(error, cudaGetErrorString(error));
@@ -227,6 +230,7 @@ extern "C" int regraph_open(int descriptor, uint64_t bytes) {
 extern "C" void regraph_serve(const char *path, const char *entry) {
   mallopt(M_PERTURB, POISON);
   watch_faults();
+  control->confined = prctl(PR_GET_SECCOMP) == 2;
   control->stage = READY_TO_LOAD;
   void *function = load(path, entry);
   control->stage = LOADED;

@@ -11,7 +11,10 @@ cudaError_t __real_cudaMallocManaged(void **, size_t, unsigned int);
 cudaError_t __real_cudaMallocPitch(void **, size_t *, size_t, size_t);
 
 static cudaError_t poisoned(cudaError_t error, void **memory, size_t bytes) {
-  if (error == cudaSuccess && regraph_poison_allocations && bytes) cudaMemset(*memory, 0xFF, bytes);
+  if (error == cudaSuccess && regraph_poison_allocations && bytes) {
+    cudaMemset(*memory, 0xFF, bytes);
+    cudaDeviceSynchronize();  // other streams do not wait for the default one
+  }
   return error;
 }
 

@@ -1,6 +1,8 @@
 """Prompt and Reply: what a language model is asked and says."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
 
 from regraph_kg.models.base import Frozen, Target
 
@@ -44,3 +46,29 @@ class Reply(Frozen):
     seconds: float = 0.0
     model: str = ""
     """Name and digest of the model that answered."""
+
+
+PathElement = Annotated[
+    str, StringConstraints(pattern=r"^(cuda|openmp)/[a-z0-9-]+(#[1-9][0-9]*)?$")
+]
+
+
+class RecordedAnswer(Frozen):
+    """One line of corpus/recorded/<problem>.<target>.jsonl: what a model would reply to a key."""
+
+    path: tuple[PathElement, ...]
+    attempt: int = Field(default=0, ge=0)
+    repair: int = Field(default=0, ge=0)
+    text: str = Field(min_length=1)
+    """The full reply, code in one fenced block."""
+    author: str = ""
+
+    def key(self, problem: str, target: Target) -> PromptKey:
+        """The key of the prompt that this answers."""
+        return PromptKey(
+            problem=problem,
+            target=target,
+            path=self.path,
+            attempt=self.attempt,
+            repair=self.repair,
+        )

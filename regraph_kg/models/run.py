@@ -1,6 +1,7 @@
 """A search run: its task and settings, the header of its trace, its records, its summary."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -85,6 +86,24 @@ SearchSettings = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class SearchChoice:
+    """What the user wants to run."""
+
+    problem: str
+    """A name in the corpus, or a folder."""
+    target: Target
+    settings: SearchSettings
+    budget: int
+    seed: int
+    model: str
+    """ "recorded" or "ollama:NAME"."""
+    judge: Path | None
+    """A trace whose verdicts are replayed; None evaluates here and now."""
+    include_own: bool
+    """Whether the search may read the problem's own examples."""
+
+
 class RunHeader(Frozen):
     """First line of a trace: all that a run's course depends on.
 
@@ -97,7 +116,6 @@ class RunHeader(Frozen):
     created: str
     """UTC, ISO 8601."""
     problem: str
-    """As the user named it: a name in the corpus or a folder."""
     serial: str
     """Hash of the serial code."""
     target: Target

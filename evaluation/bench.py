@@ -1,0 +1,156 @@
+"""The arrays and calls of the timing shape: what is called while the clock runs.
+
+Each timed call takes a secret set of inputs and the next output slot; a slot never gets the same
+set twice in a row, so that work not done leaves a wrong answer behind. `turn` moves every set to
+another place, so that a result remembered by its inputs' addresses is wrong.
+Not covered: results remembered by the inputs' content.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.evaluation.arena import MAX_BATCH, Arena, Call, Layout, Place
+from regraph_kg.evaluation.inputs import generate
+from regraph_kg.evaluation.problem import Problem
+from regraph_kg.evaluation.reference import Case
+from regraph_kg.evaluation.rules import Defences, Failure
+from regraph_kg.evaluation.supervisor import Worker
+from regraph_kg.models.evaluation import Outcome
+
+Array = NDArray[Any]
+
+_SETS, _SLOTS = 4, 3
+_LARGE_BYTES = 64 * 2**20
+_LARGE_SETS, _LARGE_SLOTS = 2, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """Places for sets of inputs, output slots, and `calls[place][slot]`."""
+
+    inputs: Sequence[Mapping[str, Place]]
+    slots: Sequence[Mapping[str, Place]]
+    calls: Sequence[Sequence[Call]]
+
+    @property
+    def places(self) -> list[Place]:
+        """Every array."""
+        return [place for group in (*self.inputs, *self.slots) for place in group.values()]
+
+
+def reserve(layout: Layout, defences: Defences) -> Reserved:
+    """Lay out the timing shape: 4 sets of inputs and 3 slots, fewer above 64 MiB a call."""
+    problem, sizes = layout.problem, layout.problem.sizes.time
+    sets, slots = _counts(problem, defences)
+    inputs = [{arg.name: layout.place(arg, sizes) for arg in problem.inputs} for _ in range(sets)]
+    ring = [{arg.name: layout.place(arg, sizes) for arg in problem.outputs} for _ in range(slots)]
+    refilled = {arg.name for arg in problem.inputs} & {arg.name for arg in problem.outputs}
+    calls = [
+        [
+            layout.call(sizes, given | slot, {name: given[name] for name in refilled})
+            for slot in ring
+        ]
+        for given in inputs
+    ]
+    return Reserved(inputs, ring, calls)
+
+
+class Bench:
+    """Draws the timed calls, keeps track of what each slot must hold, looks for damage."""
+
+    def __init__(self, problem: Problem, arena: Arena, reserved: Reserved, seed: int) -> None:
+        self._arena, self._reserved = arena, reserved
+        self._rng = random.Random(seed)
+        self.cases = [
+            Case(problem.sizes.time, 0, seed + 100 + index) for index in range(len(reserved.inputs))
+        ]
+        self._sets = [generate(problem, c.sizes, c.variant, c.seed) for c in self.cases]
+        inout = any(arg.role == "inout" for arg in problem.outputs)
+        self.largest_batch = len(reserved.slots) if inout else MAX_BATCH
+        """inout arrays are refilled before a batch only, so it takes each slot once."""
+        self._shift, self._last = 0, 0
+        self._holds: dict[int, int] = {}
+        self._load()
+
+    def begin(self, worker: Worker) -> Failure | None:
+        """Make everything ready for a worker's timed calls."""
+        self._holds.clear()
+        self._load()
+        for place in self._reserved.places:
+            self._arena.set_canaries(place)
+        return worker.upload(self._reserved.places)
+
+    def draw(self, count: int) -> list[int]:
+        """Rows of the next batch."""
+        rows = []
+        for _ in range(count):
+            self._last = (self._last + 1) % len(self._reserved.slots)
+            held = self._holds.get(self._last)
+            chosen = self._rng.choice([i for i in range(len(self._sets)) if i != held] or [0])
+            self._holds[self._last] = chosen
+            place = (chosen - self._shift) % len(self._sets)
+            rows.append(self._reserved.calls[place][self._last].row)
+        return rows
+
+    def turn(self, worker: Worker) -> Failure | None:
+        """Move every set of inputs to the next place."""
+        failure = self.changed_input()
+        if failure:
+            return failure
+        self._shift = (self._shift + 1) % len(self._sets)
+        self._load()
+        return worker.upload([p for places in self._reserved.inputs for p in places.values()])
+
+    def end(self, worker: Worker) -> Failure | None:
+        """Fetch what the timed calls left behind."""
+        return worker.download(self._reserved.places)
+
+    def witnesses(self, count: int) -> list[tuple[Case, Mapping[str, Array]]]:
+        """Outputs that must be right: those of the last call and of secret slots."""
+        others = [slot for slot in self._holds if slot != self._last]
+        chosen = [self._last, *self._rng.sample(others, min(count - 1, len(others)))]
+        return [
+            (
+                self.cases[self._holds[slot]],
+                {name: self._arena.view(p) for name, p in self._reserved.slots[slot].items()},
+            )
+            for slot in chosen
+        ]
+
+    def changed_input(self) -> Failure | None:
+        """Whether some input is no longer what was put there."""
+        for index, places in enumerate(self._reserved.inputs):
+            for name, array in self._held_at(index).items():
+                now = self._arena.view(places[name])
+                if not np.array_equal(now.view(np.uint8), array.view(np.uint8)):
+                    return Failure(Outcome.MUTATED_INPUT, f"changed input {name}")
+        return None
+
+    def damage(self) -> Failure | None:
+        """Whether something was written around the arrays."""
+        texts = (self._arena.damage(place) for place in self._reserved.places)
+        first = next(filter(None, texts), None)
+        return Failure(Outcome.CRASHED, first) if first else None
+
+    def _load(self) -> None:
+        for index, places in enumerate(self._reserved.inputs):
+            for name, array in self._held_at(index).items():
+                self._arena.view(places[name])[...] = array
+
+    def _held_at(self, place: int) -> Mapping[str, Array]:
+        return self._sets[(place + self._shift) % len(self._sets)]
+
+
+def _counts(problem: Problem, defences: Defences) -> tuple[int, int]:
+    if not defences.fresh_inputs:
+        return 1, 1
+    nbytes = sum(
+        np.dtype(arg.type).itemsize * np.prod(arg.dimensions(problem.sizes.time), dtype=np.int64)
+        for arg in problem.arrays
+    )
+    return (_LARGE_SETS, _LARGE_SLOTS) if nbytes > _LARGE_BYTES else (_SETS, _SLOTS)

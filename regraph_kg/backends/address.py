@@ -1,0 +1,19 @@
+"""Address: where a graph store listens and how to log in."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Engine = Literal["neo4j", "embedded"]
+"""Who answers: chooses the query text where the two dialects differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A Bolt server. The password never shows in a repr or a message."""
+
+    uri: str
+    user: str
+    password: str = field(repr=False)
+    database: str | None = None
+    """None = the server's default."""
+    engine: Engine = "neo4j"

@@ -1,0 +1,147 @@
+"""The embedded store seen from outside: find, start and stop its process.
+
+One process per folder, shared by every command; `embedded_server` is what runs in it. Files:
+
+    FOLDER/lock         held (flock) by the process as long as it lives: who holds it, serves
+    FOLDER/state.json   pid, port and password while it serves (0600); stale without the lock
+    FOLDER/server.log   what the process says
+    FOLDER/databases/   the data
+"""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from regraph_kg.backends.address import Address
+from regraph_kg.errors import StoreError
+
+DATABASE = "regraph"
+USER = "root"
+START_SECONDS = 60.0
+STOP_SECONDS = 20.0
+POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a running store tells its clients."""
+
+    pid: int
+    port: int
+    password: str = field(repr=False)
+    started: str
+    """UTC, ISO 8601."""
+    idle_seconds: float
+
+    @property
+    def address(self) -> Address:
+        """How to connect."""
+        uri = f"bolt://127.0.0.1:{self.port}"
+        return Address(uri, USER, self.password, DATABASE, "embedded")
+
+    def write(self, folder: Path) -> None:
+        """Publish for clients: whole or not at all, readable by the owner only."""
+        draft = folder / "state.draft"
+        draft.unlink(missing_ok=True)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump(asdict(self), file)
+        draft.replace(folder / "state.json")
+
+
+def find(folder: Path) -> State | None:
+    """The store that serves `folder` now, or None; a state file left by a dead one is ignored."""
+    if not running(folder):
+        return None
+    try:
+        return State(**json.loads((folder / "state.json").read_text()))
+    except FileNotFoundError:
+        return None  # it is starting, or about to end
+
+
+def running(folder: Path) -> bool:
+    """Whether a process holds `folder`, serving already or not."""
+    try:
+        file = (folder / "lock").open("rb")
+    except FileNotFoundError:
+        return False
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def ensure(folder: Path, idle_seconds: float) -> State:
+    """The store that serves `folder`, started if need be; safe when several processes ask at once.
+
+    `idle_seconds` is how long a store started here waits for clients before it ends. Raises
+    `StoreError` when it does not come up.
+    """
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        state = find(folder)
+        if state is not None:
+            return state
+        if running(folder):  # somebody else starts or ends it: wait for the outcome
+            time.sleep(POLL_SECONDS)
+        else:
+            _start(folder, idle_seconds)
+    raise StoreError(
+        f"embedded store in {folder}: not ready after {START_SECONDS:.0f} s;"
+        f" see {folder / 'server.log'}"
+    )
+
+
+def stop(folder: Path) -> State | None:
+    """End the store that serves `folder`, in order; returns what it was, None when none ran.
+
+    Raises `StoreError` when it does not end.
+    """
+    state = find(folder)
+    if state is None:
+        return None
+    try:
+        os.kill(state.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        return state
+    deadline = time.monotonic() + STOP_SECONDS
+    while running(folder):
+        if time.monotonic() > deadline:
+            raise StoreError(
+                f"embedded store in {folder}: process {state.pid} does not end;"
+                f" `kill -9 {state.pid}` is safe"
+            )
+        time.sleep(POLL_SECONDS)
+    return state
+
+
+def _start(folder: Path, idle_seconds: float) -> None:
+    """Run the launcher, which returns once its child serves or has given up."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"embedded store: cannot create {folder} ({error.strerror}); set REGRAPH_DATA_DIR"
+        ) from None
+    command = [sys.executable, "-m", "regraph_kg.backends.embedded_server"]
+    launched = subprocess.run(
+        [*command, str(folder.resolve()), str(idle_seconds)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=START_SECONDS,
+        check=False,
+    )
+    if launched.returncode != 0:
+        reason = (launched.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise StoreError(
+            f"embedded store in {folder}: did not start ({reason}); see {folder / 'server.log'}"
+        )

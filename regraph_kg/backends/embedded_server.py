@@ -1,0 +1,169 @@
+"""The embedded store's own process: ArcadeDB with its Bolt plugin, in a JVM beside this Python.
+
+    python -m regraph_kg.backends.embedded_server FOLDER IDLE_SECONDS
+
+returns once its child serves, with one line on stderr and exit code 3 when it cannot. The child
+outlives the caller, listens on localhost only, and ends on SIGTERM or when no client was connected
+for IDLE_SECONDS. It may be killed at any time: commits are in the write-ahead log.
+"""
+
+import datetime
+import fcntl
+import os
+import secrets
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from regraph_kg.backends.embedded import DATABASE, USER, State
+
+HEAP = "1g"
+MESSAGE_BYTES = 256 * 2**20
+"""Largest Bolt message taken: a batch of trajectories with their code."""
+LOCK_TRIES = 20
+LOCK_SECONDS = 0.05
+GRACE_SECONDS = 1.0
+"""After the state file is gone: time for a client that has just read it to connect."""
+
+
+def main() -> int:
+    """Fork; the parent reports, the child serves."""
+    folder, idle_seconds = Path(sys.argv[1]), float(sys.argv[2])
+    os.umask(0o077)
+    reader, writer = os.pipe()
+    if os.fork():
+        os.close(writer)
+        with os.fdopen(reader) as report:
+            reason = report.read()
+        sys.stderr.write(reason)
+        return 3 if reason else 0
+    os.close(reader)
+    os.setsid()
+    with os.fdopen(writer, "w") as report:
+        try:
+            serve(folder, idle_seconds, report)
+        except Exception as error:
+            if not report.closed:
+                report.write(f"{type(error).__name__}: {error}".splitlines()[0])
+            raise  # the log has the traceback
+    return 0
+
+
+def serve(folder: Path, idle_seconds: float, report: IO[str]) -> None:
+    """Serve `folder` until told to end or unused; `report` is closed, empty, once clients may come.
+
+    Returns at once when another process serves it.
+    """
+    lock = _lock(folder)
+    if lock is None:
+        return
+    with lock:
+        _detach(folder)
+        ending = threading.Event()
+        (folder / "state.json").unlink(missing_ok=True)
+        password = secrets.token_urlsafe(32)
+        server, port, connections = start(folder, password)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, lambda *_: ending.set())
+        started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        state = State(os.getpid(), port, password, started, idle_seconds)
+        state.write(folder)
+        report.close()
+        while wait_until_unused(ending, idle_seconds, connections):
+            (folder / "state.json").unlink()
+            ending.wait(GRACE_SECONDS)
+            if not connections():
+                break
+            state.write(folder)
+        (folder / "state.json").unlink(missing_ok=True)
+        server.stop()
+
+
+def start(folder: Path, password: str) -> tuple[Any, int, Callable[[], int]]:
+    """Start ArcadeDB on free ports of localhost: the server, its Bolt port, its open connections.
+
+    HTTP cannot be left out; it is bound to localhost too and wants the same password (MCP is off).
+    """
+    from arcadedb_embedded.jvm import start_jvm  # noqa: PLC0415
+    from arcadedb_embedded.server import ArcadeDBServer  # noqa: PLC0415
+
+    (folder / "config" / "server-users.jsonl").unlink(missing_ok=True)  # a password per start
+    start_jvm(heap_size=HEAP, interrupt=False)
+    server = ArcadeDBServer(
+        str(folder),
+        password,
+        {
+            "mode": "production",  # the write-ahead log reaches the disk before a commit returns
+            "host": "127.0.0.1",
+            "http_port": 0,
+            "bolt_port": 0,
+            "bolt_maxMessageSize": MESSAGE_BYTES,
+            "bolt_packstream_maxValueLength": MESSAGE_BYTES,
+            "server_plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
+            "server_defaultDatabases": f"{DATABASE}[{USER}]",
+            "server_saltIterations": 1000,  # stretching is for human passwords: ours has 256 bits
+            "serverMetrics": False,
+        },
+    )
+    server.start()
+    listener = _bolt_listener(server)
+    active = listener.getClass().getDeclaredField("activeConnections")
+    active.setAccessible(True)
+    return server, int(listener.getPort()), lambda: int(active.get(listener).size())
+
+
+def wait_until_unused(
+    ending: threading.Event, idle_seconds: float, connections: Callable[[], int]
+) -> bool:
+    """Wait for the end: True after `idle_seconds` without a connection, False when told to."""
+    last_used = time.monotonic()
+    while not ending.wait(min(1.0, idle_seconds / 4)):
+        now = time.monotonic()
+        if connections():
+            last_used = now
+        elif now - last_used >= idle_seconds:
+            return True
+    return False
+
+
+def _bolt_listener(server: Any) -> Any:
+    for plugin in server._java_server.getPlugins():
+        if plugin.getClass().getSimpleName() == "BoltProtocolPlugin":
+            listener = plugin.getClass().getDeclaredField("listener")
+            listener.setAccessible(True)
+            return listener.get(plugin)
+    raise RuntimeError("arcadedb-embedded brought no Bolt plugin")
+
+
+def _detach(folder: Path) -> None:
+    """Leave the caller's terminal and folder; from now on both outputs go to the log."""
+    os.chdir(folder)  # ArcadeDB writes ./log
+    log = os.open("server.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    null = os.open(os.devnull, os.O_RDONLY)
+    for source, copy in ((null, 0), (log, 1), (log, 2)):
+        os.dup2(source, copy)
+
+
+def _lock(folder: Path) -> IO[bytes] | None:
+    """The lock file, held; None when another process serves `folder`.
+
+    Tries for a second: a client that looks whether the lock is held holds it for an instant.
+    """
+    file = (folder / "lock").open("ab")
+    for _ in range(LOCK_TRIES):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(LOCK_SECONDS)
+        else:
+            return file
+    file.close()
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

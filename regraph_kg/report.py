@@ -1,0 +1,89 @@
+"""Records to text and tables; the only place that decides how a number is written."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.table import Table
+
+from regraph_kg.models.evaluation import Interval
+from regraph_kg.models.run import RunSummary, SimulationRecord
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+
+
+def times(speedup: float) -> str:
+    """A ratio of times: "0.87x", "3.21x", "12.3x", "1234x"."""
+    return f"{speedup:.0f}x" if speedup >= 100 else f"{speedup:.3g}x"
+
+
+def interval(found: Interval) -> str:
+    """A 95 % interval of a ratio of times."""
+    return f"{times(found.low)} to {times(found.high)}"
+
+
+def seconds(duration: float) -> str:
+    """A duration with three digits and the unit that fits; minutes from 120 s on."""
+    if duration >= 120:
+        return f"{duration / 60:.0f} min"
+    for size, unit in _UNITS:
+        if duration >= size:
+            return f"{duration / size:.3g} {unit}"
+    return f"{duration * 1e9:.3g} ns"
+
+
+def path(elements: Sequence[str]) -> str:
+    """Path elements as a walk: "start > tiling > simd#1", targets dropped."""
+    return " > ".join(["start", *(element.partition("/")[2] for element in elements)])
+
+
+def counts(found: Mapping[str, int]) -> str:
+    """Counts by name, most first: "14 passed, 3 wrong_answer"."""
+    ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count} {name}" for name, count in ordered) or "none"
+
+
+def progress(record: SimulationRecord) -> str:
+    """What an iteration did and where the run stands, in one line."""
+    best = f"best {times(record.best_speedup)}"
+    said = [f"{_outcome(step.outcome, step.speedup)}" for step in record.steps]
+    return f"{best:>10}   {path(record.path)}: {', '.join(said)}"
+
+
+def headline(summary: RunSummary) -> str:
+    """The result of a run in one line; only re-measured speedups are in it."""
+    what = f"{summary.problem} ({summary.target})"
+    if not summary.improved or summary.speedup_interval is None:
+        return f"{what}: no improvement found; the serial code is the answer"
+    found = interval(summary.speedup_interval)
+    return f"{what}: {times(summary.speedup)} faster than the serial code (95 %: {found})"
+
+
+def run_table(summary: RunSummary) -> Table:
+    """How the result came about: path, machine, cost, samples, and what was left out."""
+    cost = summary.cost
+    rows = {
+        "path": path(summary.best_path),
+        "device": f"{summary.device}, {summary.toolchain}",
+        "model": summary.model,
+        "judge": "" if summary.judge == "live" else f"{summary.judge}: verdicts were replayed",
+        "calls": f"{cost.calls} of {summary.budget}, in {summary.iterations} iterations",
+        "samples": counts(summary.outcomes),
+        "time": f"model {seconds(cost.model_seconds)}, judge {seconds(cost.judge_seconds)}"
+        f" ({cost.evaluations} evaluations)",
+        "unrecorded": f"{summary.unrecorded} actions closed: the recorded model has no answer"
+        if summary.unrecorded
+        else "",
+        "left out": f"{summary.excluded}'s own examples (--include-own reads them)"
+        if summary.excluded
+        else "",
+    }
+    table = Table.grid(padding=(0, 2))
+    for name, value in rows.items():
+        if value:
+            table.add_row(f"  {name}", value)
+    return table
+
+
+def _outcome(outcome: str | None, speedup: float | None) -> str:
+    if outcome is None:
+        return "not recorded"
+    return outcome if speedup is None else times(speedup)

@@ -1,0 +1,95 @@
+"""The end of a run: the best three re-measured, one answer, one summary.
+
+Only a re-measured speedup is reported, and only code whose interval lies above 1 is an answer:
+else the serial code is.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.run import (
+    Cost,
+    RunHeader,
+    RunSummary,
+    SimulationRecord,
+    StepRecord,
+    Task,
+)
+
+FINALISTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the run hands back; `report` is None where that is the serial code."""
+
+    path: tuple[str, ...]
+    code: str
+    report: EvalReport | None
+
+
+def finalists(records: Sequence[SimulationRecord]) -> list[StepRecord]:
+    """The steps with the fastest verified code, faster than serial, no code twice, best first.
+
+    Code that was never timed stably is not among them; the earlier of two equals comes first.
+    """
+    found: dict[str, StepRecord] = {}
+    for step in _steps(records):
+        if step.outcome is Outcome.PASSED and step.code is not None and (step.speedup or 0) > 1:
+            found.setdefault(step.code, step)
+    return sorted(found.values(), key=lambda step: -(step.speedup or 0))[:FINALISTS]
+
+
+def final_answer(
+    task: Task,
+    records: Sequence[SimulationRecord],
+    evaluate_final: Callable[[Candidate], EvalReport],
+) -> Answer:
+    """Re-measure the finalists; the fastest of those that are surely faster, else serial."""
+    best, best_speedup = Answer((), task.serial, None), 1.0
+    for step in finalists(records):
+        code = step.code or ""
+        report = evaluate_final(Candidate(task.target, code))
+        if _surely_faster(report) and (report.speedup or 0) > best_speedup:
+            best, best_speedup = Answer(step.path, code, report), report.speedup or 0
+    return best
+
+
+def summarise(header: RunHeader, records: Sequence[SimulationRecord], answer: Answer) -> RunSummary:
+    """What the run cost and found."""
+    steps = list(_steps(records))
+    cost = sum((step.cost for step in steps), Cost())
+    return RunSummary(
+        problem=header.problem,
+        target=header.target,
+        method=header.method,
+        preset=header.settings.preset,
+        model=header.model,
+        judge=header.judge,
+        seed=header.seed,
+        budget=header.budget,
+        iterations=sum(record.reward is not None for record in records),
+        cost=cost,
+        unrecorded=sum(step.outcome is None for step in steps),
+        outcomes=dict(Counter(step.outcome.value for step in steps if step.outcome is not None)),
+        best_path=answer.path,
+        best_code=answer.code,
+        speedup=(answer.report and answer.report.speedup) or 1.0,
+        speedup_interval=answer.report and answer.report.speedup_interval,
+        improved=answer.report is not None,
+        device=header.device,
+        toolchain=header.toolchain,
+        excluded=header.excluded,
+        stopped="budget" if cost.calls >= header.budget else "exhausted",
+    )
+
+
+def _steps(records: Sequence[SimulationRecord]) -> Iterator[StepRecord]:
+    return (step for record in records for step in record.steps)
+
+
+def _surely_faster(report: EvalReport) -> bool:
+    interval = report.speedup_interval
+    return report.passed and interval is not None and interval.low > 1

@@ -1,0 +1,71 @@
+"""What a search reads of a graph, from a store that may be gone for a moment."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from regraph_kg.errors import StoreError
+from regraph_kg.graph import GraphStore
+from regraph_kg.models.graph import Example, Neighbourhood
+
+T = TypeVar("T")
+
+PAUSES = (0.5, 1.0, 2.0)
+"""Seconds before a lost store is opened and asked again."""
+
+
+class GraphReader:
+    """A graph as one search sees it: its device's statistics, without the excluded problem's share.
+
+    A store that worked and is lost is opened and asked again; one that never worked is not.
+    """
+
+    def __init__(
+        self, open_store: Callable[[], GraphStore], device: str, excluded: str | None
+    ) -> None:
+        """`open_store` is called when the first question comes."""
+        self._open = open_store
+        self._device, self._excluded = device, excluded
+        self._store: GraphStore | None = None
+        self._was_open = False
+
+    def neighbours(self, technique: str) -> Neighbourhood:
+        """Successors of a technique, with this device's statistics."""
+        return self._ask(
+            lambda store: store.neighbourhood(
+                technique, device=self._device, exclude_problem=self._excluded
+            )
+        )
+
+    def examples(self, source: str, target: str) -> tuple[Example, ...]:
+        """Examples of a transition, best first."""
+        return self._ask(
+            lambda store: store.examples(
+                source, target, device=self._device, exclude_problem=self._excluded
+            )
+        )
+
+    def close(self) -> None:
+        """Let the store go; idempotent."""
+        store, self._store = self._store, None
+        if store is not None:
+            store.close()
+
+    def _ask(self, question: Callable[[GraphStore], T]) -> T:
+        for pause in PAUSES:
+            try:
+                return self._ask_once(question)
+            except StoreError:
+                if not self._was_open:  # it never worked: waiting would only hide that
+                    raise
+                time.sleep(pause)
+        return self._ask_once(question)
+
+    def _ask_once(self, question: Callable[[GraphStore], T]) -> T:
+        try:
+            self._store = self._store or self._open()
+            self._was_open = True
+            return question(self._store)
+        except StoreError:
+            self.close()
+            raise

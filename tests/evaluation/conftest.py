@@ -1,0 +1,91 @@
+"""Tiny problems, a judge whose compiled code is shared by all tests, and a pretended GPU."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.rules import Limits
+from regraph_kg.models.evaluation import Candidate, EvalReport
+
+HERE = Path(__file__).parent
+SOON = Limits(call_seconds=1.0)
+"""Limits for candidates that hang."""
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("judge")
+
+
+def problem_named(name: str) -> Problem:
+    return load_problem(HERE / "problems" / name)
+
+
+@pytest.fixture(scope="session")
+def judge(cache: Path) -> Iterator[Judge]:
+    with Judge(cache, limits=SOON) as judge:
+        yield judge
+
+
+@pytest.fixture
+def problem_folder(tmp_path: Path) -> Callable[..., Path]:
+    """A copy of the problem "scale" with texts replaced: problem_folder(serial=(old, new), ...)."""
+
+    def copy(**replaced: tuple[str, str]) -> Path:
+        folder = tmp_path / "problem"
+        shutil.copytree(HERE / "problems" / "scale", folder)
+        files = {"toml": folder / "problem.toml", "serial": folder / "serial.cpp"}
+        for name, (old, new) in replaced.items():
+            text = files[name].read_text()
+            assert old in text
+            files[name].write_text(text.replace(old, new))
+        return folder
+
+    return copy
+
+
+@pytest.fixture(scope="session")
+def scaled(judge: Judge) -> Callable[[str], EvalReport]:
+    """Judge an openmp body of `scale(const float* x, float* y, float a, int n)`."""
+    problem = problem_named("scale")
+
+    def evaluate(body: str, before: str = "") -> EvalReport:
+        return judge.evaluate(Candidate("openmp", scale_source(body, before)), problem)
+
+    return evaluate
+
+
+def scale_source(body: str, before: str = "") -> str:
+    return (
+        f"{before}\n"
+        f'extern "C" void scale(const float* x, float* y, float a, int n) {{\n{body}\n}}\n'
+    )
+
+
+@pytest.fixture(scope="session")
+def fake_cuda(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A toolkit folder whose nvcc is g++ and whose device is host memory."""
+    root = tmp_path_factory.mktemp("cuda")
+    source = HERE / "fake_cuda"
+    for folder in ("bin", "include", "lib"):
+        (root / folder).mkdir()
+    for name in ("nvcc", "nvidia-smi"):
+        shutil.copy(source / name, root / "bin")
+    shutil.copy(source / "cuda_runtime_api.h", root / "include")
+    subprocess.run(
+        ["g++", "-std=c++17", "-O2", "-fPIC", "-shared", f"-I{source}", source / "cudart.cpp"]
+        + ["-Wl,-soname,libcudart.so.13", "-o", root / "lib" / "libcudart.so.13"],
+        check=True,
+    )
+    return root
+
+
+@pytest.fixture
+def pretended_gpu(fake_cuda: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{fake_cuda / 'bin'}{os.pathsep}{os.environ['PATH']}")

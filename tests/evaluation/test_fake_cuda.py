@@ -1,0 +1,101 @@
+"""The whole cuda path on a pretended GPU: loader, device pointers, transfers, errors."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+
+KERNEL = """
+#include <cuda_runtime_api.h>
+struct Work { const float* x; float* y; float a; int n; };
+static void kernel(void* p) {
+  Work* w = (Work*)p;
+  for (int i = 0; i < w->n; ++i) w->y[i] = w->a * w->x[i];
+}
+"""
+ON_DEVICE = "Work w{x, y, a, n}; fakeLaunch(kernel, &w, sizeof w);"
+FROM_HOST = """
+  float *dx, *dy;
+  cudaMalloc((void**)&dx, n * 4); cudaMalloc((void**)&dy, n * 4);
+  cudaMemcpy(dx, x, n * 4, cudaMemcpyHostToDevice);
+  Work w{dx, dy, a, n}; fakeLaunch(kernel, &w, sizeof w);
+  cudaMemcpy(y, dy, n * 4, cudaMemcpyDeviceToHost);
+  cudaFree(dx); cudaFree(dy);
+"""
+
+
+@pytest.fixture
+def on_device(problem_folder: Callable[..., Path]) -> Problem:
+    name = 'entry = "scale"'
+    return load_problem(problem_folder(toml=(name, f'{name}\nmetric = "device"')))
+
+
+@pytest.fixture
+def called(problem_folder: Callable[..., Path]) -> Problem:
+    return load_problem(problem_folder())
+
+
+def judged(cache: Path, problem: Problem, body: str) -> EvalReport:
+    code = f'{KERNEL}extern "C" void scale(const float* x, float* y, float a, int n) {{{body}}}'
+    with Judge(cache, seed=5) as judge:
+        return judge.evaluate(Candidate("cuda", code), problem)
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_device_pointers_pass_and_are_timed(cache: Path, on_device: Problem) -> None:
+    report = judged(cache, on_device, ON_DEVICE)
+    assert report.passed, report.diagnosis
+    assert report.device == "Fake GPU"
+    assert report.metric == "device"
+    assert report.facts["driver"] == "1.0"
+    assert "sm_90" in report.toolchain
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_host_pointers_pass_with_metric_call(cache: Path, called: Problem) -> None:
+    report = judged(cache, called, FROM_HOST)
+    assert report.passed, report.diagnosis
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_work_is_waited_for_inside_the_timed_call(cache: Path, on_device: Problem) -> None:
+    slow = KERNEL + "#include <unistd.h>\nstatic void slow(void* p) { usleep(20000); kernel(p); }\n"
+    code = (
+        f'{slow}extern "C" void scale(const float* x, float* y, float a, int n) '
+        "{ Work w{x, y, a, n}; fakeLaunch(slow, &w, sizeof w); }"
+    )
+    with Judge(cache, seed=5) as judge:
+        report = judge.evaluate(Candidate("cuda", code), on_device)
+    assert report.passed, report.diagnosis
+    assert report.timing is not None
+    assert report.timing.median > 0.02
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+@pytest.mark.parametrize(
+    ("body", "outcome", "says"),
+    [
+        ("fakeLaunchFails();", Outcome.CRASHED, "invalid configuration argument"),
+        ("", Outcome.WRONG_ANSWER, "never written"),
+        (ON_DEVICE + "cudaDeviceSynchronize(); y[-1] = 0;", Outcome.CRASHED, "before the start"),
+        (ON_DEVICE + "cudaDeviceSynchronize(); y[n] = 0;", Outcome.CRASHED, "past the end of y"),
+        (ON_DEVICE + "((float*)x)[0] += 1;", Outcome.MUTATED_INPUT, "changed input x"),
+    ],
+)
+def test_device_failures_are_told_apart(
+    cache: Path, on_device: Problem, body: str, outcome: Outcome, says: str
+) -> None:
+    report = judged(cache, on_device, body)
+    assert report.outcome is outcome, report.diagnosis
+    assert says in report.diagnosis
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_device_allocations_are_poisoned_while_verified(cache: Path, called: Problem) -> None:
+    report = judged(cache, called, FROM_HOST.replace("fakeLaunch(kernel, &w, sizeof w);", ""))
+    assert report.outcome is Outcome.WRONG_ANSWER
+    assert "nan" in report.diagnosis

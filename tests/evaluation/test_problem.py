@@ -1,0 +1,94 @@
+"""problem.toml: what is accepted, and how each mistake is named."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem import load_problem, size_of
+
+from .conftest import problem_named
+
+
+def test_a_problem_knows_its_signature_shapes_and_roles() -> None:
+    problem = problem_named("bump")
+    assert problem.signature() == (
+        'extern "C" void bump(int* b, const unsigned char* table, int n, int k)'
+    )
+    assert [arg.name for arg in problem.outputs] == ["b"]
+    assert [arg.name for arg in problem.inputs] == ["b", "table"]
+    assert problem.args[1].dimensions({"n": 100, "k": 7}) == (7,)
+    assert problem.args[2].scalar({"n": 100, "k": 7}) == 100
+
+
+def test_promotion_widens_float32_only() -> None:
+    wide = problem_named("scale").promoted()
+    assert [arg.type for arg in wide.args] == ["float64", "float64", "float64", "int32"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("m*n + 2", 14), ("(m - 1) * n // 3", 2), ("-1 + m", 2), ("m % 2", 1)]
+)
+def test_sizes_are_integer_expressions(text: str, value: int) -> None:
+    assert size_of(text, {"m": 3, "n": 4}) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["__import__('os')", "m.real", "m ** 9", "m / 2", "q", "m if n else 1", "True", "m //0"]
+)
+def test_sizes_are_nothing_else(text: str) -> None:
+    with pytest.raises(ValueError, match=r"allowed|unknown|zero"):
+        size_of(text, {"m": 3, "n": 4})
+
+
+MISTAKES = [
+    ("schema = 1", "schema = 2", "schema"),
+    ('name = "scale"', 'name = "Scale It"', "name"),
+    ('entry = "scale"', 'entry = "9lives"', "entry"),
+    ('entry = "scale"', "", "entry"),
+    ('entry = "scale"', 'entry = "scale"\nmetrics = "call"', "metrics"),
+    ('entry = "scale"', 'entry = "scale"\nmetric = "wall"', "metric"),
+    ('"conditioned"', '"loose"', "tolerance"),
+    ('"conditioned"', '{ rule = "sum" }', "terms"),
+    ('"conditioned"', '{ rule = "sum", terms = "q" }', "unknown size 'q'"),
+    ('"conditioned"', "{ absolute = -1 }", "absolute"),
+    ("{ n = 1 }", "{ n = 0 }", "sizes.check"),
+    ("{ n = 1 }", "{ m = 1 }", "names"),
+    ("time = { n = 200000 }", "", "sizes.time"),
+    ("time = { n = 200000 }", "time = { n = 9000000000 }", "8 GiB"),
+    ('type = "float32"', 'type = "float16"', "args.0.type"),
+    ('role = "in"', 'role = "input"', "args.0.role"),
+    ('shape = ["n"]', 'shape = ["q"]', "args.x: unknown size 'q'"),
+    ('shape = ["n"]', 'shape = ["n - 1"]', "args.x: shape [0] is empty"),
+    ('shape = ["n"]', 'shape = ["exit()"]', "args.0.shape"),
+    ('shape = ["n"]', 'shape = ["n"]\nvalues = ["gaussian"]', "args.0.values"),
+    ('shape = ["n"]', 'shape = ["n"]\nrange = [2, 1]', "args.0"),
+    ("value = 2.5", "", "args.2"),
+    ('size = "n"', "", "args.3"),
+    ('role = "out"', 'role = "in"', 'role "out"'),
+    ('name = "y"', 'name = "x"', "same name"),
+    ('name = "scale"', 'name = "scale', "not TOML"),
+    ('entry = "scale"', 'entry = "scale"\nserial_code = "x"', "serial_code"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "says"), MISTAKES)
+def test_every_mistake_is_named_in_one_line(
+    problem_folder: Callable[..., Path], old: str, new: str, says: str
+) -> None:
+    folder = problem_folder(toml=(old, new))
+    with pytest.raises(BadInput) as error:
+        load_problem(folder)
+    message = str(error.value)
+    assert message.startswith(f"{folder / 'problem.toml'}: ")
+    assert says in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("missing", ["problem.toml", "serial.cpp"])
+def test_a_missing_file_is_named(problem_folder: Callable[..., Path], missing: str) -> None:
+    folder = problem_folder()
+    (folder / missing).unlink()
+    with pytest.raises(BadInput, match=missing):
+        load_problem(folder)

@@ -1,0 +1,23 @@
+"""The fp64 reference is written from the serial code without touching anything else."""
+
+import pytest
+
+from regraph_kg.evaluation.rewrite import to_double
+
+
+@pytest.mark.parametrize(
+    ("code", "wide"),
+    [
+        ("const float* x", "const double* x"),
+        ("1.0f + .5F + 2.f + 1e-3f", "1.0 + .5 + 2. + 1e-3"),
+        ("0x1f + 15u + 0xFFFF", "0x1f + 15u + 0xFFFF"),
+        ("sqrtf(x) + std::fabs(y) + expf(z)", "sqrt(x) + std::fabs(y) + exp(z)"),
+        ("FLT_MAX", "DBL_MAX"),
+        ("floats = my_float", "floats = my_float"),
+        ("// float 1.0f\n/* float */ \"float\" 'f'", "// float 1.0f\n/* float */ \"float\" 'f'"),
+        ("static_cast<float>(i) / 3.0f", "static_cast<double>(i) / 3.0"),
+        ("1'000.5f", "1'000.5"),
+    ],
+)
+def test_float_becomes_double(code: str, wide: str) -> None:
+    assert to_double(code) == wide

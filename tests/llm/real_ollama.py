@@ -1,0 +1,91 @@
+"""A real Ollama for the contract suite: found by URL or on PATH, fed with models of random weights."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from signal import SIGKILL
+
+import ollama
+import pytest
+
+from tests.llm.tiny_model import write_tiny_model
+from tests.requirement import require
+
+PLAIN = "{{ .System }}{{ .Prompt }}{{ .Response }}"
+THINKING = (
+    '{{ range .Messages }}{{ if eq .Role "assistant" }}<think>{{ .Thinking }}</think>{{ end }}'
+    "{{ .Content }}{{ end }}{{ if .Think }}<think>{{ end }}"
+)
+MODELS = {"tiny": (1.3, PLAIN), "babble": (-30.0, PLAIN), "thinker": (1.3, THINKING)}
+"""Pull towards the end of an answer, and chat template."""
+
+
+def found() -> str:
+    """The URL of a running server, or the path of a binary; reports that there is neither."""
+    place = os.environ.get("REGRAPH_TEST_OLLAMA_URL") or shutil.which("ollama")
+    if not place:
+        require("ollama", "REGRAPH_TEST_OLLAMA_URL is not set and ollama is not on PATH")
+    try:
+        import gguf  # noqa: F401
+    except ImportError:
+        require("ollama", "the Python package gguf, which makes the test models, is missing")
+    return place
+
+
+@contextmanager
+def served(binary: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A server of our own on a free port, with its models in `folder`; URL and process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    environment = os.environ | {
+        "OLLAMA_HOST": address,
+        "OLLAMA_MODELS": str(folder / "models"),
+        "HOME": str(folder),
+    }
+    with (folder / "serve.log").open("ab") as log:
+        process = subprocess.Popen(
+            [binary, "serve"], env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+    try:
+        _wait_for(f"http://{address}", process)
+        yield f"http://{address}", process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, SIGKILL)  # with the runner, which survives its server
+        process.wait()
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+    client = ollama.Client(url, timeout=2)
+    for _ in range(200):
+        if process.poll() is not None:
+            pytest.fail(f"ollama serve ended with {process.returncode}")
+        with suppress(Exception):
+            client.list()
+            return
+        time.sleep(0.05)
+    pytest.fail("ollama serve does not answer within 10 s")
+
+
+@contextmanager
+def with_models(url: str, folder: Path) -> Iterator[dict[str, str]]:
+    """Create the test models on the server at `url`; their names there; removed afterwards."""
+    client = ollama.Client(url, timeout=60)
+    names = {name: f"regraph-test-{name}" for name in MODELS}
+    for name, (stops, template) in MODELS.items():
+        file = folder / f"{name}.gguf"
+        write_tiny_model(file, stops=stops)
+        digest = client.create_blob(file)
+        client.create(model=names[name], files={file.name: digest}, template=template)
+    try:
+        yield names
+    finally:
+        with suppress(ConnectionError):
+            for name in names.values():
+                client.delete(name)

@@ -1,0 +1,168 @@
+"""What OllamaModel promises, against a server of our own and against a real one."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from regraph_kg.errors import ModelError
+from regraph_kg.llm import OllamaModel
+from regraph_kg.models.prompt import Prompt, PromptKey
+from tests.llm import real_ollama
+from tests.llm.fake_ollama import MODELS, FakeOllama
+
+KEY = PromptKey(problem="matmul", target="openmp", path=("openmp/parallel-for",))
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server, and what the test models are called there."""
+
+    url: str
+    names: dict[str, str]
+
+    def open(self, name: str, *, timeout: float = 60, max_tokens: int = 64) -> OllamaModel:
+        return OllamaModel(
+            self.url, self.names[name], timeout=timeout, temperature=0.7, max_tokens=max_tokens
+        )
+
+
+@pytest.fixture(scope="module", params=["fake", "real"])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    if request.param == "fake":
+        with FakeOllama() as fake:
+            yield Served(fake.url, {name: name for name in MODELS})
+        return
+    place, folder = real_ollama.found(), tmp_path_factory.mktemp("ollama")
+    if "://" in place:
+        with real_ollama.with_models(place, folder) as names:
+            yield Served(place, names)
+    else:
+        with (
+            real_ollama.served(place, folder) as (url, _),
+            real_ollama.with_models(url, folder) as names,
+        ):
+            yield Served(url, names)
+
+
+def prompt(user: str = "make it fast", seed: int = 1) -> Prompt:
+    return Prompt(key=KEY, system="You write code.", user=user, seed=seed)
+
+
+def test_the_name_tells_model_digest_server_and_options(server: Served) -> None:
+    tags = httpx.get(f"{server.url}/api/tags").json()["models"]
+    digest = next(m["digest"] for m in tags if m["name"] == f"{server.names['tiny']}:latest")
+    version = httpx.get(f"{server.url}/api/version").json()["version"]
+    assert server.open("tiny").name == (
+        f"ollama:{server.names['tiny']}@{digest[:12]}"
+        f" server={version} temperature=0.7 max_tokens=64"
+    )
+
+
+def test_a_seed_fixes_the_answer_and_another_seed_changes_it(server: Served) -> None:
+    model = server.open("babble")
+    first, again, other = (model.complete(prompt(seed=seed)).text for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_seed_minus_one_is_a_fixed_seed_too(server: Served) -> None:
+    model = server.open("babble")
+    assert model.complete(prompt(seed=-1)).text == model.complete(prompt(seed=-1)).text
+
+
+def test_an_answer_that_ends_by_itself_is_whole_and_counted(server: Served) -> None:
+    model = server.open("tiny", max_tokens=1000)
+    reply = model.complete(prompt())
+    assert reply.finish == "stop"
+    assert 0 < reply.output_tokens < 1000
+    assert reply.prompt_tokens >= len("You write code.make it fast")
+    assert 0 < reply.seconds < 60
+    assert reply.model == model.name
+
+
+def test_an_answer_cut_at_max_tokens_says_so(server: Served) -> None:
+    reply = server.open("babble", max_tokens=50).complete(prompt())
+    assert (reply.finish, reply.output_tokens) == ("length", 50)
+
+
+def test_an_answer_ends_at_the_window_instead_of_sliding_past_it(server: Served) -> None:
+    """16,384 tokens of context hold the prompt of 16,000 and less than 500 of the answer."""
+    reply = server.open("babble", max_tokens=800).complete(prompt("x" * 16_000))
+    assert reply.finish == "length"
+    assert reply.prompt_tokens + reply.output_tokens <= 16_384
+
+
+def test_a_prompt_larger_than_its_first_window_arrives_whole(server: Served) -> None:
+    """One token a byte, a third of which was expected: refused at 8,192, taken at 16,384."""
+    reply = server.open("tiny").complete(prompt("x" * 12_000))
+    assert reply.prompt_tokens >= 12_000
+
+
+def test_a_prompt_larger_than_the_model_is_refused_and_never_cut(server: Served) -> None:
+    with pytest.raises(ModelError, match=r"does not fit .*tiny, which holds 16384 tokens"):
+        server.open("tiny").complete(prompt("x" * 17_000))
+
+
+def test_a_thinking_model_is_told_to_answer_instead(server: Served) -> None:
+    model = server.open("thinker")
+    assert any(model.complete(prompt(seed=seed)).text for seed in range(4))
+
+
+def test_an_unknown_model_names_the_command_that_gets_it(server: Served) -> None:
+    with pytest.raises(ModelError, match=r"no model no-such-model: ollama pull no-such-model$"):
+        OllamaModel(server.url, "no-such-model", timeout=5, temperature=0, max_tokens=1)
+
+
+def test_silence_beyond_the_timeout_ends_the_wait(server: Served) -> None:
+    with pytest.raises(ModelError, match=r"gave no answer within 0\.2 s"):
+        server.open("babble", timeout=0.2, max_tokens=15_000).complete(prompt())
+
+
+def test_ctrl_c_frees_the_server_at_once(server: Served) -> None:
+    """The whole answer would take several seconds, and a server answers one request at a time."""
+    model = server.open("babble", max_tokens=15_000)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.complete(prompt())
+    started = time.perf_counter()
+    server.open("babble", max_tokens=1).complete(prompt())
+    assert time.perf_counter() - started < 2
+
+
+def test_an_unknown_route_is_plain_text(server: Served) -> None:
+    response = httpx.get(f"{server.url}/api/no-such-route")
+    assert (response.status_code, response.text) == (404, "404 page not found")
+
+
+def test_silently_cut_prompts_are_what_the_client_guards_against(server: Served) -> None:
+    """The reason for `truncate: false`: without it the server answers 200 to a cut prompt."""
+    body = {
+        "model": server.names["babble"],
+        "messages": [{"role": "user", "content": "x" * 5000}],
+        "stream": False,
+        "options": {"num_ctx": 4096, "num_predict": 1, "temperature": 0, "seed": 1},
+    }
+    response = httpx.post(f"{server.url}/api/chat", json=body, timeout=60)
+    assert response.status_code == 200
+    assert response.json()["prompt_eval_count"] <= 4096
+
+
+def test_thinking_is_on_unless_told_otherwise(server: Served) -> None:
+    """The reason for `think: false`: without it the text of a thinking model is empty."""
+    body = {
+        "model": server.names["thinker"],
+        "messages": [{"role": "user", "content": "hello hello"}],
+        "stream": False,
+        "options": {"num_predict": 20, "temperature": 0.7, "seed": 3},
+    }
+    message = httpx.post(f"{server.url}/api/chat", json=body, timeout=60).json()["message"]
+    assert message["content"] == ""
+    assert message["thinking"]

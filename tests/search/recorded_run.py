@@ -1,0 +1,34 @@
+"""One search that the trace tests run again and again: its graph, model, header and verdicts."""
+
+import time
+from pathlib import Path
+
+from regraph_kg.models.run import McgsSettings
+from regraph_kg.search.trace import RecordedEvaluator
+from tests.search.toy import Graph, Toy, header, noisy_script
+
+GRAPH: Graph = {
+    "start": ["a", "b", "c"],
+    "a": ["b", "c"],
+    "b": ["a", "b"],
+    "c": ["d"],
+    "d": ["a"],
+}
+HEADER = header(budget=25, settings=McgsSettings(rollout=1, epsilon=0.4))
+
+
+def toy() -> Toy:
+    """With some answers that fail and some that are not recorded."""
+    return Toy(GRAPH, noisy_script(11, holes=0.1))
+
+
+def recorded_toy(whole: Path, pause: float = 0.0) -> Toy:
+    """The same with the verdicts of the trace `whole`, and a model that takes `pause` seconds."""
+    script = noisy_script(11, holes=0.1)
+    slow = Toy(
+        GRAPH,
+        lambda key: (time.sleep(pause), script(key))[1],
+        RecordedEvaluator(whole, "report"),
+    )
+    slow.final = RecordedEvaluator(whole, "final")  # type: ignore[method-assign]
+    return slow

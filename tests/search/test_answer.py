@@ -1,0 +1,116 @@
+"""What a run hands back: re-measured, surely faster, or the serial code."""
+
+import math
+from collections.abc import Mapping
+
+import pytest
+
+from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome
+from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
+from regraph_kg.search.answer import final_answer, finalists, summarise
+from tests.search.toy import SERIAL, TASK, code, header, judge
+
+
+def step(
+    name: str, speedup: float | None, outcome: Outcome | None = Outcome.PASSED, calls: int = 1
+) -> StepRecord:
+    return StepRecord(
+        path=(f"openmp/{name}",),
+        technique=f"openmp/{name}",
+        sample=0,
+        outcome=outcome,
+        speedup=speedup,
+        gain=None,
+        cost=Cost(calls=calls, evaluations=calls, model_seconds=0.5),
+        code=None if outcome is None else code(name),
+    )
+
+
+def records(*steps: StepRecord) -> list[SimulationRecord]:
+    return [
+        SimulationRecord(
+            iteration=number,
+            path=one.path,
+            steps=(one,),
+            reward=None if one.outcome is None else 0.1,
+            spent=number + 1,
+            best_speedup=1.0,
+            best_path=(),
+        )
+        for number, one in enumerate(steps)
+    ]
+
+
+def measured(levels: Mapping[str, tuple[float, float] | Outcome]) -> dict[str, object]:
+    """evaluate_final that gives each named code its speedup and lower bound, or its failure."""
+    asked: list[str] = []
+
+    def evaluate(candidate: Candidate) -> EvalReport:
+        name = candidate.code.partition("x=")[2].split()[0]
+        asked.append(name)
+        said = levels[name]
+        if isinstance(said, Outcome):
+            return judge(Candidate("openmp", code(said)))
+        report = judge(Candidate("openmp", code(math.log(said[0]))))
+        interval = Interval(low=said[1], high=2 * said[0])
+        return report.model_copy(update={"speedup": said[0], "speedup_interval": interval})
+
+    return {"evaluate_final": evaluate, "asked": asked}
+
+
+def test_the_three_fastest_are_finalists_each_code_once() -> None:
+    again = step("c", 9.0).model_copy(update={"path": ("openmp/later",)})
+    found = finalists(
+        records(
+            step("a", 2.0),
+            step("b", 1.5),
+            step("c", 9.0),
+            again,
+            step("d", 4.0),
+            step("u", 99.0, Outcome.UNSTABLE_TIMING),
+            step("slow", 0.9),
+            step("w", None, Outcome.WRONG_ANSWER),
+        )
+    )
+    assert [one.path[0] for one in found] == ["openmp/c", "openmp/d", "openmp/a"]
+
+
+def test_only_the_measurement_afterwards_decides() -> None:
+    final = measured({"a": (3.0, 2.5), "b": (5.0, 4.0), "c": (1.2, 0.8)})
+    found = records(step("a", 7.0), step("b", 6.0), step("c", 50.0))
+    answer = final_answer(TASK, found, final["evaluate_final"])  # type: ignore[arg-type]
+    assert final["asked"] == ["c", "a", "b"]
+    assert (answer.path, answer.code) == (("openmp/b",), code("b"))
+    summary = summarise(header(budget=3), found, answer)
+    assert (summary.speedup, summary.improved, summary.stopped) == (5.0, True, "budget")
+    assert summary.speedup_interval == Interval(low=4.0, high=10.0)
+
+
+@pytest.mark.parametrize(
+    "said", [(1.1, 0.99), (0.8, 0.7), Outcome.UNSTABLE_TIMING, Outcome.WRONG_ANSWER]
+)
+def test_without_surely_faster_code_the_serial_code_is_the_answer(
+    said: tuple[float, float] | Outcome,
+) -> None:
+    final = measured({"a": said})
+    found = records(step("a", 2.0))
+    answer = final_answer(TASK, found, final["evaluate_final"])  # type: ignore[arg-type]
+    assert (answer.code, answer.path, answer.report) == (SERIAL, (), None)
+    summary = summarise(header(), found, answer)
+    assert (summary.speedup, summary.improved, summary.best_code) == (1.0, False, SERIAL)
+    assert summary.speedup_interval is None
+
+
+def test_the_summary_counts_what_was_bought() -> None:
+    found = records(
+        step("a", 2.0, calls=2),
+        step("b", None, None, calls=0),
+        step("c", None, Outcome.WRONG_ANSWER),
+        step("d", 1.5),
+    )
+    answer = final_answer(TASK, [], judge)
+    summary = summarise(header(budget=9, seed=3), found, answer)
+    assert summary.cost == Cost(calls=4, evaluations=4, model_seconds=2.0)
+    assert (summary.iterations, summary.unrecorded, summary.seed) == (3, 1, 3)
+    assert summary.outcomes == {"passed": 2, "wrong_answer": 1}
+    assert summary.stopped == "exhausted"

@@ -1,0 +1,170 @@
+"""The arithmetic of method.md 3.2 and 3.1, against tables computed by hand."""
+
+import math
+import random
+
+import pytest
+
+from regraph_kg.models.run import McgsSettings
+from regraph_kg.search.select import (
+    best_child,
+    edge_value,
+    paper_bound,
+    policy,
+    prior,
+    rollout_action,
+    select,
+    takes_new_sample,
+    upper_bound,
+    value,
+)
+from regraph_kg.search.state import Action, Edge, State
+from tests.search.toy import successor, technique
+
+DEFAULT = McgsSettings()
+LN2 = math.log(2)
+
+
+def action(name: str = "a", **fields: object) -> Action:
+    edge = fields.pop("edge", None) or Edge(prior=0.0)
+    return Action(technique(name), edge, **fields)  # type: ignore[arg-type]
+
+
+def state(*actions: Action, x: float = 0.0, n: int = 0, open: bool = True) -> State:
+    return State("openmp/start", (), "code", x, actions=actions, n=n, open=open)
+
+
+@pytest.mark.parametrize(
+    ("tried", "verified", "log2_effects", "expected"),
+    [
+        # P = (v+1)/(t+2)   q0 = P D/(v+1) + (1-P) f,  D = ln 2 * log2 effects, f = -0.3
+        (0, 0, 0.0, 0.5 * 0 + 0.5 * -0.3),
+        (2, 2, 4.0, 3 / 4 * (4 * LN2) / 3 + 1 / 4 * -0.3),
+        (10, 0, 0.0, 11 / 12 * -0.3),
+        (8, 3, -3.0, 4 / 10 * (-3 * LN2) / 4 + 6 / 10 * -0.3),
+    ],
+)
+def test_the_prior_of_an_edge(
+    tried: int, verified: int, log2_effects: float, expected: float
+) -> None:
+    seen = successor("a", tried=tried, verified=verified, log2_effects=log2_effects)
+    assert prior(seen, DEFAULT) == pytest.approx(expected)
+
+
+def test_statistics_of_other_devices_count_half_in_the_prior() -> None:
+    there = successor("a", tried=4, verified=4, log2_effects=8.0, statistics="other-devices")
+    here = successor("a", tried=2, verified=2, log2_effects=4.0)
+    assert prior(there, DEFAULT) == pytest.approx(prior(here, DEFAULT))
+
+
+@pytest.mark.parametrize(
+    ("prior_", "n", "total", "expected"),
+    [(-0.15, 0, 0.0, -0.15), (0.4, 2, 1.2, (1.2 + 2 * 0.4) / 4), (1.0, 8, 0.0, 2 / 10)],
+)
+def test_the_value_of_an_edge(prior_: float, n: int, total: float, expected: float) -> None:
+    assert edge_value(Edge(prior_, n, total), DEFAULT) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("n", "total", "best", "expected"),
+    [
+        # q_e = 0.5 throughout;  q = (W + 2 * 0.5)/(n + 2);  Q = q/2 + max(q, M)/2
+        (0, 0.0, -math.inf, 0.5),
+        (1, -0.3, -0.3, 0.7 / 3),
+        (2, 1.0, 1.3, 0.5 * 0.5 + 0.5 * 1.3),
+        (3, 3.0, 0.2, 4 / 5),  # the best gain lies below the mean: the mean counts alone
+    ],
+)
+def test_the_value_of_an_action(n: int, total: float, best: float, expected: float) -> None:
+    one = action(edge=Edge(prior=0.5), n=n, total=total, best=best)
+    assert value(one, DEFAULT) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("parent_n", "n", "bonus"),
+    [(0, 0, 0.0), (3, 0, math.sqrt(math.log(4))), (7, 3, math.sqrt(math.log(8) / 4))],
+)
+def test_the_upper_bound(parent_n: int, n: int, bonus: float) -> None:
+    one = action(n=n, edge=Edge(prior=0.0))
+    assert upper_bound(state(one, n=parent_n), one, DEFAULT) == pytest.approx(0.5 * bonus)
+
+
+@pytest.mark.parametrize(
+    ("samples", "n", "open_child", "expected"),
+    [
+        (0, 0, False, True),
+        (1, 1, True, True),  # 1 < 1 + sqrt(1)/2
+        (2, 2, True, False),  # 2 > 1 + sqrt(2)/2
+        (2, 4, True, False),  # 2 = 1 + sqrt(4)/2
+        (2, 5, True, True),
+        (2, 2, False, True),  # nothing to enter
+        (3, 99, True, False),  # m = 3
+    ],
+)
+def test_the_sample_rule(samples: int, n: int, open_child: bool, expected: bool) -> None:
+    taken: list[State | None] = [None] * samples
+    if open_child:
+        taken[-1] = state()
+    assert takes_new_sample(action(n=n, samples=taken), 3) is expected
+
+
+def test_no_further_sample_once_an_answer_was_not_recorded() -> None:
+    assert not takes_new_sample(action(samples=[state()], answered=False, n=9), 3)
+
+
+def test_the_best_open_child_is_the_fastest_and_then_the_first() -> None:
+    closed, slow, first, second = (
+        state(x=9, open=False),
+        state(x=1),
+        state(x=2),
+        state(x=2),
+    )
+    assert best_child(action(samples=[None, closed, slow, first, second])) is first
+
+
+def test_selection_goes_down_to_the_next_new_sample() -> None:
+    leaf = state(action("c", edge=Edge(0.1)), action("d", edge=Edge(0.9)), x=0.5)
+    full = action("b", edge=Edge(2.0), samples=[None, None, leaf], n=3)
+    way = select(state(action("a", edge=Edge(0.2)), full, n=3), DEFAULT)
+    assert [step.action.technique.name for step in way] == ["b", "d"]
+    assert way[0].child is leaf
+    assert way[1].child is None
+
+
+def test_selection_passes_over_closed_actions() -> None:
+    failed = action("a", edge=Edge(5.0), samples=[None, None, None])
+    way = select(state(failed, action("b")), DEFAULT)
+    assert [step.action.technique.name for step in way] == ["b"]
+
+
+def test_equal_bounds_go_to_the_first_of_the_neighbourhood() -> None:
+    way = select(state(action("b"), action("a")), DEFAULT)
+    assert way[0].action.technique.name == "b"
+
+
+def test_a_rollout_step_is_greedy_with_a_price_on_visits() -> None:
+    settings = McgsSettings(epsilon=0, visit_penalty=0.1)
+    worn, fresh = Edge(0.5, n=8, total=4.0), Edge(0.0)
+    here = state(action("fresh", edge=fresh), action("worn", edge=worn))
+    assert value(here.actions[1], settings) == pytest.approx(0.5)
+    # 0.5 - 0.1 * 8 = -0.3 < 0
+    assert rollout_action(here, settings, random.Random(0)).technique.name == "fresh"
+
+
+def test_a_policy_draws_uniformly_with_probability_epsilon() -> None:
+    rng = random.Random(1)
+    drawn = [policy("abcd", ord, 0.4, rng) for _ in range(4000)]
+    assert drawn.count("a") == pytest.approx(4000 * 0.1, rel=0.15)
+    assert drawn.count("d") == pytest.approx(4000 * 0.7, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("mean", "visits", "parent", "expected"),
+    [
+        (5.0, 1, 1, 5.0),
+        (2.0, 2, 8, 2 + math.sqrt(math.log(8))),
+        (-1.0, 4, 3, -1 + 0.5 * math.sqrt(2 * math.log(3))),
+    ],
+)
+def test_the_papers_bound(mean: float, visits: int, parent: int, expected: float) -> None:
+    assert paper_bound(mean, visits, parent, 1.0) == pytest.approx(expected)

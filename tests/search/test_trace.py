@@ -1,0 +1,181 @@
+"""A trace remembers a run: resumed from any point it ends as if it had never stopped."""
+
+import random
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.models.evaluation import Candidate
+from regraph_kg.models.run import McgsSettings, PaperSettings, RunHeader
+from regraph_kg.search.trace import RecordedEvaluator, Trace, read, read_header
+from tests.search.recorded_run import HEADER, recorded_toy, toy
+from tests.search.toy import Run, code, traced
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> tuple[Path, Run]:
+    """A finished trace and what its run came to."""
+    with Trace.create(tmp_path / "whole", HEADER) as trace:
+        return trace.path, traced(toy(), trace, HEADER)
+
+
+def test_a_trace_holds_all_that_was_read_asked_and_learned(whole: tuple[Path, Run]) -> None:
+    path, _ = whole
+    events = [line.event for line in read(path).lines]
+    assert events[0] == "header"
+    assert set(events) == {"header", "neighbours", "examples", "reply", "report", "final", "record"}
+    assert path.name == "20261121T100000Z-toy-mcgs-0.jsonl"
+    assert read_header(path) == HEADER
+
+
+def test_a_finished_run_is_replayed_without_asking_anyone(whole: tuple[Path, Run]) -> None:
+    path, finished = whole
+    before = path.read_bytes()
+    again = toy()
+    with Trace.resume(path, HEADER) as trace:
+        assert traced(again, trace, HEADER) == finished
+    assert (again.asked, again.evaluated, again.reads) == ([], [], {})
+    assert path.read_bytes() == before
+
+
+def test_resumed_from_any_line_or_half_line_it_ends_the_same(
+    whole: tuple[Path, Run], tmp_path: Path
+) -> None:
+    path, finished = whole
+    content = path.read_bytes()
+    first = content.index(b"\n") + 1
+    rng = random.Random(3)
+    cuts = {rng.randrange(first, len(content)) for _ in range(60)} | {first}
+    for cut in sorted(cuts):
+        part = tmp_path / "part.jsonl"
+        part.write_bytes(content[:cut])
+        with Trace.resume(part, HEADER) as trace:
+            assert trace.torn == (content[cut - 1 : cut] != b"\n")
+            assert traced(toy(), trace, HEADER) == finished
+        assert part.read_bytes() == content
+
+
+def test_killed_at_20_random_points_and_resumed_it_ends_identically(
+    whole: tuple[Path, Run], tmp_path: Path
+) -> None:
+    """Recorded model, recorded judge, kill -9: same tree, ledger and answer, same trace."""
+    path, finished = whole
+    content = path.read_bytes()
+    rng = random.Random(4)
+    sizes = [str(rng.randrange(len(content))) for _ in range(20)]
+    command = [sys.executable, "-m", "tests.search.kill_runs", str(path), str(tmp_path), *sizes]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=60)
+    left = [next((tmp_path / str(number)).glob("*.jsonl")) for number in range(20)]
+    assert len({trace.stat().st_size for trace in left}) > 10
+    for part in left:
+        assert content.startswith(part.read_bytes())
+        with Trace.resume(part, HEADER) as trace:
+            assert traced(recorded_toy(path), trace, HEADER) == finished
+        assert part.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"seed": 1}, "seed was 0, now it is 1"),
+        ({"model": "toy@2"}, "model was 'toy', now it is 'toy@2'"),
+        ({"settings": McgsSettings(epsilon=0.4)}, "settings.rollout was 1, now it is 0"),
+        ({"settings": PaperSettings()}, "settings.preset was 'default', now it is 'paper'"),
+        ({"serial": "other"}, "serial was"),
+        ({"device": "other"}, "device was"),
+        ({"budget": 99}, "budget was 25, now it is 99"),
+    ],
+)
+def test_a_run_that_differs_is_refused_with_the_difference(
+    whole: tuple[Path, Run], change: dict[str, object], said: str
+) -> None:
+    other = RunHeader.model_validate(HEADER.model_dump() | change)
+    with pytest.raises(BadInput, match=said):
+        Trace.resume(whole[0], other)
+
+
+def test_another_version_or_day_may_resume(whole: tuple[Path, Run]) -> None:
+    later = HEADER.model_copy(update={"version": "9", "created": "2027-01-01T00:00:00Z"})
+    with Trace.resume(whole[0], later) as trace:
+        assert traced(toy(), trace, HEADER) == whole[1]
+
+
+def test_a_trace_that_was_changed_is_noticed(whole: tuple[Path, Run]) -> None:
+    path, _ = whole
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b'"reward":0.', b'"reward":1.', 1))
+    with Trace.resume(path, HEADER) as trace, pytest.raises(BadInput, match="comes out otherwise"):
+        traced(toy(), trace, HEADER)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "not a line of a trace"),
+        (b'{"event": "header", "key"', "not a line of a trace"),
+        (b"hello\n", r"trace.jsonl:1: not a line"),
+        (b'{"event":"header","key":"","value":{"schema_version":2}}\n', "schema_version"),
+    ],
+    ids=["empty", "torn header", "text", "newer schema"],
+)
+def test_what_is_no_trace_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=said):
+        Trace.resume(path, HEADER)
+
+
+def test_a_missing_trace_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="No such file"):
+        read_header(tmp_path / "none.jsonl")
+
+
+def test_two_searches_never_write_one_trace(tmp_path: Path) -> None:
+    with Trace.create(tmp_path, HEADER) as one, Trace.create(tmp_path, HEADER) as two:
+        assert one.path != two.path  # begun in the same second
+        with pytest.raises(BadInput, match="another search is writing"):
+            Trace.resume(one.path, HEADER)
+
+
+def test_a_full_disk_loses_nothing_and_the_run_goes_on_once_there_is_room(
+    whole: tuple[Path, Run], tmp_path: Path
+) -> None:
+    path, finished = whole
+    size = path.stat().st_size
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Trace.create(tmp_path / "full", HEADER) as trace:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size // 2, hard))  # writes fall short, then fail
+        try:
+            with pytest.raises(ToolError, match="while tracing"):
+                traced(toy(), trace, HEADER)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    left = trace.path.read_bytes()
+    assert path.read_bytes().startswith(left)
+    assert left.endswith(b"\n")
+    with Trace.resume(trace.path, HEADER) as trace:
+        assert traced(toy(), trace, HEADER) == finished
+
+
+def test_no_space_left_is_one_line_that_names_the_trace() -> None:
+    full = Path("/dev/full")
+    said = r"^/dev/full: No space left on device while tracing; make room, nothing is lost$"
+    with full.open("wb", buffering=0) as file, pytest.raises(ToolError, match=said):
+        traced(toy(), Trace(full, file), HEADER)
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ToolError, match="--runs"):
+        Trace.create(tmp_path / "file" / "runs", HEADER)
+
+
+def test_recorded_verdicts_of_unknown_code_are_our_failure(whole: tuple[Path, Run]) -> None:
+    with pytest.raises(ToolError, match="no verdict for code sha256:"):
+        RecordedEvaluator(whole[0], "report")(Candidate("openmp", code(9.0)))

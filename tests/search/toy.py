@@ -1,0 +1,261 @@
+"""A small world that is real enough to search: a dict for a graph, a script for a model, and a
+judge that reads a code's log speedup off the code itself. Everything counts its calls."""
+
+import hashlib
+import itertools
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
+from regraph_kg.models.graph import EFFECT_SCALE, Example, Neighbourhood, Successor
+from regraph_kg.models.prompt import Prompt, PromptKey, Reply
+from regraph_kg.models.run import McgsSettings, RunHeader, RunSummary, SimulationRecord, Task
+from regraph_kg.models.technique import Technique
+from regraph_kg.search import mcgs
+from regraph_kg.search.answer import Answer, final_answer, summarise
+from regraph_kg.search.state import Budget, Tree
+from regraph_kg.search.trace import Trace
+from regraph_kg.search.world import World
+
+SERIAL = 'extern "C" void work(float* x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }'
+TASK = Task(
+    problem="toy",
+    target="openmp",
+    serial=SERIAL,
+    entry="work",
+    signature='extern "C" void work(float* x, int n)',
+)
+
+Graph = Mapping[str, Sequence[str]]
+"""Short technique name -> names of its successors; "start" is the start."""
+Script = Callable[[PromptKey], str | None]
+"""What the model answers; None: nothing is recorded."""
+
+
+def technique(name: str) -> Technique:
+    return Technique(
+        id=f"openmp/{name}", name=name, target="openmp", definition=f"Do {name} to the loops."
+    )
+
+
+def successor(
+    name: str,
+    *,
+    tried: int = 0,
+    verified: int = 0,
+    log2_effects: float = 0.0,
+    statistics: str = "device",
+) -> Successor:
+    return Successor(
+        technique=technique(name),
+        examples=max(tried, 1),
+        tried=tried,
+        verified=verified,
+        sum_log2_effect=round(EFFECT_SCALE * log2_effects),
+        best_effect=None,
+        statistics=statistics,  # type: ignore[arg-type]
+        example_ids=(),
+    )
+
+
+def example(source: str, target: str) -> Example:
+    return Example(
+        id=f"{source}>{target}",
+        source=source,
+        target=target,
+        problem="other",
+        before="int a;\nint b;\nint c;\n",
+        after="int a;\nint bb;\nint c;\n",
+        reasoning="Because it helps.",
+        detail="",
+        original_label=target,
+        relabel_stage="given",
+        trajectory="t",
+        step=1,
+        verified=True,
+        outcome="passed",
+        speedup=2.0,
+        effect=2.0,
+        device="toy",
+        toolchain="toy",
+        model="toy",
+        licence="Apache-2.0",
+        created="",
+    )
+
+
+def code(log_speedup: float | str, tag: object = "") -> str:
+    """Code that the toy judge finds exp(log_speedup) times faster, or failing as the text says."""
+    return f'extern "C" void work(float* x, int n) {{ /* x={log_speedup} {tag} */ }}'
+
+
+def fenced(text: str) -> str:
+    return f"I change this.\n```cpp\n{text}\n```\n"
+
+
+def names(key: PromptKey) -> list[str]:
+    """The path of a prompt as short names, samples dropped."""
+    return [part.removeprefix("openmp/").partition("#")[0] for part in key.path]
+
+
+def judge(candidate: Candidate) -> EvalReport:
+    """The verdict that the code asks for: `x=0.7`, `x=wrong_answer`, `x=unstable_timing:0.7`."""
+    said = candidate.code.partition("x=")[2].split()[0]
+    outcome, _, value = said.rpartition(":")
+    report = EvalReport(
+        problem="toy",
+        target=candidate.target,
+        metric="call",
+        code_hash=code_hash(candidate.code),
+        outcome=Outcome.PASSED,
+        device="toy device",
+        toolchain="toy 1.0",
+        evaluator="toy",
+        grade="screening",
+        stages={"total": 0.25},
+    )
+    if not outcome and said in set(Outcome):
+        return report.model_copy(update={"outcome": Outcome(said), "diagnosis": f"it {said}"})
+    speedup = math.exp(float(value))
+    timed = {
+        "outcome": Outcome(outcome) if outcome else Outcome.PASSED,
+        "speedup": speedup,
+        "speedup_interval": Interval(low=speedup * 0.9, high=speedup * 1.1),
+    }
+    return report.model_copy(update=timed)
+
+
+class Toy:
+    """A world over `graph` and `script`; `asked` holds the key of every prompt."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        script: Script,
+        evaluate: Callable[[Candidate], EvalReport] = judge,
+        successors: Mapping[str, Successor] | None = None,
+    ) -> None:
+        self.asked: list[PromptKey] = []
+        self.prompts: list[Prompt] = []
+        self.evaluated: list[str] = []
+        self.reads: Counter[str] = Counter()
+        self._graph, self._script, self._evaluate = graph, script, evaluate
+        self._successors = successors or {}
+
+    @property
+    def world(self) -> World:
+        return World(self.neighbours, self.examples, self.complete, self.evaluate, self.final)
+
+    def neighbours(self, name: str) -> Neighbourhood:
+        self.reads[name] += 1
+        following = self._graph.get(name.removeprefix("openmp/"), ())
+        return Neighbourhood(
+            name, tuple(self._successors.get(one, successor(one)) for one in following)
+        )
+
+    def examples(self, source: str, target: str) -> tuple[Example, ...]:
+        return (example(source, target),)
+
+    def complete(self, prompt: Prompt) -> Reply:
+        text = self._script(prompt.key)
+        if text is None:
+            return Reply(text="", finish="unrecorded", model="toy")
+        self.asked.append(prompt.key)
+        self.prompts.append(prompt)
+        return Reply(
+            text=text, finish="stop", prompt_tokens=10, output_tokens=5, seconds=0.5, model="toy"
+        )
+
+    def evaluate(self, candidate: Candidate) -> EvalReport:
+        self.evaluated.append(candidate.code)
+        return self._evaluate(candidate)
+
+    def final(self, candidate: Candidate) -> EvalReport:
+        return self._evaluate(candidate).model_copy(update={"grade": "full"})
+
+
+def hashed(*parts: object) -> random.Random:
+    """Randomness that depends on `parts` alone."""
+    return random.Random(hashlib.sha256(repr(parts).encode()).hexdigest())
+
+
+def noisy_script(seed: int, failures: float = 0.3, holes: float = 0.0) -> Script:
+    """A model whose steps have a gain per transition, some noise, and fail now and then."""
+
+    def answer(key: PromptKey) -> str | None:
+        rng = hashed(seed, key.path, key.attempt, key.repair)
+        if rng.random() < holes:
+            return None
+        if rng.random() < failures:
+            return rng.choice([fenced(code("wrong_answer", key.path)), "no code", fenced("int x;")])
+        way = ["start", *names(key)]
+        gains = [hashed(seed, *pair).uniform(-0.3, 0.9) for pair in itertools.pairwise(way)]
+        level = sum(gains) + rng.gauss(0, 0.05)
+        return fenced(code(round(level, 6), (key.path, key.attempt)))
+
+    return answer
+
+
+def header(budget: int = 30, seed: int = 0, **fields: object) -> RunHeader:
+    """The header of a run over `TASK`."""
+    usual: dict[str, object] = {
+        "version": "0",
+        "created": "2026-11-21T10:00:00Z",
+        "problem": "toy",
+        "serial": code_hash(SERIAL),
+        "target": "openmp",
+        "method": "mcgs",
+        "settings": McgsSettings(),
+        "budget": budget,
+        "seed": seed,
+        "model": "toy",
+        "judge": "live",
+        "device": "toy device",
+        "toolchain": "toy 1.0",
+        "prompts": "1",
+        "excluded": None,
+    }
+    return RunHeader.model_validate(usual | fields)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: all that must come out equal after a kill and a resume."""
+
+    records: tuple[SimulationRecord, ...]
+    tree: list[tuple[object, ...]]
+    answer: Answer
+    summary: RunSummary
+
+
+def rows(tree: Tree) -> list[tuple[object, ...]]:
+    """The tree as plain rows: one a state, one an action, one an edge."""
+    states = [(s.path, s.technique, s.log_speedup, s.n, s.open, s.code) for s in tree.states()]
+    actions = [
+        (s.path, a.technique.id, a.n, a.total, a.best, a.answered, len(a.samples))
+        for s in tree.states()
+        for a in s.actions
+    ]
+    edges = [(*pair, edge.prior, edge.n, edge.total) for pair, edge in tree.edges.items()]
+    return [*states, *actions, *edges]
+
+
+def traced(toy: Toy, trace: Trace, head: RunHeader) -> Run:
+    """A whole run of MCGS under `trace`, as the command does it."""
+    assert isinstance(head.settings, McgsSettings)
+    world, tree, records = trace.world(toy.world), Tree(), []
+    for record in mcgs.search(
+        TASK,
+        world,
+        head.settings,
+        budget=Budget(head.budget),
+        rng=random.Random(head.seed),
+        tree=tree,
+    ):
+        trace.record(record)
+        records.append(record)
+    answer = final_answer(TASK, records, world.evaluate_final)
+    return Run(tuple(records), rows(tree), answer, summarise(head, records, answer))
