@@ -182,6 +182,8 @@ class Arena:
         table[:] = np.asarray(guards, np.uint64) + np.uint64(self._base)
         self._rows = [self._row(call) for call in calls]
         self._calls = tuple(calls)
+        self._libc = ctypes.CDLL(None)
+        self._libc.memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
         names = {arg.name for arg in problem.outputs}
         self._outputs = {
             place for call in calls for name, place in call.places.items() if name in names
@@ -208,6 +210,12 @@ class Arena:
         start = self._base + place.offset
         flat = self._bytes[start : start + place.nbytes].view(place.dtype)
         return flat.reshape(place.shape)
+
+    def holds(self, place: Place, array: Array) -> bool:
+        """Whether the array at `place` equals `array` byte for byte."""
+        there, here = self.view(place).ctypes.data, np.ascontiguousarray(array).ctypes.data
+        different: int = self._libc.memcmp(there, here, place.nbytes)
+        return different == 0
 
     def span(self, place: Place) -> tuple[int, int]:
         """First and last byte (exclusive) of the array with its gaps, from the arena's start."""

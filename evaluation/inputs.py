@@ -13,6 +13,8 @@ Array = NDArray[Any]
 
 _DENSITY = 0.1
 """Share of elements of a sparse array that are not zero."""
+_SIGNS = 65537
+"""Random signs repeat after this many (a prime): drawing more costs more than the reference."""
 
 
 def generate(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[str, Array]:
@@ -49,8 +51,9 @@ def moved_by_one_ulp(made: Mapping[str, Array], seed: int) -> dict[str, Array]:
         if array.dtype.kind != "f":
             moved[name] = array
             continue
-        sign = rng.integers(0, 2, size=array.shape, dtype=np.int8) * 2 - 1
-        moved[name] = array.astype(np.float64) * (1 + float(np.finfo(array.dtype).eps) * sign)
+        eps = float(np.finfo(array.dtype).eps)
+        signs = rng.choice([1 - eps, 1 + eps], min(array.size, _SIGNS))
+        moved[name] = array * np.resize(signs, array.shape)
     return moved
 
 

@@ -11,7 +11,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.arena import POISON, Layout
 from regraph_kg.evaluation.bench import Bench, reserve
 from regraph_kg.evaluation.problem import Problem, shape_text
-from regraph_kg.evaluation.reference import References
+from regraph_kg.evaluation.reference import Case, References
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
 from regraph_kg.evaluation.supervisor import Program, Worker
 from regraph_kg.evaluation.timing import Measured, StopRule, half_width, measure, summarise
@@ -78,13 +78,14 @@ class Session:
 
     def verify(self, worker: Worker, *, full: bool) -> Failure | None:
         """Check a loaded candidate at the check shapes."""
-        cases = plan(self.problem, self._shapes, self._rules.seed, full)
-        return self._verification.check(worker, cases)
+        return self._verification.check(worker, self._cases(full))
 
     def open(self, rule: StopRule) -> None:
         """Verify and time the serial code. Raises `BadInput` where it fails."""
         with self.worker(self._programs.serial, threads=1) as worker:
-            self._require(worker.start or self.verify(worker, full=False))
+            largest = self._cases(full=False)[-1]
+            self._require(worker.start or self._verification.repeat(worker, largest))
+            self._require(self.verify(worker, full=False))
             self.confined = worker.confined
         self._rule = rule
         self._renew_baseline()
@@ -118,6 +119,9 @@ class Session:
         if isinstance(measured, Failure):
             return measured
         return self._verify_timed() or measured
+
+    def _cases(self, full: bool) -> list[Case]:
+        return plan(self.problem, self._shapes, self._rules.seed, full)
 
     def _measure(self, worker: Worker, rule: StopRule, call_seconds: float) -> Measured | Failure:
         return measure(worker, self._bench, rule, call_seconds, self._rules.defences.clock_check)

@@ -88,6 +88,26 @@ class Verification:
             outputs[case.key] = result
         return self._insensitive(cases, outputs) if self.defences.sensitivity else None
 
+    def repeat(self, worker: Worker, case: Case) -> Failure | None:
+        """Run one case twice from the same state: for the serial code every bit must agree."""
+        made, where = self._given(case)
+        seen = []
+        for _ in range(2):
+            self._prepare(self.calls[shape_text(case.sizes)], made, POISON)
+            outputs = self._run(worker, self.calls[shape_text(case.sizes)], made, where)
+            if isinstance(outputs, Failure):
+                return outputs
+            seen.append(outputs)
+        if _differ(seen):
+            return Failure(Outcome.NONDETERMINISTIC, f"{where}: two runs on the same input differ")
+        return None
+
+    def _given(self, case: Case) -> tuple[dict[str, Array], str]:
+        """Inputs of a case, and how to speak of it."""
+        made = generate(self.problem, case.sizes, case.variant, case.seed)
+        variant = describe(self.problem, case.variant)
+        return made, f"at shape {shape_text(case.sizes)} ({variant})"
+
     def _runs(self, last: bool) -> int:
         if not self.defences.repeats:
             return 1
@@ -95,8 +115,7 @@ class Verification:
 
     def _check_case(self, worker: Worker, case: Case, runs: int) -> dict[str, Array] | Failure:
         call = self.calls[shape_text(case.sizes)]
-        made = generate(self.problem, case.sizes, case.variant, case.seed)
-        where = f"at shape {shape_text(case.sizes)} ({describe(self.problem, case.variant)})"
+        made, where = self._given(case)
         seen: list[dict[str, Array]] = []
         wrongs: list[str | None] = []
         while len(seen) < runs or (any(wrongs) and len(seen) < min(runs, 2) + 1):
@@ -146,10 +165,9 @@ class Verification:
             damage = self.arena.damage(place) if self.defences.guards else None
             if damage:
                 return Failure(Outcome.CRASHED, f"{where}: {damage}")
-            if arg.role == "in" and self.defences.input_compare:
-                now = self.arena.view(place)
-                if now.tobytes() != made[arg.name].tobytes():
-                    return Failure(Outcome.MUTATED_INPUT, f"{where}: changed input {arg.name}")
+            compared = arg.role == "in" and self.defences.input_compare
+            if compared and not self.arena.holds(place, made[arg.name]):
+                return Failure(Outcome.MUTATED_INPUT, f"{where}: changed input {arg.name}")
         return None
 
     def _wrong(

@@ -28,7 +28,7 @@ class GraphStore(Protocol):
     """A technique graph. One client, one thread; open one per process."""
 
     def apply_schema(self) -> None:
-        """Create constraints, indexes and the version stamp where absent; idempotent.
+        """Create constraints, indexes, initial states and the version stamp; idempotent.
 
         Raises `StoreError` for a newer schema version or a database that is not ours.
         """
@@ -40,16 +40,17 @@ class GraphStore(Protocol):
         """Merge trajectories in one transaction: each wholly, at most once, whoever else writes.
 
         A known trajectory adds only measurements whose key is new. A `ref` already used for other
-        content is refused in `MergeCounts.conflicts`, the rest of the batch goes on.
+        content is refused in `MergeCounts.conflicts`, the rest of the batch goes on. A technique
+        that neither the store nor the plans know fails the whole batch.
         """
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
-        """All techniques, ordered by id."""
+        """All techniques but the initial states, ordered by id."""
 
     def neighbourhood(
         self, technique: str, *, device: str, limit: int = 32, exclude_problem: str | None = None
     ) -> Neighbourhood:
-        """Successors of `technique`, one query; unknown technique = no successors.
+        """Successors of `technique` seen in an example; unknown technique = no successors.
 
         `exclude_problem` leaves out that problem's examples and its share of the statistics.
         """
@@ -69,7 +70,7 @@ class GraphStore(Protocol):
         """
 
     def transitions(self) -> tuple[TransitionStats, ...]:
-        """Every NEXT row, ordered by source, target, device."""
+        """Every NEXT row that counts something, ordered by source, target, device."""
 
     def stats(self) -> GraphStats:
         """Totals."""

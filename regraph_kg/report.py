@@ -7,12 +7,13 @@ from rich.table import Table
 from regraph_kg.models.evaluation import Interval
 from regraph_kg.models.run import RunSummary, SimulationRecord
 
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+_UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_DIGITS = 3
 
 
 def times(speedup: float) -> str:
     """A ratio of times: "0.87x", "3.21x", "12.3x", "1234x"."""
-    return f"{speedup:.0f}x" if speedup >= 100 else f"{speedup:.3g}x"
+    return f"{_digits(speedup)}x"
 
 
 def interval(found: Interval) -> str:
@@ -21,13 +22,11 @@ def interval(found: Interval) -> str:
 
 
 def seconds(duration: float) -> str:
-    """A duration with three digits and the unit that fits; minutes from 120 s on."""
-    if duration >= 120:
-        return f"{duration / 60:.0f} min"
+    """A duration in the unit that fits: "3.21 ms", "1.5 min"."""
     for size, unit in _UNITS:
         if duration >= size:
-            return f"{duration / size:.3g} {unit}"
-    return f"{duration * 1e9:.3g} ns"
+            return f"{_digits(duration / size)} {unit}"
+    return f"{_digits(duration)} s"
 
 
 def path(elements: Sequence[str]) -> str:
@@ -42,10 +41,15 @@ def counts(found: Mapping[str, int]) -> str:
 
 
 def progress(record: SimulationRecord) -> str:
-    """What an iteration did and where the run stands, in one line."""
-    best = f"best {times(record.best_speedup)}"
-    said = [f"{_outcome(step.outcome, step.speedup)}" for step in record.steps]
-    return f"{best:>10}   {path(record.path)}: {', '.join(said)}"
+    """Where a run stands: the best speedup, screened, and what it has just tried."""
+    said = ", ".join(_outcome(step.outcome, step.speedup) for step in record.steps)
+    return f"best {times(record.best_speedup)}, {path(record.steps[-1].path)}: {said}"
+
+
+def new_best(record: SimulationRecord, budget: int) -> str:
+    """A record that found faster code than all before it."""
+    spent = f"{record.spent}/{budget}"
+    return f"{spent:>8}  {times(record.best_speedup):>6}  {path(record.best_path)}"
 
 
 def headline(summary: RunSummary) -> str:
@@ -81,6 +85,12 @@ def run_table(summary: RunSummary) -> Table:
         if value:
             table.add_row(f"  {name}", value)
     return table
+
+
+def _digits(number: float) -> str:
+    """Three significant digits, never an exponent, never a digit of the integer part lost."""
+    whole = len(f"{abs(number):.0f}")
+    return f"{number:.0f}" if whole >= _DIGITS else f"{number:.{_DIGITS}g}"
 
 
 def _outcome(outcome: str | None, speedup: float | None) -> str:

@@ -4,7 +4,7 @@ Each function imports what it builds, so that a command loads only what it needs
 must not load a database driver.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -137,7 +137,7 @@ class _Bench:
 def _bench(
     settings: Settings, recorded: Path | None, problem: "Problem", target: Target
 ) -> Iterator[_Bench]:
-    """This machine's judge, or the verdicts of the trace `recorded`."""
+    """The judge of this machine, or the verdicts of the trace `recorded`."""
     import hashlib  # noqa: PLC0415
 
     from regraph_kg.search.trace import RecordedEvaluator, read_header  # noqa: PLC0415
@@ -187,3 +187,13 @@ def _header(choice: "SearchChoice", task: "Task", model: str, bench: _Bench) -> 
         prompts=prompts_id(),
         excluded=None if choice.include_own else task.problem,
     )
+
+
+def browser_query(path: Sequence[str]) -> str:
+    """What to paste into Neo4j Browser to see the examples along `path` (technique ids)."""
+    import json  # noqa: PLC0415
+
+    from regraph_kg.backends import queries  # noqa: PLC0415
+
+    (statement,) = queries.statements("browse_path", "neo4j")
+    return f":param path => {json.dumps(list(path))};\n{statement};"

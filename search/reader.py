@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from regraph_kg.errors import StoreError
@@ -49,7 +50,8 @@ class GraphReader:
         """Let the store go; idempotent."""
         store, self._store = self._store, None
         if store is not None:
-            store.close()
+            with suppress(StoreError):  # it is lost already
+                store.close()
 
     def _ask(self, question: Callable[[GraphStore], T]) -> T:
         for pause in PAUSES:

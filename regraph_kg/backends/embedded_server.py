@@ -88,8 +88,8 @@ def start(folder: Path, password: str) -> tuple[Any, int, Callable[[], int]]:
 
     HTTP cannot be left out; it is bound to localhost too and wants the same password (MCP is off).
     """
-    from arcadedb_embedded.jvm import start_jvm  # noqa: PLC0415
-    from arcadedb_embedded.server import ArcadeDBServer  # noqa: PLC0415
+    from arcadedb_embedded.jvm import start_jvm  # type: ignore[import-untyped]  # noqa: PLC0415
+    from arcadedb_embedded.server import ArcadeDBServer  # type: ignore[import-untyped]  # noqa: PLC0415
 
     (folder / "config" / "server-users.jsonl").unlink(missing_ok=True)  # a password per start
     start_jvm(heap_size=HEAP, interrupt=False)

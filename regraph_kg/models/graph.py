@@ -65,7 +65,7 @@ class Successor:
 
     `examples` counts over all devices; `tried`, `verified` and `sum_log2_effect` (fixed point,
     `EFFECT_SCALE`) are those of the asked device, else of the target's other devices, else zero:
-    `statistics` says which. `example_ids`, best first.
+    `statistics` says which. `example_ids`: the best three, best first.
     """
 
     technique: Technique
@@ -115,7 +115,12 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class TransitionStats:
-    """One NEXT row: a pair of techniques on one device ("unmeasured" has tried = 0)."""
+    """One NEXT row: a pair of techniques on one device.
+
+    An example counts in the row of its latest measurement's device, so that `examples` adds up over
+    devices; `tried` counts measurements and failures on this device. "unmeasured" holds steps never
+    measured, and the failures whose device nobody noted.
+    """
 
     source: str
     target: str
@@ -132,7 +137,7 @@ class TransitionStats:
 
 @dataclass(frozen=True, slots=True)
 class GraphStats:
-    """Totals of a store."""
+    """Totals of a store; initial states are no techniques, `pairs` have at least one example."""
 
     product: str
     schema_version: int

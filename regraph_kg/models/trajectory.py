@@ -7,16 +7,17 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from regraph_kg.models.base import Frozen, Metric, Target
 from regraph_kg.models.evaluation import Outcome
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"^[^\x00]*$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]
+"""Bounded so that a ratio of two stays finite."""
 
 
 class Source(Frozen):
@@ -86,6 +87,8 @@ class FailedStep(Frozen):
     outcome: Outcome
     diagnosis: str = ""
     code_hash: str = ""
+    device: Name | None = None
+    """Where it failed; None = unknown, counted under "unmeasured"."""
 
 
 class Trajectory(Frozen):
@@ -100,6 +103,16 @@ class Trajectory(Frozen):
     source: Source = Source()
     steps: tuple[Step, ...] = Field(min_length=1, max_length=100)
     failures: tuple[FailedStep, ...] = ()
+
+    @model_validator(mode="after")
+    def _failures_follow_a_step(self) -> Self:
+        for number, failure in enumerate(self.failures):
+            if failure.after_step > len(self.steps):
+                raise ValueError(
+                    f"failures[{number}].after_step is {failure.after_step},"
+                    f" but there are {len(self.steps)} steps"
+                )
+        return self
 
     @property
     def id(self) -> str:

@@ -79,8 +79,10 @@ def fake_cuda(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(source / name, root / "bin")
     shutil.copy(source / "cuda_runtime_api.h", root / "include")
     subprocess.run(
-        ["g++", "-std=c++17", "-O2", "-fPIC", "-shared", f"-I{source}", source / "cudart.cpp"]
-        + ["-Wl,-soname,libcudart.so.13", "-o", root / "lib" / "libcudart.so.13"],
+        [
+            *("g++", "-std=c++17", "-O2", "-fPIC", "-shared", f"-I{source}", source / "cudart.cpp"),
+            *("-Wl,-soname,libcudart.so.13", "-o", root / "lib" / "libcudart.so.13"),
+        ],
         check=True,
     )
     return root

@@ -1,4 +1,4 @@
-"""A real Ollama for the contract suite: found by URL or on PATH, fed with models of random weights."""
+"""A real Ollama, found by URL or on PATH and fed with models of random weights."""
 
 import os
 import shutil
@@ -7,9 +7,11 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from signal import SIGKILL
 
+import httpx
 import ollama
 import pytest
 
@@ -30,9 +32,7 @@ def found() -> str:
     place = os.environ.get("REGRAPH_TEST_OLLAMA_URL") or shutil.which("ollama")
     if not place:
         require("ollama", "REGRAPH_TEST_OLLAMA_URL is not set and ollama is not on PATH")
-    try:
-        import gguf  # noqa: F401
-    except ImportError:
+    if find_spec("gguf") is None:
         require("ollama", "the Python package gguf, which makes the test models, is missing")
     return place
 
@@ -62,11 +62,13 @@ def served(binary: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[by
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    client = ollama.Client(url, timeout=2)
     for _ in range(200):
         if process.poll() is not None:
             pytest.fail(f"ollama serve ended with {process.returncode}")
-        with suppress(Exception):
+        with (
+            suppress(ConnectionError, httpx.TransportError),
+            ollama.Client(url, timeout=2) as client,
+        ):
             client.list()
             return
         time.sleep(0.05)
@@ -76,16 +78,13 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
 @contextmanager
 def with_models(url: str, folder: Path) -> Iterator[dict[str, str]]:
     """Create the test models on the server at `url`; their names there; removed afterwards."""
-    client = ollama.Client(url, timeout=60)
     names = {name: f"regraph-test-{name}" for name in MODELS}
-    for name, (stops, template) in MODELS.items():
-        file = folder / f"{name}.gguf"
-        write_tiny_model(file, stops=stops)
-        digest = client.create_blob(file)
-        client.create(model=names[name], files={file.name: digest}, template=template)
-    try:
+    with ollama.Client(url, timeout=60) as client:
+        for name, (stops, template) in MODELS.items():
+            file = folder / f"{name}.gguf"
+            write_tiny_model(file, stops=stops)
+            digest = client.create_blob(file)
+            client.create(model=names[name], files={file.name: digest}, template=template)
         yield names
-    finally:
-        with suppress(ConnectionError):
-            for name in names.values():
-                client.delete(name)
+        for name in names.values():
+            client.delete(name)

@@ -15,6 +15,7 @@ from regraph_kg.llm import OllamaModel
 from regraph_kg.models.prompt import Prompt, PromptKey
 from tests.llm import real_ollama
 from tests.llm.fake_ollama import MODELS, FakeOllama
+from tests.llm.tiny_model import CONTEXT
 
 KEY = PromptKey(problem="matmul", target="openmp", path=("openmp/parallel-for",))
 
@@ -93,21 +94,20 @@ def test_an_answer_cut_at_max_tokens_says_so(server: Served) -> None:
 
 
 def test_an_answer_ends_at_the_window_instead_of_sliding_past_it(server: Served) -> None:
-    """16,384 tokens of context hold the prompt of 16,000 and less than 500 of the answer."""
-    reply = server.open("babble", max_tokens=800).complete(prompt("x" * 16_000))
+    reply = server.open("babble", max_tokens=800).complete(prompt("x" * (CONTEXT - 220)))
     assert reply.finish == "length"
-    assert reply.prompt_tokens + reply.output_tokens <= 16_384
+    assert reply.output_tokens < 220
 
 
 def test_a_prompt_larger_than_its_first_window_arrives_whole(server: Served) -> None:
-    """One token a byte, a third of which was expected: refused at 8,192, taken at 16,384."""
-    reply = server.open("tiny").complete(prompt("x" * 12_000))
-    assert reply.prompt_tokens >= 12_000
+    """One token a byte, where a third was expected: refused at 4,096, taken at 5,120."""
+    reply = server.open("tiny").complete(prompt("x" * 4500))
+    assert reply.prompt_tokens >= 4500
 
 
 def test_a_prompt_larger_than_the_model_is_refused_and_never_cut(server: Served) -> None:
-    with pytest.raises(ModelError, match=r"does not fit .*tiny, which holds 16384 tokens"):
-        server.open("tiny").complete(prompt("x" * 17_000))
+    with pytest.raises(ModelError, match=r"does not fit .*tiny, which holds 5120 tokens"):
+        server.open("tiny").complete(prompt("x" * 6000))
 
 
 def test_a_thinking_model_is_told_to_answer_instead(server: Served) -> None:

@@ -1,0 +1,1 @@
+"""Query text, one statement a file; backends/queries.py reads it. `embedded/` holds overrides."""

@@ -1,0 +1,8 @@
+// Create the trajectories that are unknown; say which were, and what the known ones hold.
+// Parameters: rows [{id, properties}], sorted by id. Columns: id, new, path, measurements, failures.
+UNWIND $rows AS row
+MERGE (t:Trajectory {id: row.id})
+  ON CREATE SET t += row.properties, t.new = true
+WITH t, t.new IS NOT NULL AS new
+REMOVE t.new
+RETURN t.id AS id, new, t.path AS path, t.measurements AS measurements, t.failures AS failures

@@ -1,0 +1,5 @@
+// What one problem's trajectories contributed around one technique.
+// Parameters: problem, technique. Columns: path, measurements, failures.
+MATCH (t:Trajectory {problem: $problem})
+WHERE $technique IN t.path
+RETURN t.path AS path, t.measurements AS measurements, t.failures AS failures

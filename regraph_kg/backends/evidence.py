@@ -1,0 +1,132 @@
+"""What a (:Trajectory) node holds: provenance, path, and measurements and failures as JSON."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from regraph_kg.models.graph import MergePlan
+from regraph_kg.models.trajectory import FailedStep, Measurement, Source, Trajectory
+
+Measured = tuple[Measurement, ...]
+"""One step's measurements, oldest first."""
+
+_STEP = TypeAdapter(Measured)
+_STEPS = TypeAdapter(tuple[Measured, ...])
+_FAILURES = TypeAdapter(tuple[FailedStep, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one trajectory contributes to the statistics."""
+
+    path: tuple[str, ...]
+    """Technique ids from the start on."""
+    measurements: tuple[Measured, ...]
+    """One entry per step."""
+    failures: tuple[FailedStep, ...]
+    """With resolved techniques."""
+
+    @classmethod
+    def of(cls, plan: MergePlan) -> "Evidence":
+        """What a plan brings; a measurement given twice counts once."""
+        labels = [label.technique for label in plan.failed_labels]
+        failures = plan.trajectory.failures
+        if labels:
+            failures = tuple(
+                failure.model_copy(update={"technique": technique})
+                for failure, technique in zip(failures, labels, strict=True)
+            )
+        given = cls(plan.path(), ((),) * len(plan.trajectory.steps), failures)
+        return given.plus(tuple(step.measurements for step in plan.trajectory.steps))
+
+    @classmethod
+    def read(cls, node: Mapping[str, Any]) -> "Evidence":
+        """What a node holds."""
+        return cls(
+            tuple(node["path"]),
+            _STEPS.validate_json(node["measurements"]),
+            _FAILURES.validate_json(node["failures"]),
+        )
+
+    def plus(self, measurements: tuple[Measured, ...]) -> "Evidence":
+        """With those of `measurements` whose key is new to their step."""
+        steps = []
+        for known, given in zip(self.measurements, measurements, strict=True):
+            by_key = {one.key: one for one in known}
+            for one in given:
+                by_key.setdefault(one.key, one)
+            steps.append(tuple(by_key.values()))
+        return replace(self, measurements=tuple(steps))
+
+    def measured(self) -> int:
+        """Number of measurements."""
+        return sum(len(step) for step in self.measurements)
+
+    def measurements_json(self) -> str:
+        """As the node holds them."""
+        return _STEPS.dump_json(self.measurements).decode()
+
+
+def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]:
+    """Properties of the (:Trajectory) node with id `key`; nulls are left out by the store."""
+    return {
+        "id": key,
+        "ref": trajectory.ref,
+        "problem": trajectory.problem,
+        "target": trajectory.target,
+        **trajectory.source.model_dump(),
+        "steps": len(trajectory.steps),
+        "path": list(evidence.path),
+        "measurements": evidence.measurements_json(),
+        "failures": _FAILURES.dump_json(evidence.failures).decode(),
+    }
+
+
+def trajectory(node: Mapping[str, Any], steps: list[dict[str, Any]]) -> Trajectory:
+    """Read a trajectory back from its node and the rows of its TRANSITIONs, in order."""
+    evidence = Evidence.read(node)
+    return Trajectory.model_validate(
+        {
+            "schema": 1,
+            "ref": node.get("ref"),
+            "target": node["target"],
+            "problem": node["problem"],
+            "serial": steps[0]["before"],
+            "source": {name: node[name] for name in Source.model_fields},
+            "steps": [
+                {
+                    "label": step["label"],
+                    "technique": step["technique"],
+                    "reasoning": step["reasoning"],
+                    "detail": step["detail"],
+                    "code": step["after"],
+                    "measurements": measured,
+                }
+                for step, measured in zip(steps, evidence.measurements, strict=True)
+            ],
+            "failures": evidence.failures,
+        }
+    )
+
+
+def latest(measured: Measured) -> dict[str, Any]:
+    """The properties of a TRANSITION that its measurements decide."""
+    last = measured[-1] if measured else None
+    devices = sorted({one.device for one in measured if one.outcome == "passed"})
+    return {
+        "verified": bool(devices),
+        "verified_on": devices,
+        "outcome": last and last.outcome.value,
+        "speedup": last and last.speedup,
+        "effect": last and last.effect,
+        "device": last and last.device,
+        "toolchain": last and last.toolchain,
+        "measurements": _STEP.dump_json(measured).decode(),
+    }
+
+
+def read_measured(text: str) -> Measured:
+    """Read the `measurements` of one TRANSITION."""
+    return _STEP.validate_json(text)

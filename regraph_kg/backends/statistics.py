@@ -1,0 +1,103 @@
+"""What trajectories contribute to the NEXT rows: the same arithmetic adds, updates and subtracts.
+
+An example counts in one row, that of its latest measurement's device, so that `examples` adds up
+over devices; every measurement and every failure counts as tried on its own device.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from regraph_kg.backends.evidence import Evidence
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.graph import EFFECT_SCALE
+
+UNMEASURED = "unmeasured"
+"""Device of what was never measured, or failed on a device nobody noted."""
+
+FAILURES = tuple(f"failed_{outcome}" for outcome in Outcome if outcome is not Outcome.PASSED)
+COUNTS = (
+    "examples",
+    "tried",
+    "verified",
+    "verified_first",
+    "sum_log2_effect",
+    "sum_sq_log2_effect",
+    *FAILURES,
+)
+"""The integer properties of a NEXT row."""
+
+
+class Pair(NamedTuple):
+    """A transition."""
+
+    source: str
+    target: str
+
+
+@dataclass(slots=True)
+class Tally:
+    """The numbers of one NEXT row, or of a share in one."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    best_effect: float | None = None
+
+    def add(self, other: "Tally", sign: int = 1) -> None:
+        """Add, or with sign -1 subtract; a best effect cannot be subtracted."""
+        for name, count in other.counts.items():
+            self.counts[name] += sign * count
+        if sign > 0:
+            self.best_effect = best(self.best_effect, other.best_effect)
+
+    def count(self, outcome: Outcome, repairs: int = 0, effect: float | None = None) -> None:
+        """Count one trial."""
+        self.counts["tried"] += 1
+        if outcome is not Outcome.PASSED:
+            self.counts[f"failed_{outcome}"] += 1
+            return
+        self.counts["verified"] += 1
+        self.counts["verified_first"] += repairs == 0
+        if effect is not None:
+            log2 = math.log2(effect)
+            self.counts["sum_log2_effect"] += round(EFFECT_SCALE * log2)
+            self.counts["sum_sq_log2_effect"] += round(EFFECT_SCALE * log2**2)
+            self.best_effect = best(self.best_effect, effect)
+
+
+Share = dict[tuple[Pair, str], Tally]
+"""Per pair and device."""
+
+
+def share(evidence: Evidence) -> Share:
+    """The NEXT rows of a graph that holds this trajectory alone."""
+    rows: Share = {}
+    for step, measured in enumerate(evidence.measurements):
+        pair = Pair(evidence.path[step], evidence.path[step + 1])
+        home = measured[-1].device if measured else UNMEASURED
+        rows.setdefault((pair, home), Tally()).counts["examples"] += 1
+        for one in measured:
+            row = rows.setdefault((pair, one.device), Tally())
+            row.count(one.outcome, one.repairs, one.effect)
+    for failure in evidence.failures:
+        if failure.technique is not None:
+            pair = Pair(evidence.path[failure.after_step], failure.technique)
+            device = failure.device or UNMEASURED
+            rows.setdefault((pair, device), Tally()).count(failure.outcome)
+    return rows
+
+
+def total(added: Iterable[Share], removed: Iterable[Share] = ()) -> Share:
+    """The sum of `added` minus `removed`, sorted by pair and device."""
+    rows: Share = {}
+    for sign, shares in ((1, added), (-1, removed)):
+        for one in shares:
+            for key, tally in one.items():
+                rows.setdefault(key, Tally()).add(tally, sign)
+    return dict(sorted(rows.items()))
+
+
+def best(*effects: float | None) -> float | None:
+    """The largest known effect."""
+    return max((effect for effect in effects if effect is not None), default=None)

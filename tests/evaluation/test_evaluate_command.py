@@ -1,0 +1,103 @@
+"""`regraph evaluate`: what it prints, its exit codes, and that it runs alone."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import HERE, scale_source
+
+RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
+COMMAND = "from regraph_kg.cli.app import main; main()"
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run(cache: Path, tmp_path: Path) -> Run:
+    def run(*args: str, **env: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-c", COMMAND, "evaluate", *args],
+            env={**os.environ, "REGRAPH_CACHE_DIR": str(cache), "REGRAPH_CORPUS": str(HERE), **env},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Callable[[str], str]:
+    def write(body: str) -> str:
+        path = tmp_path / "candidate.cpp"
+        path.write_text(scale_source(body))
+        return str(path)
+
+    return write
+
+
+def test_a_passing_candidate_prints_its_speedup(run: Run, source: Callable[[str], str]) -> None:
+    done = run("scale", source(RIGHT))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("scale (openmp): passed")
+    assert "speedup" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_failing_candidate_prints_its_diagnosis_and_exits_1(
+    run: Run, source: Callable[[str], str]
+) -> None:
+    done = run("scale", source(""), "--json")
+    assert done.returncode == 1
+    report = json.loads(done.stdout)
+    assert report["outcome"] == "wrong_answer"
+    assert "never written" in report["diagnosis"]
+
+
+def test_bad_input_is_one_line_and_exit_2(run: Run, source: Callable[[str], str]) -> None:
+    good = source(RIGHT)
+    binary = Path(good).with_name("binary.cpp")
+    binary.write_bytes(b"\x7fELF\xff\x00")
+    for args, says in [
+        (["nowhere", good], "problem nowhere: neither a folder nor in"),
+        (["scale", "absent.cpp"], "absent.cpp: No such file"),
+        (["scale", str(binary)], "binary.cpp: not UTF-8 text"),
+        (["scale", good, "--target", "metal"], "--target"),
+    ]:
+        done = run(*args)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert says in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    assert "scale, total" in run("nowhere", good).stderr
+
+
+def test_a_missing_compiler_is_exit_3(
+    run: Run, source: Callable[[str], str], tmp_path: Path
+) -> None:
+    done = run("scale", source(RIGHT), PATH=str(tmp_path))
+    assert done.returncode == 3
+    assert done.stderr.startswith("regraph: g++: not found")
+
+
+def test_the_judge_runs_alone(cache: Path, source: Callable[[str], str]) -> None:
+    script = (
+        "import sys; from regraph_kg.cli.app import app\n"
+        f"app(['evaluate', 'scale', {source(RIGHT)!r}], standalone_mode=False)\n"
+        "heavy = {'neo4j', 'jpype', 'arcadedb_embedded', 'ollama', 'httpx'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "REGRAPH_CACHE_DIR": str(cache), "REGRAPH_CORPUS": str(HERE)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
