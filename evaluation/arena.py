@@ -16,6 +16,7 @@ import mmap
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntFlag
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem import Argument, Problem, Sizes
+from regraph_kg.evaluation.rules import Defences
 
 Array = NDArray[Any]
 
@@ -33,6 +35,14 @@ CANARY = 0xFF
 POISON = 0xFF
 """What outputs hold before a call: NaN, or -1."""
 MESSAGE_BYTES = 512
+
+
+class Flag(IntFlag):
+    """Defences that the harness carries out (harness.cpp); each is named as in `Defences`."""
+
+    POISON = 1
+    DEVICE_SYNC = 2
+    DEVICE_ERRORS = 4
 
 
 class Control(ctypes.Structure):
@@ -57,6 +67,7 @@ class Control(ctypes.Structure):
         ("guards", ctypes.c_uint64),
         ("arrays_at", ctypes.c_uint64),
         ("confined", ctypes.c_uint64),
+        ("flags", ctypes.c_uint64),
         ("message", ctypes.c_char * MESSAGE_BYTES),
     )
 
@@ -189,17 +200,20 @@ class Arena:
             place for call in calls for name, place in call.places.items() if name in names
         }
 
-    def reset(self, nonce: int, output: int) -> None:
-        """Make ready for a fresh worker: head and rows anew, every output filled with `output`.
+    def reset(self, nonce: int, defences: Defences) -> None:
+        """Make ready for a fresh worker: head and rows anew, every output filled.
 
         A worker may have scribbled over the first; the second hides what the last one computed.
         """
         for place in self._outputs:
-            self.fill(place, output)
+            self.fill(place, POISON if defences.poison else 0)
         ctypes.memmove(
             ctypes.addressof(self.control), ctypes.addressof(self._head), ctypes.sizeof(Control)
         )
         self.control.nonce = nonce
+        self.control.flags = sum(flag for flag in Flag if getattr(defences, flag.name.lower()))
+        if not defences.guards:
+            self.control.guards = 0
         at = self._head.rows_at
         for row in self._rows:
             self._bytes[at : at + len(row)] = np.frombuffer(row, np.uint8)

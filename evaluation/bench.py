@@ -1,6 +1,6 @@
 """The arrays and calls of the timing shape: what is called while the clock runs.
 
-Each timed call takes a secret set of inputs and the next output slot; a slot never gets the same
+Each timed call takes a secret set of inputs and a secret output slot; a slot never gets the same
 set twice in a row, so that work not done leaves a wrong answer behind. `turn` moves every set to
 another place, so that a result remembered by its inputs' addresses is wrong.
 Not covered: results remembered by the inputs' content.
@@ -89,17 +89,22 @@ class Bench:
             self._arena.set_canaries(place)
         return worker.upload(self._reserved.places)
 
-    def draw(self, count: int) -> list[int]:
-        """Rows of the next batch."""
-        rows = []
-        for _ in range(count):
-            self._last = (self._last + 1) % len(self._reserved.slots)
-            held = self._holds.get(self._last)
-            chosen = self._rng.choice([i for i in range(len(self._sets)) if i != held] or [0])
-            self._holds[self._last] = chosen
-            place = (chosen - self._shift) % len(self._sets)
-            rows.append(self._reserved.calls[place][self._last].row)
-        return rows
+    def draw(self, most: int) -> list[int]:
+        """Rows of the next batch: three quarters of `most` calls or more, how many is secret."""
+        count = self._rng.randint(-(-3 * most // 4), most)
+        return [self._row(slot) for slot in self._draw_slots(count)]
+
+    def _draw_slots(self, count: int) -> list[int]:
+        slots = range(len(self._reserved.slots))
+        if self.largest_batch < MAX_BATCH:
+            return self._rng.sample(slots, count)
+        return self._rng.choices(slots, k=count)
+
+    def _row(self, slot: int) -> int:
+        held = self._holds.get(slot)
+        chosen = self._rng.choice([i for i in range(len(self._sets)) if i != held] or [0])
+        self._holds[slot], self._last = chosen, slot
+        return self._reserved.calls[(chosen - self._shift) % len(self._sets)][slot].row
 
     def turn(self, worker: Worker) -> Failure | None:
         """Move every set of inputs to the next place."""

@@ -117,11 +117,14 @@ class Judge:
                 failure = worker.start or session.verify(worker, full=trial.grade == "full")
             if failure:
                 return failure
-            with trial.stage("time"):
-                if trial.grade == "full":
-                    return self._rounds(trial, program)
-                times = session.time(worker, self._rule(trial), self._call_seconds(trial))
-        return times if isinstance(times, Failure) else _Times((times,), (session.baseline,))
+            if trial.grade == "screening":
+                with trial.stage("time"):
+                    times = session.time(worker, self._rule(trial), self._call_seconds(trial))
+                return (
+                    _Times((times,), (session.baseline,)) if isinstance(times, Measured) else times
+                )
+        with trial.stage("time"):
+            return self._rounds(trial, program)
 
     def _rounds(self, trial: "_Trial", program: Program) -> "Failure | _Times":
         """Fresh workers, candidate and serial in ABBA order."""

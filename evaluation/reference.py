@@ -9,9 +9,9 @@ per element of a floating-point output, eps being that of the output's type (2^-
     conditioned       max(4 eps |ref|, K deviation, K / 4 RMS(deviation))
 
 `deviation` is the largest change of the reference over 8 runs (2 for large inputs) whose inputs
-moved by one ulp, up or down at random. Why K = 8: for a sum of n products of unit normals RMS(ref) = sqrt(n); a reordered
-fp32 sum errs at most by a seventh of the tolerance, fp16 inputs by four tolerances or more up to
-n = 2^15 [measured, n = 16 to 65536]. Integer outputs must be equal.
+moved by one ulp, up or down at random. Why K = 8: for a sum of n products of unit normals, where
+RMS(ref) = sqrt(n), a reordered fp32 sum errs at most by a seventh of the tolerance, fp16 inputs by
+four tolerances or more up to n = 2^15 [measured, n = 16 to 65536]. Integer outputs must be equal.
 """
 
 from collections.abc import Mapping

@@ -23,6 +23,8 @@ class Defences:
     """The worker sees an allowlist of environment variables, not ours."""
     memory_limit: bool = True
     """RLIMIT_AS for openmp workers."""
+    hidden_memory: bool = True
+    """Other processes of this user cannot read the judge's memory and environment in /proc."""
     sandbox: bool = True
     """seccomp and no capabilities: no fork, exec, socket, signal, ptrace, file written."""
     deadline: bool = True
@@ -36,9 +38,14 @@ class Defences:
     guards: bool = True
     """Inaccessible pages and canaries around every array."""
     poison: bool = True
-    """Outputs are overwritten before each call. Off: they start as zeros, then stay as they are."""
+    """Outputs are overwritten before each call, allocations while verifying.
+
+    Off: outputs start as zeros, then stay as they are; allocations are as the system gives them.
+    """
     input_compare: bool = True
     """Inputs are compared byte for byte after the calls."""
+    comparison: bool = True
+    """Outputs are compared with the reference's."""
     nan_compare: bool = True
     """`!(|d| <= tol)`. Off: `|d| > tol`, which a NaN passes."""
     shapes: bool = True
@@ -55,6 +62,10 @@ class Defences:
     """Outputs of timed calls are verified afterwards."""
     clock_check: bool = True
     """The worker's own times are believed only where our clock agrees."""
+    device_sync: bool = True
+    """cuda: a call ends with a device-wide synchronisation, inside the timed span."""
+    device_errors: bool = True
+    """cuda: the runtime's last error is looked at after each call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ never parsed; the environment is an allowlist; worker.py lists what the kernel r
 Exit code and output prove nothing: a call has happened when the harness, which alone knows this
 worker's nonce, says so in shared memory. Times are taken here; the worker's own are hearsay.
 
+Another process of this user cannot read the judge's memory or environment (PR_SET_DUMPABLE 0).
+
 Not covered: a candidate shares its address space with the harness, so one that searches memory can
-find the nonce and forge "done" or a time; outputs are verified and times compared with ours, so
-neither helps it. Where seccomp is absent, a process that leaves the group survives us.
+find the nonce and the calls of a batch, report "done" early, or skip calls whose output it expects to
+be overwritten: that gains it time unless one of the secret slots that are verified shows it. Where seccomp is absent, a process that leaves the group survives us.
 """
 
 import contextlib
@@ -32,7 +34,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.arena import MAX_BATCH, POISON, Arena, Control, Place
+from regraph_kg.evaluation.arena import MAX_BATCH, Arena, Control, Place
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
 from regraph_kg.models.evaluation import Outcome
 
@@ -84,9 +86,8 @@ class Worker:
         self._nonce = secrets.randbits(63) | 1
         self._number = 0
         self._believed_exit = False
-        if defences.sandbox:
-            _hide_memory()
-        arena.reset(self._nonce, POISON if defences.poison else 0)
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not defences.hidden_memory), 0, 0, 0)
+        arena.reset(self._nonce, defences)
         pipe, end = os.pipe()
         try:
             self._process = self._spawn(threads, end)
@@ -322,12 +323,6 @@ def _wake(control: Control, word: str) -> None:
 
 def _word(control: Control, name: str) -> ctypes.c_void_p:
     return ctypes.c_void_p(ctypes.addressof(control) + getattr(Control, name).offset)
-
-
-@functools.cache
-def _hide_memory() -> None:
-    """From now on no other process of this user can read our memory, truths and seed in it."""
-    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 @functools.cache

@@ -17,14 +17,16 @@ from statistics import median
 
 from regraph_kg.evaluation.bench import Bench
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.supervisor import Elapsed, Worker
+from regraph_kg.evaluation.supervisor import Worker
 from regraph_kg.models.evaluation import Interval, Outcome, Timing
 
 BATCH_SECONDS = 0.01
 _WARM_UP_SECONDS = 0.2
-_WARM_UP_CALLS = 3
+_WARM_UP_BATCHES = 3
 _WARM_UP_CHANGE = 0.02
+_GROWTH = 16.0
 _EMPTY_BATCHES = 7
+_EMPTY_SECONDS = 10.0
 _CLOCK_SLACK_SECONDS = 0.0005
 _CLOCK_SLACK = 0.05
 
@@ -100,13 +102,21 @@ def measure(
 
 
 @dataclass(frozen=True, slots=True)
+class _Batch:
+    """Some calls in a row, in seconds: by the judge's clock, by the worker's."""
+
+    calls: int
+    ours: float
+    own: float
+
+
+@dataclass(frozen=True, slots=True)
 class _Series:
-    """Batches of `count` calls; `empty` is what a batch without calls takes, in seconds."""
+    """All batches; `empty` is what a batch without calls takes, in seconds."""
 
     first: float
     empty: float
-    count: int
-    batches: Sequence[Elapsed]
+    batches: Sequence[_Batch]
 
 
 def _series(worker: Worker, bench: Bench, rule: StopRule, call_seconds: float) -> _Series | Failure:
@@ -116,16 +126,17 @@ def _series(worker: Worker, bench: Bench, rule: StopRule, call_seconds: float) -
     empty = _empty_batch(worker)
     if isinstance(empty, Failure):
         return empty
-    first, count = warm
-    batches = _batches(worker, bench, rule, count, call_seconds)
-    return batches if isinstance(batches, Failure) else _Series(first, empty, count, batches)
+    first, most = warm
+    batches = _batches(worker, bench, rule, most, call_seconds)
+    return batches if isinstance(batches, Failure) else _Series(first, empty, batches)
 
 
 def _believed(series: _Series, rule: StopRule, check_clock: bool) -> Measured | Failure:
     """The worker's times where they agree with ours, else ours."""
-    own = [batch.own / series.count for batch in series.batches]
-    ours = [max(batch.ours - series.empty, 0) / series.count for batch in series.batches]
-    distrusted = check_clock and not _agree(ours, own, series.count)
+    own = [batch.own / batch.calls for batch in series.batches]
+    ours = [max(batch.ours - series.empty, 0) / batch.calls for batch in series.batches]
+    calls = min(batch.calls for batch in series.batches)
+    distrusted = check_clock and not _agree(median(ours) * calls, median(own) * calls)
     if distrusted and median(own) < median(ours) / 2:
         return Failure(
             Outcome.SUSPICIOUS,
@@ -135,37 +146,43 @@ def _believed(series: _Series, rule: StopRule, check_clock: bool) -> Measured | 
     return Measured(tuple(samples), series.first, min(samples) > rule.give_up_above, distrusted)
 
 
-def _agree(ours: Sequence[float], own: Sequence[float], count: int) -> bool:
-    gap = (median(ours) - median(own)) * count
-    return gap <= max(_CLOCK_SLACK_SECONDS, _CLOCK_SLACK * median(ours) * count)
+def _agree(ours: float, own: float) -> bool:
+    """Whether the worker's figure for a batch is near ours, in seconds."""
+    return ours - own <= max(_CLOCK_SLACK_SECONDS, _CLOCK_SLACK * ours)
+
+
+def _call(worker: Worker, bench: Bench, most: int, call_seconds: float) -> _Batch | Failure:
+    rows = bench.draw(most)
+    done = worker.call(rows, call_seconds + most * BATCH_SECONDS)
+    return done if isinstance(done, Failure) else _Batch(len(rows), done.ours, done.own)
 
 
 def _warm_up(worker: Worker, bench: Bench, call_seconds: float) -> tuple[float, int] | Failure:
-    """Call until two successive batches agree; the first call's seconds, and the batch to use."""
-    first, before, count = 0.0, 0.0, 1
+    """Call until two successive batches agree: seconds of the first call, calls of a batch."""
+    first, before, most = 0.0, 0.0, 1
     start = time.perf_counter()
-    for calls in itertools.count(1):
-        done = worker.call(bench.draw(count), call_seconds + count * BATCH_SECONDS)
+    for batches in itertools.count(1):
+        done = _call(worker, bench, most, call_seconds)
         if isinstance(done, Failure):
             return done
         first = first or done.ours
-        now = done.ours / count
-        steady = calls >= _WARM_UP_CALLS and abs(now / before - 1) <= _WARM_UP_CHANGE
+        now = done.ours / done.calls
+        steady = batches >= _WARM_UP_BATCHES and abs(now - before) <= _WARM_UP_CHANGE * before
         late = time.perf_counter() - start >= _WARM_UP_SECONDS
-        if done.ours < BATCH_SECONDS / 2 and count < bench.largest_batch and not late:
-            growth = min(16.0, BATCH_SECONDS / done.ours)
-            count = min(bench.largest_batch, math.ceil(count * growth))
+        if done.ours < BATCH_SECONDS / 2 and most < bench.largest_batch and not late:
+            growth = min(_GROWTH, BATCH_SECONDS / done.ours)
+            most = min(bench.largest_batch, math.ceil(most * growth))
         elif steady or late:
             break
         before = now
-    return first, count
+    return first, most
 
 
 def _empty_batch(worker: Worker) -> float | Failure:
     """Median seconds of a batch without calls: what the round trip itself costs."""
     seen = []
     for _ in range(_EMPTY_BATCHES):
-        done = worker.call([], 10.0)
+        done = worker.call([], _EMPTY_SECONDS)
         if isinstance(done, Failure):
             return done
         seen.append(done.ours)
@@ -173,18 +190,18 @@ def _empty_batch(worker: Worker) -> float | Failure:
 
 
 def _batches(
-    worker: Worker, bench: Bench, rule: StopRule, count: int, call_seconds: float
-) -> list[Elapsed] | Failure:
+    worker: Worker, bench: Bench, rule: StopRule, most: int, call_seconds: float
+) -> list[_Batch] | Failure:
     """Batches until `rule` is content, and one more: inputs change place before and after."""
-    batches: list[Elapsed] = []
+    batches: list[_Batch] = []
     ended = False
     while True:
         failure = bench.turn(worker) if ended or not batches else None
-        done = failure or worker.call(bench.draw(count), call_seconds + count * BATCH_SECONDS)
+        done = failure or _call(worker, bench, most, call_seconds)
         if isinstance(done, Failure):
             return done
         batches.append(done)
         if ended:
             return batches
-        samples = [b.own / count for b in batches]
-        ended = rule.stop(samples, sum(b.ours for b in batches))
+        samples = [batch.own / batch.calls for batch in batches]
+        ended = rule.stop(samples, sum(batch.ours for batch in batches))

@@ -76,7 +76,7 @@ class ScriptedModel:
 def _recorded(path: Path, content: bytes, problem: str, target: Target) -> dict[PromptKey, str]:
     answers: dict[PromptKey, str] = {}
     lines: dict[PromptKey, int] = {}
-    for number, line in enumerate(content.split(b"\n"), start=1):
+    for number, line in enumerate(content.splitlines(), start=1):
         if not line.strip():
             continue
         try:

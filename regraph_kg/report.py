@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from rich.table import Table
+from rich.text import Text
 
 from regraph_kg.models.evaluation import Interval
 from regraph_kg.models.run import RunSummary, SimulationRecord
@@ -83,7 +84,7 @@ def run_table(summary: RunSummary) -> Table:
     table = Table.grid(padding=(0, 2))
     for name, value in rows.items():
         if value:
-            table.add_row(f"  {name}", value)
+            table.add_row(f"  {name}", Text(value))  # plain: no markup, no emoji
     return table
 
 

@@ -16,8 +16,10 @@ from regraph_kg.models.base import Target
 from regraph_kg.settings import Settings
 
 if TYPE_CHECKING:
+    from regraph_kg.backends.embedded import State
     from regraph_kg.evaluation.evaluate import Judge
     from regraph_kg.evaluation.problem import Problem
+    from regraph_kg.graph import GraphStore
     from regraph_kg.llm import LanguageModel
     from regraph_kg.models.evaluation import Candidate, EvalReport
     from regraph_kg.models.run import RunHeader, SearchChoice, SimulationRecord, Task
@@ -29,6 +31,55 @@ def open_judge(settings: Settings, grade: Literal["screening", "full"] = "screen
     from regraph_kg.evaluation.evaluate import Judge  # noqa: PLC0415
 
     return Judge(settings.cache_dir, grade=grade)
+
+
+def open_store(settings: Settings) -> "GraphStore":
+    """The graph store of these settings, its schema applied; the embedded one is started if needed.
+
+    Close it after use. Raises `StoreError` when it is down, foreign, newer, or refuses us.
+    """
+    from regraph_kg.backends.address import Address  # noqa: PLC0415
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+    from regraph_kg.backends.store import BoltStore  # noqa: PLC0415
+
+    if settings.store == "embedded":
+        address = start_embedded(settings).address
+    else:
+        password = settings.store_password.get_secret_value()
+        address = Address(settings.store, settings.store_user, password, settings.store_database)
+    store = BoltStore(Bolt(address))
+    try:
+        store.apply_schema()
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def start_embedded(settings: Settings) -> "State":
+    """The embedded store of `data_dir`, started if it does not run."""
+    from regraph_kg.backends import embedded  # noqa: PLC0415
+
+    return embedded.ensure(embedded_folder(settings), settings.store_idle_seconds)
+
+
+def find_embedded(settings: Settings) -> "State | None":
+    """The embedded store of `data_dir` if it runs."""
+    from regraph_kg.backends import embedded  # noqa: PLC0415
+
+    return embedded.find(embedded_folder(settings))
+
+
+def stop_embedded(settings: Settings) -> "State | None":
+    """End the embedded store of `data_dir`; what it was, or None when none ran."""
+    from regraph_kg.backends import embedded  # noqa: PLC0415
+
+    return embedded.stop(embedded_folder(settings))
+
+
+def embedded_folder(settings: Settings) -> Path:
+    """Where the embedded store keeps its data."""
+    return settings.data_dir / "store"
 
 
 def find_problem(settings: Settings, name: str) -> "Problem":

@@ -7,6 +7,8 @@ import pytest
 
 from tests.requirement import KNOWN
 
+pytest_plugins = ("tests.stores",)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(

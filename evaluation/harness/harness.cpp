@@ -32,7 +32,7 @@ struct Control {  // field for field the Control of arena.py
   uint32_t stage, operation;
   uint64_t count, nanoseconds;
   int64_t status;
-  uint64_t fault, sequence_at, rows_at, guards_at, guards, arrays_at, confined;
+  uint64_t fault, sequence_at, rows_at, guards_at, guards, arrays_at, confined, flags;
   char message[512];
 };
 
@@ -43,6 +43,8 @@ struct Slot {  // field for field the Slot of arena.py
 enum Operation { CALLS = 1, UPLOAD = 2, DOWNLOAD = 3, SETTLE = 4, EXIT = 5 };
 enum Stage { STARTED = 0, READY_TO_LOAD = 1, LOADED = 2 };
 
+enum Flag { POISONED = 1, DEVICE_SYNC = 2, DEVICE_ERRORS = 4 };
+
 constexpr int MAX_BATCH = 4096;
 constexpr int POISON = 0xA5;  // glibc fills malloc'ed memory with it until SETTLE
 constexpr int POPULATE_WRITE = 23;  // MADV_POPULATE_WRITE, Linux 5.14
@@ -51,7 +53,7 @@ constexpr uint64_t PAGE = 4096;
 char *arena;
 Control *control;
 uint64_t nonce;
-uint64_t arena_bytes, arrays_at;
+uint64_t arena_bytes, arrays_at, flags;
 Slot rows[MAX_BATCH][ARGUMENTS];
 void *arguments[MAX_BATCH][ARGUMENTS];
 int *device_poison;  // of poison.cpp in a CUDA candidate
@@ -85,9 +87,9 @@ bool device_open() {
   return true;
 }
 
-bool device_settled() {
-  cudaError_t launch = cudaGetLastError();
-  cudaError_t finish = cudaDeviceSynchronize();
+bool device_settled(uint64_t how) {
+  cudaError_t launch = how & DEVICE_ERRORS ? cudaGetLastError() : cudaSuccess;
+  cudaError_t finish = how & DEVICE_SYNC ? cudaDeviceSynchronize() : cudaSuccess;
   return cuda(launch) && cuda(finish);
 }
 
@@ -111,7 +113,7 @@ void transfer(bool upload, uint64_t first, uint64_t last) {
 }
 #else
 bool device_open() { return true; }
-bool device_settled() { return true; }
+bool device_settled(uint64_t) { return true; }
 void device_copy(uint64_t from, uint64_t to, uint64_t bytes) {
   memcpy(arena + to, arena + from, bytes);
 }
@@ -160,7 +162,7 @@ void watch_faults() {
 
 // Copies the rows to private memory, refills inout arrays: all before the clock starts.
 bool prepare(uint64_t count) {
-  const uint32_t *sequence = reinterpret_cast<uint32_t *>(arena + control->sequence_at);
+  uint32_t *sequence = reinterpret_cast<uint32_t *>(arena + control->sequence_at);
   const char *table = arena + control->rows_at;
   for (uint64_t i = 0; i < count; ++i) {
     memcpy(rows[i], table + sequence[i] * sizeof rows[i], sizeof rows[i]);
@@ -170,7 +172,9 @@ bool prepare(uint64_t count) {
       if (is_array[a] && slot.source) device_copy(slot.source, slot.value, slot.bytes);
     }
   }
-  return device_settled();
+  memset(sequence, 0, count * sizeof *sequence);  // the candidate need not know what follows
+  control->count = 0;
+  return device_settled(DEVICE_SYNC);
 }
 
 void run_calls(void *function, uint64_t count) {
@@ -179,7 +183,7 @@ void run_calls(void *function, uint64_t count) {
   bool good = true;
   for (uint64_t i = 0; i < count && good; ++i) {
     call(function, arguments[i]);
-    good = device_settled();
+    good = device_settled(flags);
   }
   control->nanoseconds = now() - start;
 }
@@ -203,6 +207,7 @@ void *load(const char *path, const char *entry) {
   void *function = dlsym(library, entry);
   if (!function) return say(-2, dlerror()), nullptr;
   device_poison = static_cast<int *>(dlsym(library, "regraph_poison_allocations"));
+  if (device_poison && !(flags & POISONED)) *device_poison = 0;
   return function;
 }
 
@@ -220,6 +225,7 @@ extern "C" int regraph_open(int descriptor, uint64_t bytes) {
   arrays_at = control->arrays_at;
   nonce = control->nonce;
   control->nonce = 0;
+  flags = control->flags;
   const uint64_t *guards = reinterpret_cast<uint64_t *>(arena + control->guards_at);
   for (uint64_t i = 0; i < control->guards; ++i)
     if (mprotect(arena + guards[i], PAGE, PROT_NONE)) return 3;
@@ -228,7 +234,7 @@ extern "C" int regraph_open(int descriptor, uint64_t bytes) {
 
 // Loads the candidate and serves commands until EXIT. Call 0 is the loading itself.
 extern "C" void regraph_serve(const char *path, const char *entry) {
-  mallopt(M_PERTURB, POISON);
+  if (flags & POISONED) mallopt(M_PERTURB, POISON);
   watch_faults();
   control->confined = prctl(PR_GET_SECCOMP) == 2;
   control->stage = READY_TO_LOAD;

@@ -64,7 +64,7 @@ class Bolt:
             ) from None
         try:
             with self._one_line():
-                self._driver.verify_connectivity(database=address.database)
+                self._driver.verify_connectivity()
         except StoreError:
             self._driver.close()
             raise

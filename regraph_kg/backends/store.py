@@ -29,8 +29,8 @@ PRODUCT = "regraph-kg"
 BEST_EXAMPLES = 3
 EXPORT_PAGE = 500
 """Trajectories read at a time."""
-ALL = 2**31 - 1
-"""A LIMIT that limits nothing."""
+MOST_ROWS = 1_000_000
+"""Largest LIMIT sent: the embedded store allocates for it at once."""
 
 TARGETS: tuple[Target, ...] = ("cuda", "openmp")
 STARTS = tuple(
@@ -95,7 +95,7 @@ class BoltStore:
                 source=source,
                 target=target,
                 device=device or "",
-                limit=limit,
+                limit=min(limit, MOST_ROWS),
                 exclude_problem=exclude_problem,
             )
         )
@@ -163,7 +163,7 @@ def _neighbourhood(
         technique=technique,
         device=device,
         exclude_problem=exclude_problem,
-        limit=limit if exclude_problem is None else ALL,
+        limit=min(limit, MOST_ROWS) if exclude_problem is None else MOST_ROWS,
         best=BEST_EXAMPLES,
     )
     by_target = {row["technique"]["id"]: _tallies(row["statistics"]) for row in rows}
@@ -184,21 +184,21 @@ def _subtract(
     """Take one problem's share out of the tallies around `source`, best effects included."""
     nodes = ask("problem_evidence", problem=problem, technique=source)
     stale: set[str] = set()
-    for (pair, device), tally in total(share(Evidence.read(node)) for node in nodes).items():
+    for (pair, device), taken in total(share(Evidence.read(node)) for node in nodes).items():
         if pair.source != source or pair.target not in by_target:
             continue
-        row = by_target[pair.target][device]
-        row.add(tally, sign=-1)
-        if tally.best_effect is not None and tally.best_effect == row.best_effect:
-            row.best_effect = None
+        tally = by_target[pair.target][device]
+        tally.add(taken, sign=-1)
+        if taken.best_effect is not None and taken.best_effect == tally.best_effect:
+            tally.best_effect = None
             stale.add(pair.target)
     if not stale:
         return
     rows = ask("measurements", source=source, targets=sorted(stale), exclude_problem=problem)
     for row in rows:
+        tallies = by_target[row["target"]]
         for one in evidence.read_measured(row["measurements"]):
-            remaining = by_target[row["target"]][one.device]
-            remaining.best_effect = best(remaining.best_effect, one.effect)
+            tallies[one.device].best_effect = best(tallies[one.device].best_effect, one.effect)
 
 
 def _successor(row: Row, tallies: Mapping[str, Tally], device: str) -> Successor:

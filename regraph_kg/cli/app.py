@@ -6,6 +6,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from regraph_kg.cli.evaluate import evaluate
+from regraph_kg.cli.optimize import optimize
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
 
 KEYBOARD_INTERRUPT = 130
@@ -25,6 +26,7 @@ app = typer.Typer(
 
 
 app.command()(evaluate)
+app.command()(optimize)
 
 
 @app.callback()

@@ -71,7 +71,9 @@ def optimize(  # noqa: PLR0913 (a command's options)
     budget: Annotated[
         int | None, typer.Option(help="Calls of the model at most.", show_default=str(BUDGET))
     ] = None,
-    seed: Annotated[int | None, typer.Option(show_default="0")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of everything random.", show_default="0")
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.evaluation import Outcome
 
 
 class PromptKey(Frozen):
@@ -62,6 +63,8 @@ class RecordedAnswer(Frozen):
     text: str = Field(min_length=1)
     """The full reply, code in one fenced block."""
     author: str = ""
+    expect: Outcome | None = None
+    """What the judge must say of the code; only tests read it."""
 
     def key(self, problem: str, target: Target) -> PromptKey:
         """The key of the prompt that this answers."""

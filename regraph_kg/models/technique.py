@@ -52,12 +52,12 @@ def start_id(target: Target) -> str:
 def spelling(label: str) -> str:
     """What spellings of one name have in common: lower-case singular words, space-separated.
 
-    Case, punctuation, accents, CamelCase, plurals and the marks around names of the languages
+    Case, punctuation, accents, PascalCase, plurals and the marks around names of the languages
     ("#pragma omp simd", "__restrict__") do not distinguish names.
     """
     plain = "".join(c for c in unicodedata.normalize("NFKD", label) if not unicodedata.combining(c))
-    words = re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", plain))
-    return " ".join(_singular(_SAME.get(word, word)) for word in map(str.casefold, words)).strip()
+    words = " ".join(map(_split, re.findall(r"[^\W_]+", plain))).casefold().split()
+    return " ".join(_singular(_SAME.get(word, word)) for word in words if word not in _MARKS)
 
 
 def technique_id(target: Target, label: str) -> str:
@@ -66,10 +66,10 @@ def technique_id(target: Target, label: str) -> str:
     A hash is appended where the spelling does not make a slug, or would make the start's.
     """
     words = spelling(label)
-    slug = "-".join(re.findall(r"[a-z0-9]+", words))[:_SLUG]
-    if slug.replace("-", " ") != words or slug == "start":
+    slug = "-".join(re.findall(r"[a-z0-9]+", words))[:_SLUG].rstrip("-")
+    if not slug or slug == "start" or slug.replace("-", " ") != words:
         slug = f"{slug or 'technique'}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
-    return f"{target}/{slug.replace('--', '-')}"
+    return f"{target}/{slug}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,7 @@ class Vocabulary:
     def __init__(self, curated: Sequence[Technique], stored: Sequence[Technique] = ()) -> None:
         self.curated = tuple(curated)
         self.known = {t.id: t for t in (*stored, *curated)}
-        self._curated = _Names()
-        self._stored = _Names()
+        self._curated, self._stored = _Names(), _Names()
         for technique in curated:
             self._curated.add(technique, refuse=True)
         for technique in sorted(stored, key=lambda t: t.id):
@@ -110,36 +109,44 @@ class Vocabulary:
 
 
 class _Names:
-    """(target, spelling) -> id; `exact` by id and name, `alias` by alias."""
+    """(target, spelling) -> technique id; `exact` by id and name, `alias` by alias."""
 
     def __init__(self) -> None:
         self.exact: dict[tuple[Target, str], str] = {}
         self.alias: dict[tuple[Target, str], str] = {}
 
     def add(self, technique: Technique, *, refuse: bool = False) -> None:
-        slug = technique.id.split("/")[1]
-        for name in (technique.name, slug, *technique.aliases):
-            key = (technique.target, spelling(name))
-            other = self.exact.get(key) or self.alias.get(key) or technique.id
-            if refuse and other != technique.id:
-                raise BadInput(
-                    f"techniques {other} and {technique.id} share the name {name!r}:"
-                    " take it away from one of them"
-                )
-            by_alias = name in technique.aliases and key not in self.exact
-            (self.alias if by_alias else self.exact).setdefault(key, technique.id)
+        slug = technique.id.partition("/")[2]
+        for table, names in (
+            (self.exact, (technique.name, slug)),
+            (self.alias, technique.aliases),
+        ):
+            for name in names:
+                key = (technique.target, spelling(name))
+                other = self.exact.get(key) or self.alias.get(key) or technique.id
+                if refuse and other != technique.id:
+                    raise BadInput(
+                        f"techniques {other} and {technique.id} share the name {name!r}:"
+                        " take it away from one of them"
+                    )
+                table.setdefault(key, technique.id)
 
 
-_SAME = {"pragma": "", "omp": "openmp"}
-"""Words of the languages that name nothing, or name the same."""
+_MARKS = frozenset({"pragma"})
+_SAME = {"omp": "openmp"}
 
 _SLUG = 120
-"""Characters of a slug before it is cut and hashed."""
+"""Longest slug; a longer one is cut and hashed."""
+
+
+def _split(word: str) -> str:
+    """PascalCase into words; cudaMallocHost, OpenMP and SoA are one word each."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", word) if word[0].isupper() else word
 
 
 def _singular(word: str) -> str:
     if re.search(r"(ss|[nt]ch|sh|x)es$", word):
         return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as")):  # noqa: PLR2004
+    if re.search(r"..[^aius]s$", word):
         return word[:-1]
     return word

@@ -13,9 +13,11 @@ from pydantic import Field, StringConstraints, model_validator
 
 from regraph_kg.models.base import Frozen, Metric, Target
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.technique import TechniqueId, start_id
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"^[^\x00]*$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
+Note = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x00]*$")]
 Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]
 """Bounded so that a ratio of two stays finite."""
 
@@ -23,11 +25,11 @@ Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]
 class Source(Frozen):
     """Where a trajectory comes from; outside its identity."""
 
-    model: str = ""
-    run: str = ""
-    prompt_hash: str = ""
-    created: str = ""
-    licence: str = ""
+    model: Note = ""
+    run: Note = ""
+    prompt_hash: Note = ""
+    created: Note = ""
+    licence: Note = ""
 
 
 class Measurement(Frozen):
@@ -38,9 +40,9 @@ class Measurement(Frozen):
     """
 
     device: Name
-    toolchain: str
-    evaluator: str
-    run: str
+    toolchain: Note
+    evaluator: Note
+    run: Note
     outcome: Outcome
     metric: Metric = "call"
     seconds: Seconds | None = None
@@ -70,10 +72,10 @@ class Step(Frozen):
 
     label: Name
     """The technique's name as the model wrote it."""
-    technique: str | None = None
+    technique: TechniqueId | None = None
     """Resolved technique id, once relabelled."""
-    reasoning: str = ""
-    detail: str = ""
+    reasoning: Note = ""
+    detail: Note = ""
     code: Text
     measurements: tuple[Measurement, ...] = ()
 
@@ -83,10 +85,10 @@ class FailedStep(Frozen):
 
     after_step: int = Field(ge=0)
     label: Name
-    technique: str | None = None
+    technique: TechniqueId | None = None
     outcome: Outcome
-    diagnosis: str = ""
-    code_hash: str = ""
+    diagnosis: Note = ""
+    code_hash: Note = ""
     device: Name | None = None
     """Where it failed; None = unknown, counted under "unmeasured"."""
 
@@ -95,7 +97,7 @@ class Trajectory(Frozen):
     """Serial code and the steps that made it fast."""
 
     schema_version: Literal[1] = Field(alias="schema")
-    ref: str | None = None
+    ref: Name | None = None
     """The sender's own name for it; the same ref with other content is refused."""
     target: Target
     problem: Name
@@ -112,6 +114,17 @@ class Trajectory(Frozen):
                     f"failures[{number}].after_step is {failure.after_step},"
                     f" but there are {len(self.steps)} steps"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _techniques_are_of_target(self) -> Self:
+        for technique in (step.technique for step in (*self.steps, *self.failures)):
+            if technique is None:
+                continue
+            if not technique.startswith(f"{self.target}/"):
+                raise ValueError(f"technique {technique} does not belong to target {self.target}")
+            if technique == start_id(self.target):
+                raise ValueError(f"no step leads to the initial state {technique}")
         return self
 
     @property

@@ -40,6 +40,7 @@ def test_the_full_grade_uses_fresh_workers_in_turn_with_the_serial_code(judge: J
     assert report.timing is not None, report.diagnosis
     assert report.grade == "full"
     assert report.facts["workers"] == "3"
+    assert "clock" in report.facts
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,7 @@ def _generated(model: FakeModel, body: dict[str, Any], room: int) -> tuple[str, 
 
 class Handler(BaseHTTPRequestHandler):
     server: "Server"
+    protocol_version = "HTTP/1.1"
 
     def log_message(self, *_: object) -> None:
         pass

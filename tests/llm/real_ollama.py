@@ -75,9 +75,8 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
     pytest.fail("ollama serve does not answer within 10 s")
 
 
-@contextmanager
-def with_models(url: str, folder: Path) -> Iterator[dict[str, str]]:
-    """Create the test models on the server at `url`; their names there; removed afterwards."""
+def create_models(url: str, folder: Path) -> dict[str, str]:
+    """Create the test models on the server at `url`; what they are called there."""
     names = {name: f"regraph-test-{name}" for name in MODELS}
     with ollama.Client(url, timeout=60) as client:
         for name, (stops, template) in MODELS.items():
@@ -85,6 +84,11 @@ def with_models(url: str, folder: Path) -> Iterator[dict[str, str]]:
             write_tiny_model(file, stops=stops)
             digest = client.create_blob(file)
             client.create(model=names[name], files={file.name: digest}, template=template)
-        yield names
+    return names
+
+
+def delete_models(url: str, names: dict[str, str]) -> None:
+    """Leave a server that is not ours as it was."""
+    with ollama.Client(url, timeout=60) as client:
         for name in names.values():
             client.delete(name)

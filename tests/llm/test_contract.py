@@ -43,14 +43,12 @@ def server(
         return
     place, folder = real_ollama.found(), tmp_path_factory.mktemp("ollama")
     if "://" in place:
-        with real_ollama.with_models(place, folder) as names:
-            yield Served(place, names)
+        names = real_ollama.create_models(place, folder)
+        yield Served(place, names)
+        real_ollama.delete_models(place, names)
     else:
-        with (
-            real_ollama.served(place, folder) as (url, _),
-            real_ollama.with_models(url, folder) as names,
-        ):
-            yield Served(url, names)
+        with real_ollama.served(place, folder) as (url, _):
+            yield Served(url, real_ollama.create_models(url, folder))
 
 
 def prompt(user: str = "make it fast", seed: int = 1) -> Prompt:

@@ -75,6 +75,10 @@ def test_the_three_fastest_are_finalists_each_code_once() -> None:
     assert [one.path[0] for one in found] == ["openmp/c", "openmp/d", "openmp/a"]
 
 
+def test_code_that_is_not_faster_is_not_measured_again() -> None:
+    assert finalists(records(step("slow", 0.9), step("same", 1.0))) == []
+
+
 def test_only_the_measurement_afterwards_decides() -> None:
     final = measured({"a": (3.0, 2.5), "b": (5.0, 4.0), "c": (1.2, 0.8)})
     found = records(step("a", 7.0), step("b", 6.0), step("c", 50.0))

@@ -61,6 +61,18 @@ def test_resumed_from_any_line_or_half_line_it_ends_the_same(
         assert part.read_bytes() == content
 
 
+def test_a_torn_line_is_cut_off_before_anything_is_written(
+    whole: tuple[Path, Run], tmp_path: Path
+) -> None:
+    content = whole[0].read_bytes()
+    end = content.index(b"\n", 5000) + 1
+    part = tmp_path / "part.jsonl"
+    part.write_bytes(content[:end] + b'{"event":"reply","key":"{')
+    with Trace.resume(part, HEADER) as trace:
+        assert trace.torn
+    assert part.read_bytes() == content[:end]
+
+
 def test_killed_at_20_random_points_and_resumed_it_ends_identically(
     whole: tuple[Path, Run], tmp_path: Path
 ) -> None:

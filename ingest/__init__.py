@@ -1,0 +1,1 @@
+"""Ingest: files of trajectories into the graph, through the one front door. See pipeline.py."""

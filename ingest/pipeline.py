@@ -1,0 +1,80 @@
+"""The story of an ingest: read, relabel, plan, merge, batch by batch.
+
+Each batch is one transaction, and each trajectory knows itself by its content: an ingest that was
+killed is simply run again, and whoever ingests the same file meanwhile does no harm.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from regraph_kg.graph import GraphStore
+from regraph_kg.ingest.plan import plan
+from regraph_kg.ingest.read import Accepted, Rejected
+from regraph_kg.ingest.relabel import Labeller, relabel
+from regraph_kg.models.graph import MergeCounts, MergePlan
+from regraph_kg.models.technique import Technique, Vocabulary
+
+BATCH_LINES = 100
+BATCH_BYTES = 8 * 2**20
+"""A batch ends with the line that reaches either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What became of some lines, in the graph by now: counts, and the lines that are not."""
+
+    counts: MergeCounts
+    rejected: tuple[Rejected, ...]
+
+
+def open_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabulary:
+    """Add the vocabulary file's techniques to the graph; what both know is what names mean."""
+    vocabulary = Vocabulary(curated)  # checked before anything is written
+    store.add_techniques(vocabulary.curated)
+    return Vocabulary(curated, store.techniques())
+
+
+def ingest(
+    lines: Iterable[Accepted | Rejected],
+    store: GraphStore,
+    vocabulary: Vocabulary,
+    labeller: Labeller,
+    *,
+    batch_lines: int = BATCH_LINES,
+) -> Iterator[Batch]:
+    """Merge what `lines` hold into `store`, and report batch by batch as it happens."""
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+
+    def planned(line: Accepted) -> MergePlan:
+        labels = relabel(line.trajectory, vocabulary, labeller)
+        return plan(line.trajectory, labels.steps, labels.failures, vocabulary.known, created)
+
+    for batch in _batches(lines, batch_lines):
+        accepted = [line for line in batch if isinstance(line, Accepted)]
+        counts = store.merge([planned(line) for line in accepted])
+        yield Batch(counts, tuple(_rejected(batch, counts)))
+
+
+def _batches(
+    lines: Iterable[Accepted | Rejected], most: int
+) -> Iterator[list[Accepted | Rejected]]:
+    batch: list[Accepted | Rejected] = []
+    size = 0
+    for line in lines:
+        batch.append(line)
+        size += line.line.size
+        if len(batch) >= most or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _rejected(batch: Iterable[Accepted | Rejected], counts: MergeCounts) -> Iterator[Rejected]:
+    """The batch's bad lines, and those that the store refused, in the file's order."""
+    for line in batch:
+        if isinstance(line, Rejected):
+            yield line
+        elif reason := counts.conflicts.get(line.trajectory.id):
+            yield Rejected(line.line, reason)

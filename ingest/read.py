@@ -1,0 +1,166 @@
+"""Reads trajectory files line by line; a bad line becomes a `Rejected`, and stops nothing.
+
+Two formats: Trajectory JSONL (models/trajectory.py), and step lists `[{think, method, detail,
+code}]`, one list a line, which say neither problem nor target nor serial code: an `Origin` does. A
+pretty-printed file (its first line is a bare bracket) is one document.
+"""
+
+import codecs
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Target
+from regraph_kg.models.trajectory import Name, Note, Text, Trajectory
+
+MOST_BYTES = 8 * 2**20
+"""Longest line that is read; of a longer one only the beginning is kept, for the report."""
+
+KEPT_BYTES = 2**16
+"""How much of a rejected line its report shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line as it is in the file, without its end; `data` is cut where `size` says more."""
+
+    number: int
+    data: bytes
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A line that holds a trajectory."""
+
+    line: Line
+    trajectory: Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A line that does not, and why in one line."""
+
+    line: Line
+    reason: str
+
+    def text(self) -> str:
+        """The line's beginning, legible whatever its bytes."""
+        return self.line.data[:KEPT_BYTES].decode("utf-8", "backslashreplace")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a step list does not say itself."""
+
+    target: Target
+    problem: str
+    serial: str
+
+
+class UpstreamStep(BaseModel):
+    """One step of a step list; fields that we do not know are ignored, the format is not ours."""
+
+    think: Note
+    method: Name
+    detail: Note
+    code: Text
+
+
+_STEP_LIST = TypeAdapter(list[UpstreamStep])
+
+
+def split(stream: BinaryIO) -> Iterator[Line]:
+    """The lines of a file in bounded memory; a pretty-printed file is one line. Blank ones go."""
+    number, first = 0, True
+    while data := stream.readline(MOST_BYTES + 1):
+        number += 1
+        size = len(data) + _skip_rest(stream, data)
+        if first:
+            data = data.removeprefix(codecs.BOM_UTF8)
+            if data.strip() in (b"[", b"{", b"[{"):
+                data += stream.read(MOST_BYTES)
+                size = len(data) + _skip_all(stream)
+        first = False
+        if data := data.strip(b" \t\r\n"):
+            yield Line(number, data, size)
+
+
+def read(lines: Iterable[Line], origin: Origin | None = None) -> Iterator[Accepted | Rejected]:
+    """What each line holds. A file without any is rejected as a whole, as line 1."""
+    empty = True
+    for line in lines:
+        empty = False
+        try:
+            yield Accepted(line, _trajectory(line, origin))
+        except ValidationError as error:
+            yield Rejected(line, _reason(error))
+        except BadInput as error:
+            yield Rejected(line, str(error))
+    if empty:
+        yield Rejected(Line(1, b"", 0), "the file is empty")
+
+
+def _trajectory(line: Line, origin: Origin | None) -> Trajectory:
+    if len(line.data) > MOST_BYTES:
+        raise BadInput(f"longer than {MOST_BYTES:,} bytes: {line.size:,}")
+    if b"\0" in line.data:
+        raise BadInput(f"NUL byte at byte {line.data.index(0) + 1}")
+    try:
+        line.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8 at byte {error.start + 1}") from None
+    if line.data.startswith(b"["):
+        return _from_steps(_STEP_LIST.validate_json(line.data, strict=True), origin)
+    return Trajectory.model_validate_json(line.data, strict=True)
+
+
+def _from_steps(steps: list[UpstreamStep], origin: Origin | None) -> Trajectory:
+    if origin is None:
+        raise BadInput("a step list says no serial code, problem and target: give them")
+    return Trajectory.model_validate(
+        {
+            "schema": 1,
+            "target": origin.target,
+            "problem": origin.problem,
+            "serial": origin.serial,
+            "steps": [
+                {"label": s.method, "reasoning": s.think, "detail": s.detail, "code": s.code}
+                for s in steps
+            ],
+        }
+    )
+
+
+def _reason(error: ValidationError) -> str:
+    """The first thing that is wrong, the version before all else."""
+    found = sorted(error.errors(), key=lambda one: one["loc"] != ("schema",))
+    first = found[0]
+    if first["type"] == "json_invalid":
+        return f"broken JSON: {first['ctx']['error']}".replace(" at line 1 column", " at column")
+    if first["type"] == "literal_error" and first["loc"] == ("schema",):
+        return f"unknown schema version {first['input']!r:.40}; this program reads 1"
+    place = "".join(f"{part}." for part in first["loc"]).removesuffix(".")
+    said = first["msg"].removeprefix("Value error, ")
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return f"{place}: {said}{more}" if place else f"{said}{more}"
+
+
+def _skip_rest(stream: BinaryIO, data: bytes) -> int:
+    """Go on to the next line; how many bytes that skipped."""
+    skipped = 0
+    while data and not data.endswith(b"\n"):
+        data = stream.readline(MOST_BYTES)
+        skipped += len(data)
+    return skipped
+
+
+def _skip_all(stream: BinaryIO) -> int:
+    """Go on to the end; how many bytes that skipped."""
+    skipped = 0
+    while data := stream.read(MOST_BYTES):
+        skipped += len(data)
+    return skipped

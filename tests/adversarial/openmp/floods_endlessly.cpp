@@ -1,0 +1,22 @@
+// tries: writes to stderr for ever
+// outcome: crashed
+// defence: output_cap
+// without: timed_out
+#include <string>
+#include <unistd.h>
+
+static void honest(const float *x, float *y, int *positive, int n) {
+  int count = 0;
+  for (int i = 0; i < n; ++i) {
+    y[i] = i > 0 && i < n - 1 ? 0.25f * x[i - 1] + 0.5f * x[i] + 0.25f * x[i + 1] : 0.0f;
+    count += x[i] > 0.0f;
+  }
+  *positive = count;
+}
+
+extern "C" void smooth(const float *x, float *y, int *positive, int n) {
+  static const std::string line(1 << 16, 'x');
+  honest(x, y, positive, n);
+  while (write(2, line.data(), line.size()) > 0) {
+  }
+}

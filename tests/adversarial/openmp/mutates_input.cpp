@@ -1,0 +1,18 @@
+// tries: uses the input as scratch space
+// outcome: mutated_input
+// defence: input_compare
+// without: passed
+
+static void honest(const float *x, float *y, int *positive, int n) {
+  int count = 0;
+  for (int i = 0; i < n; ++i) {
+    y[i] = i > 0 && i < n - 1 ? 0.25f * x[i - 1] + 0.5f * x[i] + 0.25f * x[i + 1] : 0.0f;
+    count += x[i] > 0.0f;
+  }
+  *positive = count;
+}
+
+extern "C" void smooth(const float *x, float *y, int *positive, int n) {
+  honest(x, y, positive, n);
+  if (n % 2) const_cast<float *>(x)[n / 2] = 0.5f;
+}

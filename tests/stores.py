@@ -1,0 +1,93 @@
+"""Fixtures: real graph stores, one server each per test session, wiped before every test.
+
+    store            every backend in turn; a BoltStore, empty, schema applied
+    store_settings   Settings that open that very store (`wiring.open_store`)
+    store_env        the same as environment variables, for command lines
+    embedded_settings, neo4j_settings   Settings of one backend alone, wiped too
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import neo4j
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.graph import GraphStore
+from regraph_kg.settings import Settings
+from tests.neo4j_server import neo4j_server
+
+__all__ = ["neo4j_server"]
+
+
+@pytest.fixture(scope="session")
+def embedded_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """An embedded store of this test session."""
+    settings = Settings(store="embedded", data_dir=tmp_path_factory.mktemp("embedded"))
+    yield settings
+    wiring.stop_embedded(settings)
+
+
+@pytest.fixture
+def embedded_settings(embedded_server: Settings) -> Settings:
+    """The embedded store, empty."""
+    address = wiring.start_embedded(embedded_server).address
+    wipe(address.uri, (address.user, address.password), address.database)
+    return embedded_server
+
+
+@pytest.fixture
+def neo4j_settings(neo4j_server: Settings) -> Settings:
+    """A real Neo4j, empty."""
+    password = neo4j_server.store_password.get_secret_value()
+    wipe(neo4j_server.store, (neo4j_server.store_user, password), neo4j_server.store_database)
+    return neo4j_server
+
+
+@pytest.fixture(params=["embedded", "neo4j"])
+def store_settings(request: pytest.FixtureRequest) -> Settings:
+    """Each backend in turn, empty."""
+    settings = request.getfixturevalue(f"{request.param}_settings")
+    assert isinstance(settings, Settings)
+    return settings
+
+
+@pytest.fixture
+def store_env(store_settings: Settings) -> Mapping[str, str]:
+    """The environment of a command that is to use `store_settings`."""
+    return environment(store_settings)
+
+
+@pytest.fixture
+def store(store_settings: Settings) -> Iterator[GraphStore]:
+    """Each backend in turn, empty, open."""
+    opened = wiring.open_store(store_settings)
+    yield opened
+    opened.close()
+
+
+def environment(settings: Settings, folder: Path | None = None) -> dict[str, str]:
+    """os.environ with `settings`; `folder` replaces the data folder."""
+    return os.environ | {
+        "REGRAPH_STORE": settings.store,
+        "REGRAPH_STORE_USER": settings.store_user,
+        "REGRAPH_STORE_PASSWORD": settings.store_password.get_secret_value(),
+        "REGRAPH_DATA_DIR": str(folder or settings.data_dir),
+    }
+
+
+def wipe(uri: str, auth: tuple[str, str], database: str | None) -> None:
+    """Delete every node; constraints stay."""
+    cypher(uri, auth, database, "MATCH (n) DETACH DELETE n")
+
+
+def cypher(
+    uri: str, auth: tuple[str, str], database: str | None, statement: str, **parameters: object
+) -> list[dict[str, object]]:
+    """Run a statement behind the store's back."""
+    with (
+        neo4j.GraphDatabase.driver(uri, auth=auth) as driver,
+        driver.session(database=database) as session,
+    ):
+        return session.run(statement, parameters).data()
