@@ -38,7 +38,7 @@ MESSAGE_BYTES = 512
 
 
 class Flag(IntFlag):
-    """Defences that the harness carries out (harness.cpp); each is named as in `Defences`."""
+    """Defences that the harness carries out (harness.cpp); by the switch of the same name."""
 
     POISON = 1
     DEVICE_SYNC = 2
@@ -211,7 +211,11 @@ class Arena:
             ctypes.addressof(self.control), ctypes.addressof(self._head), ctypes.sizeof(Control)
         )
         self.control.nonce = nonce
-        self.control.flags = sum(flag for flag in Flag if getattr(defences, flag.name.lower()))
+        self.control.flags = (
+            Flag.POISON * defences.poison
+            | Flag.DEVICE_SYNC * defences.device_sync
+            | Flag.DEVICE_ERRORS * defences.device_errors
+        )
         if not defences.guards:
             self.control.guards = 0
         at = self._head.rows_at

@@ -252,10 +252,16 @@ class _Times:
                 high=baseline.interval.high / timing.interval.low,
             ),
         }
-        width = max(half_width(timing), half_width(baseline))
-        if width > unstable and not self.censored:
-            fields["outcome"] = Outcome.UNSTABLE_TIMING
-            fields["diagnosis"] = f"times vary by {width:.0%} of their median: the machine is busy"
+        for whose, series, limit in (
+            ("candidate's", timing, unstable),
+            ("serial code's", baseline, _UNSTABLE["openmp"]),
+        ):
+            if half_width(series) > limit and not self.censored:
+                fields["outcome"] = Outcome.UNSTABLE_TIMING
+                fields["diagnosis"] = (
+                    f"the {whose} times vary by {half_width(series):.0%} of their median:"
+                    " the machine is busy"
+                )
         return fields
 
     @property

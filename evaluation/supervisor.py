@@ -6,12 +6,12 @@ are not inherited, but for the anonymous shared memory; stdout and stderr are dr
 never parsed; the environment is an allowlist; worker.py lists what the kernel refuses it.
 Exit code and output prove nothing: a call has happened when the harness, which alone knows this
 worker's nonce, says so in shared memory. Times are taken here; the worker's own are hearsay.
-
 Another process of this user cannot read the judge's memory or environment (PR_SET_DUMPABLE 0).
 
 Not covered: a candidate shares its address space with the harness, so one that searches memory can
-find the nonce and the calls of a batch, report "done" early, or skip calls whose output it expects to
-be overwritten: that gains it time unless one of the secret slots that are verified shows it. Where seccomp is absent, a process that leaves the group survives us.
+find the nonce and the calls of a batch, report "done" early, or skip calls whose output it expects
+to be overwritten: that gains it time unless one of the secret slots that are verified shows it.
+Where seccomp is absent, a process that leaves the group survives us.
 """
 
 import contextlib

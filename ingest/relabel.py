@@ -35,7 +35,7 @@ class Labeller(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """A trajectory's labels, resolved: `steps[i]` is its step i's, `failures[i]` its failure i's."""
+    """A trajectory's labels, resolved, one per step and one per failure, in its order."""
 
     steps: tuple[Relabelled, ...]
     failures: tuple[Relabelled, ...]
@@ -139,7 +139,7 @@ def _stems(label: str) -> Counter[str]:
 
 
 def _stem(word: str) -> str:
-    """Cut inflection off: tile, tiled and tiling are one; what is left has three letters or more."""
+    """Cut inflection off: tile, tiled and tiling are one stem."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return word.removesuffix(ending)
@@ -149,10 +149,13 @@ def _stem(word: str) -> str:
 _SHORTEST_STEM = 3
 _ENDINGS = (
     *("ization", "isation", "izing", "ising", "ized", "ised", "ize", "ise"),
-    *("ation", "ating", "ated", "ator", "ate", "ing", "ion", "ed", "er", "e"),
+    *("ation", "ating", "ated", "ator", "ate", "ance", "ing", "ion", "ed", "er", "e"),
 )
 _FILLERS = frozenset(
-    "a an the of for with via by in on to and use using used apply applied applying add adding"
-    " introduce introducing implement implementing optimization optimize optimized optimizing"
-    " technique strategy based code".split()
+    [
+        *("a", "an", "and", "by", "for", "in", "of", "on", "the", "to", "via", "with"),
+        *("add", "adding", "apply", "applied", "applying", "based", "code"),
+        *("implement", "implementing", "introduce", "introducing", "use", "used", "using"),
+        *("optimization", "optimize", "optimized", "optimizing", "strategy", "technique"),
+    ]
 )

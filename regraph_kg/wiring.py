@@ -16,6 +16,7 @@ from regraph_kg.models.base import Target
 from regraph_kg.settings import Settings
 
 if TYPE_CHECKING:
+    from regraph_kg.backends.address import Address
     from regraph_kg.backends.embedded import State
     from regraph_kg.evaluation.evaluate import Judge
     from regraph_kg.evaluation.problem import Problem
@@ -38,22 +39,26 @@ def open_store(settings: Settings) -> "GraphStore":
 
     Close it after use. Raises `StoreError` when it is down, foreign, newer, or refuses us.
     """
-    from regraph_kg.backends.address import Address  # noqa: PLC0415
     from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
     from regraph_kg.backends.store import BoltStore  # noqa: PLC0415
 
-    if settings.store == "embedded":
-        address = start_embedded(settings).address
-    else:
-        password = settings.store_password.get_secret_value()
-        address = Address(settings.store, settings.store_user, password, settings.store_database)
-    store = BoltStore(Bolt(address))
+    store = BoltStore(Bolt(store_address(settings)))
     try:
         store.apply_schema()
     except BaseException:
         store.close()
         raise
     return store
+
+
+def store_address(settings: Settings) -> "Address":
+    """Where the store listens and how to log in; starts the embedded one if needed."""
+    from regraph_kg.backends.address import Address  # noqa: PLC0415
+
+    if settings.store == "embedded":
+        return start_embedded(settings).address
+    password = settings.store_password.get_secret_value()
+    return Address(settings.store, settings.store_user, password, settings.store_database)
 
 
 def start_embedded(settings: Settings) -> "State":

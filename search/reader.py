@@ -1,8 +1,9 @@
 """What a search reads of a graph, from a store that may be gone for a moment."""
 
+import signal
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from regraph_kg.errors import StoreError
@@ -65,9 +66,20 @@ class GraphReader:
 
     def _ask_once(self, question: Callable[[GraphStore], T]) -> T:
         try:
-            self._store = self._store or self._open()
-            self._was_open = True
-            return question(self._store)
+            with _undisturbed():
+                self._store = self._store or self._open()
+                self._was_open = True
+                return question(self._store)
         except StoreError:
             self.close()
             raise
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A Ctrl-C waits until the end: in the middle of an answer it leaves the driver in pieces."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

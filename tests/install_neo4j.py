@@ -98,14 +98,18 @@ def main() -> int:
         return 0
     if java() is None or shutil.which("mvn") is None:
         reason = missing() if java() is None else "Maven (mvn) is not on PATH"
-        print(f"Neo4j for the tests: not installed ({reason}); its tests will be skipped")
-        return 0
-    print(f"Neo4j {VERSION} for the tests: fetching about 120 MB into {home()} ...", flush=True)
+        return _say(f"not installed ({reason}); its tests will be skipped")
+    _say(f"fetching about 120 MB into {home()} ...")
     try:
         install()
     except subprocess.CalledProcessError as error:
         last = (error.stdout.strip().splitlines() or ["no output"])[-1]
-        print(f"Neo4j for the tests: not installed (mvn: {last}); its tests will be skipped")
+        return _say(f"not installed (mvn: {last}); its tests will be skipped")
+    return _say("installed")
+
+
+def _say(text: str) -> int:
+    sys.stderr.write(f"Neo4j {VERSION} for the tests: {text}\n")
     return 0
 
 

@@ -1,6 +1,6 @@
 """A real Neo4j for the tests: one given by the environment, else our own, else testcontainers.
 
-    REGRAPH_TEST_NEO4J_URI, _USER, _PASSWORD, _DATABASE   a server whose database may be wiped
+REGRAPH_TEST_NEO4J_URI, _USER, _PASSWORD, _DATABASE   a server whose database may be wiped
 """
 
 import os

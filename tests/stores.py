@@ -1,9 +1,9 @@
 """Fixtures: real graph stores, one server each per test session, wiped before every test.
 
-    store            every backend in turn; a BoltStore, empty, schema applied
-    store_settings   Settings that open that very store (`wiring.open_store`)
-    store_env        the same as environment variables, for command lines
-    embedded_settings, neo4j_settings   Settings of one backend alone, wiped too
+store            every backend in turn; a BoltStore, empty, schema applied
+store_settings   Settings that open that very store (`wiring.open_store`)
+store_env        the same as environment variables, for command lines
+embedded_settings, neo4j_settings   Settings of one backend alone, wiped too
 """
 
 import os
@@ -14,6 +14,7 @@ import neo4j
 import pytest
 
 from regraph_kg import wiring
+from regraph_kg.backends.address import Address
 from regraph_kg.graph import GraphStore
 from regraph_kg.settings import Settings
 from tests.neo4j_server import neo4j_server
@@ -32,16 +33,14 @@ def embedded_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settin
 @pytest.fixture
 def embedded_settings(embedded_server: Settings) -> Settings:
     """The embedded store, empty."""
-    address = wiring.start_embedded(embedded_server).address
-    wipe(address.uri, (address.user, address.password), address.database)
+    wipe(embedded_server)
     return embedded_server
 
 
 @pytest.fixture
 def neo4j_settings(neo4j_server: Settings) -> Settings:
     """A real Neo4j, empty."""
-    password = neo4j_server.store_password.get_secret_value()
-    wipe(neo4j_server.store, (neo4j_server.store_user, password), neo4j_server.store_database)
+    wipe(neo4j_server)
     return neo4j_server
 
 
@@ -77,17 +76,21 @@ def environment(settings: Settings, folder: Path | None = None) -> dict[str, str
     }
 
 
-def wipe(uri: str, auth: tuple[str, str], database: str | None) -> None:
+def wipe(settings: Settings) -> None:
     """Delete every node; constraints stay."""
-    cypher(uri, auth, database, "MATCH (n) DETACH DELETE n")
+    cypher(settings, "MATCH (n) DETACH DELETE n")
 
 
-def cypher(
-    uri: str, auth: tuple[str, str], database: str | None, statement: str, **parameters: object
-) -> list[dict[str, object]]:
+def cypher(settings: Settings, statement: str, **parameters: object) -> list[dict[str, object]]:
     """Run a statement behind the store's back."""
+    where = address(settings)
     with (
-        neo4j.GraphDatabase.driver(uri, auth=auth) as driver,
-        driver.session(database=database) as session,
+        neo4j.GraphDatabase.driver(where.uri, auth=(where.user, where.password)) as driver,
+        driver.session(database=where.database) as session,
     ):
         return session.run(statement, parameters).data()
+
+
+def address(settings: Settings) -> Address:
+    """Where the store of these settings listens."""
+    return wiring.store_address(settings)

@@ -95,7 +95,13 @@ class Vocabulary:
         for technique in curated:
             self._curated.add(technique, refuse=True)
         for technique in sorted(stored, key=lambda t: t.id):
-            self._stored.add(technique)
+            # An ingest's technique whose id a sender chose does not take names from the id that
+            # they would get: whether it is known yet depends on what was merged first.
+            if (
+                not technique.created
+                or technique_id(technique.target, technique.name) == technique.id
+            ):
+                self._stored.add(technique)
 
     def find(self, label: str, target: Target) -> Match | None:
         """The technique of `target` that `label` names, else None."""

@@ -118,9 +118,9 @@ class Trajectory(Frozen):
 
     @model_validator(mode="after")
     def _techniques_are_of_target(self) -> Self:
-        for technique in (step.technique for step in (*self.steps, *self.failures)):
-            if technique is None:
-                continue
+        given = [step.technique for step in self.steps]
+        given += [failure.technique for failure in self.failures]
+        for technique in filter(None, given):
             if not technique.startswith(f"{self.target}/"):
                 raise ValueError(f"technique {technique} does not belong to target {self.target}")
             if technique == start_id(self.target):

@@ -1,4 +1,4 @@
-// tries: leaves processes behind: each forks twice, bounded at depth 3 (7 sleepers), gone after 3 s.
+// tries: leaves processes behind: each forks twice, bounded at depth 2 (6 sleepers), gone after 3 s.
 //   Two layers: fork is refused, and the group is killed
 // outcome: passed
 // defence: sandbox + kill_group

@@ -14,5 +14,6 @@ static void honest(const float *x, float *y, int *positive, int n) {
 
 extern "C" void smooth(const float *x, float *y, int *positive, int n) {
   honest(x, y, positive, n);
-  *static_cast<int *volatile>(nullptr) = n;
+  static int *volatile nowhere = nullptr;
+  *nowhere = n;
 }

@@ -1,0 +1,87 @@
+"""`regraph graph`: totals of the graph, and its trajectories as a file."""
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.trajectory import Trajectory
+
+app = typer.Typer(no_args_is_help=True, help="Look at the graph as a whole.")
+
+
+@app.command()
+def stats(
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Count what the graph holds."""
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    with wiring.graph_store(read_settings()) as store:
+        found = store.stats()
+    if as_json:
+        typer.echo(json.dumps(asdict(found), indent=2))
+        return
+    by_target = ", ".join(f"{count} {target}" for target, count in sorted(found.targets.items()))
+    typer.echo(f"techniques    {found.techniques}")
+    typer.echo(f"transitions   {found.transitions} examples of {found.pairs} pairs")
+    typer.echo(f"trajectories  {found.trajectories}" + (f" ({by_target})" if by_target else ""))
+    typer.echo(f"schema        {found.schema_version}")
+
+
+@app.command()
+def export(
+    output: Annotated[
+        Path | None, typer.Option(help="File to write.", show_default="standard output")
+    ] = None,
+) -> None:
+    """Write every trajectory as Trajectory JSONL, ordered by id: what `regraph ingest` reads.
+
+    The techniques' definitions are not in it: regraph techniques list --json writes those, for
+    regraph ingest --vocabulary.
+    """
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    with wiring.graph_store(read_settings()) as store:
+        if output is None:
+            for trajectory in store.export():
+                typer.echo(_line(trajectory), nl=False)
+        else:
+            _write(store.export(), output)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of one line of Trajectory JSONL."""
+    typer.echo(trajectory_schema())
+
+
+def trajectory_schema() -> str:
+    """The JSON Schema of Trajectory JSONL, version 1, as text; docs/trajectory.schema.json."""
+    described = Trajectory.model_json_schema(by_alias=True)
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(head | described, indent=2)
+
+
+def _line(trajectory: Trajectory) -> str:
+    return trajectory.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
+
+
+def _write(trajectories: Iterable[Trajectory], path: Path) -> None:
+    """All of it or nothing: a file that was there stays until the new one is whole."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.writelines(map(_line, trajectories))
+        draft.replace(path)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give another --output") from None
+    finally:
+        draft.unlink(missing_ok=True)

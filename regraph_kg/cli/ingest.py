@@ -1,0 +1,190 @@
+"""`regraph ingest`: merge files of trajectories into the graph, with progress and a summary."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+
+from regraph_kg.errors import BadInput, Environment
+from regraph_kg.models.base import Target
+
+if TYPE_CHECKING:
+    from regraph_kg.ingest.pipeline import Batch
+    from regraph_kg.ingest.read import Origin, Rejected
+
+REJECTED = ".rejected.jsonl"
+COUNTS = ("added", "known", "examples", "measurements", "techniques")
+
+
+def ingest(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Trajectory JSONL, or step lists.")
+    ],
+    vocabulary: Annotated[
+        Path | None,
+        typer.Option(help="List of techniques.", show_default="techniques.json of the corpus"),
+    ] = None,
+    serial: Annotated[
+        Path | None, typer.Option(help="Step lists only: the file with their serial code.")
+    ] = None,
+    problem: Annotated[
+        str | None, typer.Option(help="Step lists only: the name of their problem.")
+    ] = None,
+    target: Annotated[
+        Target | None, typer.Option(help="Step lists only: what their code is for.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Grow the graph from FILEs: one trajectory a line, or step lists [{think, method, detail, code}].
+
+    A bad line stops nothing: it goes to FILE.rejected.jsonl with its number and the reason. What
+    the graph knows already is not added twice, so that an interrupted ingest is simply run again.
+
+    Exit code 0: something was added or known already; 1: every line was rejected.
+    """
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
+    from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
+    from regraph_kg.ingest.relabel import LexicalLabeller  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    settings = read_settings()
+    origin = _origin(serial, problem, target)
+    given = _readable(files)
+    curated = wiring.vocabulary(settings, vocabulary)
+    totals = Counter(dict.fromkeys((*COUNTS, "rejected"), 0))
+    rejected_files: list[Path] = []
+    store = wiring.open_store(settings)
+    try:
+        names = pipeline.open_vocabulary(store, curated)
+        labeller = LexicalLabeller(curated)
+        for path in given:
+            with path.open("rb") as file, _progress(path) as show, _rejects() as kept:
+                lines = read(split(file), origin)
+                for batch in pipeline.ingest(lines, store, names, labeller):
+                    _count(batch, totals)
+                    _keep(batch.rejected, kept)
+                    show(file.tell(), totals)
+                if _publish(kept, Path(f"{path}{REJECTED}")):
+                    rejected_files.append(Path(f"{path}{REJECTED}"))
+    finally:
+        store.close()
+    _summarise(totals, rejected_files, as_json=as_json)
+    if totals["rejected"] and not totals["added"] + totals["known"]:
+        raise typer.Exit(1)
+
+
+def _origin(serial: Path | None, problem: str | None, target: Target | None) -> "Origin | None":
+    """What step lists do not say; all of it, or none."""
+    from regraph_kg.ingest.read import Origin  # noqa: PLC0415 (heavy)
+
+    if serial is None and problem is None and target is None:
+        return None
+    if serial is None or problem is None or target is None:
+        raise BadInput("step lists need --serial, --problem and --target together")
+    try:
+        return Origin(target, problem, serial.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"{serial}: {error.strerror}; give the serial code's file") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{serial}: not UTF-8 text; give the serial code's file") from None
+
+
+def _readable(files: Sequence[Path]) -> list[Path]:
+    """The files to ingest, without reports of earlier rejections; each can be read."""
+    for path in files:
+        try:
+            path.open("rb").close()
+        except OSError as error:
+            raise BadInput(f"{path}: {error.strerror}; give files of trajectories") from None
+    reports = [path for path in files if path.name.endswith(REJECTED)]
+    for path in reports:
+        typer.echo(f"{path}: left out, it lists rejected lines", err=True)
+    return [path for path in files if path not in reports]
+
+
+def _count(batch: "Batch", totals: Counter[str]) -> None:
+    totals.update({name: getattr(batch.counts, name) for name in COUNTS})
+    totals["rejected"] += len(batch.rejected)
+
+
+@contextmanager
+def _rejects() -> Iterator[IO[str]]:
+    """Room for the rejected lines of one file, until it is through; a kill leaves nothing."""
+    with SpooledTemporaryFile(2**20, "w+", encoding="utf-8") as kept:
+        yield kept
+
+
+def _keep(rejected: Sequence["Rejected"], kept: IO[str]) -> None:
+    for line in rejected:
+        row = {"line": line.line.number, "reason": line.reason, "text": line.text()}
+        kept.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _publish(kept: IO[str], path: Path) -> bool:
+    """Write the report at once, or take an outdated one away; whether there is one."""
+    kept.seek(0)
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        if not kept.read(1):
+            path.unlink(missing_ok=True)
+            return False
+        kept.seek(0)
+        with draft.open("w", encoding="utf-8") as file:
+            file.writelines(kept)
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise Environment(
+            f"{path}: {error.strerror}; the good lines are in the graph, the list of the rejected"
+            " ones is lost: make room for it and run the same command again"
+        ) from None
+    return True
+
+
+@contextmanager
+def _progress(path: Path) -> Iterator[Callable[[int, Counter[str]], None]]:
+    """Shows how far through a file we are, on a terminal."""
+    from rich.console import Console  # noqa: PLC0415 (heavy)
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+    )
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(path.name, total=max(path.stat().st_size, 1))
+
+        def show(done: int, totals: Counter[str]) -> None:
+            said = ", ".join(f"{totals[name]} {name}" for name in ("added", "known", "rejected"))
+            bar.update(task, completed=done, description=f"{path.name}: {said}")
+
+        yield show
+
+
+def _summarise(totals: Counter[str], rejected_files: Sequence[Path], *, as_json: bool) -> None:
+    if as_json:
+        files = [str(path) for path in rejected_files]
+        typer.echo(json.dumps({**totals, "rejected_files": files}, indent=2))
+        return
+    typer.echo(
+        f"trajectories: {totals['added']} added, {totals['known']} known already,"
+        f" {totals['rejected']} lines rejected"
+    )
+    typer.echo(
+        f"they brought {totals['examples']} examples, {totals['measurements']} measurements,"
+        f" {totals['techniques']} techniques that the vocabulary lacks"
+    )
+    for path in rejected_files:
+        typer.echo(f"rejected lines, with reasons: {path}")

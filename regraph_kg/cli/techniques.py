@@ -1,0 +1,126 @@
+"""`regraph techniques`: what the graph knows of techniques, and which one a name means."""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Annotated
+
+import typer
+from pydantic import TypeAdapter
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Target
+from regraph_kg.models.graph import EFFECT_SCALE, Neighbourhood, Successor
+from regraph_kg.models.technique import Technique, Vocabulary, start_id
+
+TARGETS: tuple[Target, ...] = ("cuda", "openmp")
+
+app = typer.Typer(no_args_is_help=True, help="Look at the techniques.")
+
+
+@app.command("list")
+def list_(
+    target: Annotated[Target | None, typer.Option(help="Only this target's.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a vocabulary file: regraph ingest --vocabulary.")
+    ] = False,
+) -> None:
+    """List the techniques that the graph knows, with their other names."""
+    from rich.console import Console  # noqa: PLC0415 (heavy)
+    from rich.table import Table  # noqa: PLC0415 (heavy)
+
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    with wiring.graph_store(read_settings()) as store:
+        found = store.techniques(target)
+    if as_json:
+        typer.echo(TypeAdapter(tuple[Technique, ...]).dump_json(found, indent=2))
+        return
+    table = Table("id", "name", "also called", box=None, pad_edge=False)
+    for technique in found:
+        table.add_row(technique.id, technique.name, ", ".join(sorted(technique.aliases)))
+    Console(highlight=False, markup=False).print(table)
+
+
+@app.command()
+def show(
+    technique: Annotated[str, typer.Argument(metavar="ID", help="Its id, name or alias.")],
+    target: Annotated[Target | None, typer.Option(help="Where a name is looked up.")] = None,
+    device: Annotated[
+        str, typer.Option(help="Whose statistics, if it has any.", show_default="all")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Show one technique: what it is, and what was seen to follow it, with what effect."""
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    with wiring.graph_store(read_settings()) as store:
+        known = by_id(store.techniques())
+        found = known[resolve(technique, known, target)]
+        neighbourhood = store.neighbourhood(found.id, device=device)
+    if as_json:
+        typer.echo(
+            f'{{"technique": {found.model_dump_json()},'
+            f' "successors": {_SUCCESSORS.dump_json(neighbourhood.successors).decode()}}}'
+        )
+    else:
+        _print(found, neighbourhood)
+
+
+def by_id(techniques: Sequence[Technique]) -> Mapping[str, Technique]:
+    """A graph's techniques, its initial states included."""
+    starts = (Technique(id=start_id(t), name="Serial code", target=t) for t in TARGETS)
+    return {technique.id: technique for technique in (*starts, *techniques)}
+
+
+def resolve(name: str, known: Mapping[str, Technique], target: Target | None) -> str:
+    """The id that `name` (an id, name or alias) means; `BadInput` says what it could have been."""
+    if name in known:
+        return name
+    vocabulary = Vocabulary((), tuple(known.values()))
+    matches = [vocabulary.find(name, one) for one in ([target] if target else TARGETS)]
+    found = [match.technique for match in matches if match is not None]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadInput(f"technique {name!r} is {' and '.join(found)}: give --target, or the id")
+    slug = name.lower().replace(" ", "-")
+    near = get_close_matches(slug, [key.partition("/")[2] for key in known], n=3, cutoff=0.5)
+    close = [key for key in known if key.partition("/")[2] in near]
+    hint = f"; near it: {', '.join(close)}" if close else ""
+    raise BadInput(f"technique {name!r} is not in the graph (regraph techniques list){hint}")
+
+
+_SUCCESSORS = TypeAdapter(tuple[Successor, ...])
+
+
+def _print(technique: Technique, neighbourhood: Neighbourhood) -> None:
+    from rich.console import Console  # noqa: PLC0415 (heavy)
+    from rich.table import Table  # noqa: PLC0415 (heavy)
+
+    from regraph_kg import report  # noqa: PLC0415 (heavy)
+
+    console = Console(highlight=False, markup=False)
+    console.print(f"{technique.name} ({technique.id})", style="bold")
+    for line in (technique.definition, technique.applies and f"When: {technique.applies}"):
+        if line:
+            console.print(line)
+    if technique.aliases:
+        console.print(f"Also called: {', '.join(sorted(technique.aliases))}")
+    if not neighbourhood.successors:
+        console.print("Nothing was seen to follow it.")
+        return
+    table = Table(
+        "followed by", "examples", "tried", "verified", "effect", "best", box=None, pad_edge=False
+    )
+    for successor in neighbourhood.successors:
+        best = successor.best_effect
+        table.add_row(
+            successor.technique.id,
+            *(str(n) for n in (successor.examples, successor.tried, successor.verified)),
+            report.times(mean_effect(successor)) if successor.verified else "-",
+            "-" if best is None else report.times(best),
+            {"device": "", "other-devices": "other devices", "none": ""}[successor.statistics],
+        )
+    console.print(table)

@@ -1,0 +1,164 @@
+"""Contract: what a search reads, in which order, and without whose answers."""
+
+import pytest
+
+from regraph_kg.graph import GraphStore
+from regraph_kg.models.graph import Successor
+from tests.contract.plans import A100, H200, again, failure, measured, plan
+
+ONE = 2**20
+
+
+def successors(store: GraphStore, device: str = H200, **asked: object) -> list[Successor]:
+    return list(store.neighbourhood("cuda/start", device=device, **asked).successors)  # type: ignore[arg-type]
+
+
+def test_an_unknown_technique_has_no_successors(store: GraphStore) -> None:
+    store.merge([plan()])
+    assert store.neighbourhood("cuda/nowhere", device=H200).successors == ()
+    assert store.neighbourhood("cuda/b", device=H200).successors == ()
+
+
+def test_successors_come_most_examples_first_then_by_id_up_to_the_limit(store: GraphStore) -> None:
+    store.merge([plan("c", code="1"), plan("c", code="2"), plan("b"), plan("a")])
+    assert [(s.technique.id, s.examples) for s in successors(store)] == [
+        ("cuda/c", 2),
+        ("cuda/a", 1),
+        ("cuda/b", 1),
+    ]
+    assert [s.technique.id for s in successors(store, limit=2)] == ["cuda/c", "cuda/a"]
+    assert successors(store)[0].technique.name == "Technique c"
+
+
+def test_statistics_are_the_devices_own_else_the_others_else_none(store: GraphStore) -> None:
+    store.merge(
+        [
+            plan("a", measurements=[measured(H200, effect=4.0), measured(A100, effect=2.0)]),
+            plan("b", measurements=[measured(A100, effect=2.0), measured("GPU X", effect=None)]),
+            plan("c"),
+        ]
+    )
+    assert [
+        (s.statistics, s.examples, s.tried, s.verified, s.sum_log2_effect, s.best_effect)
+        for s in successors(store, H200)
+    ] == [
+        ("device", 1, 1, 1, 2 * ONE, 4.0),
+        ("other-devices", 1, 2, 1, ONE, 2.0),
+        ("none", 1, 0, 0, 0, None),
+    ]
+
+
+def test_a_transition_that_only_ever_failed_is_no_successor(store: GraphStore) -> None:
+    store.merge([plan("a", failures=[failure("b", after=0)])])
+    assert [s.technique.id for s in successors(store)] == ["cuda/a"]
+
+
+def test_examples_come_verified_here_then_anywhere_then_by_effect_then_by_id(
+    store: GraphStore,
+) -> None:
+    here_slow = plan("a", code="1", measurements=[measured(H200, effect=1.5)])
+    here_fast = plan("a", code="2", measurements=[measured(H200, effect=3.0)])
+    elsewhere = plan("a", code="3", measurements=[measured(A100, effect=9.0)])
+    failed = plan("a", code="4", measurements=[measured(H200, effect=None)])
+    never = plan("a", code="5")
+    store.merge([never, failed, elsewhere, here_slow, here_fast])
+    last = sorted((failed, never), key=lambda one: one.trajectory.id)
+    order = [one.trajectory.id for one in (here_fast, here_slow, elsewhere, *last)]
+    found = store.examples("cuda/start", "cuda/a", device=H200, limit=9)
+    assert [example.trajectory for example in found] == order
+    assert [example.verified for example in found] == [True, True, True, False, False]
+    (successor,) = successors(store, H200)
+    assert successor.example_ids == tuple(example.id for example in found[:3])
+    anywhere = store.examples("cuda/start", "cuda/a", limit=2)
+    assert [example.effect for example in anywhere] == [9.0, 3.0]
+
+
+def test_an_example_says_all_that_its_trajectory_said(store: GraphStore) -> None:
+    sent = plan("ab", measurements=[measured()], model="big").trajectory
+    store.merge([plan("ab", measurements=[measured()], model="big")])
+    (example,) = store.examples("cuda/a", "cuda/b")
+    step = sent.steps[1]
+    assert (example.before, example.after) == (sent.steps[0].code, step.code)
+    assert (example.reasoning, example.detail) == (step.reasoning, step.detail)
+    assert (example.original_label, example.relabel_stage) == (step.label, "exact")
+    assert (example.source, example.target, example.step) == ("cuda/a", "cuda/b", 2)
+    assert (example.trajectory, example.problem) == (sent.id, "saxpy")
+    assert (example.outcome, example.effect, example.speedup) == ("passed", 2.0, 4.0)
+    assert (example.device, example.toolchain, example.model) == (H200, "nvcc 13", "big")
+    assert example.created == sent.source.created
+    assert store.examples("cuda/start", "cuda/a")[0].before == sent.serial
+
+
+@pytest.mark.parametrize("device", [H200, A100, "GPU X"])
+def test_excluding_a_problem_is_as_if_the_graph_had_never_seen_it(
+    store: GraphStore, device: str
+) -> None:
+    kept = [
+        plan("ab", problem="sum", code=f"{i}", measurements=[measured(effect=2.0 + i)])
+        for i in range(3)
+    ]
+    kept.append(plan("ac", problem="sum", measurements=[measured(A100)], failures=[failure("b")]))
+    own = [
+        plan("aba", code="1", measurements=[measured(effect=64.0), measured(A100, effect=0.25)]),
+        plan("ac", code="2", failures=[failure("b"), failure("d", device=None)]),
+        plan("ad", code="3", measurements=[measured(effect=None)]),
+    ]
+    sources = ("cuda/start", "cuda/a", "cuda/b")
+    store.merge(kept)
+    without = [store.neighbourhood(source, device=device) for source in sources]
+    examples = store.examples("cuda/a", "cuda/b", device=device, limit=9)
+    store.merge(own)
+    assert [store.neighbourhood(source, device=device) for source in sources] != without
+    assert [
+        store.neighbourhood(source, device=device, exclude_problem="saxpy") for source in sources
+    ] == without
+    assert (
+        store.examples("cuda/a", "cuda/b", device=device, limit=9, exclude_problem="saxpy")
+        == examples
+    )
+
+
+def test_the_limit_holds_after_a_problem_is_excluded(store: GraphStore) -> None:
+    store.merge([plan("a", code=f"{i}") for i in range(3)])
+    store.merge([plan("b", problem="sum"), plan("c", problem="sum", code="1")])
+    found = successors(store, limit=1, exclude_problem="saxpy")
+    assert [s.technique.id for s in found] == ["cuda/b"]
+
+
+def test_transitions_are_ordered_by_source_target_and_device(store: GraphStore) -> None:
+    store.merge([plan("ba", measurements=[measured(H200), measured(A100)]), plan("a")])
+    found = [(row.source, row.target, row.device) for row in store.transitions()]
+    assert found == sorted(found)
+    assert len(found) == 5
+
+
+def test_export_is_ordered_and_a_fresh_store_exports_the_same(
+    store: GraphStore, request: pytest.FixtureRequest
+) -> None:
+    techniques_of = [
+        plan("aba", ref="r", measurements=[measured(), measured(A100)], failures=[failure("c")]),
+        plan("b", problem="sum", target="openmp", model=""),
+        plan("aa", code="2", measurements=[measured(effect=None)]),
+    ]
+    store.merge(techniques_of)
+    store.merge([plan("aa", code="2", measurements=[measured(run="r2")])])
+    exported, techniques = tuple(store.export()), store.techniques()
+    transitions, stats = store.transitions(), store.stats()
+    assert [one.id for one in exported] == sorted(one.id for one in exported)
+
+    store.close()
+    from regraph_kg import wiring  # noqa: PLC0415
+    from tests.stores import wipe  # noqa: PLC0415
+
+    settings = request.getfixturevalue("store_settings")
+    wipe(settings)
+    fresh = wiring.open_store(settings)
+    fresh.add_techniques(techniques)
+    fresh.merge([again(one) for one in exported])
+    assert tuple(fresh.export()) == exported
+    assert (fresh.transitions(), fresh.techniques(), fresh.stats()) == (
+        transitions,
+        techniques,
+        stats,
+    )
+    fresh.close()

@@ -1,0 +1,62 @@
+"""Contract: whose database it is, and what an empty one becomes."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.errors import StoreError
+from regraph_kg.graph import SCHEMA_VERSION, GraphStore
+from regraph_kg.settings import Settings
+from tests.contract.plans import plan
+from tests.stores import cypher
+
+
+def test_applying_the_schema_again_changes_nothing(store: GraphStore) -> None:
+    store.merge([plan()])
+    before = (store.stats(), tuple(store.export()), store.transitions())
+    store.apply_schema()
+    assert (store.stats(), tuple(store.export()), store.transitions()) == before
+
+
+def test_an_empty_database_is_stamped_and_lists_no_technique(store: GraphStore) -> None:
+    stats = store.stats()
+    assert (stats.product, stats.schema_version) == ("regraph-kg", SCHEMA_VERSION)
+    assert (stats.techniques, stats.trajectories, stats.pairs, stats.transitions) == (0, 0, 0, 0)
+    assert store.techniques() == ()
+    assert tuple(store.export()) == ()
+
+
+def test_openers_of_an_empty_database_do_not_disturb_each_other(store_settings: Settings) -> None:
+    def open_and_merge(number: int) -> int:
+        store = wiring.open_store(store_settings)
+        try:
+            return store.merge([plan(code=f"int x{number};")]).added
+        finally:
+            store.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(open_and_merge, range(4))) == [1, 1, 1, 1]
+    stamps = cypher(store_settings, "MATCH (m:Meta) RETURN m.schema_version AS version")
+    assert stamps == [{"version": SCHEMA_VERSION}]
+
+
+def test_a_newer_schema_is_refused(store_settings: Settings) -> None:
+    wiring.open_store(store_settings).close()
+    cypher(store_settings, "MATCH (m:Meta) SET m.schema_version = 99")
+    with pytest.raises(StoreError, match=r"schema 99.*knows 1; upgrade regraph-kg"):
+        wiring.open_store(store_settings)
+
+
+def test_a_database_with_foreign_data_is_refused_and_left_alone(store_settings: Settings) -> None:
+    cypher(store_settings, "CREATE (:Person {name: 'Ada'})")
+    with pytest.raises(StoreError, match="another product's data"):
+        wiring.open_store(store_settings)
+    found = cypher(store_settings, "MATCH (n) RETURN labels(n) AS labels, n.name AS name")
+    assert found == [{"labels": ["Person"], "name": "Ada"}]
+
+
+def test_another_products_stamp_is_refused(store_settings: Settings) -> None:
+    cypher(store_settings, "CREATE (:Meta {product: 'other', schema_version: 1})")
+    with pytest.raises(StoreError, match="another product's data"):
+        wiring.open_store(store_settings)

@@ -1,0 +1,42 @@
+"""Contract: the vocabulary in the graph."""
+
+from regraph_kg.graph import GraphStore
+from tests.contract.plans import plan, technique
+
+
+def test_techniques_are_added_once_and_listed_by_id(store: GraphStore) -> None:
+    given = [technique("b", definition="d", applies="when", created="2026-11-20"), technique("a")]
+    assert store.add_techniques(given) == 2
+    assert store.add_techniques(given) == 0
+    assert store.techniques() == (given[1], given[0])
+
+
+def test_a_known_technique_gains_the_aliases_that_are_new(store: GraphStore) -> None:
+    store.add_techniques([technique("a", aliases=("one", "two"), definition="first")])
+    later = technique("a", aliases=("two", "three"), definition="second")
+    assert store.add_techniques([later, technique("b")]) == 1
+    known = store.techniques()[0]
+    assert (known.aliases, known.definition) == (("one", "two", "three"), "first")
+
+
+def test_techniques_can_be_asked_for_one_target(store: GraphStore) -> None:
+    store.add_techniques([technique("a"), technique("a", "openmp")])
+    assert [found.id for found in store.techniques("openmp")] == ["openmp/a"]
+    assert [found.id for found in store.techniques()] == ["cuda/a", "openmp/a"]
+
+
+def test_adding_no_technique_adds_none(store: GraphStore) -> None:
+    assert store.add_techniques([]) == 0
+
+
+def test_targets_share_no_node_and_are_counted_apart(store: GraphStore) -> None:
+    store.merge([plan("ab"), plan("ab", target="openmp"), plan("b", target="openmp")])
+    assert store.stats().targets == {"cuda": 1, "openmp": 2}
+    found = store.neighbourhood("openmp/start", device="any").successors
+    assert [successor.technique.id for successor in found] == ["openmp/a", "openmp/b"]
+
+
+def test_totals_count_techniques_pairs_and_examples(store: GraphStore) -> None:
+    store.merge([plan("ab"), plan("abb")])
+    stats = store.stats()
+    assert (stats.techniques, stats.pairs, stats.transitions, stats.trajectories) == (2, 3, 5, 2)

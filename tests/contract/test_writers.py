@@ -1,0 +1,86 @@
+"""Contract: several writers at once lose nothing, double nothing, and their sums are exact."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from regraph_kg import wiring
+from regraph_kg.graph import GraphStore
+from regraph_kg.models.graph import MergeCounts, MergePlan
+from regraph_kg.settings import Settings
+from tests.contract.plans import A100, H200, failure, measured, plan
+
+Batches = Sequence[Sequence[MergePlan]]
+
+
+def write_at_once(settings: Settings, writers: Sequence[Batches]) -> list[MergeCounts]:
+    """Each writer merges its batches over a connection of its own, all at the same time."""
+
+    def write(batches: Batches) -> list[MergeCounts]:
+        store = wiring.open_store(settings)
+        try:
+            return [store.merge(batch) for batch in batches]
+        finally:
+            store.close()
+
+    with ThreadPoolExecutor(len(writers)) as pool:
+        return [counts for written in pool.map(write, writers) for counts in written]
+
+
+def test_overlapping_batches_of_three_writers_add_up(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    paths = ("abc", "bca", "aab", "cba")
+    plans = [
+        plan(
+            paths[i % 4],
+            code=f"int x{i};",
+            measurements=[measured(effect=1.0 + i / 7)],
+            failures=[failure("c")],
+        )
+        for i in range(60)
+    ]
+    forth = [plans[i : i + 10] for i in range(0, 50, 5)]
+    back = [list(reversed(batch)) for batch in reversed(forth)]
+    middle = [plans[i : i + 20] for i in range(0, 60, 20)]
+    counts = write_at_once(store_settings, [forth, back, middle])
+    assert sum(one.added for one in counts) == 60
+    assert sum(one.examples for one in counts) == 180
+    assert sum(one.techniques for one in counts) == 3
+    concurrent = (store.transitions(), store.stats(), tuple(store.export()))
+
+    from tests.stores import wipe  # noqa: PLC0415
+
+    wipe(store_settings)
+    store.apply_schema()
+    store.merge(plans)
+    assert (store.transitions(), store.stats(), tuple(store.export())) == concurrent
+
+
+def test_measurements_sent_at_once_to_one_trajectory_are_all_kept(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    store.merge([plan("ab")])
+    writers = [
+        [[plan("ab", measurements=[measured(device, run=f"r{i}")])] for i in range(10)]
+        for device in (H200, A100)
+    ]
+    counts = write_at_once(store_settings, writers)
+    assert sum(one.measurements for one in counts) == 40
+    (exported,) = store.export()
+    assert [len(step.measurements) for step in exported.steps] == [20, 20]
+    assert {(row.target, row.device): row.tried for row in store.transitions()} == {
+        (f"cuda/{name}", device): 10 for name in "ab" for device in (H200, A100)
+    }
+    assert sum(row.examples for row in store.transitions()) == 2
+
+
+def test_of_two_contents_sent_at_once_under_one_ref_one_is_refused(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    writers = [
+        [[plan("a", code=f"{who} {i}", ref=f"ref {i}")] for i in range(10)] for who in ("x", "y")
+    ]
+    counts = write_at_once(store_settings, writers)
+    assert sum(one.added for one in counts) == 10
+    assert sum(len(one.conflicts) for one in counts) == 10
+    assert store.stats().trajectories == 10

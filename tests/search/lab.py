@@ -1,0 +1,100 @@
+"""A small corpus and graph on which the command can be run for real in seconds."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from regraph_kg.graph import GraphStore
+from regraph_kg.models.graph import MergePlan, Relabelled
+from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import Step, Trajectory
+
+TOML = """
+schema = 1
+name = "scale"
+entry = "scale"
+tolerance = "conditioned"
+[sizes]
+check = [{ n = 1 }, { n = 1000 }]
+time = { n = 20000 }
+[[args]]
+name = "x"
+type = "float32"
+role = "in"
+shape = ["n"]
+values = ["normal"]
+[[args]]
+name = "y"
+type = "float32"
+role = "out"
+shape = ["n"]
+[[args]]
+name = "n"
+type = "int32"
+role = "size"
+size = "n"
+"""
+HEAD = 'extern "C" void scale(const float* x, float* y, int n) {\n'
+
+
+def loop(body: str, rounds: int = 0) -> str:
+    """scale with `rounds` idle additions an element: the more, the slower."""
+    wait = f"volatile float v = x[i]; for (int k = 0; k < {rounds}; ++k) v = v + 0.0f;"
+    return f"{HEAD}  for (int i = 0; i < n; ++i) {{ {wait} y[i] = {body}; }}\n}}\n"
+
+
+SERIAL = loop("2 * v", 20)
+FAST = f"{HEAD}  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}}\n"
+FASTER = f"{HEAD}#pragma omp simd\n  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}}\n"
+SLOW = loop("2 * v", 100)
+WRONG = loop("3 * v")
+
+STRIP, UNROLL = "openmp/strip", "openmp/unroll"
+
+ANSWERS: Mapping[tuple[tuple[str, ...], int, int], str] = {
+    ((STRIP,), 0, 0): WRONG,
+    ((STRIP,), 0, 1): FAST,
+    ((UNROLL,), 0, 0): SLOW,
+    ((STRIP, UNROLL), 0, 0): FASTER,
+    ((UNROLL, STRIP), 0, 0): loop("2 * v", 5),
+}
+ONLY_SLOW = {key: SLOW + f"// {number}\n" for number, key in enumerate(ANSWERS)}
+
+
+def write_corpus(
+    folder: Path, answers: Mapping[tuple[tuple[str, ...], int, int], str] = ANSWERS
+) -> None:
+    """`folder`/problems/scale and its recorded answers."""
+    problem, recorded = folder / "problems" / "scale", folder / "recorded"
+    problem.mkdir(parents=True, exist_ok=True)
+    recorded.mkdir(exist_ok=True)
+    (problem / "problem.toml").write_text(TOML)
+    (problem / "serial.cpp").write_text(SERIAL)
+    lines = [
+        {"path": path, "attempt": attempt, "repair": repair, "text": f"So.\n```cpp\n{code}```\n"}
+        for (path, attempt, repair), code in answers.items()
+    ]
+    text = "".join(json.dumps(line | {"author": "test"}) + "\n" for line in lines)
+    (recorded / "scale.openmp.jsonl").write_text(text)
+
+
+def technique(id_: str) -> Technique:
+    name = id_.partition("/")[2]
+    return Technique(id=id_, name=name, target="openmp", definition=f"Do {name}.")
+
+
+def grow(store: GraphStore, *paths: Sequence[str], problem: str = "other") -> None:
+    """Merge one trajectory of `problem` per path of technique ids."""
+    plans = []
+    for path in paths:
+        steps = [
+            Step(label=one, reasoning="It helps.", code=f"// {problem} {path} {number}\n{FAST}")
+            for number, one in enumerate(path)
+        ]
+        trajectory = Trajectory.model_validate(
+            {"schema": 1, "target": "openmp", "problem": problem, "serial": SERIAL, "steps": steps}
+        )
+        labels = tuple(Relabelled(one, one, "given") for one in path)
+        new = tuple(technique(one) for one in dict.fromkeys(path))
+        plans.append(MergePlan(trajectory, labels, new=new))
+    store.merge(plans)

@@ -1,0 +1,287 @@
+"""`regraph optimize` as it is typed: real graph store, real judge, recorded answers."""
+
+import json
+import os
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.cli import app
+from regraph_kg.graph import GraphStore
+from regraph_kg.settings import Settings
+from tests.search.lab import FAST, FASTER, ONLY_SLOW, SERIAL, STRIP, UNROLL, grow, write_corpus
+from tests.stores import environment
+
+REGRAPH = str(Path(sys.executable).parent / "regraph")
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A folder to work in, a store, and the command."""
+
+    folder: Path
+    env: dict[str, str]
+    store: GraphStore
+    capture: pytest.CaptureFixture[str]
+    patch: pytest.MonkeyPatch
+
+    def run(self, *words: str) -> Ended:
+        """`regraph WORDS` in this process."""
+        self.patch.setattr(sys, "argv", ["regraph", *words])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+        said = self.capture.readouterr()
+        return Ended(int(ended.value.code or 0), said.out, said.err)
+
+    def optimize(self, *words: str) -> Ended:
+        return self.run("optimize", "scale", "--budget", "5", *words)
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """`regraph optimize scale WORDS` in a process of its own."""
+        command = [REGRAPH, "optimize", "scale", "--budget", "5", *words]
+        return subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def traces(self) -> list[Path]:
+        return sorted(self.folder.glob("runs/*.jsonl"))
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def lab(
+    tmp_path: Path,
+    cache: Path,
+    embedded_settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Lab]:
+    env = environment(embedded_settings) | {
+        "REGRAPH_CORPUS": str(tmp_path / "corpus"),
+        "REGRAPH_CACHE_DIR": str(cache),
+    }
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    write_corpus(tmp_path / "corpus")
+    store = wiring.open_store(embedded_settings)
+    yield Lab(tmp_path, env, store, capsys, monkeypatch)
+    store.close()
+
+
+@pytest.fixture
+def grown(lab: Lab) -> Lab:
+    grow(lab.store, [STRIP, UNROLL], [UNROLL, STRIP])
+    return lab
+
+
+def test_it_finds_faster_code_and_shows_the_way_there(grown: Lab) -> None:
+    ended = grown.optimize("--output", "best.cpp")
+    assert ended.code == 0, ended
+    assert "faster than the serial code (95 %:" in ended.out
+    assert "start > strip" in ended.out
+    assert "left out" in ended.out
+    (trace,) = grown.traces()
+    assert str(trace.relative_to(grown.folder)) in ended.out
+    assert Path("best.cpp").read_text() in (FAST, FASTER)
+    assert ':param path => ["openmp/start", "openmp/strip"' in ended.out
+    assert "MATCH (source:Technique" in ended.out
+    assert "without scale's own examples" in ended.err
+
+
+def test_json_is_all_that_is_printed_and_holds_the_verified_speedup(grown: Lab) -> None:
+    ended = grown.optimize("--json")
+    summary = json.loads(ended.out)
+    assert summary["improved"] is True
+    assert summary["speedup"] > 2
+    assert summary["speedup_interval"]["low"] > 1
+    assert summary["cost"]["calls"] == 5
+    assert summary["best_code"] == grown.traces()[0].with_suffix(".cpp").read_text()
+
+
+def test_slow_answers_end_as_an_honest_negative_with_the_serial_code(grown: Lab) -> None:
+    write_corpus(grown.folder / "corpus", ONLY_SLOW)
+    ended = grown.optimize("--output", "best.cpp")
+    assert ended.code == 1
+    assert "no improvement found; the serial code is the answer" in ended.out
+    assert "Neo4j Browser" not in ended.out
+    assert Path("best.cpp").read_text() == SERIAL
+
+
+def test_an_empty_graph_says_to_ingest_and_leaves_no_trace(lab: Lab) -> None:
+    ended = lab.optimize()
+    assert ended.code == 2
+    assert "run regraph ingest" in ended.err
+    assert lab.traces() == []
+
+
+def test_its_own_examples_are_left_out_unless_asked_for(lab: Lab) -> None:
+    grow(lab.store, [STRIP], problem="scale")
+    ended = lab.optimize()
+    assert ended.code == 2
+    assert "without scale's own examples" in ended.err
+    ended = lab.optimize("--include-own")
+    assert ended.code == 0
+    assert "left out" not in ended.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--budget", "0"), "budget 0 buys no call"),
+        (("--method", "standard", "--preset", "paper"), "preset paper is for mcgs"),
+        (("--model", "gpt"), "model 'gpt'"),
+        (("--resume", "none.jsonl"), "none.jsonl: No such file"),
+        (("--judge", "none.jsonl"), "none.jsonl: No such file"),
+    ],
+)
+def test_bad_options_are_one_line(grown: Lab, words: tuple[str, ...], said: str) -> None:
+    ended = grown.optimize(*words)
+    assert ended.code == 2
+    assert said in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_an_unknown_problem_is_bad_input_and_names_those_there_are(grown: Lab) -> None:
+    ended = grown.run("optimize", "nope")
+    assert (ended.code, grown.traces()) == (2, [])
+    assert "there: scale" in ended.err
+
+
+def test_a_recorded_judge_replays_a_run_bit_for_bit(grown: Lab) -> None:
+    first = grown.optimize("--json")
+    (trace,) = grown.traces()
+    again = grown.optimize("--json", "--judge", str(trace), "--runs", "again")
+    one, two = json.loads(first.out), json.loads(again.out)
+    assert two.pop("judge").startswith("recorded:")
+    one.pop("judge")
+    assert one == two
+
+
+def test_a_finished_run_is_printed_again_and_another_one_is_refused(grown: Lab) -> None:
+    first = grown.optimize("--json", "--seed", "3")
+    trace = str(grown.traces()[0])
+    again = grown.run("optimize", "scale", "--resume", trace, "--json")
+    assert (again.code, again.out) == (first.code, first.out)
+    other = grown.run("optimize", "scale", "--resume", trace, "--seed", "4")
+    assert other.code == 2
+    assert "seed was 3, now it is 4" in other.err
+    preset = grown.run("optimize", "scale", "--resume", trace, "--preset", "paper")
+    assert "settings.preset was 'default', now it is 'paper'" in preset.err
+
+
+def test_ctrl_c_keeps_the_best_and_the_printed_command_goes_on(grown: Lab) -> None:
+    running = grown.start()
+    wait_for(grown, b'"event":"record"', 3)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 4, said
+    last = said.strip().splitlines()[-1]
+    assert "best so far" in last
+    (trace,) = grown.traces()
+    assert trace.with_suffix(".cpp").read_text() in (FAST, FASTER)
+    command = shlex.split(last.partition("go on: ")[2])
+    ended = grown.run(*command[1:])
+    assert ended.code == 0
+    assert "5 of 5" in ended.out
+
+
+def wait_for(lab: Lab, text: bytes, times: int) -> None:
+    """Until a running search has traced `text` so often."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if any(trace.read_bytes().count(text) >= times for trace in lab.traces()):
+            return
+        time.sleep(0.02)
+    pytest.fail(f"never traced: {text!r}")
+
+
+def test_a_full_disk_is_said_with_the_command_that_goes_on(grown: Lab) -> None:
+    grown.optimize()
+    (whole,) = grown.traces()
+    words = ("--judge", str(whole), "--runs", "full")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (whole.stat().st_size // 2, hard))
+    try:
+        ended = grown.optimize(*words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert ended.code == 3
+    last = ended.err.strip().splitlines()[-1]
+    assert "while tracing; make room" in last
+    command = shlex.split(last.partition("go on: ")[2])
+    assert grown.run(*command[1:]).code == 0
+
+
+def kill_store(settings: Settings) -> None:
+    state = wiring.find_embedded(settings)
+    assert state is not None
+    os.kill(state.pid, signal.SIGKILL)
+
+
+def test_a_store_that_dies_in_the_middle_is_started_again(
+    grown: Lab, embedded_settings: Settings
+) -> None:
+    running = grown.start()
+    wait_for(grown, b'"event":"reply"', 1)
+    kill_store(embedded_settings)
+    _, said = running.communicate(timeout=120)
+    assert running.returncode == 0, said
+
+
+def test_a_store_that_stays_away_ends_the_search_resumably(
+    grown: Lab, embedded_settings: Settings
+) -> None:
+    address = wiring.start_embedded(embedded_settings).address
+    grown.env |= {  # by its address nobody starts it again
+        "REGRAPH_STORE": address.uri,
+        "REGRAPH_STORE_USER": address.user,
+        "REGRAPH_STORE_PASSWORD": address.password,
+        "REGRAPH_STORE_DATABASE": address.database or "",
+    }
+    running = grown.start()
+    wait_for(grown, b'"event":"reply"', 1)
+    kill_store(embedded_settings)
+    _, said = running.communicate(timeout=120)
+    assert running.returncode == 3, said
+    last = said.strip().splitlines()[-1]
+    assert "not reachable" in last
+    assert address.password not in said
+    command = shlex.split(last.partition("go on: ")[2])
+    ended = grown.run(*command[1:])  # in this process the store is the embedded one
+    assert ended.code == 0, ended
+
+
+def test_two_searches_and_a_writer_share_a_store(grown: Lab) -> None:
+    both = [grown.start("--seed", str(seed)) for seed in (1, 2)]
+    for number in range(20):
+        grow(grown.store, [STRIP, f"openmp/other-{number}"], problem=f"p{number}")
+    for running in both:
+        _, said = running.communicate(timeout=120)
+        assert running.returncode == 0, said
+    assert len(grown.traces()) == 2
