@@ -32,7 +32,7 @@ from regraph_kg.settings import Settings
 from tests import install_neo4j
 from tests.neo4j_server import started
 
-SIZES = (1_000,)
+SIZES = (1_000, 10_000)
 """Examples."""
 STEPS = 5
 """Steps of a trajectory: each becomes one example."""

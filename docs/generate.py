@@ -1,4 +1,4 @@
-"""Writes what the documentation derives from the code: docs/modules.md and docs/cli.md.
+"""Writes what the documentation derives from the code: modules.md, cli.md, trajectory.schema.json.
 
 Run `python docs/generate.py` after a change; a test fails while they differ.
 """
@@ -10,6 +10,7 @@ import typer.main
 from typer.cli import get_docs_for_click
 
 from regraph_kg.cli.app import app
+from regraph_kg.cli.graph import trajectory_schema
 
 ROOT = Path(__file__).parents[1]
 STAGES = ("regraph_kg", "ingest", "search", "evaluation")
@@ -40,7 +41,11 @@ def commands() -> str:
 
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
-    return {ROOT / "docs" / "modules.md": modules(), ROOT / "docs" / "cli.md": commands()}
+    return {
+        ROOT / "docs" / "modules.md": modules(),
+        ROOT / "docs" / "cli.md": commands(),
+        ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
+    }
 
 
 if __name__ == "__main__":

@@ -63,8 +63,9 @@ def reserve(layout: Layout, defences: Defences) -> Reserved:
 class Bench:
     """Draws the timed calls, keeps track of what each slot must hold, looks for damage."""
 
-    def __init__(self, problem: Problem, arena: Arena, reserved: Reserved, seed: int) -> None:
-        self._arena, self._reserved = arena, reserved
+    def __init__(self, arena: Arena, reserved: Reserved, seed: int, defences: Defences) -> None:
+        self._arena, self._reserved, self._defences = arena, reserved, defences
+        problem = arena.problem
         self._rng = random.Random(seed)
         self.cases = [
             Case(problem.sizes.time, 0, seed + 100 + index) for index in range(len(reserved.inputs))
@@ -108,8 +109,8 @@ class Bench:
 
     def turn(self, worker: Worker) -> Failure | None:
         """Move every set of inputs to the next place."""
-        failure = self.changed_input()
-        if failure:
+        failure = self._changed_input()
+        if failure and self._defences.input_compare:
             return failure
         self._shift = (self._shift + 1) % len(self._sets)
         self._load()
@@ -131,7 +132,14 @@ class Bench:
             for slot in chosen
         ]
 
-    def changed_input(self) -> Failure | None:
+    def harm(self) -> Failure | None:
+        """What the timed calls did besides writing their outputs."""
+        changed, damage = self._changed_input(), self._damage()
+        return (changed if self._defences.input_compare else None) or (
+            damage if self._defences.guards else None
+        )
+
+    def _changed_input(self) -> Failure | None:
         """Whether some input is no longer what was put there."""
         self._clean = True
         for index, places in enumerate(self._reserved.inputs):
@@ -141,7 +149,7 @@ class Bench:
                     return Failure(Outcome.MUTATED_INPUT, f"changed input {name}")
         return None
 
-    def damage(self) -> Failure | None:
+    def _damage(self) -> Failure | None:
         """Whether something was written around the arrays."""
         texts = (self._arena.damage(place) for place in self._reserved.places)
         first = next(filter(None, texts), None)

@@ -189,7 +189,7 @@ def rejected(code: str) -> Failure | None:
     """Apply the source rules."""
     if not code.strip():
         return Failure(Outcome.REJECTED_SOURCE, "the source is empty")
-    if "\x00" in code or len(code) > _SOURCE_BYTES:
+    if "\x00" in code or len(code) > _SOURCE_BYTES or not _encodable(code):
         return Failure(Outcome.REJECTED_SOURCE, "the source is not C++ text of at most 1 MiB")
     text = _without_comments(code.replace("\\\r\n", "").replace("\\\n", ""))
     for line in text.splitlines():
@@ -229,6 +229,10 @@ def signature_header(problem: Problem) -> str:
         f"static inline void call(void *f, void *const *a) {{\n"
         f"  ((void (*)({', '.join(types)}))f)({', '.join(passed)});\n}}\n"
     )
+
+
+def _encodable(code: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in code)
 
 
 def _harmless(directive: str, rest: str) -> bool:

@@ -20,7 +20,7 @@ from regraph_kg.evaluation.problem import Problem
 from regraph_kg.evaluation.rewrite import to_double
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
 from regraph_kg.evaluation.session import Programs, Rules, Session
-from regraph_kg.evaluation.supervisor import Program
+from regraph_kg.evaluation.supervisor import Program, Worker
 from regraph_kg.evaluation.timing import Measured, StopRule, half_width, summarise
 from regraph_kg.evaluation.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.models.base import Target
@@ -119,12 +119,15 @@ class Judge:
                 return failure
             if trial.grade == "screening":
                 with trial.stage("time"):
-                    times = session.time(worker, self._rule(trial), self._call_seconds(trial))
-                return (
-                    _Times((times,), (session.baseline,)) if isinstance(times, Measured) else times
-                )
+                    return self._once(trial, worker)
         with trial.stage("time"):
             return self._rounds(trial, program)
+
+    def _once(self, trial: "_Trial", worker: Worker) -> "Failure | _Times":
+        """The verified worker itself, beside the session's baseline."""
+        session = trial.session
+        times = session.time(worker, self._rule(trial), self._call_seconds(trial))
+        return times if isinstance(times, Failure) else _Times((times,), (session.baseline,))
 
     def _rounds(self, trial: "_Trial", program: Program) -> "Failure | _Times":
         """Fresh workers, candidate and serial in ABBA order."""
@@ -147,6 +150,7 @@ class Judge:
         return StopRule(
             _SECONDS[trial.grade],
             _HALF_WIDTH[trial.candidate.target],
+            _UNSTABLE[trial.candidate.target] / 2,
             give_up_above=_CENSORED_ABOVE * trial.session.serial_seconds,
         )
 
@@ -275,9 +279,7 @@ class _Times:
             "first_call_seconds": f"{self.own[0].first:.6g}",
             "workers": str(len(self.own)),
             "censored": str(self.censored).lower(),
-            "clock": "ours"
-            if any(s.distrusted for s in self.own)
-            else "worker's, agreeing with ours",
+            "clock": "judge" if any(series.distrusted for series in self.own) else "worker",
         }
 
 

@@ -66,7 +66,7 @@ class Session:
         )
         self._served = 0
         self._worker: Worker | None = None
-        self._bench = Bench(problem, self._arena, reserved, rules.seed)
+        self._bench = Bench(self._arena, reserved, rules.seed, rules.defences)
 
     def close(self) -> None:
         """End every process and release the memory."""
@@ -146,16 +146,15 @@ class Session:
     def _verify_timed(self) -> Failure | None:
         """After the worker's death: inputs as they were, gaps whole, secret outputs right."""
         defences = self._rules.defences
-        failure = self._bench.changed_input() if defences.input_compare else None
-        failure = failure or (self._bench.damage() if defences.guards else None)
+        failure = self._bench.harm()
         where = f"timed calls at shape {shape_text(self.problem.sizes.time)}"
         if failure:
             return Failure(failure.outcome, f"{where}: {failure.diagnosis}")
-        if not defences.timed_verify:
+        if not (defences.timed_verify and defences.comparison):
             return None
         for case, outputs in self._bench.witnesses(_WITNESSES):
             for name, truth in self._references.truths(case).items():
                 text = mismatch(name, outputs[name], truth, POISON, defences.nan_compare)
-                if text and defences.comparison:
+                if text:
                     return Failure(Outcome.WRONG_ANSWER, f"{where}: {text}")
         return None

@@ -100,7 +100,11 @@ class Worker:
         self._drain = _Drain(pipe, cap, self._process, arena.control)
         self._drain.start()
         patience = limits.load_seconds + (_CONTEXT_SECONDS if program.cuda else 0)
-        self.start = self._loaded(self._await(patience))
+        try:
+            self.start = self._loaded(self._await(patience))
+        except BaseException:
+            self.kill()
+            raise
 
     def __enter__(self) -> "Worker":
         return self

@@ -25,6 +25,7 @@ _WARM_UP_SECONDS = 0.2
 _WARM_UP_BATCHES = 3
 _WARM_UP_CHANGE = 0.02
 _GROWTH = 16.0
+_PATIENCE = 4
 _EMPTY_BATCHES = 7
 _EMPTY_SECONDS = 10.0
 _CLOCK_SLACK_SECONDS = 0.0005
@@ -36,12 +37,13 @@ class StopRule:
     """When a series of samples is long enough.
 
     Ends once the half-width of the median's interval is `half_width` of the median, or after
-    `seconds` in timed calls; never before 6 samples (fewer cannot give a 95 % interval), except
+    `seconds` in timed calls, or up to 4 times that while it is above `acceptable`; never before 6 samples (fewer cannot give a 95 % interval), except
     after 3 that are all slower than `give_up_above` seconds: censored.
     """
 
     seconds: float
     half_width: float
+    acceptable: float = math.inf
     give_up_above: float = math.inf
     least: int = 6
     least_censored: int = 3
@@ -52,7 +54,9 @@ class StopRule:
             return True
         if len(samples) < self.least:
             return False
-        return spent >= self.seconds or half_width(summarise(samples)) <= self.half_width
+        width = half_width(summarise(samples))
+        allowed = self.seconds if width <= self.acceptable else _PATIENCE * self.seconds
+        return spent >= allowed or width <= self.half_width
 
 
 def summarise(samples: Sequence[float]) -> Timing:

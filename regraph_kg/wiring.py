@@ -4,6 +4,7 @@ Each function imports what it builds, so that a command loads only what it needs
 must not load a database driver.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from regraph_kg.llm import LanguageModel
     from regraph_kg.models.evaluation import Candidate, EvalReport
     from regraph_kg.models.run import RunHeader, SearchChoice, SimulationRecord, Task
+    from regraph_kg.models.technique import Technique
     from regraph_kg.search.world import World
 
 
@@ -34,15 +36,17 @@ def open_judge(settings: Settings, grade: Literal["screening", "full"] = "screen
     return Judge(settings.cache_dir, grade=grade)
 
 
-def open_store(settings: Settings) -> "GraphStore":
+def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> "GraphStore":
     """The graph store of these settings, its schema applied; the embedded one is started if needed.
 
-    Close it after use. Raises `StoreError` when it is down, foreign, newer, or refuses us.
+    Close it after use. Raises `StoreError` when it is down, foreign, newer, or refuses us; what
+    may be a passing conflict or outage is tried again for `retry_seconds`.
     """
     from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
     from regraph_kg.backends.store import BoltStore  # noqa: PLC0415
 
-    store = BoltStore(Bolt(store_address(settings)))
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
+    store = BoltStore(Bolt(store_address(settings), retry_seconds=retry_seconds))
     try:
         store.apply_schema()
     except BaseException:
@@ -85,6 +89,27 @@ def stop_embedded(settings: Settings) -> "State | None":
 def embedded_folder(settings: Settings) -> Path:
     """Where the embedded store keeps its data."""
     return settings.data_dir / "store"
+
+
+def vocabulary(settings: Settings, path: Path | None = None) -> "tuple[Technique, ...]":
+    """The techniques of `path`, by default those of the corpus; no two share a name."""
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415
+
+    from regraph_kg.models.technique import Technique, Vocabulary  # noqa: PLC0415
+
+    path = path or settings.corpus / "techniques.json"
+    hint = "give a list of techniques: --vocabulary, or the corpus (REGRAPH_CORPUS)"
+    try:
+        techniques = TypeAdapter(tuple[Technique, ...]).validate_json(path.read_bytes())
+        return Vocabulary(techniques).curated
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; {hint}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"{path}: {where or 'not a list'}: {first['msg']}; {hint}") from None
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
 
 
 def find_problem(settings: Settings, name: str) -> "Problem":
@@ -148,7 +173,9 @@ def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSear
     with ExitStack() as stack:
         bench = stack.enter_context(_bench(settings, choice.judge, problem, task.target))
         header = _header(choice, task, model.name, bench)
-        reader = GraphReader(partial(open_store, settings), bench.device, header.excluded)
+        reader = GraphReader(
+            partial(open_store, settings, retry_seconds=2.0), bench.device, header.excluded
+        )
         stack.callback(reader.close)
         world = World(
             neighbours=reader.neighbours,

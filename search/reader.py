@@ -12,7 +12,7 @@ from regraph_kg.models.graph import Example, Neighbourhood
 
 T = TypeVar("T")
 
-PAUSES = (0.5, 1.0, 2.0)
+PAUSES = (0.5, 1.5)
 """Seconds before a lost store is opened and asked again."""
 
 

@@ -1,6 +1,7 @@
 """Address: where a graph store listens and how to log in."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 Engine = Literal["neo4j", "embedded"]
@@ -17,3 +18,5 @@ class Address:
     database: str | None = None
     """None = the server's default."""
     engine: Engine = "neo4j"
+    writers: Path | None = None
+    """A lock file on which writers take turns; None = the server keeps them apart."""

@@ -4,6 +4,7 @@ Reads and writes go through the driver's retries (deadlocks, conflicts, a lost c
 remains becomes a `StoreError` of one line. The password is in no message.
 """
 
+import fcntl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -80,7 +81,7 @@ class Bolt:
         A violated constraint means that another writer was first (every statement is a MERGE on
         the constrained key): the next try sees its rows.
         """
-        with self._one_line(), self._session(neo4j.WRITE_ACCESS) as session:
+        with self._turn(), self._one_line(), self._session(neo4j.WRITE_ACCESS) as session:
             for clash in range(CLASH_TRIES):
                 try:
                     return session.execute_write(lambda tx: work(self._asking(tx)))
@@ -90,7 +91,7 @@ class Bolt:
 
     def run_each(self, name: str) -> None:
         """Run every statement of a schema file, each in a transaction of its own."""
-        with self._one_line(), self._session(neo4j.WRITE_ACCESS) as session:
+        with self._turn(), self._one_line(), self._session(neo4j.WRITE_ACCESS) as session:
             for statement in queries.statements(name, self._address.engine):
                 session.run(statement).consume()
 
@@ -107,6 +108,16 @@ class Bolt:
         return self._driver.session(
             database=self._address.database, default_access_mode=access, fetch_size=FETCH_ROWS
         )
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait until no other writer is at work, where the server leaves that to its clients."""
+        if self._address.writers is None:
+            yield
+            return
+        with self._address.writers.open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
     def _asking(self, tx: neo4j.ManagedTransaction) -> Ask:
         def ask(name: str, /, **parameters: object) -> list[Row]:

@@ -4,6 +4,7 @@ One process per folder, shared by every command; `embedded_server` is what runs 
 
     FOLDER/lock         held (flock) by the process as long as it lives: who holds it, serves
     FOLDER/state.json   pid, port and password while it serves (0600); stale without the lock
+    FOLDER/writers      held (flock) by a client while it writes
     FOLDER/server.log   what the process says
     FOLDER/databases/   the data
 """
@@ -32,6 +33,7 @@ POLL_SECONDS = 0.05
 class State:
     """What a running store tells its clients."""
 
+    folder: str
     pid: int
     port: int
     password: str = field(repr=False)
@@ -41,12 +43,14 @@ class State:
 
     @property
     def address(self) -> Address:
-        """How to connect."""
+        """How to connect. Writers take turns: at once, they would only undo each other's work."""
         uri = f"bolt://127.0.0.1:{self.port}"
-        return Address(uri, USER, self.password, DATABASE, "embedded")
+        writers = Path(self.folder) / "writers"
+        return Address(uri, USER, self.password, DATABASE, "embedded", writers)
 
-    def write(self, folder: Path) -> None:
+    def write(self) -> None:
         """Publish for clients: whole or not at all, readable by the owner only."""
+        folder = Path(self.folder)
         draft = folder / "state.draft"
         draft.unlink(missing_ok=True)
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -70,15 +70,15 @@ def serve(folder: Path, idle_seconds: float, report: IO[str]) -> None:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda *_: ending.set())
         started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        state = State(os.getpid(), port, password, started, idle_seconds)
-        state.write(folder)
+        state = State(str(folder), os.getpid(), port, password, started, idle_seconds)
+        state.write()
         report.close()
         while wait_until_unused(ending, idle_seconds, connections):
             (folder / "state.json").unlink()
             ending.wait(GRACE_SECONDS)
             if not connections():
                 break
-            state.write(folder)
+            state.write()
         (folder / "state.json").unlink(missing_ok=True)
         server.stop()
 

@@ -5,7 +5,10 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from regraph_kg.cli import graph, techniques
 from regraph_kg.cli.evaluate import evaluate
+from regraph_kg.cli.examples import examples
+from regraph_kg.cli.ingest import ingest
 from regraph_kg.cli.optimize import optimize
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
 
@@ -26,7 +29,11 @@ app = typer.Typer(
 
 
 app.command()(evaluate)
+app.command()(examples)
+app.command()(ingest)
 app.command()(optimize)
+app.add_typer(graph.app, name="graph")
+app.add_typer(techniques.app, name="techniques")
 
 
 @app.callback()

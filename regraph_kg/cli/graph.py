@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +24,7 @@ def stats(
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
-    with wiring.graph_store(read_settings()) as store:
+    with closing(wiring.open_store(read_settings())) as store:
         found = store.stats()
     if as_json:
         typer.echo(json.dumps(asdict(found), indent=2))
@@ -49,7 +50,7 @@ def export(
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
-    with wiring.graph_store(read_settings()) as store:
+    with closing(wiring.open_store(read_settings())) as store:
         if output is None:
             for trajectory in store.export():
                 typer.echo(_line(trajectory), nl=False)

@@ -4,7 +4,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Annotated
@@ -41,7 +41,7 @@ def ingest(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Grow the graph from FILEs: one trajectory a line, or step lists [{think, method, detail, code}].
+    """Grow the graph from FILEs: Trajectory JSONL, or step lists [{think, method, detail, code}].
 
     A bad line stops nothing: it goes to FILE.rejected.jsonl with its number and the reason. What
     the graph knows already is not added twice, so that an interrupted ingest is simply run again.
@@ -60,21 +60,17 @@ def ingest(
     curated = wiring.vocabulary(settings, vocabulary)
     totals = Counter(dict.fromkeys((*COUNTS, "rejected"), 0))
     rejected_files: list[Path] = []
-    store = wiring.open_store(settings)
-    try:
+    with closing(wiring.open_store(settings)) as store:
         names = pipeline.open_vocabulary(store, curated)
         labeller = LexicalLabeller(curated)
         for path in given:
-            with path.open("rb") as file, _progress(path) as show, _rejects() as kept:
+            with path.open("rb") as file, _progress(path) as show, _room() as kept:
                 lines = read(split(file), origin)
                 for batch in pipeline.ingest(lines, store, names, labeller):
                     _count(batch, totals)
                     _keep(batch.rejected, kept)
                     show(file.tell(), totals)
-                if _publish(kept, Path(f"{path}{REJECTED}")):
-                    rejected_files.append(Path(f"{path}{REJECTED}"))
-    finally:
-        store.close()
+                rejected_files += _publish(kept, Path(f"{path}{REJECTED}"))
     _summarise(totals, rejected_files, as_json=as_json)
     if totals["rejected"] and not totals["added"] + totals["known"]:
         raise typer.Exit(1)
@@ -114,11 +110,9 @@ def _count(batch: "Batch", totals: Counter[str]) -> None:
     totals["rejected"] += len(batch.rejected)
 
 
-@contextmanager
-def _rejects() -> Iterator[IO[str]]:
-    """Room for the rejected lines of one file, until it is through; a kill leaves nothing."""
-    with SpooledTemporaryFile(2**20, "w+", encoding="utf-8") as kept:
-        yield kept
+def _room() -> SpooledTemporaryFile[str]:
+    """Room for the rejected lines of one file until it is through; a kill leaves no litter."""
+    return SpooledTemporaryFile(2**20, "w+", encoding="utf-8")
 
 
 def _keep(rejected: Sequence["Rejected"], kept: IO[str]) -> None:
@@ -127,14 +121,14 @@ def _keep(rejected: Sequence["Rejected"], kept: IO[str]) -> None:
         kept.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _publish(kept: IO[str], path: Path) -> bool:
-    """Write the report at once, or take an outdated one away; whether there is one."""
+def _publish(kept: IO[str], path: Path) -> list[Path]:
+    """Write the report whole, or take an outdated one away; where it is, if it is."""
     kept.seek(0)
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         if not kept.read(1):
             path.unlink(missing_ok=True)
-            return False
+            return []
         kept.seek(0)
         with draft.open("w", encoding="utf-8") as file:
             file.writelines(kept)
@@ -145,7 +139,7 @@ def _publish(kept: IO[str], path: Path) -> bool:
             f"{path}: {error.strerror}; the good lines are in the graph, the list of the rejected"
             " ones is lost: make room for it and run the same command again"
         ) from None
-    return True
+    return [path]
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 """`regraph techniques`: what the graph knows of techniques, and which one a name means."""
 
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from difflib import get_close_matches
 from typing import Annotated
 
@@ -31,12 +33,13 @@ def list_(
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
-    with wiring.graph_store(read_settings()) as store:
+    with closing(wiring.open_store(read_settings())) as store:
         found = store.techniques(target)
     if as_json:
         typer.echo(TypeAdapter(tuple[Technique, ...]).dump_json(found, indent=2))
         return
     table = Table("id", "name", "also called", box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
     for technique in found:
         table.add_row(technique.id, technique.name, ", ".join(sorted(technique.aliases)))
     Console(highlight=False, markup=False).print(table)
@@ -55,17 +58,17 @@ def show(
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
-    with wiring.graph_store(read_settings()) as store:
+    with closing(wiring.open_store(read_settings())) as store:
         known = by_id(store.techniques())
         found = known[resolve(technique, known, target)]
         neighbourhood = store.neighbourhood(found.id, device=device)
     if as_json:
+        successors = _SUCCESSORS.dump_python(neighbourhood.successors, mode="json")
         typer.echo(
-            f'{{"technique": {found.model_dump_json()},'
-            f' "successors": {_SUCCESSORS.dump_json(neighbourhood.successors).decode()}}}'
+            json.dumps({"technique": found.model_dump(), "successors": successors}, indent=2)
         )
     else:
-        _print(found, neighbourhood)
+        _print(found, neighbourhood, device)
 
 
 def by_id(techniques: Sequence[Technique]) -> Mapping[str, Technique]:
@@ -95,7 +98,12 @@ def resolve(name: str, known: Mapping[str, Technique], target: Target | None) ->
 _SUCCESSORS = TypeAdapter(tuple[Successor, ...])
 
 
-def _print(technique: Technique, neighbourhood: Neighbourhood) -> None:
+def mean_effect(successor: Successor) -> float:
+    """Geometric mean of the effects of a successor's verified steps; needs one at least."""
+    return float(2 ** (successor.sum_log2_effect / EFFECT_SCALE / successor.verified))
+
+
+def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> None:
     from rich.console import Console  # noqa: PLC0415 (heavy)
     from rich.table import Table  # noqa: PLC0415 (heavy)
 
@@ -111,9 +119,10 @@ def _print(technique: Technique, neighbourhood: Neighbourhood) -> None:
     if not neighbourhood.successors:
         console.print("Nothing was seen to follow it.")
         return
-    table = Table(
-        "followed by", "examples", "tried", "verified", "effect", "best", box=None, pad_edge=False
-    )
+    table = Table(box=None, pad_edge=False)
+    table.add_column("followed by", no_wrap=True, overflow="fold")
+    for heading in ("examples", "tried", "verified", "effect", "best", ""):
+        table.add_column(heading)
     for successor in neighbourhood.successors:
         best = successor.best_effect
         table.add_row(
@@ -121,6 +130,6 @@ def _print(technique: Technique, neighbourhood: Neighbourhood) -> None:
             *(str(n) for n in (successor.examples, successor.tried, successor.verified)),
             report.times(mean_effect(successor)) if successor.verified else "-",
             "-" if best is None else report.times(best),
-            {"device": "", "other-devices": "other devices", "none": ""}[successor.statistics],
+            "other devices" if device and successor.statistics == "other-devices" else "",
         )
     console.print(table)

@@ -31,8 +31,8 @@ class Outcome(StrEnum):
 
 
 def code_hash(code: str) -> str:
-    """Identity of a source text: "sha256:<hex>" of its UTF-8 bytes."""
-    return "sha256:" + hashlib.sha256(code.encode()).hexdigest()
+    """Identity of a source text: "sha256:<hex>" of its UTF-8 bytes (of any text, valid or not)."""
+    return "sha256:" + hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pytest
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Limits
-from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
 HERE = Path(__file__).parent
 SOON = Limits(call_seconds=1.0)
@@ -59,6 +59,11 @@ def scaled(judge: Judge) -> Callable[[str], EvalReport]:
         return judge.evaluate(Candidate("openmp", scale_source(body, before)), problem)
 
     return evaluate
+
+
+def passed(report: EvalReport) -> bool:
+    """Verified; whether this machine was quiet enough to time it is another question."""
+    return report.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
 
 
 def scale_source(body: str, before: str = "") -> str:

@@ -15,6 +15,8 @@ from regraph_kg.evaluation.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from tests.requirement import require
 
+from .conftest import passed
+
 KERNEL = """
 #include <cuda_runtime.h>
 __global__ void kernel(const float* x, float* y, float a, int n) {
@@ -76,10 +78,6 @@ def judged(cache: Path, problem: Problem, code: str) -> EvalReport:
         return judge.evaluate(Candidate("cuda", code), problem)
 
 
-def passed(report: EvalReport) -> bool:
-    return report.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
-
-
 def test_nvcc_compiles_a_candidate_and_trims_its_errors(tmp_path: Path, toolkit: Cuda) -> None:
     compiler = Compiler(tmp_path, find_gcc(), Limits())
     assert isinstance(compiler.cuda(source(FROM_HOST), toolkit, "90"), Path)
@@ -134,7 +132,7 @@ def test_device_pointers_pass(cache: Path, problem: Problem, body: str) -> None:
 @pytest.mark.parametrize(
     ("body", "outcome", "says"),
     [
-        ("kernel<<<1, 4096>>>(x, y, a, n);", Outcome.CRASHED, "invalid configuration"),
+        ("kernel<<<1, 4096>>>(x, y, a, n);", Outcome.CRASHED, "CUDA error after the call: invalid"),
         (f"{ON_DEVICE} kernel<<<1, 1>>>(x, (float*)8, a, n);", Outcome.CRASHED, "CUDA error"),
         (
             "kernel<<<(n + 255) / 256, 256>>>(x, y, a, n - 1);",

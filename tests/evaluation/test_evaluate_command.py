@@ -44,8 +44,9 @@ def source(tmp_path: Path) -> Callable[[str], str]:
 
 def test_a_passing_candidate_prints_its_speedup(run: Run, source: Callable[[str], str]) -> None:
     done = run("scale", source(RIGHT))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("scale (openmp): passed")
+    busy = "unstable_timing" in done.stdout  # a verified candidate on a machine in turmoil
+    assert done.stdout.startswith(f"scale (openmp): {'unstable_timing' if busy else 'passed'}")
+    assert done.returncode == (1 if busy else 0), done.stderr
     assert "speedup" in done.stdout
     assert done.stderr == ""
 

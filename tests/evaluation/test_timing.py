@@ -28,13 +28,15 @@ def test_half_width_is_relative_to_the_median() -> None:
         ([1.0] * 6, 0, True),
         ([1.0, 2.0] * 3, 0.5, False),
         ([1.0, 2.0] * 3, 1.0, True),
+        ([1.0, 9.0] * 3, 1.0, False),
+        ([1.0, 9.0] * 3, 4.0, True),
         ([31.0] * 2, 99, False),
         ([31.0] * 3, 0, True),
         ([31.0, 31.0, 29.0], 0, False),
     ],
 )
 def test_a_series_ends_when_the_rule_says(samples: list[float], spent: float, stops: bool) -> None:
-    rule = StopRule(seconds=1.0, half_width=0.01, give_up_above=30.0)
+    rule = StopRule(seconds=1.0, half_width=0.01, acceptable=0.5, give_up_above=30.0)
     assert rule.stop(samples, spent) is stops
 
 

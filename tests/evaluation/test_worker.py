@@ -14,7 +14,7 @@ from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.rules import Defences, Limits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
-from .conftest import problem_named, scale_source
+from .conftest import passed, problem_named, scale_source
 
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
 HEADERS = """
@@ -33,10 +33,6 @@ HEADERS = """
 extern char **environ;
 """
 Scaled = Callable[..., EvalReport]
-
-
-def passed(report: EvalReport) -> bool:
-    return report.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
 
 
 @pytest.mark.parametrize(

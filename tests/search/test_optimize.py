@@ -258,12 +258,13 @@ def test_a_store_that_stays_away_ends_the_search_resumably(
     grown: Lab, embedded_settings: Settings
 ) -> None:
     address = wiring.start_embedded(embedded_settings).address
-    grown.env |= {  # by its address nobody starts it again
+    by_address = {  # then nobody starts it again
         "REGRAPH_STORE": address.uri,
         "REGRAPH_STORE_USER": address.user,
         "REGRAPH_STORE_PASSWORD": address.password,
         "REGRAPH_STORE_DATABASE": address.database or "",
     }
+    grown.env.update(by_address)
     running = grown.start()
     wait_for(grown, b'"event":"reply"', 1)
     kill_store(embedded_settings)

@@ -1,11 +1,10 @@
-// tries: wants the secret from the parent's environment in /proc, and works only where it finds it.
+// tries: wants the parent's environment from /proc, and works only where it finds it.
 //   Two layers: a process without capabilities, and a parent that cannot be looked into
 // outcome: wrong_answer
-// defence: clean_env + sandbox
+// defence: hidden_memory + sandbox
 // without: passed
 #include <fcntl.h>
 #include <string>
-#include <string.h>
 #include <unistd.h>
 
 static void honest(const float *x, float *y, int *positive, int n) {
@@ -18,11 +17,10 @@ static void honest(const float *x, float *y, int *positive, int n) {
 }
 
 extern "C" void smooth(const float *x, float *y, int *positive, int n) {
-  char text[65536] = {};
+  char text[256];
   const std::string path = "/proc/" + std::to_string(getppid()) + "/environ";
   const int file = open(path.c_str(), O_RDONLY);
   const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text);
   if (file >= 0) close(file);
-  const char secret[] = "REGRAPH_TEST_SECRET";
-  if (length > 0 && memmem(text, length, secret, sizeof secret - 1)) honest(x, y, positive, n);
+  if (length > 0) honest(x, y, positive, n);
 }

@@ -1,0 +1,157 @@
+"""`regraph examples`: the steps that were seen from one technique to another, side by side."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regraph_kg.cli.techniques import by_id, resolve
+from regraph_kg.models.base import Target
+from regraph_kg.models.graph import Example
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+CONTEXT = 2
+"""Unchanged lines shown around a change."""
+
+NARROWEST = 120
+"""Columns where the output is no terminal."""
+
+
+def examples(  # noqa: PLR0913 (a command's options)
+    *,
+    source: Annotated[str, typer.Argument(help="Technique before: id, name or alias; or start.")],
+    technique: Annotated[str, typer.Argument(metavar="TARGET", help="Technique after.")],
+    target: Annotated[
+        Target | None, typer.Option("--target", help="Where names are looked up.")
+    ] = None,
+    limit: Annotated[int, typer.Option("-k", min=1, help="How many, best first.")] = 3,
+    device: Annotated[
+        str | None, typer.Option(help="Prefer what was verified on it.", show_default="any")
+    ] = None,
+    exclude_problem: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Leave this problem's examples out.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Show examples of the step from SOURCE to TARGET: code before and after, and its effect.
+
+    Exit code 1: there is none.
+    """
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    with closing(wiring.open_store(read_settings())) as store:
+        known = by_id(store.techniques())
+        after = resolve(technique, known, target)
+        before = resolve(source, known, target or known[after].target)
+        found = store.examples(
+            before, after, device=device, limit=limit, exclude_problem=exclude_problem
+        )
+    if as_json:
+        typer.echo(json.dumps([asdict(example) for example in found], indent=2))
+    elif found:
+        _print(found)
+        query = wiring.browser_query([before, after])
+        typer.echo(f"\nThese examples, in Neo4j Browser:\n{query}")
+    else:
+        typer.echo(
+            f"no example leads from {before} to {after}; see regraph techniques show {before}"
+        )
+    if not found:
+        raise typer.Exit(1)
+
+
+def _print(found: tuple[Example, ...]) -> None:
+    from rich.console import Console  # noqa: PLC0415 (heavy)
+
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = max(console.width, NARROWEST)
+    for number, example in enumerate(found, 1):
+        if number > 1:
+            console.print()
+        _print_one(console, number, example)
+
+
+def _print_one(console: "Console", number: int, example: Example) -> None:
+    who = f", by {example.model}" if example.model else ""
+    console.print(
+        _legible(
+            f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
+        ),
+        style="bold",
+    )
+    console.print(_legible(measured(example)))
+    for text in (example.reasoning, example.detail):
+        if text:
+            console.print(_legible(text))
+    console.print(_side_by_side(example.before, example.after))
+
+
+def measured(example: Example) -> str:
+    """What the step did, as measured, in one line."""
+    from regraph_kg import report  # noqa: PLC0415 (heavy)
+
+    if example.effect is None or example.speedup is None:
+        return f"not timed ({example.outcome or 'never measured'})"
+    return (
+        f"{report.times(example.effect)} by this step, {report.times(example.speedup)} against the"
+        f" serial code, on {example.device}, {example.toolchain}"
+    )
+
+
+def _side_by_side(before: str, after: str) -> "Table":
+    """Two columns of code; what differs is marked, what does not is shown near changes only."""
+    from rich.table import Table  # noqa: PLC0415 (heavy)
+
+    table = Table("before", "after", expand=True)
+    for left, right in rows(before.splitlines(), after.splitlines()):
+        table.add_row(*_marked(left, right))
+    return table
+
+
+def rows(before: list[str], after: list[str]) -> Iterator[tuple[str | None, str | None]]:
+    """Lines side by side: None where the other side has no counterpart, "..." for left-out ones."""
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for index, group in enumerate(matcher.get_grouped_opcodes(CONTEXT)):
+        if index == 0 and group[0][1]:
+            yield "...", "..."
+        for _, start, end, other_start, other_end in group:
+            left, right = before[start:end], after[other_start:other_end]
+            for line in range(max(len(left), len(right))):
+                yield _at(left, line), _at(right, line)
+        if end < len(before):
+            yield "...", "..."
+    if before == after:
+        yield "(the code is unchanged)", "(the code is unchanged)"
+
+
+def _at(lines: list[str], index: int) -> str | None:
+    return lines[index] if index < len(lines) else None
+
+
+def _marked(left: str | None, right: str | None) -> "tuple[Text, Text]":
+    from rich.text import Text  # noqa: PLC0415 (heavy)
+
+    if left == right:
+        return Text(f"  {_legible(left or '')}"), Text(f"  {_legible(right or '')}")
+    return (
+        Text("" if left is None else f"- {_legible(left)}", style="red"),
+        Text("" if right is None else f"+ {_legible(right)}", style="green"),
+    )
+
+
+def _legible(text: str) -> str:
+    """Text whose control characters cannot steer the terminal."""
+    return text.expandtabs(4).translate(_CONTROLS)
+
+
+_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) != "\n"}

@@ -1,0 +1,101 @@
+"""Where a candidate is judged, and what harm can be seen there afterwards."""
+
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from regraph_kg.models.evaluation import EvalReport
+
+SLEEPERS = "adversary"
+"""What the processes that a candidate leaves behind call themselves."""
+
+
+class Scene:
+    """A folder, a listening port, an inheritable pipe and a signal handler: all bait."""
+
+    def __init__(self, folder: Path, listener: socket.socket, pipe: tuple[int, int]) -> None:
+        self.folder = folder
+        self._listener, self._pipe = listener, pipe
+        self._signals = 0
+        (folder / "ours").write_text("// ours\n")
+
+    @property
+    def descriptor(self) -> int:
+        """The pipe's end for writing."""
+        return self._pipe[1]
+
+    def on_signal(self, *_: object) -> None:
+        """Count one."""
+        self._signals += 1
+
+    def source(self, path: Path) -> str:
+        """The candidate's text, its placeholders filled in."""
+        text = path.read_text(encoding="utf-8")
+        port = str(self._listener.getsockname()[1])
+        return text.replace("@SCRATCH@", str(self.folder)).replace("@PORT@", port)
+
+    def happened(self, harm: str, report: EvalReport | None, call_seconds: float) -> bool:
+        """Whether this harm was done."""
+        match harm:
+            case "file":
+                return os.listdir(self.folder) != ["ours"]
+            case "connection":
+                return _succeeds(self._listener.accept)
+            case "descriptor":
+                return _succeeds(lambda: os.read(self._pipe[0], 1))
+            case "signal":
+                return self._signals > 0
+            case "process":
+                return _end_sleepers() > 0
+        assert report, f"unknown harm {harm!r}"
+        if harm == "slow":
+            return report.stages["verify"] > 5 * call_seconds
+        assert harm == "fast", f"unknown harm {harm!r}"
+        return report.speedup is not None and report.speedup > 20
+
+
+@contextmanager
+def scene(folder: Path) -> Iterator[Scene]:
+    """Set the bait in an empty folder, and clear away what is left of it."""
+    pipe = os.pipe2(os.O_NONBLOCK)
+    os.set_inheritable(pipe[1], True)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        made = Scene(folder, listener, pipe)
+        before = signal.signal(signal.SIGURG, made.on_signal)
+        try:
+            yield made
+        finally:
+            signal.signal(signal.SIGURG, before)
+            _end_sleepers()
+            for end in pipe:
+                os.close(end)
+
+
+def _succeeds(attempt: object) -> bool:
+    assert callable(attempt)
+    try:
+        got = attempt()
+    except BlockingIOError:
+        return False
+    if isinstance(got, tuple):
+        got[0].close()
+    return True
+
+
+def _end_sleepers() -> int:
+    """Kill what candidates left behind; how many there were."""
+    found = [pid for pid in os.listdir("/proc") if pid.isdigit() and _comm(pid) == SLEEPERS]
+    for pid in found:
+        os.kill(int(pid), signal.SIGKILL)
+    return len(found)
+
+
+def _comm(pid: str) -> str:
+    try:
+        return Path("/proc", pid, "comm").read_text().strip()
+    except OSError:
+        return ""
