@@ -80,7 +80,7 @@ def row(problem: Problem, trajectory: Trajectory, command: list[str]) -> dict[st
     warm: list[tuple[float, EvalReport]] = []
     compiles, seen = [], []
     with tempfile.TemporaryDirectory() as cache, Judge(Path(cache)) as judge:
-        cold, report = seconds(partial(verdict, judge, 0))
+        cold, _ = seconds(partial(verdict, judge, 0))
         for number in range(1, 1 + WARM):
             warm.append(seconds(partial(verdict, judge, number)))
             compiles.append(seconds(partial(bare_compile, command, code))[0])

@@ -1,9 +1,10 @@
 """Samples -> median and interval; when to stop; what is called while the clock runs.
 
-The judge's clock spans each batch of calls, less the round trip of an empty batch. The worker's own
-figures are less noisy and are used, but only while they agree with ours: within 5 % or 0.5 ms of
-the median batch, batches being at least 10 ms. Otherwise ours are used, and where the worker claims
-less than half of what passed, the candidate is suspicious.
+The judge's clock spans each batch of calls, less the round trip of an empty batch. On a busy
+machine it also counts the wait until the judge is woken, so the worker's own figure is used for a batch
+where the two agree: within 5 % or 0.5 ms, batches being about 10 ms. Elsewhere ours is used, so a
+worker whose clock lies gains nothing. Where most batches claim less than half of what passed, and
+long batches do too, by more than waking can take, the candidate is suspicious.
 
 Not covered: cache flushes (metric "device"), pinned cores, clock and temperature readings.
 """
@@ -30,6 +31,9 @@ _EMPTY_BATCHES = 7
 _EMPTY_SECONDS = 10.0
 _CLOCK_SLACK_SECONDS = 0.0005
 _CLOCK_SLACK = 0.05
+_CONFIRM_BATCHES, _CONFIRM_SECONDS, _WAKING_SECONDS = 3, 0.25, 0.1
+_TICK = 1e-7
+"""The shortest call believed when batches are sized, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,9 @@ class StopRule:
     """When a series of samples is long enough.
 
     Ends once the half-width of the median's interval is `half_width` of the median, or after
-    `seconds` in timed calls, or up to 4 times that while it is above `acceptable`; never before 6 samples (fewer cannot give a 95 % interval), except
-    after 3 that are all slower than `give_up_above` seconds: censored.
+    `seconds` in timed calls (up to 4 times that while the half-width is above `acceptable`); never
+    before 6 samples (fewer cannot give a 95 % interval), except after 3 that are all slower than
+    `give_up_above` seconds: censored.
     """
 
     seconds: float
@@ -91,7 +96,7 @@ class Measured:
     first: float
     censored: bool
     distrusted: bool
-    """The worker's clock disagreed with ours: these are ours."""
+    """The worker's clock disagreed with ours now and then: ours was used there."""
 
 
 def measure(
@@ -99,87 +104,125 @@ def measure(
 ) -> Measured | Failure:
     """Time calls until `rule` is content; a call may take `call_seconds`."""
     failure = bench.begin(worker) or worker.settle()
-    series = failure or _series(worker, bench, rule, call_seconds)
-    if isinstance(series, Failure):
-        return Failure(series.outcome, f"at the timing shape: {series.diagnosis}")
-    return bench.end(worker) or _believed(series, rule, check_clock)
+    measured = failure or _Series(worker, bench, rule, call_seconds, check_clock).run()
+    if isinstance(measured, Failure):
+        return Failure(measured.outcome, f"at the timing shape: {measured.diagnosis}")
+    return bench.end(worker) or measured
 
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Some calls in a row, in seconds: by the judge's clock, by the worker's."""
+    """Some calls in a row, in seconds: by the judge's clock (net), by the worker's."""
 
     calls: int
     ours: float
     own: float
 
+    @property
+    def agrees(self) -> bool:
+        """Whether the worker's figure is near ours."""
+        return self.ours - self.own <= max(_CLOCK_SLACK_SECONDS, _CLOCK_SLACK * self.ours)
+
+    @property
+    def lies(self) -> bool:
+        """Whether the worker claims less than half of what passed."""
+        return self.own < self.ours / 2 and not self.agrees
+
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """All batches; `empty` is what a batch without calls takes, in seconds."""
+    """One series of batches on one worker."""
 
-    first: float
-    empty: float
-    batches: Sequence[_Batch]
+    worker: Worker
+    bench: Bench
+    rule: StopRule
+    call_seconds: float
+    check_clock: bool
 
+    def run(self) -> Measured | Failure:
+        """Warm up, calibrate, sample."""
+        warm = self._warm_up()
+        if isinstance(warm, Failure):
+            return warm
+        empty = _empty_batch(self.worker)
+        if isinstance(empty, Failure):
+            return empty
+        first, most = warm
+        batches = self._batches(most, empty)
+        if isinstance(batches, Failure):
+            return batches
+        lies = [batch for batch in batches if batch.lies]
+        if self.check_clock and len(lies) > len(batches) / 2:
+            failure = self._confirmed_lie(batches, empty)
+            if failure:
+                return failure
+        samples = tuple(map(self._seconds, batches))
+        distrusted = self.check_clock and not all(batch.agrees for batch in batches)
+        return Measured(samples, first, min(samples) > self.rule.give_up_above, distrusted)
 
-def _series(worker: Worker, bench: Bench, rule: StopRule, call_seconds: float) -> _Series | Failure:
-    warm = _warm_up(worker, bench, call_seconds)
-    if isinstance(warm, Failure):
-        return warm
-    empty = _empty_batch(worker)
-    if isinstance(empty, Failure):
-        return empty
-    first, most = warm
-    batches = _batches(worker, bench, rule, most, call_seconds)
-    return batches if isinstance(batches, Failure) else _Series(first, empty, batches)
+    def _seconds(self, batch: _Batch) -> float:
+        """Seconds a call: the worker's figure where it agrees with ours, else ours."""
+        believed = batch.agrees or not self.check_clock
+        return (batch.own if believed else batch.ours) / batch.calls
 
-
-def _believed(series: _Series, rule: StopRule, check_clock: bool) -> Measured | Failure:
-    """The worker's times where they agree with ours, else ours."""
-    own = [batch.own / batch.calls for batch in series.batches]
-    ours = [max(batch.ours - series.empty, 0) / batch.calls for batch in series.batches]
-    calls = min(batch.calls for batch in series.batches)
-    distrusted = check_clock and not _agree(median(ours) * calls, median(own) * calls)
-    if distrusted and median(own) < median(ours) / 2:
-        return Failure(
-            Outcome.SUSPICIOUS,
-            f"the worker's clock claims {median(own):.3g} s a call, {median(ours):.3g} s passed",
-        )
-    samples = ours if distrusted else own
-    return Measured(tuple(samples), series.first, min(samples) > rule.give_up_above, distrusted)
-
-
-def _agree(ours: float, own: float) -> bool:
-    """Whether the worker's figure for a batch is near ours, in seconds."""
-    return ours - own <= max(_CLOCK_SLACK_SECONDS, _CLOCK_SLACK * ours)
-
-
-def _call(worker: Worker, bench: Bench, most: int, call_seconds: float) -> _Batch | Failure:
-    rows = bench.draw(most)
-    done = worker.call(rows, call_seconds + most * BATCH_SECONDS)
-    return done if isinstance(done, Failure) else _Batch(len(rows), done.ours, done.own)
-
-
-def _warm_up(worker: Worker, bench: Bench, call_seconds: float) -> tuple[float, int] | Failure:
-    """Call until two successive batches agree: seconds of the first call, calls of a batch."""
-    first, before, most = 0.0, 0.0, 1
-    start = time.perf_counter()
-    for batches in itertools.count(1):
-        done = _call(worker, bench, most, call_seconds)
+    def _call(self, most: int, empty: float = 0.0) -> _Batch | Failure:
+        rows = self.bench.draw(most)
+        done = self.worker.call(rows, self.call_seconds + most * BATCH_SECONDS)
         if isinstance(done, Failure):
             return done
-        first = first or done.ours
-        now = done.ours / done.calls
-        steady = batches >= _WARM_UP_BATCHES and abs(now - before) <= _WARM_UP_CHANGE * before
-        late = time.perf_counter() - start >= _WARM_UP_SECONDS
-        if done.ours < BATCH_SECONDS / 2 and most < bench.largest_batch and not late:
-            growth = min(_GROWTH, BATCH_SECONDS / done.ours)
-            most = min(bench.largest_batch, math.ceil(most * growth))
-        elif steady or late:
-            break
-        before = now
-    return first, most
+        return _Batch(len(rows), max(done.ours - empty, 0.0), done.own)
+
+    def _warm_up(self) -> tuple[float, int] | Failure:
+        """Call until two successive batches agree: seconds of the first call, calls of a batch."""
+        first, before, most = 0.0, 0.0, 1
+        start = time.perf_counter()
+        for batches in itertools.count(1):
+            done = self._call(most)
+            if isinstance(done, Failure):
+                return done
+            first = first or done.ours
+            now = done.own / done.calls
+            steady = batches >= _WARM_UP_BATCHES and abs(now - before) <= _WARM_UP_CHANGE * before
+            late = time.perf_counter() - start >= _WARM_UP_SECONDS
+            short = done.own < BATCH_SECONDS / 2 and done.ours < _GROWTH * BATCH_SECONDS
+            if short and not late and most < self.bench.largest_batch:
+                growth = min(_GROWTH, BATCH_SECONDS / max(done.own, _TICK))
+                most = min(self.bench.largest_batch, math.ceil(most * growth))
+            elif steady or late:
+                break
+            before = now
+        return first, most
+
+    def _batches(self, most: int, empty: float) -> list[_Batch] | Failure:
+        """Batches until the rule is content, and one more: inputs change place before and after."""
+        batches: list[_Batch] = []
+        ended = False
+        while True:
+            failure = self.bench.turn(self.worker) if ended or not batches else None
+            done = failure or self._call(most, empty)
+            if isinstance(done, Failure):
+                return done
+            batches.append(done)
+            if ended:
+                return batches
+            samples = [self._seconds(batch) for batch in batches]
+            ended = self.rule.stop(samples, sum(batch.ours for batch in batches))
+
+    def _confirmed_lie(self, batches: Sequence[_Batch], empty: float) -> Failure | None:
+        """Long batches, where waking up late cannot explain the difference."""
+        claimed = median(batch.own / batch.calls for batch in batches)
+        most = math.ceil(_CONFIRM_SECONDS / max(claimed, _TICK))
+        for _ in range(_CONFIRM_BATCHES):
+            done = self._call(min(self.bench.largest_batch, most), empty)
+            if isinstance(done, Failure):
+                return done
+            if not done.lies or done.ours - done.own < _WAKING_SECONDS:
+                return None
+        passed = median(batch.ours / batch.calls for batch in batches)
+        return Failure(
+            Outcome.SUSPICIOUS,
+            f"the worker's clock claims {claimed:.3g} s a call, {passed:.3g} s passed",
+        )
 
 
 def _empty_batch(worker: Worker) -> float | Failure:
@@ -191,21 +234,3 @@ def _empty_batch(worker: Worker) -> float | Failure:
             return done
         seen.append(done.ours)
     return median(seen)
-
-
-def _batches(
-    worker: Worker, bench: Bench, rule: StopRule, most: int, call_seconds: float
-) -> list[_Batch] | Failure:
-    """Batches until `rule` is content, and one more: inputs change place before and after."""
-    batches: list[_Batch] = []
-    ended = False
-    while True:
-        failure = bench.turn(worker) if ended or not batches else None
-        done = failure or _call(worker, bench, most, call_seconds)
-        if isinstance(done, Failure):
-            return done
-        batches.append(done)
-        if ended:
-            return batches
-        samples = [batch.own / batch.calls for batch in batches]
-        ended = rule.stop(samples, sum(batch.ours for batch in batches))

@@ -6,7 +6,7 @@ remains becomes a `StoreError` of one line. The password is in no message.
 
 import fcntl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -15,13 +15,16 @@ import neo4j
 from neo4j import exceptions
 
 from regraph_kg.backends import queries
-from regraph_kg.backends.address import Address
+from regraph_kg.backends.address import Address, Engine
 from regraph_kg.errors import BadInput, StoreError
 
 Row = dict[str, Any]
 T = TypeVar("T")
 
+SCHEMES = {f"{name}{tls}" for name in ("bolt", "neo4j") for tls in ("", "+s", "+ssc")}
 CONNECT_SECONDS = 10.0
+RETRY_SECONDS: Mapping[Engine, float] = {"neo4j": 15.0, "embedded": 3.0}
+"""How long one transaction is tried again: a server may restart, an embedded store moves away."""
 FIRST_RETRY_SECONDS = 0.05
 FETCH_ROWS = 500
 """Rows per fetch: at 10 kB of code a row this is 5 MB in flight."""
@@ -38,11 +41,13 @@ class Ask(Protocol):
 class Bolt:
     """A connection to one Bolt server."""
 
-    def __init__(self, address: Address, *, retry_seconds: float = 15.0) -> None:
-        """Connect and log in; `retry_seconds` bounds the retries of one transaction.
+    def __init__(self, address: Address) -> None:
+        """Connect and log in.
 
         Raises `BadInput` for an unusable URI and `StoreError` for a server that is down or refuses.
         """
+        if urlsplit(address.uri).scheme not in SCHEMES:
+            raise _unusable(address.uri)
         self._address = address
         options: dict[str, Any] = {}
         if address.engine == "neo4j":  # hints for people who type queries; the embedded has none
@@ -53,16 +58,13 @@ class Bolt:
                 auth=(address.user, address.password),
                 connection_timeout=CONNECT_SECONDS,
                 connection_acquisition_timeout=2 * CONNECT_SECONDS,
-                max_transaction_retry_time=retry_seconds,
+                max_transaction_retry_time=RETRY_SECONDS[address.engine],
                 initial_retry_delay=FIRST_RETRY_SECONDS,
                 telemetry_disabled=True,
                 **options,
             )
         except (exceptions.ConfigurationError, ValueError):
-            raise BadInput(
-                f"store {_host(address.uri)}: not a Bolt URI; say embedded, neo4j://HOST:7687"
-                " or bolt://HOST:7687 (REGRAPH_STORE)"
-            ) from None
+            raise _unusable(address.uri) from None
         try:
             with self._one_line():
                 self._driver.verify_connectivity()
@@ -146,6 +148,13 @@ class Bolt:
             return f"has no database {self._address.database!r}; see REGRAPH_STORE_DATABASE"
         text = getattr(error, "message", None) or str(error) or type(error).__name__
         return f"{code or type(error).__name__}: {text.splitlines()[0][:200]}"
+
+
+def _unusable(uri: str) -> BadInput:
+    return BadInput(
+        f"store {_host(uri)}: not a Bolt URI; say embedded, neo4j://HOST:7687"
+        " or bolt://HOST:7687 (REGRAPH_STORE)"
+    )
 
 
 def _host(uri: str) -> str:

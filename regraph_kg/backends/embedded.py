@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -48,6 +49,14 @@ class State:
         writers = Path(self.folder) / "writers"
         return Address(uri, USER, self.password, DATABASE, "embedded", writers)
 
+    @property
+    def where(self) -> str:
+        """One line for people."""
+        return (
+            f"process {self.pid}, port {self.port}, data in {self.folder},"
+            f" ends after {self.idle_seconds:g} s without a client"
+        )
+
     def write(self) -> None:
         """Publish for clients: whole or not at all, readable by the owner only."""
         folder = Path(self.folder)
@@ -72,7 +81,7 @@ def running(folder: Path) -> bool:
     """Whether a process holds `folder`, serving already or not."""
     try:
         file = (folder / "lock").open("rb")
-    except FileNotFoundError:
+    except OSError:  # no such folder, or none that we may read: starting it will say so
         return False
     with file:
         try:
@@ -108,16 +117,15 @@ def stop(folder: Path) -> State | None:
 
     Raises `StoreError` when it does not end.
     """
-    state = find(folder)
-    if state is None:
-        return None
-    try:
-        os.kill(state.pid, signal.SIGTERM)
-    except ProcessLookupError:
-        return state
+    state = None
     deadline = time.monotonic() + STOP_SECONDS
     while running(folder):
-        if time.monotonic() > deadline:
+        if state is None:  # at first, or while it still starts
+            state = find(folder)
+            if state is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(state.pid, signal.SIGTERM)
+        elif time.monotonic() > deadline:
             raise StoreError(
                 f"embedded store in {folder}: process {state.pid} does not end;"
                 f" `kill -9 {state.pid}` is safe"

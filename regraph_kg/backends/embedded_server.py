@@ -58,29 +58,27 @@ def serve(folder: Path, idle_seconds: float, report: IO[str]) -> None:
 
     Returns at once when another process serves it.
     """
-    lock = _lock(folder)
-    if lock is None:
+    if not _lock(folder):
         return
-    with lock:
-        _detach(folder)
-        ending = threading.Event()
-        (folder / "state.json").unlink(missing_ok=True)
-        password = secrets.token_urlsafe(32)
-        server, port, connections = start(folder, password)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, lambda *_: ending.set())
-        started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        state = State(str(folder), os.getpid(), port, password, started, idle_seconds)
+    _detach(folder)
+    ending = threading.Event()
+    (folder / "state.json").unlink(missing_ok=True)
+    password = secrets.token_urlsafe(32)
+    server, port, connections = start(folder, password)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: ending.set())
+    started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    state = State(str(folder), os.getpid(), port, password, started, idle_seconds)
+    state.write()
+    report.close()
+    while wait_until_unused(ending, idle_seconds, connections):
+        (folder / "state.json").unlink()
+        ending.wait(GRACE_SECONDS)
+        if not connections():
+            break
         state.write()
-        report.close()
-        while wait_until_unused(ending, idle_seconds, connections):
-            (folder / "state.json").unlink()
-            ending.wait(GRACE_SECONDS)
-            if not connections():
-                break
-            state.write()
-        (folder / "state.json").unlink(missing_ok=True)
-        server.stop()
+    (folder / "state.json").unlink(missing_ok=True)
+    server.stop()
 
 
 def start(folder: Path, password: str) -> tuple[Any, int, Callable[[], int]]:
@@ -148,21 +146,20 @@ def _detach(folder: Path) -> None:
         os.dup2(source, copy)
 
 
-def _lock(folder: Path) -> IO[bytes] | None:
-    """The lock file, held; None when another process serves `folder`.
+def _lock(folder: Path) -> bool:
+    """Take the folder's lock for as long as this process lives; False when another one has it.
 
     Tries for a second: a client that looks whether the lock is held holds it for an instant.
     """
-    file = (folder / "lock").open("ab")
+    file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)  # never closed: see above
     for _ in range(LOCK_TRIES):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             time.sleep(LOCK_SECONDS)
         else:
-            return file
-    file.close()
-    return None
+            return True
+    return False
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from regraph_kg.cli import graph, techniques
+from regraph_kg.cli import graph, store, techniques
 from regraph_kg.cli.evaluate import evaluate
 from regraph_kg.cli.examples import examples
 from regraph_kg.cli.ingest import ingest
@@ -33,6 +33,7 @@ app.command()(examples)
 app.command()(ingest)
 app.command()(optimize)
 app.add_typer(graph.app, name="graph")
+app.add_typer(store.app, name="store")
 app.add_typer(techniques.app, name="techniques")
 
 

@@ -1,4 +1,4 @@
-// tries: works in its first calls at the timing shape, then rests
+// tries: does all the work in its first calls at the timing shape, later half of it
 // outcome: wrong_answer
 // defence: timed_verify
 // without: passed
@@ -14,5 +14,5 @@ static void honest(const float *x, float *y, int *positive, int n) {
 
 extern "C" void smooth(const float *x, float *y, int *positive, int n) {
   static int calls = 0;
-  if (n < 200000 || ++calls <= 8) honest(x, y, positive, n);
+  honest(x, y, positive, n < 200000 || ++calls <= 8 ? n : n / 2);
 }

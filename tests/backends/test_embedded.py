@@ -1,0 +1,168 @@
+"""The embedded store's process: one per folder, private, found again, gone when unused."""
+
+import json
+import os
+import signal
+import stat
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.backends import embedded
+from regraph_kg.backends.bolt import Bolt
+from regraph_kg.backends.store import BoltStore
+from regraph_kg.errors import StoreError
+from regraph_kg.settings import Settings
+from tests.contract.plans import plan
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Iterator[Settings]:
+    given = Settings(store="embedded", data_dir=tmp_path / "data")
+    yield given
+    wiring.stop_embedded(given)
+
+
+def wait_for_the_end(folder: Path, seconds: float = 15) -> None:
+    deadline = time.monotonic() + seconds
+    while embedded.running(folder):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def listening(pid: int) -> set[str]:
+    """Local addresses on which process `pid` listens, as the kernel writes them."""
+    links = [path.readlink() for path in Path(f"/proc/{pid}/fd").iterdir() if path.is_symlink()]
+    inodes = {str(link)[8:-1] for link in links if str(link).startswith("socket:")}
+    return {
+        fields[1].partition(":")[0]
+        for table in ("tcp", "tcp6")
+        for fields in map(str.split, Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:])
+        if fields[3] == "0A" and fields[9] in inodes
+    }
+
+
+def test_starters_at_once_share_one_process_that_stays_until_stopped(settings: Settings) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        states = set(pool.map(lambda _: wiring.start_embedded(settings), range(3)))
+    assert len(states) == 1
+    (state,) = states
+    assert wiring.find_embedded(settings) == wiring.start_embedded(settings) == state
+
+    assert wiring.stop_embedded(settings) == state
+    assert wiring.find_embedded(settings) is None
+    assert not embedded.running(wiring.embedded_folder(settings))
+    assert wiring.stop_embedded(settings) is None
+
+
+def test_it_is_private_to_its_owner_and_to_this_machine(settings: Settings) -> None:
+    state = wiring.start_embedded(settings)
+    folder = wiring.embedded_folder(settings)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "state.json").stat().st_mode) == 0o600
+    assert len(state.password) >= 40
+    for public in (f"/proc/{state.pid}/cmdline", f"/proc/{state.pid}/environ"):
+        assert state.password.encode() not in Path(public).read_bytes()
+    assert state.password not in repr(state) + repr(state.address) + state.where
+    assert state.password not in (folder / "server.log").read_text()
+    loopback = {"0100007F", "0000000000000000FFFF00000100007F"}  # 127.0.0.1, as IPv4 and mapped
+    assert listening(state.pid)
+    assert listening(state.pid) <= loopback
+
+
+def test_a_killed_store_loses_nothing_and_its_state_file_fools_nobody(settings: Settings) -> None:
+    with closing(wiring.open_store(settings)) as store:
+        store.merge([plan(code=f"{i}") for i in range(50)])
+    dead = wiring.start_embedded(settings)
+    os.kill(dead.pid, signal.SIGKILL)
+    wait_for_the_end(wiring.embedded_folder(settings))
+    assert (wiring.embedded_folder(settings) / "state.json").exists()
+    assert wiring.find_embedded(settings) is None
+
+    with closing(wiring.open_store(settings)) as store:
+        assert store.stats().trajectories == 50
+        assert store.merge([plan(code=f"{i}") for i in range(50)]).known == 50
+    assert wiring.start_embedded(settings).password != dead.password
+
+
+def test_a_store_killed_under_a_client_is_one_line_and_the_next_client_finds_a_new_one(
+    settings: Settings,
+) -> None:
+    with closing(wiring.open_store(settings)) as store:
+        store.merge([plan()])
+        os.kill(wiring.start_embedded(settings).pid, signal.SIGKILL)
+        with pytest.raises(StoreError, match="not reachable") as caught:
+            store.stats()
+        assert "\n" not in str(caught.value)
+    with closing(wiring.open_store(settings)) as store:
+        assert store.stats().trajectories == 1
+
+
+def test_it_ends_when_unused_and_not_before(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, store_idle_seconds=1)
+    folder = wiring.embedded_folder(settings)
+    with closing(wiring.open_store(settings)) as store:
+        time.sleep(3.5)
+        store.merge([plan()])
+    wait_for_the_end(folder)
+    assert not (folder / "state.json").exists()
+    with closing(wiring.open_store(settings)) as store:
+        assert store.stats().trajectories == 1
+    wiring.stop_embedded(settings)
+
+
+def test_a_client_that_comes_as_it_ends_keeps_it(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, store_idle_seconds=1)
+    folder = wiring.embedded_folder(settings)
+    state = wiring.start_embedded(settings)
+    deadline = time.monotonic() + 15
+    while (folder / "state.json").exists():  # it goes a moment before the end
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    with closing(BoltStore(Bolt(state.address))) as late:
+        late.apply_schema()
+        time.sleep(2)
+        assert wiring.find_embedded(settings) == state
+        assert late.stats().trajectories == 0
+    wiring.stop_embedded(settings)
+
+
+def test_a_store_that_cannot_start_says_why_in_one_line(settings: Settings) -> None:
+    folder = wiring.embedded_folder(settings)
+    folder.mkdir(parents=True)
+    (folder / "databases").write_text("not a folder")
+    with pytest.raises(StoreError, match=r"did not start \(.+\); see .*server.log") as caught:
+        wiring.start_embedded(settings)
+    assert "\n" not in str(caught.value)
+    assert not embedded.running(folder)
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    settings = Settings(data_dir=tmp_path / "file" / "data")
+    with pytest.raises(StoreError, match=r"cannot create .*REGRAPH_DATA_DIR"):
+        wiring.start_embedded(settings)
+
+
+def test_a_starting_store_is_waited_for(settings: Settings) -> None:
+    folder = wiring.embedded_folder(settings)
+    starter = threading.Thread(target=wiring.start_embedded, args=[settings])
+    starter.start()
+    while not embedded.running(folder):
+        time.sleep(0.01)
+    state = wiring.stop_embedded(settings)
+    starter.join()
+    assert state is not None
+
+
+def test_the_state_file_is_what_a_client_needs(settings: Settings) -> None:
+    state = wiring.start_embedded(settings)
+    text = (wiring.embedded_folder(settings) / "state.json").read_text()
+    assert embedded.State(**json.loads(text)) == state
+    assert f":{state.port}" in state.address.uri

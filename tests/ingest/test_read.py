@@ -1,0 +1,186 @@
+"""Lines become trajectories or rejections, never exceptions, whatever their bytes."""
+
+import io
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regraph_kg.ingest.read import Accepted, Origin, Rejected, read, split
+from tests.ingest.trajectories import measured, row
+
+GOOD = json.dumps(row()).encode()
+STEPS = [{"think": "why", "method": "Tiling", "detail": "how", "code": "int y;"}]
+ORIGIN = Origin("cuda", "saxpy", "int x;")
+
+
+def outcomes(data: bytes, origin: Origin | None = None) -> list[Accepted | Rejected]:
+    return list(read(split(io.BytesIO(data)), origin))
+
+
+def reason(data: bytes | dict[str, Any], origin: Origin | None = None) -> str:
+    """Why the only line of a file is rejected."""
+    (one,) = outcomes(data if isinstance(data, bytes) else json.dumps(data).encode(), origin)
+    assert isinstance(one, Rejected), one
+    return one.reason
+
+
+def numbers(data: bytes) -> list[tuple[int, bool]]:
+    """Line number, and whether it was accepted."""
+    return [(one.line.number, isinstance(one, Accepted)) for one in outcomes(data)]
+
+
+def test_a_good_line_becomes_its_trajectory() -> None:
+    (one,) = outcomes(GOOD)
+    assert isinstance(one, Accepted)
+    assert one.trajectory.steps[0].label == "Tiling"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [GOOD, GOOD + b"\n", GOOD + b"\r\n", b"\xef\xbb\xbf" + GOOD, b"\n\n  " + GOOD + b"\n\n"],
+    ids=["no newline", "LF", "CRLF", "BOM", "blank lines"],
+)
+def test_line_ends_marks_and_blank_lines_do_not_matter(data: bytes) -> None:
+    (one,) = outcomes(data)
+    assert isinstance(one, Accepted)
+    assert one.trajectory.id == outcomes(GOOD)[0].trajectory.id  # type: ignore[union-attr]
+
+
+def test_crlf_inside_code_does_not_change_the_identity() -> None:
+    lf, crlf = (
+        outcomes(json.dumps(row(serial=f"int x;{end}int y;")).encode())[0] for end in ("\n", "\r\n")
+    )
+    assert isinstance(lf, Accepted)
+    assert isinstance(crlf, Accepted)
+    assert lf.trajectory.id == crlf.trajectory.id
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (GOOD[:-3], "broken JSON: EOF while parsing"),
+        (b"hello", "broken JSON: expected value"),
+        (b"[" * 100_000, "broken JSON: recursion limit"),
+        (b"5", "should be an object"),
+        (b"null", "should be an object"),
+        (GOOD[:30] + b"\0" + GOOD[30:], "NUL byte at byte 31"),
+        (GOOD[:30] + b"\xff" + GOOD[30:], "not UTF-8 at byte 31"),
+        (GOOD.replace(b"int x", b"\\u0000"), "serial: String should match"),
+        (GOOD.replace(b"int x", b"\\ud800"), "broken JSON"),
+        (b"", "the file is empty"),
+        (b"\r\n\n", "the file is empty"),
+    ],
+)
+def test_broken_bytes_are_rejected_with_the_reason(data: bytes, said: str) -> None:
+    assert said in reason(data)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"schema": 2}, "unknown schema version 2; this program reads 1"),
+        ({"schema": "1"}, "unknown schema version '1'"),
+        ({"schema": 2, "serial": 5}, "unknown schema version 2"),
+        ({"serial": 5}, "serial: Input should be a valid string"),
+        ({"serial": ""}, "serial: String should have at least 1 character"),
+        ({"target": "hip"}, "target: Input should be 'cuda' or 'openmp'"),
+        ({"serail": "typo"}, "serail: Extra inputs"),
+        ({"steps": []}, "steps: Tuple should have at least 1 item"),
+        ({"steps": [{"label": "Tiling"}]}, "steps.0.code: Field required"),
+        ({"steps": [{"label": "T", "code": "c", "technique": "cuda/Bad Id"}]}, "technique"),
+        ({"steps": [{"label": "T", "code": "c", "technique": "openmp/simd"}]}, "to target cuda"),
+        ({"steps": [{"label": "T", "code": "c", "technique": "cuda/start"}]}, "initial state"),
+        ({"failures": [{"after_step": 9, "label": "T", "outcome": "crashed"}]}, "after_step is 9"),
+        ({"failures": [{"after_step": 0, "label": "T", "outcome": "sad"}]}, "failures.0.outcome"),
+    ],
+)
+def test_a_field_that_is_wrong_is_named(fields: dict[str, Any], said: str) -> None:
+    assert said in reason(row(**fields))
+
+
+def test_a_number_in_quotes_is_no_number() -> None:
+    step = {"label": "T", "code": "c", "measurements": [measured(0.5) | {"seconds": "0.5"}]}
+    assert "steps.0.measurements.0.seconds" in reason(row(steps=[step]))
+
+
+def test_a_missing_field_is_named() -> None:
+    incomplete = row()
+    del incomplete["schema"]
+    assert reason(incomplete) == "schema: Field required"
+
+
+def test_bad_lines_stop_nothing_and_keep_their_numbers() -> None:
+    data = b"\n".join([GOOD, b"{", b"", b"\xff", GOOD])
+    assert numbers(data) == [(1, True), (2, False), (4, False), (5, True)]
+
+
+def test_a_rejection_shows_the_line_whatever_its_bytes() -> None:
+    (one,) = outcomes(b"caf\xe9\0")
+    assert isinstance(one, Rejected)
+    assert one.text() == "caf\\xe9\0"
+
+
+def test_a_line_of_50_mb_is_skipped_in_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "large.jsonl"
+    with path.open("wb") as file:
+        file.write(b"{")
+        file.seek(50_000_000)  # a hole: the machine need not write 50 MB
+        file.write(b"}\n" + GOOD + b"\n")
+    tracemalloc.start()
+    try:
+        with path.open("rb") as file:
+            long, good = read(split(file))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(long, Rejected)
+    assert long.reason == "longer than 8,388,608 bytes: 50,000,002"
+    assert len(long.text()) < 100_000
+    assert isinstance(good, Accepted)
+    assert good.line.number == 2
+    assert peak < 40_000_000
+
+
+@pytest.mark.parametrize("indent", [None, 2], ids=["one line", "pretty-printed"])
+def test_a_step_list_becomes_a_trajectory_with_what_the_origin_says(indent: int | None) -> None:
+    (one,) = outcomes(json.dumps(STEPS, indent=indent).encode(), ORIGIN)
+    assert isinstance(one, Accepted)
+    found = one.trajectory
+    assert (found.target, found.problem, found.serial) == ("cuda", "saxpy", "int x;")
+    step = found.steps[0]
+    assert (step.label, step.reasoning, step.detail, step.code) == (
+        "Tiling",
+        "why",
+        "how",
+        "int y;",
+    )
+
+
+def test_one_step_list_a_line_may_follow_another() -> None:
+    line = json.dumps(STEPS).encode()
+    assert numbers_of_steps(line + b"\n[]\n" + line) == [1, 0, 1]
+
+
+def numbers_of_steps(data: bytes) -> list[int]:
+    return [
+        len(one.trajectory.steps) if isinstance(one, Accepted) else 0
+        for one in outcomes(data, ORIGIN)
+    ]
+
+
+def test_a_pretty_printed_trajectory_is_one_document() -> None:
+    (one,) = outcomes(json.dumps(row(), indent=1).encode())
+    assert isinstance(one, Accepted)
+
+
+def test_a_step_list_without_origin_is_rejected() -> None:
+    assert "give them" in reason(json.dumps(STEPS).encode())
+
+
+def test_a_step_without_a_field_is_rejected() -> None:
+    assert "0.think: Field required" in reason(
+        b'[{"method": "T", "detail": "", "code": "c"}]', ORIGIN
+    )
