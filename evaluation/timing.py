@@ -1,10 +1,10 @@
 """Samples -> median and interval; when to stop; what is called while the clock runs.
 
 The judge's clock spans each batch of calls, less the round trip of an empty batch. On a busy
-machine it also counts the wait until the judge is woken, so the worker's own figure is used for a batch
-where the two agree: within 5 % or 0.5 ms, batches being about 10 ms. Elsewhere ours is used, so a
-worker whose clock lies gains nothing. Where most batches claim less than half of what passed, and
-long batches do too, by more than waking can take, the candidate is suspicious.
+machine it also counts the wait until the judge is woken, so the worker's own figure is used for a
+batch where the two agree: within 5 % or 0.5 ms, batches being about 10 ms. Elsewhere ours is used,
+so a worker whose clock lies gains nothing. Where most batches claim less than half of what passed,
+and long batches do too, by more than waking can take, the candidate is suspicious.
 
 Not covered: cache flushes (metric "device"), pinned cores, clock and temperature readings.
 """
@@ -43,7 +43,7 @@ class StopRule:
     Ends once the half-width of the median's interval is `half_width` of the median, or after
     `seconds` in timed calls (up to 4 times that while the half-width is above `acceptable`); never
     before 6 samples (fewer cannot give a 95 % interval), except after 3 that are all slower than
-    `give_up_above` seconds: censored.
+    `give_up_above` seconds: censored. 200 samples are always enough.
     """
 
     seconds: float
@@ -51,14 +51,15 @@ class StopRule:
     acceptable: float = math.inf
     give_up_above: float = math.inf
     least: int = 6
+    most: int = 200
     least_censored: int = 3
 
     def stop(self, samples: Sequence[float], spent: float) -> bool:
         """Whether to end after these samples (seconds a call), `spent` seconds of timed calls."""
         if len(samples) >= self.least_censored and min(samples) > self.give_up_above:
             return True
-        if len(samples) < self.least:
-            return False
+        if not self.least <= len(samples) < self.most:
+            return len(samples) >= self.most
         width = half_width(summarise(samples))
         allowed = self.seconds if width <= self.acceptable else _PATIENCE * self.seconds
         return spent >= allowed or width <= self.half_width
@@ -83,7 +84,7 @@ def half_width(timing: Timing) -> float:
 def _order_statistic(count: int) -> int:
     """Samples left out at either end: the most k with P(Binomial(count, 1/2) < k) <= 2.5 %."""
     cut, outside = 0, 1
-    while (outside := outside + math.comb(count, cut + 1)) <= 0.025 * 2**count:
+    while (outside := outside + math.comb(count, cut + 1)) * 40 <= 2**count:
         cut += 1
     return cut
 

@@ -14,7 +14,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.models.base import Target
@@ -111,8 +111,14 @@ PAUSES = (0.5, 1.0, 2.0)
 """Seconds before each new try after a lost connection."""
 
 
+class _Version(BaseModel):
+    """Answer of /api/version, which the official client does not ask for."""
+
+    version: str
+
+
 class OllamaModel:
-    """A model behind an Ollama server (models.md section 2 has the measurements).
+    """A model behind an Ollama server.
 
     A prompt gets a window that it fits in, and is refused rather than cut. An answer cut at
     `max_tokens` is a Reply that finished "length"; asked again with its seed it would be cut again.
@@ -134,6 +140,7 @@ class OllamaModel:
         Raises `ModelError` (no server, unknown model), `BadInput` for a malformed URL.
         """
         self._url = url if "://" in url else f"http://{url}"
+        self._place = re.sub(r"//[^/@]*@", "//", self._url)  # for messages: without a password
         self._model = model
         self._timeout = timeout
         self._temperature = temperature
@@ -236,13 +243,12 @@ class OllamaModel:
 
     def _version(self) -> str:
         """The server's version; a warning where it is too old to refuse an overlong prompt."""
-        response = self._http.get("/api/version").raise_for_status()
-        version = str(response.json()["version"])
+        version = _Version.model_validate_json(self._http.get("/api/version").content).version
         if tuple(map(int, re.findall(r"\d+", version)[:2])) < TRUNCATE_SINCE:
             log.warning(
                 "Ollama %s at %s cuts overlong prompts without a word: update it to %d.%d or newer",
                 version,
-                self._url,
+                self._place,
                 *TRUNCATE_SINCE,
             )
         return version
@@ -261,40 +267,43 @@ class OllamaModel:
         import httpx  # noqa: PLC0415
         import ollama  # noqa: PLC0415
 
-        place = re.sub(r"//[^/@]*@", "//", self._url)  # without a password
         try:
             yield
         except (httpx.InvalidURL, httpx.UnsupportedProtocol):
-            raise BadInput(f"{place} is not a http:// URL: set REGRAPH_OLLAMA_URL") from None
+            raise BadInput(f"{self._place} is not a http:// URL: set REGRAPH_OLLAMA_URL") from None
         except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout):
             raise ModelError(
-                f"no Ollama answers at {place}: start it (ollama serve) or set REGRAPH_OLLAMA_URL"
+                f"no Ollama answers at {self._place}: start it (ollama serve)"
+                " or set REGRAPH_OLLAMA_URL"
             ) from None
         except httpx.TimeoutException:
             raise ModelError(
                 f"{self._model} gave no answer within {self._timeout:g} s: use a smaller model"
                 " or raise REGRAPH_MODEL_TIMEOUT_SECONDS"
             ) from None
-        except httpx.TransportError as error:
+        except httpx.HTTPError as error:
             raise ModelError(
-                f"Ollama at {place} went away in mid-answer ({error}): start it again"
+                f"Ollama at {self._place} went away in mid-answer ({error}): start it again"
             ) from None
         except ollama.ResponseError as error:
-            raise ModelError(self._refusal(error, place)) from None
+            raise ModelError(self._refusal(error)) from None
         except ValueError:
             raise ModelError(
-                f"what answers at {place} is not Ollama: set REGRAPH_OLLAMA_URL"
+                f"what answers at {self._place} is not Ollama: set REGRAPH_OLLAMA_URL"
             ) from None
 
-    def _refusal(self, error: "ollama.ResponseError", place: str) -> str:
+    def _refusal(self, error: "ollama.ResponseError") -> str:
         said = " ".join(str(error.error).split())[:200]
         match error.status_code:
             case HTTPStatus.NOT_FOUND:
-                return f"Ollama at {place} has no model {self._model}: ollama pull {self._model}"
+                return (
+                    f"Ollama at {self._place} has no model {self._model}: ollama pull {self._model}"
+                )
             case HTTPStatus.BAD_REQUEST:
                 return (
                     f"the prompt does not fit {self._model}, which holds {self._ceiling} tokens"
                     f" ({said}): use shorter code or another model"
                 )
             case status:
-                return f"Ollama at {place} failed on {self._model} ({status}: {said}): see its log"
+                failed = f"failed on {self._model} ({status}: {said})"
+                return f"Ollama at {self._place} {failed}: see its log"

@@ -52,6 +52,8 @@ def final_answer(
     for step in finalists(records):
         code = step.code or ""
         report = evaluate_final(Candidate(task.target, code))
+        if report.outcome is Outcome.UNSTABLE_TIMING:  # our machine's fault: timed once more
+            report = evaluate_final(Candidate(task.target, code))
         if _surely_faster(report) and (report.speedup or 0) > best_speedup:
             best, best_speedup = Answer(step.path, code, report), report.speedup or 0
     return best

@@ -18,5 +18,5 @@ def require(what: str, reason: str) -> NoReturn:
     """Report that `what` is absent: a failure where the caller required it, else a skip."""
     assert what in KNOWN, what
     if what in required():
-        pytest.fail(f"{what} is required on this machine: {reason}", pytrace=False)
-    pytest.skip(f"{what}: {reason}")
+        pytest.fail(f"{what} is required here: {reason}", pytrace=False)
+    pytest.skip(reason if reason.startswith(what) else f"{what}: {reason}")

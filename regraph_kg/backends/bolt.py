@@ -6,7 +6,7 @@ remains becomes a `StoreError` of one line. The password is in no message.
 
 import fcntl
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ import neo4j
 from neo4j import exceptions
 
 from regraph_kg.backends import queries
-from regraph_kg.backends.address import Address, Engine
+from regraph_kg.backends.address import Address
 from regraph_kg.errors import BadInput, StoreError
 
 Row = dict[str, Any]
@@ -23,8 +23,6 @@ T = TypeVar("T")
 
 SCHEMES = {f"{name}{tls}" for name in ("bolt", "neo4j") for tls in ("", "+s", "+ssc")}
 CONNECT_SECONDS = 10.0
-RETRY_SECONDS: Mapping[Engine, float] = {"neo4j": 15.0, "embedded": 3.0}
-"""How long one transaction is tried again: a server may restart, an embedded store moves away."""
 FIRST_RETRY_SECONDS = 0.05
 FETCH_ROWS = 500
 """Rows per fetch: at 10 kB of code a row this is 5 MB in flight."""
@@ -41,27 +39,23 @@ class Ask(Protocol):
 class Bolt:
     """A connection to one Bolt server."""
 
-    def __init__(self, address: Address) -> None:
-        """Connect and log in.
+    def __init__(self, address: Address, *, retry_seconds: float = 15.0) -> None:
+        """Connect and log in; `retry_seconds` bounds the retries of one transaction.
 
         Raises `BadInput` for an unusable URI and `StoreError` for a server that is down or refuses.
         """
         if urlsplit(address.uri).scheme not in SCHEMES:
             raise _unusable(address.uri)
         self._address = address
-        options: dict[str, Any] = {}
-        if address.engine == "neo4j":  # hints for people who type queries; the embedded has none
-            options["notifications_min_severity"] = "OFF"
         try:
             self._driver = neo4j.GraphDatabase.driver(
                 address.uri,
                 auth=(address.user, address.password),
                 connection_timeout=CONNECT_SECONDS,
                 connection_acquisition_timeout=2 * CONNECT_SECONDS,
-                max_transaction_retry_time=RETRY_SECONDS[address.engine],
+                max_transaction_retry_time=retry_seconds,
                 initial_retry_delay=FIRST_RETRY_SECONDS,
                 telemetry_disabled=True,
-                **options,
             )
         except (exceptions.ConfigurationError, ValueError):
             raise _unusable(address.uri) from None

@@ -12,6 +12,7 @@ from regraph_kg.cli.ingest import ingest
 from regraph_kg.cli.optimize import optimize
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
 
+DEBUG = "--debug"
 KEYBOARD_INTERRUPT = 130
 """What typer returns for a Ctrl-C that no command handled."""
 
@@ -39,15 +40,16 @@ app.add_typer(techniques.app, name="techniques")
 
 @app.callback()
 def _root(
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Annotated[bool, typer.Option(DEBUG, help="Show tracebacks.")] = False,
 ) -> None:
     """Options of every command."""
 
 
 def main() -> None:
     """Entry point of the `regraph` script: every ending gets a documented exit code."""
+    words = [word for word in sys.argv[1:] if word != DEBUG]  # it may stand anywhere
     try:
-        code = app(standalone_mode=False)
+        code = app(words, standalone_mode=False)
     except RegraphError as error:
         _end(error)
     except typer.TyperException as error:
@@ -55,6 +57,8 @@ def main() -> None:
     except BrokenPipeError:  # the reader (head, less) has seen enough
         sys.stdout = None
         code = 0
+    except Exception as error:  # noqa: BLE001 (a bug of ours: still one line for the user)
+        _end(RegraphError(f"unexpected {type(error).__name__}: {error}; {DEBUG} shows where"))
     if code == KEYBOARD_INTERRUPT:
         _end(Interrupted("interrupted; run the same command again"))
     sys.exit(code)
@@ -68,7 +72,7 @@ def _usage(error: typer.TyperException) -> BadInput:
 
 
 def _end(error: RegraphError) -> NoReturn:
-    if "--debug" in sys.argv:
+    if DEBUG in sys.argv:
         raise error
     typer.echo(f"regraph: {error}", err=True)
     sys.exit(error.exit_code)

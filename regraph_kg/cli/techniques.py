@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Target
 from regraph_kg.models.graph import EFFECT_SCALE, Neighbourhood, Successor
-from regraph_kg.models.technique import Technique, Vocabulary, start_id
+from regraph_kg.models.technique import Technique, Vocabulary, spelling, start_id
 
 TARGETS: tuple[Target, ...] = ("cuda", "openmp")
 
@@ -88,10 +88,9 @@ def resolve(name: str, known: Mapping[str, Technique], target: Target | None) ->
         return found[0]
     if found:
         raise BadInput(f"technique {name!r} is {' and '.join(found)}: give --target, or the id")
-    slug = name.lower().replace(" ", "-")
-    near = get_close_matches(slug, [key.partition("/")[2] for key in known], n=3, cutoff=0.5)
-    close = [key for key in known if key.partition("/")[2] in near]
-    hint = f"; near it: {', '.join(close)}" if close else ""
+    by_slug = {key.partition("/")[2]: key for key in known if target in (None, known[key].target)}
+    near = get_close_matches(spelling(name).replace(" ", "-"), by_slug, n=3)
+    hint = f"; near it: {', '.join(by_slug[slug] for slug in near)}" if near else ""
     raise BadInput(f"technique {name!r} is not in the graph (regraph techniques list){hint}")
 
 

@@ -94,7 +94,7 @@ def test_a_killed_store_loses_nothing_and_its_state_file_fools_nobody(settings: 
 def test_a_store_killed_under_a_client_is_one_line_and_the_next_client_finds_a_new_one(
     settings: Settings,
 ) -> None:
-    with closing(wiring.open_store(settings)) as store:
+    with closing(wiring.open_store(settings, retry_seconds=1)) as store:
         store.merge([plan()])
         os.kill(wiring.start_embedded(settings).pid, signal.SIGKILL)
         with pytest.raises(StoreError, match="not reachable") as caught:
@@ -140,7 +140,7 @@ def test_a_store_that_cannot_start_says_why_in_one_line(settings: Settings) -> N
     with pytest.raises(StoreError, match=r"did not start \(.+\); see .*server.log") as caught:
         wiring.start_embedded(settings)
     assert "\n" not in str(caught.value)
-    assert not embedded.running(folder)
+    wait_for_the_end(folder)
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:

@@ -47,11 +47,11 @@ def contents(store: GraphStore) -> dict[str, Any]:
     }
 
 
-def ingest(settings: Settings, path: Path) -> Iterator[pipeline.Batch]:
+def ingest(store: GraphStore, path: Path) -> Iterator[pipeline.Batch]:
     """Ingest a file in small batches."""
-    with closing(wiring.open_store(settings)) as store, path.open("rb") as file:
-        vocabulary = pipeline.open_vocabulary(store, VOCABULARY)
-        labeller = LexicalLabeller(VOCABULARY)
+    vocabulary = pipeline.open_vocabulary(store, VOCABULARY)
+    labeller = LexicalLabeller(VOCABULARY)
+    with path.open("rb") as file:
         lines = read(split(file))
         yield from pipeline.ingest(lines, store, vocabulary, labeller, batch_lines=BATCH)
 
@@ -61,7 +61,7 @@ def killed(settings: Settings, path: Path, batches: int, moment: float) -> None:
     reports, reporting = os.pipe()
     pid = os.fork()
     if pid == 0:
-        for _ in ingest(settings, path):
+        for _ in ingest(wiring.open_store(settings), path):
             os.write(reporting, b".")
         time.sleep(60)  # the kill comes, late as it may be
         os._exit(0)
@@ -74,28 +74,20 @@ def killed(settings: Settings, path: Path, batches: int, moment: float) -> None:
     os.close(reporting)
 
 
-def held(settings: Settings) -> int:
-    with closing(wiring.open_store(settings)) as store:
-        return store.stats().trajectories
-
-
-def save(settings: Settings, path: Path) -> None:
-    with closing(wiring.open_store(settings)) as store:
-        path.write_text(json.dumps(contents(store)))
-
-
 def main(path: Path, folder: Path, seed: int, points: int) -> None:
     settings, chance = read_settings(), random.Random(seed)
-    wipe(settings)
-    whole = len(list(ingest(settings, path)))
-    save(settings, folder / "whole.json")
+    with closing(wiring.open_store(settings)) as store:
+        whole = len(list(ingest(store, path)))
+        (folder / "whole.json").write_text(json.dumps(contents(store)))
     for point in range(points):
         wipe(settings)
         reported = chance.randrange(whole)
         killed(settings, path, reported, chance.uniform(0, LONGEST_MOMENT))
-        (folder / f"{point}.killed").write_text(f"{held(settings)} {reported * BATCH}")
-        list(ingest(settings, path))
-        save(settings, folder / f"{point}.json")
+        with closing(wiring.open_store(settings)) as store:
+            held = store.stats().trajectories
+            list(ingest(store, path))
+            (folder / f"{point}.killed").write_text(f"{held} {reported * BATCH}")
+            (folder / f"{point}.json").write_text(json.dumps(contents(store)))
 
 
 if __name__ == "__main__":

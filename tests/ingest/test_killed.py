@@ -10,7 +10,7 @@ from tests.ingest.trajectories import many, write
 
 ROOT = Path(__file__).parents[2]
 POINTS = 20
-TRAJECTORIES = 24
+TRAJECTORIES = 12
 
 
 def test_kill_9_at_20_random_points_changes_nothing(

@@ -27,7 +27,7 @@ class Served:
     url: str
     names: dict[str, str]
 
-    def open(self, name: str, *, timeout: float = 60, max_tokens: int = 64) -> OllamaModel:
+    def open(self, name: str, *, timeout: float = 120, max_tokens: int = 64) -> OllamaModel:
         return OllamaModel(
             self.url, self.names[name], timeout=timeout, temperature=0.7, max_tokens=max_tokens
         )

@@ -117,12 +117,12 @@ def test_a_server_that_cuts_prompts_is_warned_of_once(
     version: str, fake: FakeOllama, caplog: pytest.LogCaptureFixture
 ) -> None:
     fake.version = version
-    model = open_model(fake.url)
+    model = open_model(fake.url.replace("//", "//me:secret@"))
     model.complete(PROMPT)
     model.complete(PROMPT)
-    assert [record.levelno for record in caplog.records if version in record.message] == [
-        logging.WARNING
-    ]
+    (warning,) = [record for record in caplog.records if version in record.message]
+    assert warning.levelno == logging.WARNING
+    assert "secret" not in warning.message
 
 
 @pytest.mark.parametrize("version", ["0.12.0", "0.23.2", "1.0.0-rc1"])
@@ -173,6 +173,12 @@ def test_the_digest_is_found_with_and_without_a_tag(name: str, fake: FakeOllama)
 def test_a_malformed_url_is_bad_input() -> None:
     with pytest.raises(BadInput, match="set REGRAPH_OLLAMA_URL"):
         open_model("ftp://localhost")
+
+
+@pytest.mark.parametrize("path", ["/elsewhere", "/api/tags?"])
+def test_a_server_of_another_kind_is_told(path: str, fake: FakeOllama) -> None:
+    with pytest.raises(ModelError, match="is not Ollama: set REGRAPH_OLLAMA_URL"):
+        open_model(fake.url + path)
 
 
 def test_a_url_without_a_scheme_is_taken_as_http(fake: FakeOllama) -> None:

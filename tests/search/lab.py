@@ -3,11 +3,16 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 from regraph_kg.graph import GraphStore
+from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import MergePlan, Relabelled
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Step, Trajectory
+from regraph_kg.search.trace import Trace
+from regraph_kg.search.world import World
+from tests.search.toy import header
 
 TOML = """
 schema = 1
@@ -58,6 +63,8 @@ ANSWERS: Mapping[tuple[tuple[str, ...], int, int], str] = {
     ((STRIP, UNROLL), 0, 0): FASTER,
     ((UNROLL, STRIP), 0, 0): loop("2 * v", 5),
 }
+SPEEDUPS = {FAST: 10.0, FASTER: 12.0, loop("2 * v", 5): 4.0}
+"""Of the recorded verdicts; SLOW is slower, WRONG wrong."""
 ONLY_SLOW = {key: SLOW + f"// {number}\n" for number, key in enumerate(ANSWERS)}
 
 
@@ -76,6 +83,37 @@ def write_corpus(
     ]
     text = "".join(json.dumps(line | {"author": "test"}) + "\n" for line in lines)
     (recorded / "scale.openmp.jsonl").write_text(text)
+
+
+def verdict(candidate: Candidate) -> EvalReport:
+    """What a judge would say, without a compiler or a clock."""
+    wrong = candidate.code == WRONG
+    speedup = SPEEDUPS.get(candidate.code, 0.2)
+    return EvalReport(
+        problem="scale",
+        target="openmp",
+        metric="call",
+        code_hash=code_hash(candidate.code),
+        outcome=Outcome.WRONG_ANSWER if wrong else Outcome.PASSED,
+        diagnosis="y[0]: expected 2, got 3" if wrong else "",
+        device="lab device",
+        toolchain="lab 1.0",
+        evaluator="lab",
+        grade="full",
+        speedup=None if wrong else speedup,
+        speedup_interval=None if wrong else Interval(low=0.9 * speedup, high=1.1 * speedup),
+    )
+
+
+def write_verdicts(folder: Path) -> Path:
+    """A trace that holds the verdict of every recorded answer: for --judge."""
+    nobody = cast(Any, None)
+    with Trace.create(folder, header(problem="scale", device="lab device")) as trace:
+        world = trace.world(World(nobody, nobody, nobody, verdict, verdict))
+        for code in [*ANSWERS.values(), *ONLY_SLOW.values()]:
+            world.evaluate(Candidate("openmp", code))
+            world.evaluate_final(Candidate("openmp", code))
+        return trace.path
 
 
 def technique(id_: str) -> Technique:

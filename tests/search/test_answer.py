@@ -105,6 +105,17 @@ def test_without_surely_faster_code_the_serial_code_is_the_answer(
     assert summary.speedup_interval is None
 
 
+def test_a_finalist_whose_timing_was_unstable_is_timed_once_more() -> None:
+    verdicts = iter([f"unstable_timing:{math.log(4)}", math.log(3)])
+    answer = final_answer(
+        TASK,
+        records(step("a", 2.0)),
+        lambda candidate: judge(Candidate("openmp", code(next(verdicts)))),
+    )
+    assert answer.report is not None
+    assert answer.report.speedup == pytest.approx(3.0)
+
+
 def test_the_summary_counts_what_was_bought() -> None:
     found = records(
         step("a", 2.0, calls=2),

@@ -1,0 +1,18 @@
+// tries: counts without atomics: updates get lost
+// outcome: nondeterministic | wrong_answer
+// defence: comparison
+// without: passed
+// problem: smooth-device
+#include <cuda_runtime.h>
+
+__global__ void racing(const float *x, float *y, volatile int *positive, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  y[i] = i > 0 && i < n - 1 ? 0.25f * x[i - 1] + 0.5f * x[i] + 0.25f * x[i + 1] : 0.0f;
+  if (x[i] > 0.0f) *positive = *positive + 1;
+}
+
+extern "C" void smooth(const float *x, float *y, int *positive, int n) {
+  cudaMemsetAsync(positive, 0, sizeof(int));
+  racing<<<(n + 63) / 64, 64>>>(x, y, positive, n);
+}

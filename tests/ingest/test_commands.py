@@ -1,0 +1,326 @@
+"""`regraph ingest`, `graph`, `techniques`, `examples` as they are typed, on the embedded store."""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.cli import app
+from regraph_kg.cli.examples import rows
+from regraph_kg.settings import Settings
+from tests.ingest.trajectories import VOCABULARY, many, measured, row, write
+from tests.stores import environment
+
+STEPS = [{"think": "why", "method": "Tiling", "detail": "how", "code": "int y;"}]
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A folder to work in, and the command."""
+
+    folder: Path
+    capture: pytest.CaptureFixture[str]
+    patch: pytest.MonkeyPatch
+
+    def run(self, *words: str | Path) -> Ended:
+        """`regraph WORDS` in this process."""
+        self.patch.setattr(sys, "argv", ["regraph", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+        said = self.capture.readouterr()
+        return Ended(int(ended.value.code or 0), said.out, said.err)
+
+    def write(self, name: str, *lines: dict[str, Any] | str) -> Path:
+        return write(self.folder / name, *lines)
+
+
+@pytest.fixture
+def desk(
+    embedded_settings: Settings,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Desk]:
+    (tmp_path / "corpus").mkdir()
+    vocabulary = [technique.model_dump() for technique in VOCABULARY]
+    (tmp_path / "corpus" / "techniques.json").write_text(json.dumps(vocabulary))
+    for name, value in environment(embedded_settings).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("REGRAPH_CORPUS", str(tmp_path / "corpus"))
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.chdir(tmp_path)
+    return Desk(tmp_path, capsys, monkeypatch)
+
+
+def test_ingest_says_what_became_of_the_lines(desk: Desk) -> None:
+    file = desk.write("file.jsonl", *many(4), "{broken", many(1)[0])
+    done = desk.run("ingest", file)
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        "trajectories: 4 added, 1 known already, 1 lines rejected",
+        "they brought 10 examples, 10 measurements, 3 techniques that the vocabulary lacks",
+        f"rejected lines, with reasons: {file}.rejected.jsonl",
+    ]
+
+
+def test_ingest_twice_adds_nothing_and_says_so_in_json(desk: Desk) -> None:
+    file = desk.write("file.jsonl", *many(4))
+    first, second = (desk.run("ingest", "--json", file).json() for _ in range(2))
+    assert (first["added"], first["known"], first["techniques"]) == (4, 0, 3)
+    assert (second["added"], second["known"], second["techniques"]) == (0, 4, 0)
+    assert second["rejected_files"] == []
+
+
+def test_rejected_lines_are_listed_with_number_reason_and_text(desk: Desk) -> None:
+    file = desk.write("file.jsonl", row(1, ref="A"), "{broken", row(2, ref="A"))
+    desk.run("ingest", file)
+    report = Path(f"{file}.rejected.jsonl")
+    listed = [json.loads(line) for line in report.read_text().splitlines()]
+    assert {one["line"] for one in listed} >= {2}
+    assert [one["text"] for one in listed if one["line"] == 2] == ["{broken"]
+    (clash,) = (one for one in listed if one["line"] != 2)
+    assert "ref 'A' already names other content" in clash["reason"]
+    assert json.loads(clash["text"])["ref"] == "A"
+
+
+def test_a_mended_file_takes_its_list_of_rejected_lines_away(desk: Desk) -> None:
+    file = desk.write("file.jsonl", "{broken")
+    desk.run("ingest", file)
+    assert Path(f"{file}.rejected.jsonl").exists()
+    desk.write("file.jsonl", row(1))
+    desk.run("ingest", file)
+    assert sorted(path.name for path in desk.folder.iterdir()) == ["corpus", "file.jsonl"]
+
+
+def test_a_list_of_rejected_lines_is_not_ingested(desk: Desk) -> None:
+    good = desk.write("file.jsonl", row(1))
+    report = desk.write("file.jsonl.rejected.jsonl", {"line": 1, "reason": "", "text": ""})
+    done = desk.run("ingest", good, report)
+    assert done.code == 0
+    assert "left out" in done.err
+    assert "0 lines rejected" in done.out
+
+
+@pytest.mark.parametrize("text", ["", "{broken\n", "\n\n"])
+def test_a_file_without_one_good_line_ends_with_1(desk: Desk, text: str) -> None:
+    file = desk.folder / "bad.jsonl"
+    file.write_text(text)
+    done = desk.run("ingest", file)
+    assert done.code == 1
+    assert "0 added, 0 known already, 1 lines rejected" in done.out
+
+
+@pytest.mark.parametrize("name", ["absent.jsonl", "."])
+def test_an_unreadable_file_is_bad_input_before_anything_is_added(desk: Desk, name: str) -> None:
+    good = desk.write("file.jsonl", row(1))
+    done = desk.run("ingest", good, name)
+    assert done.code == 2
+    assert done.err.startswith(f"regraph: {name}: ")
+    assert len(done.err.splitlines()) == 1
+    assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions")
+def test_a_list_of_rejected_lines_that_cannot_be_written_loses_no_good_line(desk: Desk) -> None:
+    file = desk.write("file.jsonl", row(1), "{broken")
+    Path(f"{file}.rejected.jsonl").mkdir()
+    done = desk.run("ingest", file)
+    assert done.code == 3
+    assert "the good lines are in the graph" in done.err
+    assert desk.run("graph", "stats", "--json").json()["trajectories"] == 1
+
+
+def test_a_step_list_is_ingested_with_what_the_options_say(desk: Desk) -> None:
+    serial = desk.folder / "serial.cpp"
+    serial.write_text("int x;")
+    file = desk.write("steps.json", json.dumps(STEPS, indent=2))
+    said = ("--serial", serial, "--problem", "saxpy", "--target", "cuda")
+    assert desk.run("ingest", file, *said).code == 0
+    (line,) = desk.run("graph", "export").out.splitlines()
+    found = json.loads(line)
+    assert (found["problem"], found["serial"], found["target"]) == ("saxpy", "int x;", "cuda")
+
+
+def test_half_of_the_step_lists_options_is_bad_input(desk: Desk) -> None:
+    file = desk.write("steps.json", json.dumps(STEPS))
+    done = desk.run("ingest", file, "--problem", "saxpy")
+    assert (done.code, "together" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "No such file"),
+        ("{}", "not a list"),
+        ("[", "not a list"),
+        ('[{"id": "cuda/Bad", "name": "x", "target": "cuda"}]', "0.id: String should match"),
+        ('[{"id": "cuda/a", "name": "x", "target": "openmp"}]', "does not belong"),
+        (
+            '[{"id": "cuda/a", "name": "x", "target": "cuda"},'
+            ' {"id": "cuda/b", "name": "b", "target": "cuda", "aliases": ["X"]}]',
+            "techniques cuda/a and cuda/b share the name 'X'",
+        ),
+    ],
+)
+def test_an_unusable_vocabulary_is_bad_input(desk: Desk, text: str | None, said: str) -> None:
+    path = desk.folder / "corpus" / "techniques.json"
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    done = desk.run("ingest", desk.write("file.jsonl", row(1)))
+    assert done.code == 2
+    assert done.err.startswith(f"regraph: {path}: ")
+    assert said in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_stats_count_what_the_graph_holds(desk: Desk) -> None:
+    desk.run("ingest", desk.write("file.jsonl", *many(4)))
+    assert desk.run("graph", "stats").out.splitlines() == [
+        "techniques    7",
+        "transitions   10 examples of 7 pairs",
+        "trajectories  4 (4 cuda)",
+        "schema        1",
+    ]
+
+
+def test_an_empty_graph_has_zeros_and_no_example(desk: Desk) -> None:
+    assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
+    assert desk.run("graph", "export").out == ""
+    assert desk.run("techniques", "list", "--json").json() == []
+    assert desk.run("examples", "start", "tiling").code == 2
+
+
+def test_an_export_and_its_vocabulary_make_the_same_graph_again(desk: Desk) -> None:
+    desk.run("ingest", desk.write("file.jsonl", *many(6)))
+    exported = desk.folder / "export.jsonl"
+    assert desk.run("graph", "export", "--output", exported).code == 0
+    vocabulary = desk.folder / "vocabulary.json"
+    vocabulary.write_text(desk.run("techniques", "list", "--json").out)
+    again = desk.run("ingest", "--json", exported, "--vocabulary", vocabulary).json()
+    assert (again["added"], again["known"], again["rejected"]) == (0, 6, 0)
+    assert desk.run("graph", "export").out == exported.read_text()
+
+
+def test_an_export_that_cannot_be_written_is_bad_input(desk: Desk) -> None:
+    done = desk.run("graph", "export", "--output", desk.folder / "absent" / "file")
+    assert (done.code, "--output" in done.err) == (2, True)
+
+
+def test_the_schema_accepts_what_is_exported(desk: Desk) -> None:
+    schema = desk.run("graph", "schema").json()
+    desk.run("ingest", desk.write("file.jsonl", *many(1)))
+    exported = json.loads(desk.run("graph", "export").out)
+    assert set(schema["required"]) <= set(exported) <= set(schema["properties"])
+
+
+def test_techniques_are_listed_with_their_aliases(desk: Desk) -> None:
+    desk.run("ingest", desk.write("file.jsonl", row(1, "tiling with shared memory")))
+    listed = desk.run("techniques", "list", "--target", "cuda").out
+    assert "cuda/shared-memory-tiling" in listed
+    assert "tiling with shared memory" in listed
+    assert "openmp/" not in listed
+
+
+@pytest.mark.parametrize("name", ["cuda/shared-memory-tiling", "SMEM tiling", "tiled-kernel"])
+def test_a_technique_is_shown_by_id_name_or_alias(desk: Desk, name: str) -> None:
+    one = row(1, "Tiled kernel", "Odd trick")
+    one["steps"][1]["measurements"] = [measured(0.25)]
+    desk.run("ingest", desk.write("file.jsonl", one))
+    shown = desk.run("techniques", "show", name).out
+    assert shown.startswith("Shared memory tiling (cuda/shared-memory-tiling)")
+    (successor,) = (line.split() for line in shown.splitlines() if "odd-trick" in line)
+    assert successor == ["cuda/odd-trick", "1", "1", "1", "4x", "4x"]
+    found = desk.run("techniques", "show", name, "--json").json()
+    assert found["technique"]["id"] == "cuda/shared-memory-tiling"
+    assert [one["technique"]["id"] for one in found["successors"]] == ["cuda/odd-trick"]
+
+
+def test_an_unknown_technique_is_bad_input_that_names_what_is_near(desk: Desk) -> None:
+    desk.run("ingest", desk.write("file.jsonl", row(1)))
+    done = desk.run("techniques", "show", "shared memory tilling")
+    assert done.code == 2
+    assert "near it: cuda/shared-memory-tiling" in done.err
+
+
+def test_a_name_of_two_targets_needs_one(desk: Desk) -> None:
+    rows = [row(1, "Odd trick"), row(2, "Odd trick", target="openmp")]
+    desk.run("ingest", desk.write("file.jsonl", *rows))
+    done = desk.run("techniques", "show", "odd trick")
+    assert (done.code, "cuda/odd-trick and openmp/odd-trick" in done.err) == (2, True)
+    assert desk.run("techniques", "show", "odd trick", "--target", "openmp").code == 0
+
+
+def test_examples_show_the_code_side_by_side_with_its_effect(desk: Desk) -> None:
+    one = row(1, "Odd trick", serial="int x;\nint same;", source={"model": "big-model"})
+    step = one["steps"][0]
+    step.update(code="int y;\nint same;", reasoning="because [red]", measurements=[measured(0.25)])
+    desk.run("ingest", desk.write("file.jsonl", one))
+    shown = desk.run("examples", "start", "odd trick").out
+    assert "p1, step 1: 'Odd trick', by big-model" in shown
+    assert "4x by this step, 8x against the serial code, on GPU, nvcc" in shown
+    assert "because [red]" in shown
+    assert any("- int x;" in line and "+ int y;" in line for line in shown.splitlines())
+    assert ':param path => ["cuda/start", "cuda/odd-trick"]' in shown
+
+
+def test_examples_can_leave_a_problem_out(desk: Desk) -> None:
+    desk.run("ingest", desk.write("file.jsonl", row(1, "Odd trick"), row(2, "Odd trick")))
+    words = ("examples", "start", "cuda/odd-trick", "--json")
+    assert len(desk.run(*words).json()) == 2
+    assert len(desk.run(*words, "-k", "1").json()) == 1
+    (left,) = desk.run(*words, "--exclude-problem", "p1").json()
+    assert left["problem"] == "p2"
+
+
+def test_no_example_is_an_honest_negative(desk: Desk) -> None:
+    desk.run("ingest", desk.write("file.jsonl", row(1, "Odd trick")))
+    done = desk.run("examples", "odd trick", "smem tiling")
+    assert done.code == 1
+    assert "no example leads from cuda/odd-trick to cuda/shared-memory-tiling" in done.out
+
+
+def test_code_cannot_steer_the_terminal(desk: Desk) -> None:
+    one = row(1, "Odd trick", serial="int x; // \x1b[2J")
+    one["steps"][0]["reasoning"] = "\x1b]0;title\x07"
+    desk.run("ingest", desk.write("file.jsonl", one))
+    assert "\x1b" not in desk.run("examples", "start", "odd trick").out
+
+
+def test_rows_pair_changed_lines_and_leave_distant_ones_out() -> None:
+    before = [f"line {number}" for number in range(10)]
+    after = [*before[:5], "new", "newer", *before[6:]]
+    assert list(rows(before, after)) == [
+        ("...", "..."),
+        ("line 3", "line 3"),
+        ("line 4", "line 4"),
+        ("line 5", "new"),
+        (None, "newer"),
+        ("line 6", "line 6"),
+        ("line 7", "line 7"),
+        ("...", "..."),
+    ]
+
+
+def test_rows_of_equal_code_say_so() -> None:
+    assert list(rows(["a"], ["a"])) == [("(the code is unchanged)", "(the code is unchanged)")]
+
+
+def test_the_real_corpus_names_no_technique_twice() -> None:
+    corpus = Path(__file__).parents[2] / "corpus"
+    assert len(wiring.vocabulary(Settings(corpus=corpus))) >= 30
