@@ -112,7 +112,10 @@ def main() -> None:
         except ToolError as error:
             not_measured.append(f"{target}: {error}")
             continue
-        for trajectory in candidates(corpus, target):
+        found = list(candidates(corpus, target))
+        if not found:
+            not_measured.append(f"{target}: no trajectory in {corpus}/trajectories")
+        for trajectory in found:
             print(f"judge: {target}, {trajectory.problem}", file=sys.stderr)
             problem = load_problem(corpus / "problems" / trajectory.problem)
             rows.append(row(problem, trajectory, command))

@@ -16,5 +16,4 @@ verify.py      cases, comparison, diagnosis
 timing.py      samples -> median, interval, when to stop
 session.py     one problem on one target: memory, truths, baseline
 evaluate.py    the story: Judge.evaluate = compile, run, verify, time
-measure.py     trajectories measured step by step
 """

@@ -120,7 +120,7 @@ class Verification:
         made, where = self._given(case)
         seen: list[dict[str, Array]] = []
         wrongs: list[str | None] = []
-        while len(seen) < runs or (1 < runs and any(wrongs) and len(seen) < _SUSPECT_RUNS):
+        while len(seen) < runs or (runs > 1 and any(wrongs) and len(seen) < _SUSPECT_RUNS):
             poison = POISONS[len(seen) % 2]
             self._prepare(call, made, poison)
             outputs = self._run(worker, call, made, where)

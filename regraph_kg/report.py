@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from rich.table import Table
-from rich.text import Text
-
 from regraph_kg.models.evaluation import Interval
 from regraph_kg.models.run import RunSummary, SimulationRecord
 
@@ -62,15 +59,16 @@ def headline(summary: RunSummary) -> str:
     return f"{what}: {times(summary.speedup)} faster than the serial code (95 %: {found})"
 
 
-def run_table(summary: RunSummary) -> Table:
-    """How the result came about: path, machine, cost, samples, and what was left out."""
+def run_table(summary: RunSummary, files: Mapping[str, str]) -> str:
+    """How the result came about: path, machine, cost, samples, what was left out, `files`."""
     cost = summary.cost
     rows = {
-        "path": path(summary.best_path),
+        "path": path(summary.best_path) if summary.method == "mcgs" else "",
         "device": f"{summary.device}, {summary.toolchain}",
         "model": summary.model,
         "judge": "" if summary.judge == "live" else f"{summary.judge}: verdicts were replayed",
-        "calls": f"{cost.calls} of {summary.budget}, in {summary.iterations} iterations",
+        "calls": f"{cost.calls} of {summary.budget}, in {summary.iterations} iterations"
+        + ("; nothing is left to try" if summary.stopped == "exhausted" else ""),
         "samples": counts(summary.outcomes),
         "time": f"model {seconds(cost.model_seconds)}, judge {seconds(cost.judge_seconds)}"
         f" ({cost.evaluations} evaluations)",
@@ -78,14 +76,11 @@ def run_table(summary: RunSummary) -> Table:
         if summary.unrecorded
         else "",
         "left out": f"{summary.excluded}'s own examples (--include-own reads them)"
-        if summary.excluded
+        if summary.excluded and summary.method == "mcgs"
         else "",
+        **files,
     }
-    table = Table.grid(padding=(0, 2))
-    for name, value in rows.items():
-        if value:
-            table.add_row(f"  {name}", Text(value))  # plain: no markup, no emoji
-    return table
+    return "\n".join(f"  {name:<10}  {value}" for name, value in rows.items() if value)
 
 
 def _digits(number: float) -> str:

@@ -37,7 +37,6 @@ _EXAMPLES = TypeAdapter(tuple[Example, ...])
 _REPLY = TypeAdapter(Reply)
 _REPORT = TypeAdapter(EvalReport)
 _RECORD = TypeAdapter(SimulationRecord)
-_MAY_DIFFER = ("version", "created")
 
 
 class Line(Frozen):
@@ -160,9 +159,8 @@ class Trace:
         except OSError as error:
             with suppress(OSError):  # if half a line stays, the next reader drops it
                 self._file.truncate(end)
-            raise ToolError(
-                f"{self.path}: {error.strerror} while tracing; make room, nothing is lost"
-            ) from None
+                self._file.seek(end)
+            raise ToolError(f"{self.path}: {error.strerror} while tracing; make room") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +201,7 @@ def refuse_differences(path: Path, was: RunHeader, now: RunHeader) -> None:
     """Raise `BadInput` naming the first thing in which a run would differ from its trace."""
     old, new = _flat(was), _flat(now)
     for name in old | new:
-        if name not in _MAY_DIFFER and old.get(name) != new.get(name):
+        if name != "created" and old.get(name) != new.get(name):
             raise BadInput(
                 f"{path}: {name} was {old.get(name)!r}, now it is {new.get(name)!r};"
                 " resume with what it was, or start a new run"

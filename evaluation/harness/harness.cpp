@@ -174,7 +174,7 @@ bool prepare(uint64_t count) {
   }
   memset(sequence, 0, count * sizeof *sequence);  // the candidate need not know what follows
   control->count = 0;
-  return device_settled(DEVICE_SYNC);
+  return device_settled(flags & DEVICE_SYNC);
 }
 
 void run_calls(void *function, uint64_t count) {

@@ -9,6 +9,7 @@ from regraph_kg.cli import graph, store, techniques
 from regraph_kg.cli.evaluate import evaluate
 from regraph_kg.cli.examples import examples
 from regraph_kg.cli.ingest import ingest
+from regraph_kg.cli.measure import measure
 from regraph_kg.cli.optimize import optimize
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
 
@@ -32,6 +33,7 @@ app = typer.Typer(
 app.command()(evaluate)
 app.command()(examples)
 app.command()(ingest)
+app.command()(measure)
 app.command()(optimize)
 app.add_typer(graph.app, name="graph")
 app.add_typer(store.app, name="store")

@@ -174,10 +174,10 @@ def _summarise(totals: Counter[str], rejected_files: Sequence[Path], *, as_json:
         return
     typer.echo(
         f"trajectories: {totals['added']} added, {totals['known']} known already,"
-        f" {totals['rejected']} lines rejected"
+        f" {totals['rejected']} rejected"
     )
     typer.echo(
-        f"they brought {totals['examples']} examples, {totals['measurements']} measurements,"
+        f"new in the graph: {totals['examples']} examples, {totals['measurements']} measurements,"
         f" {totals['techniques']} techniques that the vocabulary lacks"
     )
     for path in rejected_files:

@@ -299,14 +299,10 @@ def _write(path: Path, code: str) -> None:
 
 
 def _print(summary: RunSummary, output: Path, trace: Path) -> None:
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-
     from regraph_kg import report, wiring  # noqa: PLC0415 (heavy)
 
-    console = Console(highlight=False, markup=False)
-    console.print(report.headline(summary), style="bold", soft_wrap=True)
-    console.print(report.run_table(summary))
-    typer.echo(f"  code: {output}\n  trace: {trace}")
+    typer.secho(report.headline(summary), bold=True)
+    typer.echo(report.run_table(summary, {"code": str(output), "trace": str(trace)}))
     if summary.best_path:
         query = wiring.browser_query(techniques(summary))
         typer.echo(f"\nThis path's examples, in Neo4j Browser:\n{query}")

@@ -215,7 +215,7 @@ class RunSummary(Frozen):
     outcomes: dict[str, int]
     """Samples by outcome."""
     best_path: tuple[str, ...]
-    """Path elements that led to the answer; empty for the serial code."""
+    """Path elements that led to the answer; empty for the serial code, and without a graph."""
     best_code: str
     speedup: float
     """Re-measured in a fresh worker; 1.0 when the serial code is the answer."""

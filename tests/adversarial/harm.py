@@ -3,7 +3,7 @@
 import os
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,23 +38,19 @@ class Scene:
         return text.replace("@SCRATCH@", str(self.folder)).replace("@PORT@", port)
 
     def happened(self, harm: str, report: EvalReport | None, call_seconds: float) -> bool:
-        """Whether this harm was done."""
-        match harm:
-            case "file":
-                return os.listdir(self.folder) != ["ours"]
-            case "connection":
-                return _succeeds(self._listener.accept)
-            case "descriptor":
-                return _succeeds(lambda: os.read(self._pipe[0], 1))
-            case "signal":
-                return self._signals > 0
-            case "process":
-                return _end_sleepers() > 0
-        assert report, f"unknown harm {harm!r}"
+        """Whether this harm was done; "slow" and "fast" are read from the report."""
         if harm == "slow":
-            return report.stages["verify"] > 5 * call_seconds
-        assert harm == "fast", f"unknown harm {harm!r}"
-        return report.speedup is not None and report.speedup > 20
+            return report is not None and report.stages["verify"] > 5 * call_seconds
+        if harm == "fast":
+            return report is not None and (report.speedup or 0) > 5
+        seen: dict[str, Callable[[], bool]] = {
+            "connection": lambda: _succeeds(self._listener.accept),
+            "descriptor": lambda: _succeeds(lambda: os.read(self._pipe[0], 1)),
+            "file": lambda: os.listdir(self.folder) != ["ours"],
+            "process": lambda: _end_sleepers() > 0,
+            "signal": lambda: self._signals > 0,
+        }
+        return seen[harm]()
 
 
 @contextmanager
@@ -75,8 +71,7 @@ def scene(folder: Path) -> Iterator[Scene]:
                 os.close(end)
 
 
-def _succeeds(attempt: object) -> bool:
-    assert callable(attempt)
+def _succeeds(attempt: Callable[[], object]) -> bool:
     try:
         got = attempt()
     except BlockingIOError:

@@ -2,7 +2,7 @@
 
     // tries: what it attempts, in words (further lines are indented)
     // outcome: one outcome, or several with " | "
-    // defence: fields of `Defences` with " + ", or "separation" (then naive.py is the judge without)
+    // defence: fields of `Defences` with " + ", or "separation": naive.py has none
     // without: the outcome when exactly these are switched off; "died": it took the judge with it
     // harm: optional, a name from harm.py: what must happen without the defence, and never with it
     // problem: optional, a folder of problem/ (default "smooth")
@@ -62,4 +62,6 @@ def _read(path: Path) -> Adversary:
 
 def _fields(path: Path) -> dict[str, str]:
     text = path.read_text(encoding="utf-8")
-    return {match[1]: match[2].strip() for match in map(_FIELD.fullmatch, text.splitlines()) if match}
+    return {
+        match[1]: match[2].strip() for match in map(_FIELD.fullmatch, text.splitlines()) if match
+    }

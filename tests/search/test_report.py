@@ -1,7 +1,6 @@
 """How numbers and runs are written."""
 
 import pytest
-from rich.console import Console
 
 from regraph_kg import report
 from regraph_kg.models.evaluation import Interval
@@ -37,10 +36,7 @@ def summary(**fields: object) -> RunSummary:
 
 
 def printed(found: RunSummary) -> str:
-    console = Console(width=120, no_color=True)
-    with console.capture() as capture:
-        console.print(report.run_table(found))
-    return capture.get()
+    return report.run_table(found, {"code": "runs/a-very/long/folder/" * 9 + "x.cpp"})
 
 
 @pytest.mark.parametrize(
@@ -79,7 +75,7 @@ def test_no_improvement_is_told_as_such() -> None:
     assert report.headline(found) == (
         "toy (openmp): no improvement found; the serial code is the answer"
     )
-    assert "path" in printed(found)
+    assert "path        start\n" in printed(found)
 
 
 def test_the_table_says_what_it_cost_and_what_was_left_out() -> None:
@@ -90,6 +86,20 @@ def test_the_table_says_what_it_cost_and_what_was_left_out() -> None:
     assert "2 actions closed" in text
     assert "toy's own examples" in text
     assert "replayed" not in text
+    assert "nothing is left" not in text
+    assert text.endswith("x.cpp")  # on one line, to be copied
+
+
+def test_a_search_that_ran_dry_says_so() -> None:
+    assert "23 of 24, in 20 iterations; nothing is left to try" in printed(
+        summary(stopped="exhausted")
+    )
+
+
+def test_a_method_without_a_graph_has_no_path_and_left_nothing_out() -> None:
+    text = printed(summary(method="standard", best_path=()))
+    assert "path" not in text
+    assert "own examples" not in text
 
 
 def test_the_table_leaves_out_what_there_is_not() -> None:

@@ -1,6 +1,7 @@
-// tries: every launch is over the limit, and the error is swallowed: whatever the output held passes
+// tries: every launch is over the limit, and the error is swallowed: nothing is
+//   computed. Two layers: the answer is compared, and it must depend on the input
 // outcome: wrong_answer
-// defence: comparison
+// defence: comparison + sensitivity
 // without: passed
 // problem: smooth-device
 #include <cuda_runtime.h>
@@ -10,11 +11,6 @@ __global__ void kernel(const float *x, float *y, int *positive, int n) {
   if (i >= n) return;
   y[i] = i > 0 && i < n - 1 ? 0.25f * x[i - 1] + 0.5f * x[i] + 0.25f * x[i + 1] : 0.0f;
   if (x[i] > 0.0f) atomicAdd(positive, 1);
-}
-
-static void honest(const float *x, float *y, int *positive, int n) {
-  cudaMemsetAsync(positive, 0, sizeof(int));
-  kernel<<<(n + 255) / 256, 256>>>(x, y, positive, n);
 }
 
 extern "C" void smooth(const float *x, float *y, int *positive, int n) {

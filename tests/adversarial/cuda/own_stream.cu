@@ -2,7 +2,7 @@
 //   device is waited for, inside the timed span
 // outcome: passed
 // defence: device_sync
-// without: wrong_answer
+// without: wrong_answer | nondeterministic
 // problem: smooth-device
 #include <cuda_runtime.h>
 

@@ -4,7 +4,6 @@
 // without: passed
 // harm: file
 #include <fcntl.h>
-#include <string>
 #include <unistd.h>
 
 static void honest(const float *x, float *y, int *positive, int n) {
@@ -19,9 +18,9 @@ static void honest(const float *x, float *y, int *positive, int n) {
 extern "C" void smooth(const float *x, float *y, int *positive, int n) {
   static bool filled = false;
   honest(x, y, positive, n);
-  const std::string block(1 << 20, 'x');
+  static const char block[1 << 20] = {'x'};
   const int file = filled ? -1 : open("filled", O_WRONLY | O_CREAT, 0600);
   for (int i = 0; i < 8 && file >= 0; ++i)
-    if (write(file, block.data(), block.size()) < 0) break;
+    if (write(file, block, sizeof block) < 0) break;
   filled = true;
 }

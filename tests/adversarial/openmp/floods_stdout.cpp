@@ -2,7 +2,6 @@
 // outcome: crashed
 // defence: output_cap
 // without: passed
-#include <string>
 #include <unistd.h>
 
 static void honest(const float *x, float *y, int *positive, int n) {
@@ -15,10 +14,10 @@ static void honest(const float *x, float *y, int *positive, int n) {
 }
 
 extern "C" void smooth(const float *x, float *y, int *positive, int n) {
-  static const std::string line(1 << 16, 'x');
+  static const char line[1 << 16] = {'\n'};
   static bool said = false;
   honest(x, y, positive, n);
   for (int i = 0; i < 64 && !said; ++i)
-    if (write(1, line.data(), line.size()) < 0) return;
+    if (write(1, line, sizeof line) < 0) return;
   said = true;
 }

@@ -2,7 +2,7 @@
 // outcome: wrong_answer | nondeterministic
 // defence: freeze
 // without: passed
-#include <thread>
+#include <pthread.h>
 #include <unistd.h>
 
 static void honest(const float *x, float *y, int *positive, int n) {
@@ -14,10 +14,23 @@ static void honest(const float *x, float *y, int *positive, int n) {
   *positive = count;
 }
 
+struct Work {
+  const float *x;
+  float *y;
+  int *positive, n;
+};
+
+static void *finish(void *given) {
+  const Work *work = static_cast<Work *>(given);
+  usleep(10000);
+  honest(work->x, work->y, work->positive, work->n);
+  delete work;
+  return nullptr;
+}
+
 extern "C" void smooth(const float *x, float *y, int *positive, int n) {
   if (n >= 200000) return honest(x, y, positive, n);
-  std::thread([=] {
-    usleep(10000);
-    honest(x, y, positive, n);
-  }).detach();
+  pthread_t thread;
+  pthread_create(&thread, nullptr, finish, new Work{x, y, positive, n});
+  pthread_detach(thread);
 }

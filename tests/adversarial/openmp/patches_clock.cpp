@@ -1,6 +1,6 @@
 // tries: interposes clock_gettime in every loaded object, harness included, by its relocations (a
 //   symbol of that name in the candidate comes too late: the harness is bound before). Time then
-//   runs at a thousandth of its speed
+//   runs at a tenth of its speed
 // outcome: suspicious
 // defence: clock_check
 // without: passed
@@ -26,7 +26,7 @@ static int slow_clock(clockid_t id, timespec *t) {
   syscall(SYS_clock_gettime, id, t);
   const long now = t->tv_sec * 1000000000L + t->tv_nsec;
   if (!start) start = now;
-  const long shown = start + (now - start) / 1000;
+  const long shown = start + (now - start) / 10;
   t->tv_sec = shown / 1000000000L;
   t->tv_nsec = shown % 1000000000L;
   return 0;

@@ -4,7 +4,7 @@
 // defence: hidden_memory + sandbox
 // without: passed
 #include <fcntl.h>
-#include <string>
+#include <stdio.h>
 #include <unistd.h>
 
 static void honest(const float *x, float *y, int *positive, int n) {
@@ -18,8 +18,8 @@ static void honest(const float *x, float *y, int *positive, int n) {
 
 extern "C" void smooth(const float *x, float *y, int *positive, int n) {
   char text[256];
-  const std::string path = "/proc/" + std::to_string(getppid()) + "/environ";
-  const int file = open(path.c_str(), O_RDONLY);
+  snprintf(text, sizeof text, "/proc/%d/environ", getppid());
+  const int file = open(text, O_RDONLY);
   const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text);
   if (file >= 0) close(file);
   if (length > 0) honest(x, y, positive, n);
