@@ -6,4 +6,4 @@ MERGE (t:Technique {id: row.id})
   ON MATCH SET t.aliases = t.aliases + [alias IN row.aliases WHERE NOT alias IN t.aliases]
 WITH t, t.new IS NOT NULL AS new
 REMOVE t.new
-RETURN count(CASE WHEN new THEN 1 END) AS added
+RETURN count(DISTINCT CASE WHEN new THEN t.id END) AS added

@@ -1,4 +1,5 @@
-// Create the trajectories that are unknown; say which were, and what the known ones hold.
+// Create the trajectories that are unknown; say which were, and what the known ones hold. REMOVE
+// locks a node that was known, too: what is returned holds until the transaction ends.
 // Parameters: rows [{id, properties}], sorted by id. Columns: id, new, path, measurements, failures.
 UNWIND $rows AS row
 MERGE (t:Trajectory {id: row.id})

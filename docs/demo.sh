@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# The main job, end to end, in a store of its own (.demo): grow a graph, search it, print faster code.
+# The main job, end to end, in a store of its own: grow a graph, search it, print faster code.
 # Called by `make demo`, which puts .venv/bin on PATH.
 set -euo pipefail
-export REGRAPH_DATA_DIR=.demo
-say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
+export REGRAPH_DATA_DIR="${REGRAPH_DATA_DIR:-.demo}"
+say() { printf '\n$ %s\n' "$*"; "$@"; }
 
 say regraph ingest corpus/trajectories/*.jsonl
 say regraph graph stats
-say regraph optimize matmul --target openmp --model recorded --budget 24 --seed 1 --output .demo/matmul.cpp
-cat <<'END'
+say regraph optimize matmul --target openmp --model recorded --budget 24 --seed 1 \
+  --runs "$REGRAPH_DATA_DIR/runs" --output "$REGRAPH_DATA_DIR/matmul.cpp"
+cat <<END
 
-Look around (the demo's graph is in .demo):
-  export REGRAPH_DATA_DIR=.demo PATH="$PWD/.venv/bin:$PATH"
-  regraph techniques list
-  regraph optimize --help
+The model's answers were recorded; graph, compiler, verification and clock are real. Look around:
+  export REGRAPH_DATA_DIR=$REGRAPH_DATA_DIR PATH="\$PWD/.venv/bin:\$PATH"
+  regraph techniques show loop-interchange --target openmp
+  regraph optimize stencil
 END

@@ -1,11 +1,13 @@
 """The arrays and calls of the timing shape: what is called while the clock runs.
 
 Each timed call takes a secret set of inputs and a secret output slot; a slot never gets the same
-set twice in a row, so that work not done leaves a wrong answer behind. `turn` moves every set to
-another place, so that a result remembered by its inputs' addresses is wrong.
+set twice in a row, so that work not done leaves a wrong answer behind. In the end all slots hold
+results of different sets, so that one result for all is wrong. `turn` moves every set to another
+place, so that a result remembered by its inputs' addresses is wrong.
 Not covered: results remembered by the inputs' content.
 """
 
+import itertools
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -90,10 +92,19 @@ class Bench:
             self._arena.set_canaries(place)
         return worker.upload(self._reserved.places)
 
-    def draw(self, most: int) -> list[int]:
-        """Rows of the next batch: three quarters of `most` calls or more, how many is secret."""
+    def draw(self, most: int, *, closing: bool = False) -> list[int]:
+        """Rows of the next batch: three quarters of `most` calls or more, how many is secret.
+
+        A `closing` batch may be the last one, so it ends with every slot once, each with another
+        set: one result handed out for every call is wrong in all slots but one.
+        """
         count = self._rng.randint(-(-3 * most // 4), most)
-        return [self._row(slot) for slot in self._draw_slots(count)]
+        if closing:
+            count = max(count - len(self._reserved.slots), 0)
+        rows = [self._row(slot, self._other_set(slot)) for slot in self._draw_slots(count)]
+        if closing:
+            rows += [self._row(slot, chosen) for slot, chosen in self._draw_pairs()]
+        return rows
 
     def _draw_slots(self, count: int) -> list[int]:
         slots = range(len(self._reserved.slots))
@@ -101,9 +112,22 @@ class Bench:
             return self._rng.sample(slots, count)
         return self._rng.choices(slots, k=count)
 
-    def _row(self, slot: int) -> int:
+    def _other_set(self, slot: int) -> int:
         held = self._holds.get(slot)
-        chosen = self._rng.choice([i for i in range(len(self._sets)) if i != held] or [0])
+        return self._rng.choice([i for i in range(len(self._sets)) if i != held] or [0])
+
+    def _draw_pairs(self) -> list[tuple[int, int]]:
+        """Every slot with a set of its own, other than the one it holds wherever that can be."""
+        order = self._rng.sample(range(len(self._reserved.slots)), len(self._reserved.slots))
+        pairs = [
+            list(zip(order, sets, strict=True))
+            for sets in itertools.permutations(range(len(self._sets)), len(order))
+        ]
+        fresh = [sum(self._holds.get(slot) != chosen for slot, chosen in each) for each in pairs]
+        best = max(fresh)
+        return self._rng.choice([p for p, n in zip(pairs, fresh, strict=True) if n == best])
+
+    def _row(self, slot: int, chosen: int) -> int:
         self._holds[slot], self._last = chosen, slot
         return self._reserved.calls[(chosen - self._shift) % len(self._sets)][slot].row
 

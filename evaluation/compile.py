@@ -4,8 +4,9 @@ A cache entry is written under another name and renamed, so that no kill leaves 
 Its key is sha256 of source, flags, compiler version and, with -march=native, the CPU's features.
 
 Source rules keep a candidate from reading files at compile time: absolute and `..` includes,
-computed includes, #embed, .incbin and .include in assembler. Not covered: such a directive put
-together by token pasting; whatever the compiler's own search path offers.
+computed includes, #embed, .incbin and .include in assembler, and its macros, which could spell
+them. Not covered: such a directive put together by token pasting; whatever the compiler's own
+search path offers.
 """
 
 import codecs
@@ -198,7 +199,7 @@ def rejected(code: str) -> Failure | None:
             return Failure(
                 Outcome.REJECTED_SOURCE, f"not allowed: {line.strip()[:200]} (reaches for files)"
             )
-    assembler = re.search(r"\.\s*(incbin|include)\b", text + _strings(text))
+    assembler = re.search(r"\.\s*(incbin|include|macro|irpc?)\b", text + _strings(text))
     if assembler:
         return Failure(Outcome.REJECTED_SOURCE, f"not allowed: .{assembler[1]} in assembler")
     return None

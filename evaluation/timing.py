@@ -166,9 +166,10 @@ class _Series:
         believed = batch.agrees or not self.check_clock
         return (batch.own if believed else batch.ours) / batch.calls
 
-    def _call(self, most: int, empty: float = 0.0) -> _Batch | Failure:
-        rows = self.bench.draw(most)
-        done = self.worker.call(rows, self.call_seconds + most * BATCH_SECONDS)
+    def _call(self, most: int, empty: float = 0.0, *, closing: bool = False) -> _Batch | Failure:
+        rows = self.bench.draw(most, closing=closing)
+        patience = self.call_seconds * math.ceil(len(rows) / most) + most * BATCH_SECONDS
+        done = self.worker.call(rows, patience)
         if isinstance(done, Failure):
             return done
         return _Batch(len(rows), max(done.ours - empty, 0.0), done.own)
@@ -195,12 +196,15 @@ class _Series:
         return first, most
 
     def _batches(self, most: int, empty: float) -> list[_Batch] | Failure:
-        """Batches until the rule is content, and one more: inputs change place before and after."""
+        """Batches until the rule is content, and one more, before which inputs change place.
+
+        Only then: of two sets, one more turn would bring each back to where it was first seen.
+        """
         batches: list[_Batch] = []
         ended = False
         while True:
-            failure = self.bench.turn(self.worker) if ended or not batches else None
-            done = failure or self._call(most, empty)
+            failure = self.bench.turn(self.worker) if ended else None
+            done = failure or self._call(most, empty, closing=ended)
             if isinstance(done, Failure):
                 return done
             batches.append(done)
@@ -214,7 +218,7 @@ class _Series:
         claimed = median(batch.own / batch.calls for batch in batches)
         most = math.ceil(_CONFIRM_SECONDS / max(claimed, _TICK))
         for _ in range(_CONFIRM_BATCHES):
-            done = self._call(min(self.bench.largest_batch, most), empty)
+            done = self._call(min(self.bench.largest_batch, most), empty, closing=True)
             if isinstance(done, Failure):
                 return done
             if not done.lies or done.ours - done.own < _WAKING_SECONDS:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from regraph_kg.models.base import Target
 from regraph_kg.models.graph import MergePlan, Relabelled
-from regraph_kg.models.technique import Technique, spelling, technique_id
+from regraph_kg.models.technique import LONGEST_NAME, Technique, spelling, technique_id
 from regraph_kg.models.trajectory import Trajectory
 
 
@@ -17,8 +17,8 @@ def plan(
 ) -> MergePlan:
     """One trajectory ready to be merged, with the techniques and aliases that it teaches.
 
-    `known` are techniques by id; one that is not known is made, `created` (UTC, ISO 8601) as of
-    now. A label that the labeller recognized becomes an alias, which is how its verdict is
+    `known` are techniques by id; one that is missing there is made, and dated `created` (UTC, ISO
+    8601). A label that the labeller recognized becomes an alias, which is how its verdict is
     remembered; a given id teaches no alias, because the sender's reason for it is not ours.
     """
     taught: dict[str, Technique] = {}
@@ -42,7 +42,7 @@ def _new(label: Relabelled, target: Target, created: str) -> Technique:
     words = spelling(label.label) if own else label.technique.partition("/")[2].replace("-", " ")
     return Technique(
         id=label.technique,
-        name=words.capitalize() or label.label,
+        name=words.capitalize()[:LONGEST_NAME] or label.label,
         target=target,
         aliases=(label.label,) if own else (),
         created=created,

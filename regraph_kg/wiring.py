@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from regraph_kg.evaluation.evaluate import Judge
     from regraph_kg.evaluation.problem import Problem
     from regraph_kg.graph import GraphStore
+    from regraph_kg.ingest.relabel import Labeller
     from regraph_kg.llm import LanguageModel
     from regraph_kg.models.evaluation import Candidate, EvalReport
     from regraph_kg.models.run import RunHeader, SearchChoice, SimulationRecord, Task
@@ -110,6 +111,13 @@ def vocabulary(settings: Settings, path: Path | None = None) -> "tuple[Technique
         raise BadInput(f"{path}: {where or 'not a list'}: {first['msg']}; {hint}") from None
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
+
+
+def labeller(vocabulary: "Sequence[Technique]") -> "Labeller":
+    """What recognizes techniques under names that `vocabulary` does not list."""
+    from regraph_kg.ingest.relabel import LexicalLabeller  # noqa: PLC0415
+
+    return LexicalLabeller(vocabulary)
 
 
 def find_problem(settings: Settings, name: str) -> "Problem":

@@ -101,6 +101,7 @@ def _wait(settings: Settings, server: subprocess.Popen[bytes]) -> None:
     with neo4j.GraphDatabase.driver(settings.store, auth=auth) as driver:
         while True:
             try:
+                driver.verify_connectivity()
                 driver.execute_query("RETURN 1")
                 return
             except (neo4j.exceptions.DriverError, neo4j.exceptions.Neo4jError):

@@ -71,7 +71,7 @@ def merge(ask: Ask, batch: Mapping[str, Arrival]) -> MergeCounts:
     ]
     claimed = ask("claim_trajectories", rows=rows)
     added = [accepted[row["id"]] for row in claimed if row["new"]]
-    additions = _additions(ask, accepted, [row for row in claimed if not row["new"]])
+    additions = _additions(accepted, [row for row in claimed if not row["new"]])
     _create_transitions(ask, added)
     _write_additions(ask, additions)
     _add_to_next(ask, added, additions)
@@ -121,21 +121,15 @@ def _ref_clashes(ask: Ask, batch: Mapping[str, Arrival]) -> dict[str, str]:
     }
 
 
-def _additions(
-    ask: Ask, batch: Mapping[str, Arrival], known: Sequence[Mapping[str, Any]]
-) -> list[Addition]:
-    """What the batch adds to known trajectories; those stay locked until the transaction ends."""
-    if not any(_addition(batch, row) for row in known):
-        return []
-    ids = [row["id"] for row in known if _addition(batch, row)]
-    found = (_addition(batch, row) for row in ask("lock_trajectories", ids=ids))
-    return [addition for addition in found if addition]
-
-
-def _addition(batch: Mapping[str, Arrival], row: Mapping[str, Any]) -> Addition | None:
-    arrival, before = batch[row["id"]], Evidence.read(row)
-    after = before.plus(arrival.evidence.measurements)
-    return Addition(arrival, before, after) if after.measured() > before.measured() else None
+def _additions(batch: Mapping[str, Arrival], known: Iterable[Mapping[str, Any]]) -> list[Addition]:
+    """What the batch adds to known trajectories."""
+    additions = []
+    for row in known:
+        arrival, before = batch[row["id"]], Evidence.read(row)
+        after = before.plus(arrival.evidence.measurements)
+        if after != before:
+            additions.append(Addition(arrival, before, after))
+    return additions
 
 
 def _create_transitions(ask: Ask, added: Sequence[Arrival]) -> None:

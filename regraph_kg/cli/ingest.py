@@ -51,7 +51,6 @@ def ingest(
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
     from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
-    from regraph_kg.ingest.relabel import LexicalLabeller  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
     settings = read_settings()
@@ -62,7 +61,7 @@ def ingest(
     rejected_files: list[Path] = []
     with closing(wiring.open_store(settings)) as store:
         names = pipeline.open_vocabulary(store, curated)
-        labeller = LexicalLabeller(curated)
+        labeller = wiring.labeller(curated)
         for path in given:
             with path.open("rb") as file, _progress(path) as show, _room() as kept:
                 lines = read(split(file), origin)

@@ -20,6 +20,8 @@ TechniqueId = Annotated[
     StringConstraints(pattern=r"^(cuda|openmp)/[a-z0-9]+(-[a-z0-9]+)*$", max_length=200),
 ]
 
+LONGEST_NAME = 200
+
 
 class Technique(Frozen):
     """A named code optimization within one target.
@@ -28,7 +30,7 @@ class Technique(Frozen):
     """
 
     id: TechniqueId
-    name: str = Field(min_length=1, max_length=200)
+    name: str = Field(min_length=1, max_length=LONGEST_NAME)
     target: Target
     definition: str = ""
     applies: str = ""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation import bench
 from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.device import find_gpu
 from regraph_kg.evaluation.evaluate import Judge
@@ -163,6 +164,15 @@ def test_openmp_gets_through_without_its_defence(
     assert_gets_through(judges, "openmp", adversary, bait)
 
 
+@each(a for a in OPENMP if a.defences == ("fresh_inputs",))
+def test_remembered_results_are_caught_where_large_arrays_leave_few_of_them(
+    cache: Path, adversary: Adversary, bait: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "_LARGE_BYTES", 0)
+    with Judge(cache, limits=LIMITS["openmp"], seed=1) as judge:
+        assert_caught(lambda *_: judge, "openmp", adversary, bait)
+
+
 @each(a for a in OPENMP if a.defences == SEPARATION)
 def test_openmp_gets_past_a_judge_without_separation(
     cache: Path, adversary: Adversary, bait: Scene
@@ -211,7 +221,7 @@ def test_honest_cuda_passes(judges: Judges, path: Path, name: str) -> None:
     assert report.speedup is not None
 
 
-def test_every_defence_has_a_candidate_that_it_alone_stops() -> None:
+def test_every_defence_is_shown_to_matter() -> None:
     shown = {name for adversary in (*OPENMP, *CUDA) for name in adversary.defences}
     assert shown - set(SEPARATION) == {field.name for field in dataclasses.fields(Defences)}
 

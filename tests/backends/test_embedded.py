@@ -108,7 +108,9 @@ def test_it_ends_when_unused_and_not_before(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, store_idle_seconds=1)
     folder = wiring.embedded_folder(settings)
     with closing(wiring.open_store(settings)) as store:
-        time.sleep(3.5)
+        for _ in range(35):
+            assert wiring.find_embedded(settings) is not None
+            time.sleep(0.1)
         store.merge([plan()])
     wait_for_the_end(folder)
     assert not (folder / "state.json").exists()

@@ -65,6 +65,8 @@ def test_a_new_measurement_is_added_to_a_known_trajectory(store: GraphStore) -> 
 def test_a_measurement_with_a_known_key_is_not_added_again(store: GraphStore) -> None:
     store.merge([plan("a", measurements=[measured(effect=2.0)])])
     assert store.merge([plan("a", measurements=[measured(effect=8.0)])]) == MergeCounts(known=1)
+    beside_a_new_one = plan("a", measurements=[measured(effect=8.0), measured(A100)])
+    assert store.merge([beside_a_new_one]) == MergeCounts(known=1, measurements=1)
     assert rows(store)["cuda/start", "cuda/a", H200].sum_log2_effect == ONE
 
 

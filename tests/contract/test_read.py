@@ -4,7 +4,9 @@ import pytest
 
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import Successor
+from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, again, failure, measured, plan
+from tests.stores import wipe
 
 ONE = 2**20
 
@@ -61,12 +63,20 @@ def test_examples_come_verified_here_then_anywhere_then_by_effect_then_by_id(
     elsewhere = plan("a", code="3", measurements=[measured(A100, effect=9.0)])
     failed = plan("a", code="4", measurements=[measured(H200, effect=None)])
     never = plan("a", code="5")
-    store.merge([never, failed, elsewhere, here_slow, here_fast])
     last = sorted((failed, never), key=lambda one: one.trajectory.id)
-    order = [one.trajectory.id for one in (here_fast, here_slow, elsewhere, *last)]
+    broke_later = next(  # verified once, without an effect now, and last by id
+        one
+        for one in (
+            plan("a", code=f"6{i}", measurements=[measured(A100), measured("X", effect=None)])
+            for i in range(1000)
+        )
+        if one.trajectory.id > last[-1].trajectory.id
+    )
+    store.merge([never, failed, elsewhere, here_slow, here_fast, broke_later])
+    order = [one.trajectory.id for one in (here_fast, here_slow, elsewhere, broke_later, *last)]
     found = store.examples("cuda/start", "cuda/a", device=H200, limit=9)
     assert [example.trajectory for example in found] == order
-    assert [example.verified for example in found] == [True, True, True, False, False]
+    assert [example.verified for example in found] == [True, True, True, True, False, False]
     (successor,) = successors(store, H200)
     assert successor.example_ids == tuple(example.id for example in found[:3])
     anywhere = store.examples("cuda/start", "cuda/a", limit=2)
@@ -132,33 +142,34 @@ def test_transitions_are_ordered_by_source_target_and_device(store: GraphStore) 
     assert len(found) == 5
 
 
-def test_export_is_ordered_and_a_fresh_store_exports_the_same(
-    store: GraphStore, request: pytest.FixtureRequest
+def test_export_brings_every_page_in_order(
+    store: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    techniques_of = [
+    monkeypatch.setattr("regraph_kg.backends.store.EXPORT_PAGE", 3)
+    plans = [plan("ab", code=f"{i}") for i in range(8)]
+    store.merge(plans)
+    expected = sorted(one.trajectory.id for one in plans)
+    assert [one.id for one in store.export()] == expected
+
+
+def test_export_is_ordered_and_a_fresh_store_exports_the_same(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    plans = [
         plan("aba", ref="r", measurements=[measured(), measured(A100)], failures=[failure("c")]),
         plan("b", problem="sum", target="openmp", model=""),
         plan("aa", code="2", measurements=[measured(effect=None)]),
     ]
-    store.merge(techniques_of)
+    store.merge(plans)
     store.merge([plan("aa", code="2", measurements=[measured(run="r2")])])
     exported, techniques = tuple(store.export()), store.techniques()
     transitions, stats = store.transitions(), store.stats()
     assert [one.id for one in exported] == sorted(one.id for one in exported)
 
-    store.close()
-    from regraph_kg import wiring  # noqa: PLC0415
-    from tests.stores import wipe  # noqa: PLC0415
-
-    settings = request.getfixturevalue("store_settings")
-    wipe(settings)
-    fresh = wiring.open_store(settings)
-    fresh.add_techniques(techniques)
-    fresh.merge([again(one) for one in exported])
-    assert tuple(fresh.export()) == exported
-    assert (fresh.transitions(), fresh.techniques(), fresh.stats()) == (
-        transitions,
-        techniques,
-        stats,
-    )
-    fresh.close()
+    wipe(store_settings)
+    store.apply_schema()
+    store.add_techniques(techniques)
+    store.merge([again(one) for one in exported])
+    assert tuple(store.export()) == exported
+    assert (store.transitions(), store.techniques()) == (transitions, techniques)
+    assert store.stats() == stats

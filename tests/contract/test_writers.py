@@ -1,13 +1,18 @@
 """Contract: several writers at once lose nothing, double nothing, and their sums are exact."""
 
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 
 from regraph_kg import wiring
+from regraph_kg.backends import merge
+from regraph_kg.backends.bolt import Ask, Bolt, Row
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, failure, measured, plan
+from tests.stores import address, wipe
 
 Batches = Sequence[Sequence[MergePlan]]
 
@@ -48,8 +53,6 @@ def test_overlapping_batches_of_three_writers_add_up(
     assert sum(one.techniques for one in counts) == 3
     concurrent = (store.transitions(), store.stats(), tuple(store.export()))
 
-    from tests.stores import wipe  # noqa: PLC0415
-
     wipe(store_settings)
     store.apply_schema()
     store.merge(plans)
@@ -72,6 +75,52 @@ def test_measurements_sent_at_once_to_one_trajectory_are_all_kept(
         (f"cuda/{name}", device): 10 for name in "ab" for device in (H200, A100)
     }
     assert sum(row.examples for row in store.transitions()) == 2
+
+
+def test_measurements_sent_at_once_to_trajectories_of_one_pair_add_up(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    store.merge([plan("a", code=f"{who}") for who in range(4)])
+    writers = [
+        [[plan("a", code=f"{who}", measurements=[measured(run=f"r{i}")])] for i in range(15)]
+        for who in range(4)
+    ]
+    write_at_once(store_settings, writers)
+    (row,) = store.transitions()
+    assert (row.examples, row.tried, row.verified) == (4, 60, 60)
+
+
+def test_who_read_a_trajectory_before_it_grew_reads_it_again(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    """Both writers read the trajectory before either writes (where the store lets them)."""
+    store.merge([plan("a")])
+    both_read = threading.Barrier(2)
+
+    def add(device: str) -> None:
+        bolt = Bolt(address(store_settings))
+        batch = merge.arrivals([plan("a", measurements=[measured(device)])])
+
+        def work(ask: Ask) -> None:
+            def waiting(name: str, /, **parameters: object) -> list[Row]:
+                rows = ask(name, **parameters)
+                if name == "claim_trajectories":
+                    with suppress(threading.BrokenBarrierError):
+                        both_read.wait(2)
+                return rows
+
+            merge.merge(waiting, batch)
+
+        with closing(bolt):
+            bolt.write(work)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(add, (H200, A100)))
+    (exported,) = store.export()
+    assert {one.device for one in exported.steps[0].measurements} == {H200, A100}
+    rows = store.transitions()
+    assert [(row.device, row.tried) for row in rows] == [(A100, 1), (H200, 1)]
+    assert sum(row.examples for row in rows) == 1
 
 
 def test_of_two_contents_sent_at_once_under_one_ref_one_is_refused(

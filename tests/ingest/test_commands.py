@@ -73,7 +73,7 @@ def test_ingest_says_what_became_of_the_lines(desk: Desk) -> None:
     assert done.code == 0
     assert done.out.splitlines() == [
         "trajectories: 4 added, 1 known already, 1 rejected",
-        "new in the graph: 10 examples, 10 measurements, 3 techniques that the vocabulary lacks",
+        "new in the graph: 10 examples, 10 measurements, 4 techniques that the vocabulary lacks",
         f"rejected lines, with reasons: {file}.rejected.jsonl",
     ]
 
@@ -81,7 +81,7 @@ def test_ingest_says_what_became_of_the_lines(desk: Desk) -> None:
 def test_ingest_twice_adds_nothing_and_says_so_in_json(desk: Desk) -> None:
     file = desk.write("file.jsonl", *many(4))
     first, second = (desk.run("ingest", "--json", file).json() for _ in range(2))
-    assert (first["added"], first["known"], first["techniques"]) == (4, 0, 3)
+    assert (first["added"], first["known"], first["techniques"]) == (4, 0, 4)
     assert (second["added"], second["known"], second["techniques"]) == (0, 4, 0)
     assert second["rejected_files"] == []
 
@@ -198,7 +198,7 @@ def test_an_unusable_vocabulary_is_bad_input(desk: Desk, text: str | None, said:
 def test_stats_count_what_the_graph_holds(desk: Desk) -> None:
     desk.run("ingest", desk.write("file.jsonl", *many(4)))
     assert desk.run("graph", "stats").out.splitlines() == [
-        "techniques    7",
+        "techniques    8",
         "transitions   10 examples of 7 pairs",
         "trajectories  4 (4 cuda)",
         "schema        1",

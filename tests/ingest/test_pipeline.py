@@ -69,6 +69,7 @@ def test_names_land_on_techniques_whatever_order_and_batches(
     assert {one["id"] for one in forth["techniques"]} == {
         *(technique.id for technique in VOCABULARY),
         "cuda/odd-trick",
+        "cuda/odd-tricking",
         "cuda/bad-idea-0",
         "cuda/bad-idea-1",
     }

@@ -2,7 +2,7 @@
 
 from regraph_kg.ingest.plan import plan
 from regraph_kg.models.graph import MergePlan, Relabelled
-from regraph_kg.models.technique import Technique
+from regraph_kg.models.technique import Technique, technique_id
 from tests.ingest.trajectories import VOCABULARY, trajectory
 
 KNOWN = {technique.id: technique for technique in VOCABULARY}
@@ -65,6 +65,12 @@ def test_a_name_in_another_script_stays_legible() -> None:
 def test_a_name_without_letters_is_kept() -> None:
     made = planned(Relabelled("???", "cuda/technique-e3b0c442", "new"))
     assert made.new[0].name == "???"
+
+
+def test_a_name_that_grows_when_it_is_spelled_out_is_cut() -> None:
+    label = "\ufdfa" * 200  # one character, spelled in eighteen
+    made = planned(Relabelled(label, technique_id("cuda", label), "new"))
+    assert len(made.new[0].name) == 200
 
 
 def test_failed_steps_teach_too() -> None:

@@ -176,6 +176,11 @@ def test_a_pretty_printed_trajectory_is_one_document() -> None:
     assert isinstance(one, Accepted)
 
 
+def test_a_pretty_printed_document_that_is_too_long_is_rejected_whole() -> None:
+    document = json.dumps(row(serial="x" * 17_000_000), indent=1).encode()
+    assert reason(document) == f"longer than 8,388,608 bytes: {len(document):,}"
+
+
 def test_a_step_list_without_origin_is_rejected() -> None:
     assert "give them" in reason(json.dumps(STEPS).encode())
 

@@ -50,12 +50,18 @@ def test_what_is_not_surely_the_same_is_new(label: str) -> None:
 
 
 def test_a_draw_between_two_techniques_is_new() -> None:
-    twins = [
-        Technique(id=f"cuda/{name}", name=f"{name} prefetch buffer", target="cuda")
-        for name in ("left", "right")
-    ]
-    assert LexicalLabeller(twins).resolve("prefetch buffer", "cuda") is None
-    assert LexicalLabeller(twins[:1]).resolve("prefetch buffer left", "cuda") is not None
+    names = {"cuda/one": "prefetch buffer", "cuda/two": "buffer prefetch"}
+    twins = [Technique(id=key, name=name, target="cuda") for key, name in names.items()]
+    assert LexicalLabeller(twins).resolve("prefetching buffers", "cuda") is None
+    alone = LexicalLabeller(twins[:1]).resolve("prefetching buffers", "cuda")
+    assert alone == Relabelled("prefetching buffers", "cuda/one", "lexical")
+
+
+def test_a_verdict_names_the_runner_up() -> None:
+    other = Technique(id="cuda/other", name="Shared memory pool", target="cuda")
+    found = LexicalLabeller((*VOCABULARY, other)).resolve("tiled shared memory", "cuda")
+    assert found is not None
+    assert (found.technique, found.runner_up) == ("cuda/shared-memory-tiling", "cuda/other")
 
 
 def test_a_label_never_resolves_across_targets() -> None:
@@ -74,6 +80,7 @@ def test_no_label_leads_to_the_initial_state(label: str) -> None:
     found = resolved(label, Vocabulary((*VOCABULARY, start)))
     assert found.stage == "new"
     assert found.technique != "cuda/start"
+    assert LexicalLabeller((start,)).resolve(f"{label} optimization", "cuda") is None
 
 
 def test_failures_are_resolved_like_steps() -> None:

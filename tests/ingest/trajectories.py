@@ -58,6 +58,7 @@ def many(count: int) -> list[dict[str, Any]]:
         "Odd trick",
         "odd tricks",
         "Memory coalescing",
+        "odd tricking",
     )
     rows = []
     for number in range(count):

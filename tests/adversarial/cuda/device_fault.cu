@@ -2,7 +2,7 @@
 //   without a look at the device's errors is all that is seen
 // outcome: crashed
 // defence: device_errors + device_sync
-// without: wrong_answer
+// without: wrong_answer | nondeterministic
 #include <cuda_runtime.h>
 
 __global__ void kernel(const float *x, float *y, int *positive, int n) {

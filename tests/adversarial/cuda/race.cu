@@ -1,6 +1,6 @@
 // tries: counts without atomics: updates get lost
 // outcome: nondeterministic | wrong_answer
-// defence: comparison
+// defence: comparison + sensitivity
 // without: passed
 // problem: smooth-device
 #include <cuda_runtime.h>

@@ -1,0 +1,99 @@
+"""What the README promises a newcomer, as typed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("REGRAPH_")},
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+        "REGRAPH_DATA_DIR": str(tmp_path / "data"),
+        "REGRAPH_CACHE_DIR": str(tmp_path / "cache"),
+    }
+
+
+def run(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=280, check=False
+    )
+
+
+def test_the_demo_finds_faster_code_within_three_minutes(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    started = time.monotonic()
+    done = run(environment, "bash", "docs/demo.sh")
+    run(environment, "regraph", "store", "stop")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.search(r"matmul \(openmp\): ([\d.]+)x faster", done.stdout)
+    assert found, done.stdout
+    assert float(found.group(1)) > 1.5
+    assert "left out" in done.stdout
+    assert "matmul" in (tmp_path / "data" / "matmul.cpp").read_text()
+    assert time.monotonic() - started < 180
+
+
+def test_both_commands_of_the_readme_are_targets_of_the_makefile() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = re.findall(r"^    make (\w+)", README, re.MULTILINE)
+    assert named == ["demo", "test"]
+    assert [name for name in named if f"\n{name}:" not in makefile] == []
+
+
+def test_every_command_the_readme_shows_exists(environment: dict[str, str]) -> None:
+    shown = set(re.findall(r"^    regraph (\w+)(?: (list|show|stats|export))?", README, re.M))
+    assert len(shown) >= 5
+    for command, sub in sorted(shown):
+        words = [command, sub] if command in ("techniques", "graph") else [command]
+        done = run(environment, "regraph", *words, "--help")
+        assert done.returncode == 0, (words, done.stderr)
+
+
+def test_every_file_the_readme_links_to_exists() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    assert len(links) >= 8
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_the_tree_of_the_readme_is_the_tree() -> None:
+    shown = re.findall(r"^    (\w+)/ ", README, re.MULTILINE)
+    tracked = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "."}
+    made = {"build", "dist", "runs", "regraph_kg.egg-info"}
+    assert sorted(shown) == sorted(tracked - made)
+
+
+@pytest.mark.parametrize("missing", ["g++", "python3"])
+def test_make_says_in_one_line_what_is_missing(missing: str, tmp_path: Path) -> None:
+    """`make need` on a machine that has everything but one thing."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("bash", "sh", "env", "grep", "g++", "make"):
+        if name != missing:
+            (tools / name).symlink_to(shutil.which(name) or name)
+    if missing != "python3":
+        (tools / "python3").symlink_to(sys.executable)
+    done = subprocess.run(
+        ["make", "-s", "need"],
+        cwd=ROOT,
+        env={"PATH": str(tools)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "regraph needs" in line]
+    assert len(said) == 1
+    assert ("g++" if missing == "g++" else "Python") in said[0]
