@@ -111,7 +111,12 @@ class Bolt:
         if self._address.writers is None:
             yield
             return
-        with self._address.writers.open("ab") as file:
+        try:
+            file = self._address.writers.open("ab")
+        except OSError as error:
+            reason = f"cannot open {self._address.writers} ({error.strerror})"
+            raise StoreError(f"{self.place}: {reason}") from None
+        with file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
@@ -133,7 +138,7 @@ class Bolt:
         code = getattr(error, "code", None) or ""
         if isinstance(error, exceptions.ServiceUnavailable | exceptions.SessionExpired):
             return "not reachable; is the server running? (REGRAPH_STORE, `regraph store status`)"
-        if code.startswith("Neo.ClientError.Security"):
+        if isinstance(error, exceptions.AuthError) or code.endswith("AuthenticationRateLimit"):
             return (
                 f"login of {self._address.user!r} refused;"
                 " see REGRAPH_STORE_USER and REGRAPH_STORE_PASSWORD"

@@ -142,7 +142,7 @@ def _start(folder: Path, idle_seconds: float) -> None:
         raise StoreError(
             f"embedded store: cannot create {folder} ({error.strerror}); set REGRAPH_DATA_DIR"
         ) from None
-    command = [sys.executable, "-m", "regraph_kg.backends.embedded_server"]
+    command = [sys.executable, "-P", "-m", "regraph_kg.backends.embedded_server"]
     launched = subprocess.run(
         [*command, str(folder.resolve()), str(idle_seconds)],
         stdin=subprocess.DEVNULL,

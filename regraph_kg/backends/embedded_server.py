@@ -15,6 +15,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -46,11 +47,11 @@ def main() -> int:
     with os.fdopen(writer, "w") as report:
         try:
             serve(folder, idle_seconds, report)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a line for the caller, the rest for the log
+            traceback.print_exc()
             if not report.closed:
                 report.write(f"{type(error).__name__}: {error}".splitlines()[0])
-            raise  # the log has the traceback
-    return 0
+    os._exit(0)  # not by return: a client's open connection would keep the JVM alive
 
 
 def serve(folder: Path, idle_seconds: float, report: IO[str]) -> None:

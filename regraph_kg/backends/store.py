@@ -227,7 +227,7 @@ def _tallies(rows: Sequence[Mapping[str, Any]]) -> dict[str, Tally]:
     tallies = {}
     for row in rows:
         tally = Tally(best_effect=row.get("best_effect"))
-        tally.counts.update({name: row[name] for name in COUNTS})
+        tally.counts.update({name: row.get(name, 0) for name in COUNTS})
         tallies[row["device"]] = tally
     return tallies
 

@@ -4,13 +4,10 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from regraph_kg.models.evaluation import EvalReport
-
-SLEEPERS = "adversary"
-"""What the processes that a candidate leaves behind call themselves."""
 
 
 class Scene:
@@ -19,6 +16,7 @@ class Scene:
     def __init__(self, folder: Path, listener: socket.socket, pipe: tuple[int, int]) -> None:
         self.folder = folder
         self._listener, self._pipe = listener, pipe
+        self._port = str(listener.getsockname()[1])
         self._signals = 0
         (folder / "ours").write_text("// ours\n")
 
@@ -34,23 +32,31 @@ class Scene:
     def source(self, path: Path) -> str:
         """The candidate's text, its placeholders filled in."""
         text = path.read_text(encoding="utf-8")
-        port = str(self._listener.getsockname()[1])
-        return text.replace("@SCRATCH@", str(self.folder)).replace("@PORT@", port)
+        return text.replace("@SCRATCH@", str(self.folder)).replace("@PORT@", self._port)
 
     def happened(self, harm: str, report: EvalReport | None, call_seconds: float) -> bool:
         """Whether this harm was done; "slow" and "fast" are read from the report."""
         if harm == "slow":
             return report is not None and report.stages["verify"] > 5 * call_seconds
         if harm == "fast":
-            return report is not None and (report.speedup or 0) > 5
+            return report is not None and (report.speedup or 0) > 3
         seen: dict[str, Callable[[], bool]] = {
             "connection": lambda: _succeeds(self._listener.accept),
             "descriptor": lambda: _succeeds(lambda: os.read(self._pipe[0], 1)),
             "file": lambda: os.listdir(self.folder) != ["ours"],
-            "process": lambda: _end_sleepers() > 0,
+            "process": lambda: self.end_sleepers() > 0,
             "signal": lambda: self._signals > 0,
         }
         return seen[harm]()
+
+    def end_sleepers(self) -> int:
+        """Kill the processes that a candidate left behind, by their name; how many there were."""
+        pids = [pid for pid in os.listdir("/proc") if pid.isdigit()]
+        found = [pid for pid in pids if _comm(pid) == f"adv{self._port}"]
+        for pid in found:
+            with suppress(ProcessLookupError):  # it woke up and left
+                os.kill(int(pid), signal.SIGKILL)
+        return len(found)
 
 
 @contextmanager
@@ -66,7 +72,7 @@ def scene(folder: Path) -> Iterator[Scene]:
             yield made
         finally:
             signal.signal(signal.SIGURG, before)
-            _end_sleepers()
+            made.end_sleepers()
             for end in pipe:
                 os.close(end)
 
@@ -79,14 +85,6 @@ def _succeeds(attempt: Callable[[], object]) -> bool:
     if isinstance(got, tuple):
         got[0].close()
     return True
-
-
-def _end_sleepers() -> int:
-    """Kill what candidates left behind; how many there were."""
-    found = [pid for pid in os.listdir("/proc") if pid.isdigit() and _comm(pid) == SLEEPERS]
-    for pid in found:
-        os.kill(int(pid), signal.SIGKILL)
-    return len(found)
 
 
 def _comm(pid: str) -> str:

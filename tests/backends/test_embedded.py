@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import stat
 import threading
@@ -105,10 +106,10 @@ def test_a_store_killed_under_a_client_is_one_line_and_the_next_client_finds_a_n
 
 
 def test_it_ends_when_unused_and_not_before(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path, store_idle_seconds=1)
+    settings = Settings(data_dir=tmp_path, store_idle_seconds=2)
     folder = wiring.embedded_folder(settings)
     with closing(wiring.open_store(settings)) as store:
-        for _ in range(35):
+        for _ in range(45):
             assert wiring.find_embedded(settings) is not None
             time.sleep(0.1)
         store.merge([plan()])
@@ -120,7 +121,7 @@ def test_it_ends_when_unused_and_not_before(tmp_path: Path) -> None:
 
 
 def test_a_client_that_comes_as_it_ends_keeps_it(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path, store_idle_seconds=1)
+    settings = Settings(data_dir=tmp_path, store_idle_seconds=2)
     folder = wiring.embedded_folder(settings)
     state = wiring.start_embedded(settings)
     deadline = time.monotonic() + 15
@@ -129,7 +130,7 @@ def test_a_client_that_comes_as_it_ends_keeps_it(tmp_path: Path) -> None:
         time.sleep(0.01)
     with closing(BoltStore(Bolt(state.address))) as late:
         late.apply_schema()
-        time.sleep(2)
+        time.sleep(3.5)
         assert wiring.find_embedded(settings) == state
         assert late.stats().trajectories == 0
     wiring.stop_embedded(settings)
@@ -168,3 +169,19 @@ def test_the_state_file_is_what_a_client_needs(settings: Settings) -> None:
     text = (wiring.embedded_folder(settings) / "state.json").read_text()
     assert embedded.State(**json.loads(text)) == state
     assert f":{state.port}" in state.address.uri
+
+
+def test_a_writer_whose_folder_was_removed_is_one_line(settings: Settings) -> None:
+    with closing(wiring.open_store(settings, retry_seconds=1)) as store:
+        wiring.stop_embedded(settings)
+        shutil.rmtree(wiring.embedded_folder(settings))
+        with pytest.raises(StoreError, match=r"cannot open .*writers"):
+            store.merge([plan()])
+
+
+def test_the_callers_folder_lends_it_no_modules(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secrets.py").write_text("raise SystemExit('not the standard library')")
+    monkeypatch.chdir(tmp_path)
+    assert wiring.start_embedded(settings).pid > 0

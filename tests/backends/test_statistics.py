@@ -2,6 +2,7 @@
 
 import pytest
 
+from regraph_kg.backends import queries
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.statistics import COUNTS, Pair, Tally, share, total
 from regraph_kg.models.evaluation import Outcome
@@ -13,6 +14,12 @@ START_A = Pair("cuda/start", "cuda/a")
 def test_every_failure_outcome_has_its_count() -> None:
     for outcome in Outcome:
         assert (f"failed_{outcome}" in COUNTS) is (outcome is not Outcome.PASSED)
+
+
+def test_every_count_is_written() -> None:
+    statement = " ".join(queries.text("add_to_next", "neo4j").split())
+    for name in COUNTS:
+        assert f"n.{name} = coalesce(n.{name}, 0) + row.{name}" in statement
 
 
 def test_an_example_is_counted_where_it_was_measured_last() -> None:

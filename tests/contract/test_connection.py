@@ -66,3 +66,11 @@ def test_what_was_saved_is_there_after_reopening(store_settings: Settings) -> No
 def test_closing_twice_is_closing_once(store: GraphStore) -> None:
     store.close()
     store.close()
+
+
+def test_a_routed_uri_reaches_the_same_graph(neo4j_settings: Settings) -> None:
+    routed = neo4j_settings.store.replace("bolt://", "neo4j://")
+    with closing(wiring.open_store(neo4j_settings)) as store:
+        store.merge([plan()])
+    with closing(wiring.open_store(neo4j_settings.model_copy(update={"store": routed}))) as store:
+        assert store.stats().trajectories == 1

@@ -25,7 +25,7 @@ extern "C" void smooth(const float *x, float *y, int *positive, int n) {
   honest(x, y, positive, n);
   for (int twin = 0; twin < 2 && !bred; ++twin) {
     if (fork() != 0) continue;
-    prctl(PR_SET_NAME, "adversary");
+    prctl(PR_SET_NAME, "adv@PORT@");
     sleep(3);
     _exit(0);
   }

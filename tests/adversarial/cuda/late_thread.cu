@@ -1,4 +1,5 @@
-// tries: returns at once and lets a thread finish the work 10 ms later
+// tries: returns at once and lets a thread finish the work 10 ms later (but for its first call,
+//   which loads the kernel)
 // outcome: wrong_answer | nondeterministic
 // defence: freeze
 // without: passed
@@ -30,7 +31,11 @@ static void honest(const float *x, float *y, int *positive, int n) {
 }
 
 extern "C" void smooth(const float *x, float *y, int *positive, int n) {
-  if (n >= 200000) return honest(x, y, positive, n);
+  static bool warm = false;
+  if (n >= 200000 || !warm) {
+    warm = true;
+    return honest(x, y, positive, n);
+  }
   std::thread([=] {
     usleep(10000);
     honest(x, y, positive, n);

@@ -20,7 +20,7 @@ extern "C" void smooth(const float *x, float *y, int *positive, int n) {
   honest(x, y, positive, n);
   if (!bred && fork() == 0) {
     setsid();
-    prctl(PR_SET_NAME, "adversary");
+    prctl(PR_SET_NAME, "adv@PORT@");
     sleep(3);
     _exit(0);
   }

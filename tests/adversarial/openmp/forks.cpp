@@ -19,7 +19,7 @@ static void honest(const float *x, float *y, int *positive, int n) {
 static void breed(int depth) {
   for (int twin = 0; twin < 2 && depth < 3; ++twin) {
     if (fork() != 0) continue;
-    prctl(PR_SET_NAME, "adversary");
+    prctl(PR_SET_NAME, "adv@PORT@");
     breed(depth + 1);
     sleep(3);
     _exit(0);
