@@ -67,7 +67,9 @@ def bare_compile(command: list[str], code: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         name = next(word for word in command if word.startswith("candidate."))
         (Path(folder) / name).write_text(code, encoding="utf-8")
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"bare compile failed: {' '.join(command)}: {done.stderr[-500:]}")
 
 
 def row(problem: Problem, trajectory: Trajectory, command: list[str]) -> dict[str, object]:

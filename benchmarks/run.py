@@ -56,7 +56,8 @@ def measure(name: str, facts: dict[str, str]) -> Path:
     """Run one benchmark and keep its figures; its own errors end the run."""
     date, start = datetime.now(UTC), time.perf_counter()
     script = ROOT / "benchmarks" / f"{name}.py"
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    environment = os.environ | {"PYTHONPATH": path}
     done = subprocess.run(
         [sys.executable, str(script)], cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True
     )
@@ -70,9 +71,9 @@ def measure(name: str, facts: dict[str, str]) -> Path:
     }
     on = facts["gpu"].partition(",")[0] if facts["gpu"] != "none" else facts["cpu"]
     slug = re.sub(r"[^a-z0-9]+", "-", f"{on} {facts['cores']} cores".lower()).strip("-")
-    path = RESULTS / f"{name}-{slug}.json"
-    path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    return path
+    file = RESULTS / f"{name}-{slug}.json"
+    file.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    return file
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ def measure(trajectory: Trajectory, problem: Problem, judge: Judge, run: str) ->
     """The trajectory with a new measurement, named `run`, at each step.
 
     `before_seconds` is the previous step's time, the serial code's for the first step, None after
-    a step that was not timed. Raises `BadInput` where the trajectory starts from other serial code
+    a step that did not pass. Raises `BadInput` where the trajectory starts from other serial code
     than the problem: its times would mean nothing.
     """
     if trajectory.serial != problem.serial_code:
@@ -39,10 +39,9 @@ def measure(trajectory: Trajectory, problem: Problem, judge: Judge, run: str) ->
         report = _judge(judge, problem, trajectory.target, step.code)
         if index == 0 and report.baseline:
             before = report.baseline.median
-        after = report.timing.median if report.timing else None
         new = _measurement(report, run, before)
         steps.append(step.model_copy(update={"measurements": (*step.measurements, new)}))
-        before = after
+        before = new.seconds if report.passed else None
     return trajectory.model_copy(update={"steps": tuple(steps)})
 
 

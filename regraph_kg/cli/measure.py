@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 import typer
 from pydantic import ValidationError
 
-from regraph_kg.errors import BadInput, Environment
+from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.trajectory import Measurement, Trajectory
+from regraph_kg.report import times
 
 
 def measure(
@@ -104,7 +105,7 @@ def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
         new.write_text(_text(trajectories), encoding="utf-8")
         os.replace(new, path)
     except OSError as error:
-        raise Environment(f"{path}: {error.strerror}; choose another place or free space") from None
+        raise ToolError(f"{path}: {error.strerror}; choose another place or free space") from None
 
 
 def _show(trajectory: Trajectory) -> bool:
@@ -118,6 +119,6 @@ def _show(trajectory: Trajectory) -> bool:
 
 def _figures(measurement: Measurement) -> str:
     if not measurement.speedup:
-        return f"{measurement.outcome:>24}"
-    effect = f"{measurement.effect:.3g}x" if measurement.effect else "?"
-    return f"{measurement.speedup:>9.3g}x, by step {effect:>6}"
+        return f"{measurement.outcome:>23}"
+    effect = times(measurement.effect) if measurement.effect else "?"
+    return f"{times(measurement.speedup):>8}, step {effect:>8}"

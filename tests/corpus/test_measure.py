@@ -1,0 +1,139 @@
+"""`regraph measure`: what it writes beside each step, what it skips, and its exit codes."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation.problem import load_problem
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.trajectory import Measurement, Trajectory
+
+PROBLEM = Path(__file__).parents[1] / "evaluation" / "problems" / "scale"
+COMMAND = "from regraph_kg.cli.app import main; main()"
+HEAD = 'extern "C" void scale(const float* x, float* y, float a, int n) '
+RIGHT = HEAD + "{\n  for (int i = 0; i < n; ++i) y[i] = a * x[i];\n}\n"
+SIMD = RIGHT.replace("  for", "#pragma omp simd\n  for")
+WRONG = RIGHT.replace("a * x[i]", "x[i]")
+DONE = (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    cache = tmp_path_factory.mktemp("judge")
+    env = {**os.environ, "REGRAPH_CACHE_DIR": str(cache)}
+
+    def run(*args: str | Path) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-c", COMMAND, "measure", "--grade", "screening", *map(str, args)],
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    def write(*codes: str, serial: str | None = None, more: str = "") -> Path:
+        content = {
+            "schema": 1,
+            "target": "openmp",
+            "problem": str(PROBLEM),
+            "serial": load_problem(PROBLEM).serial_code if serial is None else serial,
+            "steps": [{"label": "step", "code": code} for code in codes],
+        }
+        path = tmp_path / "trajectories.jsonl"
+        line = Trajectory.model_validate(content).model_dump_json(by_alias=True)
+        path.write_text(f"{line}\n{more}")
+        return path
+
+    return write
+
+
+def measurements(text: str) -> list[tuple[Measurement, ...]]:
+    return [s.measurements for s in Trajectory.model_validate_json(text.strip()).steps]
+
+
+def test_each_step_gets_its_outcome_and_the_times_around_it(
+    run: Run, write: Callable[..., Path]
+) -> None:
+    done = run(write(RIGHT, SIMD), "--run", "first")
+    (one,), (two,) = measurements(done.stdout)
+    assert one.outcome in DONE
+    assert two.outcome in DONE
+    assert one.run == two.run == "first"
+    assert one.device == two.device != ""
+    assert one.before_seconds == one.serial_seconds
+    assert one.seconds
+    assert two.serial_seconds
+    if one.outcome is Outcome.PASSED:
+        assert two.before_seconds == one.seconds
+
+
+def test_a_failed_step_stays_with_its_outcome_and_leaves_the_next_without_a_before(
+    run: Run, write: Callable[..., Path]
+) -> None:
+    path = write(WRONG, RIGHT)
+    done = run(path, "--in-place")
+    (one,), (two,) = measurements(path.read_text())
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert (one.outcome, one.seconds) == (Outcome.WRONG_ANSWER, None)
+    assert two.outcome in DONE
+    assert two.before_seconds is None
+
+
+def test_what_this_machine_has_measured_is_measured_again_only_when_asked(
+    run: Run, write: Callable[..., Path]
+) -> None:
+    path = write(RIGHT)
+    run(path, "--in-place", "--run", "one")
+    first = path.read_text()
+    assert run(path, "--in-place", "--run", "two").returncode == 0
+    assert path.read_text() == first
+    run(path, "--in-place", "--run", "three", "--again")
+    (steps,) = measurements(path.read_text())
+    assert [m.run for m in steps] == ["one", "three"]
+
+
+def test_measuring_does_not_change_which_trajectory_it_is(
+    run: Run, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    path, output = write(RIGHT), tmp_path / "measured.jsonl"
+    run(path, "--output", output)
+    before, after = (Trajectory.model_validate_json(p.read_text()) for p in (path, output))
+    assert before.id == after.id
+    assert not before.steps[0].measurements
+    assert after.steps[0].measurements
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"serial": "int main() {}"}, "other serial code"),
+        ({"more": '{"schema": 1}\n'}, "trajectories.jsonl:2: "),
+    ],
+)
+def test_bad_input_is_named_and_nothing_is_written(
+    run: Run, write: Callable[..., Path], given: dict[str, str], said: str
+) -> None:
+    path = write(RIGHT, **given)
+    before = path.read_text()
+    done = run(path, "--in-place")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert path.read_text() == before
+
+
+def test_two_places_to_write_are_one_too_many(run: Run, write: Callable[..., Path]) -> None:
+    done = run(write(RIGHT), "--in-place", "--output", "elsewhere.jsonl")
+    assert done.returncode == 2
+    assert "--output" in done.stderr

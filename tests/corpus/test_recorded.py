@@ -1,0 +1,120 @@
+"""Recorded answers cover what a search can ask for, and do what they say."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.llm import ScriptedModel
+from regraph_kg.models.base import Target
+from regraph_kg.models.evaluation import Candidate, Outcome
+from regraph_kg.models.prompt import Prompt, RecordedAnswer, Reply
+from regraph_kg.models.technique import start_id
+from regraph_kg.search.propose import parse
+
+from .corpus import CORPUS, RECORDED, answers, graph, paths, vocabulary
+
+DEPTH = 3
+SAMPLE = 4
+"""Answers judged of each file and kind; their shapes are tiny."""
+
+
+def split(recorded: str) -> tuple[str, Target]:
+    problem, target = recorded.split(".")
+    assert target in ("cuda", "openmp")
+    return problem, target  # type: ignore[return-value]
+
+
+def test_there_are_recorded_answers_for_every_openmp_problem_and_one_cuda_problem() -> None:
+    assert RECORDED == (
+        "histogram.openmp",
+        "matmul.cuda",
+        "matmul.openmp",
+        "reduction.openmp",
+        "stencil.openmp",
+    )
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+def test_every_path_of_the_graph_without_the_problem_itself_has_an_answer(recorded: str) -> None:
+    problem, target = split(recorded)
+    first = {a.path for a in answers(recorded) if a.attempt == 0 and a.repair == 0}
+    needed = set(paths(graph(target, without=problem), start_id(target), DEPTH))
+    assert needed - first == set()
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+def test_answers_are_found_by_their_key_and_name_known_techniques(recorded: str) -> None:
+    problem, target = split(recorded)
+    model = ScriptedModel.read(CORPUS / "recorded", problem, target)
+    for answer in answers(recorded):
+        assert {element.partition("#")[0] for element in answer.path} <= set(vocabulary().known)
+        reply = model.complete(Prompt(key=answer.key(problem, target), system="", user=""))
+        assert reply.text == answer.text
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+def test_answers_are_one_explained_code_block_with_the_entry_point(recorded: str) -> None:
+    entry = load_problem(CORPUS / "problems" / split(recorded)[0]).entry
+    for answer in answers(recorded):
+        said = answer.text.partition("```")[0].strip()
+        code = parse(Reply(text=answer.text, finish="stop"), entry)
+        assert said
+        assert isinstance(code, str), (answer.path, code)
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+def test_only_failed_answers_are_repaired_and_a_repair_passes(recorded: str) -> None:
+    expected = {(a.path, a.attempt, a.repair): a.expect for a in answers(recorded)}
+    for (path, attempt, repair), outcome in expected.items():
+        if repair:
+            assert expected[path, attempt, repair - 1] is not Outcome.PASSED
+            assert outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+def test_the_answers_give_a_search_good_and_broken_choices(recorded: str) -> None:
+    outcomes = [a.expect for a in answers(recorded)]
+    broken = [outcome for outcome in outcomes if outcome is not Outcome.PASSED]
+    assert len({a.text for a in answers(recorded)}) > len(outcomes) / 2
+    assert 0.05 < len(broken) / len(outcomes) < 0.5
+    assert any(a.attempt for a in answers(recorded))
+    assert any(a.repair for a in answers(recorded))
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
+    with Judge(tmp_path_factory.mktemp("judge")) as judge:
+        yield judge
+
+
+def quick(problem: Path) -> Problem:
+    """The problem, timed at its largest check shape: only the verdict matters here."""
+    loaded = load_problem(problem)
+    sizes = loaded.sizes.model_copy(update={"time": loaded.sizes.check[-1]})
+    return loaded.model_copy(update={"sizes": sizes})
+
+
+def sample(recorded: str) -> list[RecordedAnswer]:
+    """A few that should pass and a few that should not, always the same ones."""
+    rng = random.Random(recorded)
+    known = [a for a in answers(recorded) if a.expect]
+    right = [a for a in known if a.expect is Outcome.PASSED]
+    wrong = [a for a in known if a.expect is not Outcome.PASSED]
+    return rng.sample(right, SAMPLE) + rng.sample(wrong, SAMPLE)
+
+
+@pytest.mark.parametrize("recorded", [name for name in RECORDED if name.endswith(".openmp")])
+def test_a_sample_of_answers_ends_as_expected(recorded: str, judge: Judge) -> None:
+    problem = quick(CORPUS / "problems" / split(recorded)[0])
+    for answer in sample(recorded):
+        code = parse(Reply(text=answer.text, finish="stop"), problem.entry)
+        assert isinstance(code, str)
+        report = judge.evaluate(Candidate("openmp", code), problem)
+        outcome = report.outcome
+        if outcome is Outcome.UNSTABLE_TIMING:  # verified, on a machine in turmoil
+            outcome = Outcome.PASSED
+        assert outcome is answer.expect, (answer.path, answer.attempt, report.diagnosis)
