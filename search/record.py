@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.run import SimulationRecord, StepRecord
 
 
@@ -19,7 +18,7 @@ class Recorder:
     ) -> SimulationRecord:
         """The record of the iteration that bought `steps`, the first of them at its path's end."""
         for step in steps:
-            if step.outcome is Outcome.PASSED and (step.speedup or 0) > self._speedup:
+            if (step.speedup or 0) > self._speedup:
                 self._speedup, self._path = step.speedup or 0, step.path
         made = SimulationRecord(
             iteration=self._iteration,

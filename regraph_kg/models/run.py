@@ -168,7 +168,8 @@ class StepRecord(Frozen):
     outcome: Outcome | None
     """None where the recorded model had no answer."""
     speedup: float | None
-    """Over the serial code, screened; None unless the code is right."""
+    """Over the serial code, screened: the lower bound where the timing was unstable; None unless
+    the code is right."""
     gain: float | None
     """Log gain g_i backed up for this step (method.md 3.2); None for the other methods."""
     cost: Cost

@@ -305,7 +305,7 @@ def test_a_store_that_stays_away_ends_the_search_resumably(
 
 
 def test_two_searches_and_a_writer_share_a_store(grown: Lab) -> None:
-    both = [grown.start("--seed", str(seed)) for seed in (1, 2)]
+    both = [grown.start("--seed", str(seed), thinking=0.1) for seed in (1, 2)]
     for number in range(20):
         grow(grown.store, [STRIP, f"openmp/other-{number}"], problem=f"p{number}")
     for running in both:
