@@ -37,7 +37,7 @@ check: $(VENV)/.dev ## format, lint, types, architecture
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
 
 bench: $(VENV)/.dev ## measure, then rewrite docs/benchmarks.md
-	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python tests/install_neo4j.py && $(BIN)/python benchmarks/run.py
 
 clean: ## remove what make made (not the user's graph)
 	rm -rf $(VENV) build dist .demo *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

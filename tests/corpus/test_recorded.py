@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.device import find_gpu
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.toolchain import find_cuda
 from regraph_kg.llm import ScriptedModel
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, Outcome
 from regraph_kg.models.prompt import Prompt, RecordedAnswer, Reply
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.propose import parse
+from tests.requirement import require
 
 from .corpus import CORPUS, RECORDED, answers, graph, paths, vocabulary
 
@@ -98,23 +102,44 @@ def quick(problem: Path) -> Problem:
     return loaded.model_copy(update={"sizes": sizes})
 
 
-def sample(recorded: str) -> list[RecordedAnswer]:
+def sample(recorded: str, count: int) -> list[RecordedAnswer]:
     """A few that should pass and a few that should not, always the same ones."""
     rng = random.Random(recorded)
     known = [a for a in answers(recorded) if a.expect]
     right = [a for a in known if a.expect is Outcome.PASSED]
     wrong = [a for a in known if a.expect is not Outcome.PASSED]
-    return rng.sample(right, SAMPLE) + rng.sample(wrong, SAMPLE)
+    return [a for kind in (right, wrong) for a in rng.sample(kind, min(count, len(kind)))]
 
 
-@pytest.mark.parametrize("recorded", [name for name in RECORDED if name.endswith(".openmp")])
-def test_a_sample_of_answers_ends_as_expected(recorded: str, judge: Judge) -> None:
-    problem = quick(CORPUS / "problems" / split(recorded)[0])
-    for answer in sample(recorded):
+def assert_expected(recorded: str, chosen: list[RecordedAnswer], judge: Judge) -> None:
+    name, target = split(recorded)
+    problem = quick(CORPUS / "problems" / name)
+    for answer in chosen:
         code = parse(Reply(text=answer.text, finish="stop"), problem.entry)
         assert isinstance(code, str)
-        report = judge.evaluate(Candidate("openmp", code), problem)
+        report = judge.evaluate(Candidate(target, code), problem)
         outcome = report.outcome
         if outcome is Outcome.UNSTABLE_TIMING:  # verified, on a machine in turmoil
             outcome = Outcome.PASSED
         assert outcome is answer.expect, (answer.path, answer.attempt, report.diagnosis)
+
+
+@pytest.mark.parametrize("recorded", [name for name in RECORDED if name.endswith(".openmp")])
+def test_a_sample_of_answers_ends_as_expected(recorded: str, judge: Judge) -> None:
+    assert_expected(recorded, sample(recorded, SAMPLE), judge)
+
+
+@pytest.fixture
+def gpu() -> None:
+    """Skips, or fails where it was required, without nvcc or GPU."""
+    for what, find in (("nvcc", find_cuda), ("gpu", find_gpu)):
+        try:
+            find()
+        except ToolError as error:
+            require(what, str(error))
+
+
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("recorded", [name for name in RECORDED if name.endswith(".cuda")])
+def test_every_cuda_answer_ends_as_expected(recorded: str, judge: Judge) -> None:
+    assert_expected(recorded, [a for a in answers(recorded) if a.expect], judge)
