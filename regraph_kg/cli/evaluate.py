@@ -8,6 +8,7 @@ import typer
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.report import interval, seconds, times
 
 
 def evaluate(
@@ -52,12 +53,11 @@ def _read(path: Path) -> str:
 
 def _text(report: EvalReport) -> str:
     lines = [f"{report.problem} ({report.target}): {report.outcome}"]
-    if report.timing and report.baseline and report.speedup_interval:
-        interval = report.speedup_interval
+    if report.timing and report.baseline and report.speedup and report.speedup_interval:
         lines += [
-            f"speedup    {report.speedup:.3g}x  (95 %: {interval.low:.3g} to {interval.high:.3g})",
-            f"candidate  {report.timing.median * 1e3:.4g} ms a call",
-            f"serial     {report.baseline.median * 1e3:.4g} ms a call",
+            f"speedup    {times(report.speedup)}  (95 %: {interval(report.speedup_interval)})",
+            f"candidate  {seconds(report.timing.median)} a call",
+            f"serial     {seconds(report.baseline.median)} a call",
         ]
     if report.diagnosis:
         lines.append(report.diagnosis)
