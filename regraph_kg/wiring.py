@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from regraph_kg.evaluation.problem import Problem
     from regraph_kg.graph import GraphStore
     from regraph_kg.ingest.relabel import Labeller
-    from regraph_kg.llm import LanguageModel
+    from regraph_kg.llm.model import LanguageModel
     from regraph_kg.models.evaluation import Candidate, EvalReport
     from regraph_kg.models.run import RunHeader, SearchChoice, SimulationRecord, Task
     from regraph_kg.models.technique import Technique
@@ -137,7 +137,8 @@ def find_problem(settings: Settings, name: str) -> "Problem":
 
 def language_model(settings: Settings, spec: str, problem: str, target: Target) -> "LanguageModel":
     """The model that `spec` names: "recorded" (answers in the corpus) or "ollama:NAME"."""
-    from regraph_kg.llm import OllamaModel, ScriptedModel  # noqa: PLC0415
+    from regraph_kg.llm.ollama import OllamaModel  # noqa: PLC0415
+    from regraph_kg.llm.scripted import ScriptedModel  # noqa: PLC0415
 
     kind, _, name = spec.partition(":")
     if spec == "recorded":

@@ -23,6 +23,18 @@ class Relabelled:
     stage: RelabelStage
     score: float = 1.0
     runner_up: str | None = None
+    runner_up_score: float | None = None
+    model: str = ""
+    """Name and digest of the model that decided or embedded; empty where none did."""
+    prompt_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSpace:
+    """Which model embeds reasonings, in how many dimensions; a graph holds vectors of one space."""
+
+    model: str
+    dimension: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +42,19 @@ class MergePlan:
     """One trajectory, resolved, ready to be merged in one transaction.
 
     `labels[i]` resolves `trajectory.steps[i]`, `failed_labels[i]` resolves
-    `trajectory.failures[i]`; `new` are techniques that the store may not know yet.
+    `trajectory.failures[i]`; `new` are techniques that the store may not know yet. `embeddings[i]`
+    is that of `trajectory.steps[i].reasoning` in the space `embedding`; both empty = none made.
     """
 
     trajectory: Trajectory
     labels: tuple[Relabelled, ...]
     failed_labels: tuple[Relabelled, ...] = ()
     new: tuple[Technique, ...] = ()
+    embeddings: tuple[bytes, ...] = ()
+    """Unit vectors, packed little-endian float32."""
+    embedding: EmbeddingSpace | None = None
+    created: str = ""
+    """When the plan was made; UTC, ISO 8601."""
 
     def path(self) -> tuple[str, ...]:
         """Technique ids from the start on; `len(steps) + 1` of them."""

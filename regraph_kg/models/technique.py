@@ -36,6 +36,10 @@ class Technique(Frozen):
     applies: str = ""
     """When it applies, in one sentence."""
     aliases: tuple[str, ...] = ()
+    replaces: tuple[TechniqueId, ...] = ()
+    """Ids of techniques that were merged into this one: what is sent under them lands here."""
+    review: bool = False
+    """Made by an ingest under a name that nothing recognized; nobody has looked at it yet."""
     created: str = ""
     """UTC, ISO 8601; empty for the shipped vocabulary."""
 

@@ -89,6 +89,8 @@ class FailedStep(Frozen):
     outcome: Outcome
     diagnosis: Note = ""
     code_hash: Note = ""
+    code: Note = ""
+    """What was tried; a store keeps it for a few failures of a pair, as evidence."""
     device: Name | None = None
     """Where it failed; None = unknown, counted under "unmeasured"."""
 

@@ -11,7 +11,7 @@ from regraph_kg.evaluation.device import find_gpu
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem import Problem, load_problem
 from regraph_kg.evaluation.toolchain import find_cuda
-from regraph_kg.llm import ScriptedModel
+from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, Outcome
 from regraph_kg.models.prompt import Prompt, RecordedAnswer, Reply

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from regraph_kg.errors import ModelError
-from regraph_kg.llm import OllamaModel
+from regraph_kg.llm.ollama import OllamaModel
 from regraph_kg.models.prompt import Prompt, PromptKey
 from tests.llm import real_ollama
 from tests.llm.fake_ollama import MODELS, FakeOllama

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm import OllamaModel
+from regraph_kg.llm.ollama import OllamaModel
 from regraph_kg.models.prompt import Prompt, PromptKey
 from tests.llm import real_ollama
 from tests.llm.fake_ollama import FakeModel, FakeOllama

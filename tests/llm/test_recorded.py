@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput
-from regraph_kg.llm import ScriptedModel
+from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.base import Target
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.settings import read_settings

@@ -4,7 +4,7 @@ import sys
 import time
 
 from regraph_kg.cli import app
-from regraph_kg.llm import ScriptedModel
+from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.prompt import Prompt, Reply
 
 if __name__ == "__main__":

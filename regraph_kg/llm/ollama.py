@@ -1,100 +1,27 @@
-"""LanguageModel: the one seam to whatever writes code; recorded answers and Ollama behind it.
+"""OllamaModel: a model behind an Ollama server.
 
 Covers what a local server does in silence: cut a prompt, cut an answer, clamp a window, think
-unasked. Not here: what a prompt says (search/prompt.py), and whether an answer is code.
+unasked.
 """
 
-import hashlib
 import logging
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.models.base import Target
-from regraph_kg.models.prompt import Prompt, PromptKey, RecordedAnswer, Reply
+from regraph_kg.models.prompt import Prompt, Reply
 
 if TYPE_CHECKING:  # at run time they cost 0.6 s, which only a live model is worth
     import httpx
     import ollama
 
 log = logging.getLogger(__name__)
-
-
-class LanguageModel(Protocol):
-    """Answers prompts. Raises `ModelError` when the model or its server fails."""
-
-    @property
-    def name(self) -> str:
-        """Name, digest and options: what makes two runs comparable."""
-
-    def complete(self, prompt: Prompt) -> Reply:
-        """One answer to `prompt`; a miss of a recorded model is a Reply too ("unrecorded")."""
-
-
-class ScriptedModel:
-    """Answers that were written down before, each under the key of its prompt."""
-
-    def __init__(self, name: str, answers: Mapping[PromptKey, str]) -> None:
-        self.name = name
-        self._answers = answers
-
-    @classmethod
-    def read(cls, folder: Path, problem: str, target: Target) -> Self:
-        """The answers of `folder`/<problem>.<target>.jsonl, one `RecordedAnswer` a line.
-
-        Raises `BadInput` for a missing file, a bad line, or two answers under one key.
-        """
-        path = folder / f"{problem}.{target}.jsonl"
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
-            there = ", ".join(sorted(file.stem for file in folder.glob("*.jsonl"))) or "none"
-            raise BadInput(
-                f"no recorded answers for {problem}.{target} in {folder} (there: {there});"
-                " use a live model: --model ollama:NAME"
-            ) from None
-        except OSError as error:
-            raise BadInput(f"{path}: {error.strerror}; recorded answers must be readable") from None
-        name = f"recorded:{hashlib.sha256(content).hexdigest()[:12]}"
-        return cls(name, _recorded(path, content, problem, target))
-
-    def complete(self, prompt: Prompt) -> Reply:
-        """The recorded answer, or a Reply that finished "unrecorded"; never raises."""
-        text = self._answers.get(prompt.key)
-        if text is None:
-            return Reply(text="", finish="unrecorded", model=self.name)
-        return Reply(text=text, finish="stop", model=self.name)
-
-
-def _recorded(path: Path, content: bytes, problem: str, target: Target) -> dict[PromptKey, str]:
-    answers: dict[PromptKey, str] = {}
-    lines: dict[PromptKey, int] = {}
-    for number, line in enumerate(content.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            answer = RecordedAnswer.model_validate_json(line)
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"])) or "line"
-            raise BadInput(f"{path}:{number}: {field}: {first['msg']}") from None
-        key = answer.key(problem, target)
-        if key in lines:
-            raise BadInput(
-                f"{path}:{number}: same path, attempt and repair as line {lines[key]};"
-                " remove one of the two"
-            )
-        answers[key] = answer.text
-        lines[key] = number
-    return answers
-
 
 SMALLEST_WINDOW = 4096
 """Tokens. Windows are powers of two from here on: each change of size reloads the model."""

@@ -1,0 +1,70 @@
+"""ScriptedModel: answers that were written down before, replayed by the key of their prompt."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from pydantic import ValidationError
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Target
+from regraph_kg.models.prompt import Prompt, PromptKey, RecordedAnswer, Reply
+
+
+class ScriptedModel:
+    """Answers that were written down before, each under the key of its prompt."""
+
+    def __init__(self, name: str, answers: Mapping[PromptKey, str]) -> None:
+        self.name = name
+        self._answers = answers
+
+    @classmethod
+    def read(cls, folder: Path, problem: str, target: Target) -> Self:
+        """The answers of `folder`/<problem>.<target>.jsonl, one `RecordedAnswer` a line.
+
+        Raises `BadInput` for a missing file, a bad line, or two answers under one key.
+        """
+        path = folder / f"{problem}.{target}.jsonl"
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            there = ", ".join(sorted(file.stem for file in folder.glob("*.jsonl"))) or "none"
+            raise BadInput(
+                f"no recorded answers for {problem}.{target} in {folder} (there: {there});"
+                " use a live model: --model ollama:NAME"
+            ) from None
+        except OSError as error:
+            raise BadInput(f"{path}: {error.strerror}; recorded answers must be readable") from None
+        name = f"recorded:{hashlib.sha256(content).hexdigest()[:12]}"
+        return cls(name, _recorded(path, content, problem, target))
+
+    def complete(self, prompt: Prompt) -> Reply:
+        """The recorded answer, or a Reply that finished "unrecorded"; never raises."""
+        text = self._answers.get(prompt.key)
+        if text is None:
+            return Reply(text="", finish="unrecorded", model=self.name)
+        return Reply(text=text, finish="stop", model=self.name)
+
+
+def _recorded(path: Path, content: bytes, problem: str, target: Target) -> dict[PromptKey, str]:
+    answers: dict[PromptKey, str] = {}
+    lines: dict[PromptKey, int] = {}
+    for number, line in enumerate(content.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            answer = RecordedAnswer.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(map(str, first["loc"])) or "line"
+            raise BadInput(f"{path}:{number}: {field}: {first['msg']}") from None
+        key = answer.key(problem, target)
+        if key in lines:
+            raise BadInput(
+                f"{path}:{number}: same path, attempt and repair as line {lines[key]};"
+                " remove one of the two"
+            )
+        answers[key] = answer.text
+        lines[key] = number
+    return answers
