@@ -25,7 +25,7 @@ from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest.pipeline import BATCH_LINES, ingest, open_vocabulary
 from regraph_kg.ingest.read import read, split
-from regraph_kg.ingest.relabel import LexicalLabeller
+from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import Settings
@@ -150,7 +150,7 @@ def ingest_seconds(store: GraphStore, session: Bare, examples: int) -> tuple[flo
     sent = trajectories(examples)
     lines = "".join(one.model_dump_json(by_alias=True) + "\n" for one in sent).encode()
     known = open_vocabulary(store, vocabulary())
-    batches = ingest(read(split(io.BytesIO(lines))), store, known, LexicalLabeller(vocabulary()))
+    batches = ingest(read(split(io.BytesIO(lines))), store, Cascade(known))
     own = least = 0.0
     for first in range(0, len(sent), BATCH_LINES):
         batch = sent[first : first + BATCH_LINES]

@@ -1,9 +1,15 @@
-// Add unknown techniques; extend the aliases of known ones.
+// Add unknown techniques, but none that was merged away; extend the aliases of known ones, but not
+// by what a curator took from them.
 // Parameters: techniques [{id, aliases, properties}], sorted by id. Columns: added.
+OPTIONAL MATCH (heir:Technique)
+WHERE size(heir.replaces) > 0
+WITH collect(heir.replaces) AS replaced
 UNWIND $techniques AS row
+WITH row WHERE none(ids IN replaced WHERE row.id IN ids)
 MERGE (t:Technique {id: row.id})
   ON CREATE SET t += row.properties, t.new = true
-  ON MATCH SET t.aliases = t.aliases + [alias IN row.aliases WHERE NOT alias IN t.aliases]
+  ON MATCH SET t.aliases = t.aliases + [alias IN row.aliases WHERE NOT alias IN t.aliases
+                                        AND NOT alias IN coalesce(t.disowned, [])]
 WITH t, t.new IS NOT NULL AS new
 REMOVE t.new
 RETURN count(DISTINCT CASE WHEN new THEN t.id END) AS added

@@ -1,4 +1,4 @@
-// One TRANSITION per step of a new trajectory.
+// Examples as relationships of their pair.
 // Parameters: rows [{source, target, properties}], sorted by pair. Columns: written.
 UNWIND $rows AS row
 MATCH (s:Technique {id: row.source}), (d:Technique {id: row.target})

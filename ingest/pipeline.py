@@ -4,6 +4,7 @@ Each batch is one transaction, and each trajectory knows itself by its content: 
 killed is simply run again, and whoever ingests the same file meanwhile does no harm.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +12,7 @@ from datetime import UTC, datetime
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest.plan import plan
 from regraph_kg.ingest.read import Accepted, Rejected
-from regraph_kg.ingest.relabel import Labeller, relabel
+from regraph_kg.ingest.relabel.cascade import Cascade, Label, labels_of
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique, Vocabulary
 
@@ -28,27 +29,41 @@ class Batch:
     rejected: tuple[Rejected, ...]
 
 
-def open_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabulary:
-    """Add the vocabulary file's techniques to the graph; what both know is what names mean."""
-    vocabulary = Vocabulary(curated)  # checked before anything is written
-    store.add_techniques(vocabulary.curated)
+def read_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabulary:
+    """What names mean: the vocabulary file's techniques, and what the graph knows beyond them."""
+    Vocabulary(curated)  # checked before the graph is asked
     return Vocabulary(curated, store.techniques())
+
+
+def open_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabulary:
+    """`read_vocabulary`, and add to the graph what it lacks; what curators took away stays away."""
+    vocabulary = read_vocabulary(store, curated)
+    store.add_techniques(vocabulary.curated)
+    return vocabulary
+
+
+def survey(lines: Iterable[Accepted | Rejected]) -> Counter[Label]:
+    """The labels that the good lines hold, and how many steps have each."""
+    return Counter(labels_of(line.trajectory for line in lines if isinstance(line, Accepted)))
 
 
 def ingest(
     lines: Iterable[Accepted | Rejected],
     store: GraphStore,
-    vocabulary: Vocabulary,
-    labeller: Labeller,
+    cascade: Cascade,
     *,
     batch_lines: int = BATCH_LINES,
 ) -> Iterator[Batch]:
-    """Merge what `lines` hold into `store`, and report batch by batch as it happens."""
+    """Merge what `lines` hold into `store`, and report batch by batch as it happens.
+
+    The store must know the cascade's vocabulary (`open_vocabulary`).
+    """
     created = datetime.now(UTC).isoformat(timespec="seconds")
+    known = cascade.vocabulary.known
 
     def planned(line: Accepted) -> MergePlan:
-        labels = relabel(line.trajectory, vocabulary, labeller)
-        return plan(line.trajectory, labels.steps, labels.failures, vocabulary.known, created)
+        labels = cascade.relabel(line.trajectory)
+        return plan(line.trajectory, labels.steps, labels.failures, known, created, labels.coined)
 
     for batch in _batches(lines, batch_lines):
         accepted = [line for line in batch if isinstance(line, Accepted)]

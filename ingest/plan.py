@@ -14,36 +14,50 @@ def plan(
     failed_labels: Sequence[Relabelled],
     known: Mapping[str, Technique],
     created: str,
+    coined: Sequence[Technique] = (),
 ) -> MergePlan:
     """One trajectory ready to be merged, with the techniques and aliases that it teaches.
 
-    `known` are techniques by id; one that is missing there is made, and dated `created` (UTC, ISO
-    8601). A label that the labeller recognized becomes an alias, which is how its verdict is
-    remembered; a given id teaches no alias, because the sender's reason for it is not ours.
+    `known` are techniques by id; one that is missing there is made, dated `created` (UTC, ISO 8601)
+    and to be reviewed, as `coined` describes it where it is there. A label that a stage recognized
+    becomes an alias, which is how its verdict is remembered; a given id teaches no alias, because
+    the sender's reason for it is not ours. Of a known technique only the new aliases are sent:
+    whatever else a curator does to it meanwhile stands.
     """
+    described = {technique.id: technique for technique in coined}
     taught: dict[str, Technique] = {}
     for label in (*labels, *failed_labels):
-        technique = taught.get(label.technique) or known.get(label.technique)
-        if technique is None:
-            technique = _new(label, trajectory.target, created)
-        elif label.stage in ("given", "exact", "alias"):
-            continue
-        elif label.label not in technique.aliases:
+        technique = taught.get(label.technique)
+        if technique is None and label.technique in known:
+            if not _teaches(label, known[label.technique]):
+                continue
+            technique = known[label.technique].model_copy(update={"aliases": ()})
+        technique = technique or _new(label, trajectory.target, described, created)
+        if _teaches(label, technique):
             aliases = (*technique.aliases, label.label)
             technique = technique.model_copy(update={"aliases": aliases})
         taught[technique.id] = technique
     new = tuple(taught[key] for key in sorted(taught))
-    return MergePlan(trajectory, tuple(labels), tuple(failed_labels), new)
+    return MergePlan(trajectory, tuple(labels), tuple(failed_labels), new, created=created)
 
 
-def _new(label: Relabelled, target: Target, created: str) -> Technique:
-    """A technique that nobody has described yet; its name follows from its id where it can."""
+def _teaches(label: Relabelled, technique: Technique) -> bool:
+    """Whether the label is a name of the technique that it does not have yet."""
+    return label.stage not in ("given", "exact", "alias") and label.label not in technique.aliases
+
+
+def _new(
+    label: Relabelled, target: Target, described: Mapping[str, Technique], created: str
+) -> Technique:
+    """A technique that nobody has reviewed yet; its name follows from its id where it can."""
+    if label.technique in described:
+        return described[label.technique].model_copy(update={"aliases": (), "created": created})
     own = technique_id(target, label.label) == label.technique
     words = spelling(label.label) if own else label.technique.partition("/")[2].replace("-", " ")
     return Technique(
         id=label.technique,
         name=words.capitalize()[:LONGEST_NAME] or label.label,
         target=target,
-        aliases=(label.label,) if own else (),
+        review=True,
         created=created,
     )

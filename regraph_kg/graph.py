@@ -1,36 +1,49 @@
 """GraphStore: the questions the domain asks of a graph, whatever stores it.
 
 The docstrings are the contract; `tests/contract` runs the same tests against every backend.
-Every method raises `StoreError` when the store is unreachable, foreign, newer than we are, or
-refuses us; nothing is half-written then.
+Every method raises `StoreError` when the store is unreachable, foreign, of another version than
+ours, or refuses us; nothing is half-written then.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from regraph_kg.models.base import Target
+from regraph_kg.models.curation import Curation, Note, Part, Usage, Verdict
 from regraph_kg.models.graph import (
+    EmbeddingProgress,
+    EmbeddingSpace,
     Example,
+    Finding,
     GraphStats,
     MergeCounts,
     MergePlan,
     Neighbourhood,
     TransitionStats,
+    Vector,
 )
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-SCHEMA_VERSION = 1
-"""Version of the graph's data model. History: 1 (2026-11) first version."""
+SCHEMA_VERSION = 2
+"""Version of the graph's data model (cypher/migrations). History:
+
+1 (2026-11) first version
+2 (2026-11) bounded edges with an archive, failures as evidence, decisions, merged techniques
+"""
+
+Embed = Callable[[Sequence[str]], list[bytes]]
+"""Texts -> unit vectors, packed little-endian float32."""
 
 
 class GraphStore(Protocol):
     """A technique graph. One client, one thread; open one per process."""
 
     def apply_schema(self) -> None:
-        """Create constraints, indexes, initial states and the version stamp; idempotent.
+        """Make an empty database a graph of our version; idempotent.
 
-        Raises `StoreError` for a newer schema version or a database that is not ours.
+        Raises `StoreError` for an older version (`regraph graph migrate` carries it to ours), a
+        newer one, and a database that is not ours.
         """
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
@@ -63,10 +76,41 @@ class GraphStore(Protocol):
         device: str | None = None,
         limit: int = 3,
         exclude_problem: str | None = None,
+        near: Vector | None = None,
     ) -> tuple[Example, ...]:
         """Examples of one transition, best first.
 
-        Order: verified on `device`, verified anywhere, effect, id.
+        Order: similarity to `near` if given (exact; those without a vector last), verified on
+        `device`, verified anywhere, effect, id. `BadInput` for a vector of another space.
+        """
+
+    def nearest(
+        self,
+        vector: Vector,
+        *,
+        k: int,
+        target: Target | None = None,
+        exclude_problem: str | None = None,
+    ) -> tuple[Example, ...]:
+        """The `k` examples nearest to `vector`, whatever their transition; `BadInput` as above.
+
+        Exact in a small graph; in a large one a few of many may be missed (docs/embeddings.md).
+        """
+
+    def embedding_space(self) -> EmbeddingSpace | None:
+        """Which model's vectors the examples have; None before the first ones."""
+
+    def embed(self, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
+        """Give a vector to every example that has none; the first ones decide the graph's space.
+
+        New examples have none until then. Nothing is lost when it is not finished. `BadInput` for
+        another space than the graph's.
+        """
+
+    def reembed(self, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
+        """As `embed`, in whatever space: the old vectors serve until all new ones are there.
+
+        May be stopped anywhere, and is finished by the next call with the same space.
         """
 
     def transitions(self) -> tuple[TransitionStats, ...]:
@@ -75,8 +119,85 @@ class GraphStore(Protocol):
     def stats(self) -> GraphStats:
         """Totals."""
 
+    def check(self) -> tuple[Finding, ...]:
+        """Compare statistics, bookkeeping and examples with what the trajectories say.
+
+        While somebody writes, it may find what is only not finished yet.
+        """
+
+    def repair(self, findings: Sequence[Finding]) -> None:
+        """Rebuild what `check` found, as far as it is derived, from the trajectories."""
+
+    def bound(self) -> int:
+        """How many examples of a pair stay TRANSITIONs; a quarter more until it is pruned."""
+
+    def set_bound(self, bound: int) -> Iterator[tuple[int, int]]:
+        """Another bound: examples move to the archive, or back, pair by pair.
+
+        Yields pairs done and pairs in all. No example is lost when it is not finished; it is then
+        simply done again.
+        """
+
     def export(self) -> Iterator[Trajectory]:
         """Every trajectory with its resolved technique ids and measurements, ordered by id."""
+
+    def close(self) -> None:
+        """Release the connection; idempotent."""
+
+
+class Curator(Protocol):
+    """Changes that a person makes to the vocabulary of a graph.
+
+    Each is one transaction, carries examples, failures and statistics exactly, is logged, and can
+    be undone. `BadInput` says what makes no sense; nothing is written then. Steps and failures are
+    told apart by the label that their author gave them, compared by `models.technique.spelling`.
+    """
+
+    def merge(self, keep: str, others: Sequence[str], note: Note) -> Curation:
+        """`others` become `keep`: what led to them leads there, as do their ids and names."""
+
+    def split(self, technique: str, labels: Sequence[str], part: Part, note: Note) -> Curation:
+        """`labels`, and what was so called, go from `technique` to a new technique.
+
+        One of `labels` may be several with commas between.
+        """
+
+    def move(self, technique: str, labels: Sequence[str], to: str, note: Note) -> Curation:
+        """As `split`, to a technique that is there."""
+
+    def rename(
+        self, technique: str, name: str, note: Note, *, new_id: str | None = None
+    ) -> Curation:
+        """Another name, and if `new_id` another id; the old ones lead there still."""
+
+    def describe(
+        self, technique: str, note: Note, *, definition: str = "", applies: str = ""
+    ) -> Curation:
+        """What a technique is and when it applies, in other words; an empty one stays as it was."""
+
+    def drop(self, technique: str, note: Note) -> Curation:
+        """Take away a technique that no step or failure leads to."""
+
+    def keep(
+        self, techniques: Sequence[str], note: Note, *, labels: Sequence[str] = ()
+    ) -> Curation:
+        """Note that these are right as they are, apart from each other, with these aliases."""
+
+    def undo(self, number: int | None, note: Note) -> Curation:
+        """As if a curation had not been made (None: the last that holds, undoings aside).
+
+        What came since under the names that it took over leads to where it would have led. An
+        undone one, and one that a later curation builds upon, is refused.
+        """
+
+    def log(self) -> tuple[Curation, ...]:
+        """All curations, oldest first."""
+
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """How ingests resolved labels, where that was no matter of course."""
+
+    def usage(self) -> tuple[Usage, ...]:
+        """What there is of every technique but the initial states, ordered by id."""
 
     def close(self) -> None:
         """Release the connection; idempotent."""

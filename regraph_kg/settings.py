@@ -22,10 +22,14 @@ class Settings(BaseSettings):
     )
 
     store: str = "embedded"
-    """"embedded", or the URI of a Neo4j server (neo4j://, neo4j+s://, bolt://)."""
+    """"embedded", or the URI of a Neo4j server: bolt:// is one server, neo4j:// a cluster, whose
+    replicas are read; +s (neo4j+s://) is TLS, +ssc is TLS without checking the certificate."""
     store_user: str = "neo4j"
     store_password: SecretStr = SecretStr("")
     store_database: str | None = None
+    """Name of the database; the server's default if not given."""
+    store_ca: Path | None = None
+    """PEM file of who signed the server's certificate, for +s; else the machine's authorities."""
     store_idle_seconds: float = Field(default=600, gt=0)
     """The embedded store ends by itself after this long without a client."""
     data_dir: Path = Path(platformdirs.user_data_dir("regraph"))
@@ -33,8 +37,12 @@ class Settings(BaseSettings):
     corpus: Path = Path("corpus")
     """Folder with problems/, trajectories/, recorded/ and techniques.json."""
     model: str = "recorded"
-    """"recorded" or "ollama:NAME"."""
+    """"recorded", "ollama:NAME" or "batch:FOLDER"."""
     ollama_url: str = "http://127.0.0.1:11434"
+    batch_model: str = Field(default="model", min_length=1)
+    """Whom the requests of "batch:FOLDER" are for: a name that the endpoint knows."""
+    embedder: str | None = None
+    """"hash", "ollama:NAME" or "sentence-transformers:NAME"; None = as the graph's, or "hash"."""
     model_timeout_seconds: float = Field(default=600, gt=0)
     model_temperature: float = Field(default=0.7, ge=0, le=2)
     model_max_tokens: int = Field(default=4096, gt=0)

@@ -12,21 +12,28 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.models.base import Target
 from regraph_kg.settings import Settings
 
 if TYPE_CHECKING:
     from regraph_kg.backends.address import Address
+    from regraph_kg.backends.backup import Backup
     from regraph_kg.backends.embedded import State
+    from regraph_kg.backends.migrate import Migrator
     from regraph_kg.evaluation.evaluate import Judge
     from regraph_kg.evaluation.problem import Problem
-    from regraph_kg.graph import GraphStore
-    from regraph_kg.ingest.relabel import Labeller
+    from regraph_kg.graph import Curator, GraphStore
+    from regraph_kg.ingest.relabel.cascade import Cascade
+    from regraph_kg.llm.batch import BatchStatus
+    from regraph_kg.llm.embedder import Embedder
     from regraph_kg.llm.model import LanguageModel
+    from regraph_kg.models.curation import Concern
     from regraph_kg.models.evaluation import Candidate, EvalReport
+    from regraph_kg.models.graph import EmbeddingSpace, RelabelLevel
+    from regraph_kg.models.prompt import Prompt, Reply
     from regraph_kg.models.run import RunHeader, SearchChoice, SimulationRecord, Task
-    from regraph_kg.models.technique import Technique
+    from regraph_kg.models.technique import Technique, Vocabulary
     from regraph_kg.search.world import World
 
 
@@ -56,6 +63,51 @@ def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> "GraphStor
     return store
 
 
+def open_curator(settings: Settings, *, retry_seconds: float = 60.0) -> "Curator":
+    """What changes the vocabulary of these settings' graph. Close it after use.
+
+    Raises as `open_store` does. A curation takes longer than a merge, and is tried longer.
+    """
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+    from regraph_kg.backends.curate import BoltCurator  # noqa: PLC0415
+
+    open_store(settings, retry_seconds=retry_seconds).close()  # it is ours, and of our version
+    return BoltCurator(Bolt(store_address(settings), retry_seconds=retry_seconds))
+
+
+def audit(curator: "Curator") -> "tuple[Concern, ...]":
+    """What a curator should look at in the vocabulary of a graph."""
+    from regraph_kg.ingest.audit import audit  # noqa: PLC0415
+    from regraph_kg.ingest.relabel.candidates import Shortlists  # noqa: PLC0415
+
+    usage = curator.usage()
+    shortlists = Shortlists([one.technique for one in usage])
+
+    def near(name: str, target: Target) -> Iterator[tuple[str, float]]:
+        for candidate in shortlists.of(name, target).candidates:
+            yield candidate.technique.id, candidate.lexical
+
+    return audit(usage, curator.verdicts(), curator.log(), near)
+
+
+def open_migrator(settings: Settings) -> "Migrator":
+    """What carries these settings' graph to our version. Close it after use."""
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+    from regraph_kg.backends.migrate import Migrator  # noqa: PLC0415
+
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
+    return Migrator(Bolt(store_address(settings), retry_seconds=60.0))
+
+
+def open_backup(settings: Settings) -> "Backup":
+    """Backup and restore of these settings' graph. Close it after use."""
+    from regraph_kg.backends.backup import Backup  # noqa: PLC0415
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
+    return Backup(Bolt(store_address(settings), retry_seconds=60.0))
+
+
 def store_address(settings: Settings) -> "Address":
     """Where the store listens and how to log in; starts the embedded one if needed."""
     from regraph_kg.backends.address import Address  # noqa: PLC0415
@@ -63,7 +115,13 @@ def store_address(settings: Settings) -> "Address":
     if settings.store == "embedded":
         return start_embedded(settings).address
     password = settings.store_password.get_secret_value()
-    return Address(settings.store, settings.store_user, password, settings.store_database)
+    return Address(
+        settings.store,
+        settings.store_user,
+        password,
+        settings.store_database,
+        ca=settings.store_ca,
+    )
 
 
 def start_embedded(settings: Settings) -> "State":
@@ -113,11 +171,42 @@ def vocabulary(settings: Settings, path: Path | None = None) -> "tuple[Technique
         raise BadInput(f"{path}: {error}") from None
 
 
-def labeller(vocabulary: "Sequence[Technique]") -> "Labeller":
-    """What recognizes techniques under names that `vocabulary` does not list."""
-    from regraph_kg.ingest.relabel import LexicalLabeller  # noqa: PLC0415
+def cascade(
+    settings: Settings,
+    vocabulary: "Vocabulary",
+    level: "RelabelLevel",
+    model: "LanguageModel | None" = None,
+) -> "Cascade":
+    """What tells which techniques names mean that `vocabulary` does not list, as far as `level`.
 
-    return LexicalLabeller(vocabulary)
+    At "model", `model` is asked, by default the one of these settings.
+    """
+    from regraph_kg.ingest.relabel.agreement import EmbedRule  # noqa: PLC0415
+    from regraph_kg.ingest.relabel.candidates import Shortlists  # noqa: PLC0415
+    from regraph_kg.ingest.relabel.cascade import Cascade  # noqa: PLC0415
+    from regraph_kg.ingest.relabel.decide import ModelStage  # noqa: PLC0415
+    from regraph_kg.ingest.relabel.lexical import LexicalRule  # noqa: PLC0415
+
+    if level == "exact":
+        return Cascade(vocabulary)
+    techniques = vocabulary.mergeable
+    lexical = LexicalRule(techniques)
+    if level == "lexical":
+        return Cascade(vocabulary, [lexical], Shortlists(techniques))
+    shortlists = Shortlists(techniques, embedder(settings))
+    if level == "embed":
+        return Cascade(vocabulary, [lexical, EmbedRule(techniques)], shortlists)
+    model = model or any_model(settings, settings.model)
+    return Cascade(vocabulary, [lexical, ModelStage(model, vocabulary)], shortlists, model.finish)
+
+
+def recorded_verdicts(settings: Settings) -> "LanguageModel":
+    """The recorded answers to labels of the corpus's labelled set (half "test")."""
+    from regraph_kg.ingest.check import read_recorded  # noqa: PLC0415
+    from regraph_kg.llm.scripted import ScriptedModel  # noqa: PLC0415
+
+    answers = read_recorded(settings.corpus / "relabel" / "recorded" / "test.jsonl")
+    return ScriptedModel("recorded", answers)
 
 
 def find_problem(settings: Settings, name: str) -> "Problem":
@@ -136,13 +225,20 @@ def find_problem(settings: Settings, name: str) -> "Problem":
 
 
 def language_model(settings: Settings, spec: str, problem: str, target: Target) -> "LanguageModel":
-    """The model that `spec` names: "recorded" (answers in the corpus) or "ollama:NAME"."""
-    from regraph_kg.llm.ollama import OllamaModel  # noqa: PLC0415
+    """The model that `spec` names: "recorded" (answers in the corpus), or as `any_model`."""
     from regraph_kg.llm.scripted import ScriptedModel  # noqa: PLC0415
 
-    kind, _, name = spec.partition(":")
     if spec == "recorded":
         return ScriptedModel.read(settings.corpus / "recorded", problem, target)
+    return any_model(settings, spec)
+
+
+def any_model(settings: Settings, spec: str) -> "LanguageModel":
+    """The model that `spec` names, for prompts of any kind: "ollama:NAME" or "batch:FOLDER"."""
+    from regraph_kg.llm.batch import BatchModel  # noqa: PLC0415
+    from regraph_kg.llm.ollama import OllamaModel  # noqa: PLC0415
+
+    kind, _, name = spec.partition(":")
     if kind == "ollama" and name:
         return OllamaModel(
             settings.ollama_url,
@@ -151,7 +247,41 @@ def language_model(settings: Settings, spec: str, problem: str, target: Target) 
             temperature=settings.model_temperature,
             max_tokens=settings.model_max_tokens,
         )
-    raise BadInput(f'model {spec!r}: know "recorded" and "ollama:NAME"')
+    if kind == "batch" and name:
+        return BatchModel(
+            Path(name),
+            settings.batch_model,
+            temperature=settings.model_temperature,
+            max_tokens=settings.model_max_tokens,
+        )
+    raise BadInput(f'model {spec!r}: know "recorded", "ollama:NAME" and "batch:FOLDER"')
+
+
+def batch_status(folder: Path) -> "BatchStatus":
+    """How far the answers to the prompts of "batch:`folder`" have come."""
+    from regraph_kg.llm import batch  # noqa: PLC0415
+
+    return batch.status(folder)
+
+
+def embedder(settings: Settings, known: "EmbeddingSpace | None" = None) -> "Embedder":
+    """The embedder of these settings, or of `known`, a graph's space, where they name none.
+
+    Raises `BadInput` for one of another space than `known`.
+    """
+    from regraph_kg.llm.embedder import open_embedder, spec_of  # noqa: PLC0415
+
+    unset = "hash" if known is None else spec_of(known)
+    opened = open_embedder(
+        settings.embedder or unset, settings.ollama_url, timeout=settings.model_timeout_seconds
+    )
+    if known is not None and opened.space != known:
+        raise BadInput(
+            f"the graph holds embeddings of {known.model} ({known.dimension} dimensions), not of"
+            f" {opened.space.model} ({opened.space.dimension}): set REGRAPH_EMBEDDER={unset}, or"
+            " change the graph with regraph graph reembed"
+        )
+    return opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +291,7 @@ class OpenSearch:
     task: "Task"
     header: "RunHeader"
     world: "World"
+    model: "LanguageModel"
 
 
 @contextmanager
@@ -189,11 +320,19 @@ def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSear
         world = World(
             neighbours=reader.neighbours,
             examples=reader.examples,
-            complete=model.complete,
+            complete=partial(_answer, model),
             evaluate=bench.evaluate,
             evaluate_final=bench.evaluate_final,
         )
-        yield OpenSearch(task, header, world)
+        yield OpenSearch(task, header, world, model)
+
+
+def _answer(model: "LanguageModel", prompt: "Prompt") -> "Reply":
+    """The model's reply; what is pending is none, and must not get into a trace."""
+    reply = model.complete(prompt)
+    if reply.finish == "pending":
+        raise AnswersPending("the answer is to come by file")
+    return reply
 
 
 def start_search(task: "Task", header: "RunHeader", world: "World") -> "Iterator[SimulationRecord]":
@@ -282,10 +421,24 @@ def _header(choice: "SearchChoice", task: "Task", model: str, bench: _Bench) -> 
 
 
 def browser_query(path: Sequence[str]) -> str:
-    """What to paste into Neo4j Browser to see the examples along `path` (technique ids)."""
+    """What to paste into Neo4j Browser to see the best examples along `path` (technique ids).
+
+    One statement with the path in it as a literal (every JSON text is one of Cypher): Browser runs
+    a `:param` line together with a query, but then draws nothing.
+    """
     import json  # noqa: PLC0415
 
     from regraph_kg.backends import queries  # noqa: PLC0415
 
     (statement,) = queries.statements("browse_path", "neo4j")
-    return f":param path => {json.dumps(list(path))};\n{statement};"
+    return statement.replace("$path", json.dumps(list(path)), 1)
+
+
+def write_browser_pack(folder: Path) -> tuple[Path, Path]:
+    """Write saved queries and a style for Neo4j Browser into a folder; their paths."""
+    from regraph_kg.backends.browser import write_pack  # noqa: PLC0415
+
+    try:
+        return write_pack(folder)
+    except OSError as error:
+        raise BadInput(f"{folder}: {error.strerror}; give a folder to write into") from None

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import zip_longest
 
+from regraph_kg.errors import AnswersPending
 from regraph_kg.models.graph import Successor
 from regraph_kg.models.run import McgsSettings, SimulationRecord, StepRecord, Task
 from regraph_kg.models.technique import start_id
@@ -34,20 +35,32 @@ def search(
 ) -> Iterator[SimulationRecord]:
     """Iterations until the budget is spent or the start is closed; `tree` is grown in place.
 
-    Raises what the callables of `world` raise; the records so far stay good.
+    Raises what the callables of `world` raise; the records so far stay good. Where an answer is to
+    come by file, it first goes on without, to ask for what it may want next: nothing of that is
+    yielded, but `tree` shows it.
     """
     proposer = Proposer(task, world, budget, run=rng.getrandbits(32), repairs=settings.repairs)
     growth = _Growth(world, settings, proposer, Tree() if tree is None else tree)
     start = growth.plant(task)
     recorder = Recorder()
+    pending: AnswersPending | None = None
     while budget.left and start.open:
         way = select(start, settings)
-        bought = [growth.sample(way[-1])]
-        while budget.left and len(bought) <= settings.rollout and (end := way[-1].open_end):
-            way.append(Step(end, rollout_action(end, settings, rng)))
-            bought.append(growth.sample(way[-1]))
+        try:
+            bought = [growth.sample(way[-1])]
+            while budget.left and len(bought) <= settings.rollout and (end := way[-1].open_end):
+                way.append(Step(end, rollout_action(end, settings, rng)))
+                bought.append(growth.sample(way[-1]))
+        except AnswersPending as missing:
+            pending = pending or missing
+            growth.close(way[-1])
+            budget.spent += 1
+            continue
         steps = learn(way, bought, settings)
-        yield recorder.record(steps, reward=steps[0].gain, spent=budget.spent)
+        if pending is None:
+            yield recorder.record(steps, reward=steps[0].gain, spent=budget.spent)
+    if pending is not None:
+        raise pending
 
 
 def learn(
@@ -116,12 +129,17 @@ class _Growth:
             )
         )
         if record.outcome is None:
-            action.answered = False
+            self.close(step)
         else:
             step.child = self._child(state, action, record)
             action.samples.append(step.child)
-        state.close_upwards(self._settings.samples)
+            state.close_upwards(self._settings.samples)
         return record
+
+    def close(self, step: Step) -> None:
+        """Take no further sample of `step`: there is no answer, or none yet."""
+        step.action.answered = False
+        step.state.close_upwards(self._settings.samples)
 
     def _child(self, state: State, action: Action, record: StepRecord) -> State | None:
         if record.speedup is None or record.code is None:

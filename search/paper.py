@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from regraph_kg.errors import AnswersPending
 from regraph_kg.models.run import PaperSettings, SimulationRecord, StepRecord, Task
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.prompt import Adviser
@@ -62,19 +63,29 @@ def search(
 ) -> Iterator[SimulationRecord]:
     """Iterations until the budget is spent or the start is closed; `counters` learn in place.
 
-    Raises what the callables of `world` raise; the records so far stay good.
+    Raises what the callables of `world` raise; the records so far stay good. Where an answer is to
+    come by file (`AnswersPending`), it first asks for what it may want next, as `mcgs` does.
     """
     counters = Counters() if counters is None else counters
     proposer = Proposer(task, world, budget, run=rng.getrandbits(32), repairs=0)
     walker = _Walker(world, settings, proposer, counters, rng)
     recorder = Recorder()
     start = start_id(task.target)
+    pending: AnswersPending | None = None
     while budget.left and walker.successors((), start):
-        selected, steps = walker.walk(start, task.serial, budget)
+        try:
+            selected, steps = walker.walk(start, task.serial, budget)
+        except AnswersPending as missing:
+            pending = pending or missing
+            budget.spent += 1
+            continue
         reward = _reward(selected, steps)
         if reward is not None:
             counters.backpropagate(selected, reward)
-        yield recorder.record(steps, reward, budget.spent)
+        if pending is None:
+            yield recorder.record(steps, reward, budget.spent)
+    if pending is not None:
+        raise pending
 
 
 def _reward(selected: Sequence[str], steps: Sequence[StepRecord]) -> float | None:
@@ -165,17 +176,20 @@ class _Walker:
     def _sample(
         self, path: tuple[str, ...], technique: str, chosen: Technique, code: str
     ) -> StepRecord:
-        """Apply `chosen` to `code` once more; it is closed on `path` if nothing is recorded."""
+        """Apply `chosen` to `code` once more; it is closed on `path` if there is no answer."""
         here = (path, chosen.id)
-        step = self._proposer.sample(
-            Request(
-                path=path,
-                technique=chosen.id,
-                attempt=self._attempts[here],
-                code=code,
-                advice=self._advice(technique, chosen),
-            )
+        request = Request(
+            path=path,
+            technique=chosen.id,
+            attempt=self._attempts[here],
+            code=code,
+            advice=self._advice(technique, chosen),
         )
+        try:
+            step = self._proposer.sample(request)
+        except AnswersPending:
+            self._closed.add(here)
+            raise
         if step.outcome is None:
             self._closed.add(here)
         else:

@@ -52,7 +52,7 @@ class Action:
     best: float = -math.inf
     samples: list["State | None"] = field(default_factory=list)
     answered: bool = True
-    """False once the recorded model had no answer: no further samples."""
+    """False once there was no answer, or none yet: no further samples."""
 
     def may_sample(self, limit: int) -> bool:
         """Whether another sample is allowed: fewer than `limit` (m) so far, none unrecorded."""

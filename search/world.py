@@ -20,6 +20,7 @@ class World:
     examples: Callable[[str, str], tuple[Example, ...]]
     """Two technique ids -> examples of the transition, best first."""
     complete: Callable[[Prompt], Reply]
+    """Raises `AnswersPending` where the answer is to come by file: noted, and asked then."""
     evaluate: Callable[[Candidate], EvalReport]
     """Screening grade: what the search learns from."""
     evaluate_final: Callable[[Candidate], EvalReport]

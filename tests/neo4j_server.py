@@ -1,6 +1,7 @@
-"""A real Neo4j for the tests: one given by the environment, else our own, else testcontainers.
+"""Real Neo4j servers for the tests: given by the environment, else our own, else testcontainers.
 
 REGRAPH_TEST_NEO4J_URI, _USER, _PASSWORD, _DATABASE   a server whose database may be wiped
+REGRAPH_TEST_NEO4J_2026_URI, ...                      the same, of a release of 2026
 """
 
 import os
@@ -8,7 +9,7 @@ import secrets
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from pydantic import SecretStr
 
 from regraph_kg.settings import Settings
 from tests import install_neo4j
+from tests.install_neo4j import LONG_TERM, NEWEST, Release
 from tests.requirement import require
 
 START_SECONDS = 240.0
@@ -42,55 +44,99 @@ OPENED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 @pytest.fixture(scope="session")
 def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """Settings of a running Neo4j, with a data folder of their own; skips where there is none."""
-    folder = tmp_path_factory.mktemp("neo4j")
-    given = os.environ.get("REGRAPH_TEST_NEO4J_URI")
-    if given:
-        yield _given(given, folder)
+    with _any_server(LONG_TERM, "REGRAPH_TEST_NEO4J", tmp_path_factory.mktemp("neo4j")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def neo4j_2026_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """The same with the newest release."""
+    folder = tmp_path_factory.mktemp("neo4j-2026")
+    with _any_server(NEWEST, "REGRAPH_TEST_NEO4J_2026", folder) as found:
+        yield found
+
+
+@contextmanager
+def _any_server(release: Release, prefix: str, folder: Path) -> Iterator[Settings]:
+    if os.environ.get(f"{prefix}_URI"):
+        yield _given(prefix, folder)
         return
-    reason = install_neo4j.missing()
+    reason = install_neo4j.missing(release)
     if reason is None:
-        with started(folder) as settings:
+        with started(folder, release) as settings:
             yield settings
         return
     if not _docker_answers():
-        require("neo4j", f"{reason}; no REGRAPH_TEST_NEO4J_URI, and Docker does not answer")
+        require(release.requirement, f"{reason}; no {prefix}_URI, and Docker does not answer")
     from testcontainers.community.neo4j import Neo4jContainer  # noqa: PLC0415 (needs Docker)
 
-    with Neo4jContainer("neo4j:5.26-community") as container:
+    with Neo4jContainer(f"neo4j:{release.version}-community") as container:
         yield _settings(container.get_connection_url(), container.password, folder)
 
 
 @contextmanager
-def started(home: Path) -> Iterator[Settings]:
-    """Run the installed Neo4j with `home` as its folder, on a free port of localhost."""
-    port, password = _free_port(), secrets.token_hex(12)
-    environment = _configure(home, port)
-    jars = str(install_neo4j.home() / "lib" / "*")
-    java = install_neo4j.java()
+def started(
+    home: Path, release: Release = LONG_TERM, more_conf: str = "", plugins: Sequence[Path] = ()
+) -> Iterator[Settings]:
+    """Run an installed Neo4j with `home` as its folder, on a free port of localhost.
+
+    `more_conf`: further lines of its configuration. `plugins`: further jars of its class path.
+    """
+    settings = prepared(home, release, more_conf, plugins)
+    with running(settings, release):
+        yield settings
+
+
+def prepared(
+    home: Path, release: Release = LONG_TERM, more_conf: str = "", plugins: Sequence[Path] = ()
+) -> Settings:
+    """Folders, configuration and password of a Neo4j that `running` can run, more than once."""
+    port, password = free_port(), secrets.token_hex(12)
+    environment = _configure(home, CONF.format(port=port) + more_conf)
+    for jar in plugins:
+        (home / "plugins" / jar.name).symlink_to(jar)
+    java, jars = install_neo4j.java(release), _jars(release)
     assert java is not None
     admin = [java, "-cp", jars, "org.neo4j.cli.AdminTool", "dbms", "set-initial-password", password]
     subprocess.run(admin, env=environment, check=True, capture_output=True)
+    return _settings(f"bolt://127.0.0.1:{port}", password, home)
+
+
+@contextmanager
+def running(
+    settings: Settings, release: Release = LONG_TERM, jvm: Sequence[str] = SMALL_JVM
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the Neo4j whose folder is `settings.data_dir`; it answers by now, and may be killed."""
+    home, java = settings.data_dir, install_neo4j.java(release)
+    assert java is not None
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
-    command = [java, *SMALL_JVM, *opens, "--enable-native-access=ALL-UNNAMED"]
-    command += ["-cp", os.pathsep.join((f"{home}/plugins/*", f"{home}/conf", jars))]
-    command += ["org.neo4j.server.CommunityEntryPoint", f"--home-dir={home}"]
+    command = [java, *jvm, *opens, "--enable-native-access=ALL-UNNAMED", *release.options]
+    classes = (f"{home}/plugins/*", f"{home}/conf", _jars(release))
+    command += ["-cp", os.pathsep.join(classes), release.main, f"--home-dir={home}"]
     command += [f"--config-dir={home / 'conf'}", "--console-mode"]
     with (
         (home / "server.log").open("wb") as log,
-        subprocess.Popen(command, env=environment, stdout=log, stderr=log) as server,
+        subprocess.Popen(command, env=_environment(home), stdout=log, stderr=log) as server,
     ):
         try:
-            settings = _settings(f"bolt://127.0.0.1:{port}", password, home)
             _wait(settings, server)
-            yield settings
+            yield server
         finally:
             server.terminate()
 
 
-def _configure(home: Path, port: int) -> Mapping[str, str]:
+def _jars(release: Release) -> str:
+    return str(install_neo4j.home(release) / "lib" / "*")
+
+
+def _configure(home: Path, conf: str) -> Mapping[str, str]:
     for name in ("conf", "plugins", "data"):
         (home / name).mkdir()
-    (home / "conf" / "neo4j.conf").write_text(CONF.format(port=port))
+    (home / "conf" / "neo4j.conf").write_text(conf)
+    return _environment(home)
+
+
+def _environment(home: Path) -> Mapping[str, str]:
     return os.environ | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
 
 
@@ -111,12 +157,12 @@ def _wait(settings: Settings, server: subprocess.Popen[bytes]) -> None:
                 time.sleep(0.2)
 
 
-def _given(uri: str, folder: Path) -> Settings:
+def _given(prefix: str, folder: Path) -> Settings:
     return Settings(
-        store=uri,
-        store_user=os.environ.get("REGRAPH_TEST_NEO4J_USER", "neo4j"),
-        store_password=SecretStr(os.environ.get("REGRAPH_TEST_NEO4J_PASSWORD", "")),
-        store_database=os.environ.get("REGRAPH_TEST_NEO4J_DATABASE"),
+        store=os.environ[f"{prefix}_URI"],
+        store_user=os.environ.get(f"{prefix}_USER", "neo4j"),
+        store_password=SecretStr(os.environ.get(f"{prefix}_PASSWORD", "")),
+        store_database=os.environ.get(f"{prefix}_DATABASE"),
         data_dir=folder,
     )
 
@@ -133,7 +179,7 @@ def _docker_answers() -> bool:
     return done.returncode == 0
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -4,11 +4,15 @@ store            every backend in turn; a BoltStore, empty, schema applied
 store_settings   Settings that open that very store (`wiring.open_store`)
 store_env        the same as environment variables, for command lines
 embedded_settings, neo4j_settings   Settings of one backend alone, wiped too
+
+tests/contract has one backend more: the newest Neo4j.
 """
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Protocol
 
 import neo4j
 import pytest
@@ -17,9 +21,9 @@ from regraph_kg import wiring
 from regraph_kg.backends.address import Address
 from regraph_kg.graph import GraphStore
 from regraph_kg.settings import Settings
-from tests.neo4j_server import neo4j_server
+from tests.neo4j_server import neo4j_2026_server, neo4j_server
 
-__all__ = ["neo4j_server"]
+__all__ = ["neo4j_2026_server", "neo4j_server"]
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +46,13 @@ def neo4j_settings(neo4j_server: Settings) -> Settings:
     """A real Neo4j, empty."""
     wipe(neo4j_server)
     return neo4j_server
+
+
+@pytest.fixture
+def neo4j_2026_settings(neo4j_2026_server: Settings) -> Settings:
+    """The newest Neo4j, empty."""
+    wipe(neo4j_2026_server)
+    return neo4j_2026_server
 
 
 @pytest.fixture(params=["embedded", pytest.param("neo4j", marks=pytest.mark.xdist_group("neo4j"))])
@@ -81,14 +92,32 @@ def wipe(settings: Settings) -> None:
     cypher(settings, "MATCH (n) DETACH DELETE n")
 
 
-def cypher(settings: Settings, statement: str, **parameters: object) -> list[dict[str, object]]:
+def cypher(settings: Settings, statement: str, **parameters: object) -> list[dict[str, Any]]:
     """Run a statement behind the store's back."""
+    with session(settings) as run:
+        return run(statement, **parameters)
+
+
+class Run(Protocol):
+    """Runs a statement; its rows."""
+
+    def __call__(self, statement: str, /, **parameters: object) -> list[dict[str, Any]]:
+        """All rows of it."""
+
+
+@contextmanager
+def session(settings: Settings) -> Iterator[Run]:
+    """Several statements behind the store's back."""
     where = address(settings)
     with (
         neo4j.GraphDatabase.driver(where.uri, auth=(where.user, where.password)) as driver,
-        driver.session(database=where.database) as session,
+        driver.session(database=where.database) as opened,
     ):
-        return session.run(statement, parameters).data()
+
+        def run(statement: str, /, **parameters: object) -> list[dict[str, Any]]:
+            return opened.run(statement, parameters).data()
+
+        yield run
 
 
 def address(settings: Settings) -> Address:

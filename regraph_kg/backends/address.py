@@ -20,3 +20,5 @@ class Address:
     engine: Engine = "neo4j"
     writers: Path | None = None
     """A lock file on which writers take turns; None = the server keeps them apart."""
+    ca: Path | None = None
+    """Certificates (PEM) that vouch for the server's; None = those of the machine."""

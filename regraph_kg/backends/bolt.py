@@ -1,32 +1,37 @@
 """Bolt: managed transactions against Neo4j or the embedded store; the only user of the driver.
 
 Reads and writes go through the driver's retries (deadlocks, conflicts, a lost connection); whatever
-remains becomes a `StoreError` of one line. The password is in no message.
+remains becomes a `StoreError` of one line. The password is in no message. In a cluster, reads go to
+any of its servers and see what this object wrote before (bookmarks); what another process wrote may
+take them a moment to see, unless that process tells its bookmarks, which ours do not.
 """
 
 import fcntl
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
-from urllib.parse import urlsplit
 
 import neo4j
 from neo4j import exceptions
 
 from regraph_kg.backends import queries
 from regraph_kg.backends.address import Address
-from regraph_kg.errors import BadInput, StoreError
+from regraph_kg.backends.interrupt import undisturbed
+from regraph_kg.backends.uri import endpoint, shown, unusable
+from regraph_kg.errors import StoreError
 
 Row = dict[str, Any]
 T = TypeVar("T")
 
-SCHEMES = {f"{name}{tls}" for name in ("bolt", "neo4j") for tls in ("", "+s", "+ssc")}
 CONNECT_SECONDS = 10.0
 FIRST_RETRY_SECONDS = 0.05
 FETCH_ROWS = 500
 """Rows per fetch: at 10 kB of code a row this is 5 MB in flight."""
 CLASH_TRIES = 8
+MADE_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
+"""By another client, between the look of IF NOT EXISTS and the making."""
 
 
 class Ask(Protocol):
@@ -42,15 +47,18 @@ class Bolt:
     def __init__(self, address: Address, *, retry_seconds: float = 15.0) -> None:
         """Connect and log in; `retry_seconds` bounds the retries of one transaction.
 
-        Raises `BadInput` for an unusable URI and `StoreError` for a server that is down or refuses.
+        Raises `BadInput` for an unusable URI or CA file, and `StoreError` for a server that is
+        down or refuses.
         """
-        if urlsplit(address.uri).scheme not in SCHEMES:
-            raise _unusable(address.uri)
         self._address = address
+        self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
+        where = endpoint(address)
+        encryption: Any = {"ssl_context": where.ssl_context} if where.ssl_context else {}
         try:
             self._driver = neo4j.GraphDatabase.driver(
-                address.uri,
+                where.uri,
                 auth=(address.user, address.password),
+                **encryption,
                 connection_timeout=CONNECT_SECONDS,
                 connection_acquisition_timeout=2 * CONNECT_SECONDS,
                 max_transaction_retry_time=retry_seconds,
@@ -58,9 +66,9 @@ class Bolt:
                 telemetry_disabled=True,
             )
         except (exceptions.ConfigurationError, ValueError):
-            raise _unusable(address.uri) from None
+            raise unusable(address.uri) from None
         try:
-            with self._one_line():
+            with self._call():
                 self._driver.verify_connectivity()
         except StoreError:
             self._driver.close()
@@ -68,7 +76,7 @@ class Bolt:
 
     def read(self, work: Callable[[Ask], T]) -> T:
         """Run `work` in a read transaction; it may run more than once."""
-        with self._one_line(), self._session(neo4j.READ_ACCESS) as session:
+        with self._call(), self._session(neo4j.READ_ACCESS) as session:
             return session.execute_read(lambda tx: work(self._asking(tx)))
 
     def write(self, work: Callable[[Ask], T]) -> T:
@@ -77,7 +85,7 @@ class Bolt:
         A violated constraint means that another writer was first (every statement is a MERGE on
         the constrained key): the next try sees its rows.
         """
-        with self._turn(), self._one_line(), self._session(neo4j.WRITE_ACCESS) as session:
+        with self._turn(), self._call(), self._session(neo4j.WRITE_ACCESS) as session:
             for clash in range(CLASH_TRIES):
                 try:
                     return session.execute_write(lambda tx: work(self._asking(tx)))
@@ -85,24 +93,52 @@ class Bolt:
                     time.sleep(FIRST_RETRY_SECONDS * 2**clash)
             return session.execute_write(lambda tx: work(self._asking(tx)))
 
+    def count(self, name: str) -> int:
+        """Number of statements in a file that holds several."""
+        return len(queries.statements(name, self._address.engine))
+
+    def run_one(self, name: str, number: int) -> None:
+        """Run statement `number` (from 0) of such a file in a transaction of its own.
+
+        It may run more than once: what others hold locked or change at once is tried again.
+        """
+        statement = queries.statements(name, self._address.engine)[number]
+        with self._turn(), self._call(), self._session(neo4j.WRITE_ACCESS) as session:
+            for clash in range(CLASH_TRIES):
+                try:
+                    session.run(statement).consume()
+                except exceptions.Neo4jError as error:
+                    if not (error.is_retryable() or error.code == MADE_MEANWHILE):
+                        raise
+                    time.sleep(FIRST_RETRY_SECONDS * 2**clash)
+                else:
+                    return
+            session.run(statement).consume()
+
     def run_each(self, name: str) -> None:
-        """Run every statement of a schema file, each in a transaction of its own."""
-        with self._turn(), self._one_line(), self._session(neo4j.WRITE_ACCESS) as session:
-            for statement in queries.statements(name, self._address.engine):
-                session.run(statement).consume()
+        """Run every statement of such a file, each in a transaction of its own."""
+        for number in range(self.count(name)):
+            self.run_one(name, number)
 
     def close(self) -> None:
         """Close every connection; idempotent."""
         self._driver.close()
 
+    def bookmarks(self) -> frozenset[str]:
+        """What the sessions to come will wait for: the last writes, where the server tells them."""
+        return frozenset(self._bookmarks.get_bookmarks())
+
     @property
     def place(self) -> str:
         """Where this is, for messages."""
-        return f"graph store at {_host(self._address.uri)}"
+        return f"graph store at {shown(self._address.uri)}"
 
     def _session(self, access: str) -> neo4j.Session:
         return self._driver.session(
-            database=self._address.database, default_access_mode=access, fetch_size=FETCH_ROWS
+            database=self._address.database,
+            default_access_mode=access,
+            fetch_size=FETCH_ROWS,
+            bookmark_manager=self._bookmarks,
         )
 
     @contextmanager
@@ -123,21 +159,27 @@ class Bolt:
     def _asking(self, tx: neo4j.ManagedTransaction) -> Ask:
         def ask(name: str, /, **parameters: object) -> list[Row]:
             statement = queries.text(name, self._address.engine)
-            return tx.run(statement, parameters).data()
+            shown = {
+                key: _Unseen(value) if isinstance(value, list) else value
+                for key, value in parameters.items()
+            }
+            return tx.run(statement, shown).data()
 
         return ask
 
     @contextmanager
-    def _one_line(self) -> Iterator[None]:
-        try:
-            yield
-        except (exceptions.DriverError, exceptions.Neo4jError) as error:
-            raise StoreError(f"{self.place}: {self._reason(error)}") from None
+    def _call(self) -> Iterator[None]:
+        """What goes wrong with the driver is told in one line; a Ctrl-C waits for the end."""
+        with undisturbed():
+            try:
+                yield
+            except (exceptions.DriverError, exceptions.Neo4jError) as error:
+                raise StoreError(f"{self.place}: {self._reason(error)}") from None
 
     def _reason(self, error: exceptions.DriverError | exceptions.Neo4jError) -> str:
         code = getattr(error, "code", None) or ""
         if isinstance(error, exceptions.ServiceUnavailable | exceptions.SessionExpired):
-            return "not reachable; is the server running? (REGRAPH_STORE, `regraph store status`)"
+            return _unreachable(error)
         if isinstance(error, exceptions.AuthError) or code.endswith("AuthenticationRateLimit"):
             return (
                 f"login of {self._address.user!r} refused;"
@@ -149,14 +191,40 @@ class Bolt:
         return f"{code or type(error).__name__}: {text.splitlines()[0][:200]}"
 
 
-def _unusable(uri: str) -> BadInput:
-    return BadInput(
-        f"store {_host(uri)}: not a Bolt URI; say embedded, neo4j://HOST:7687"
-        " or bolt://HOST:7687 (REGRAPH_STORE)"
-    )
+class _Unseen(list[object]):
+    """Rows on their way out.
+
+    The driver makes the repr of all parameters for a debug line, logged or not, which took ten
+    times longer than to send them (docs/LOG.md).
+    """
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows>"
 
 
-def _host(uri: str) -> str:
-    """The URI without user, password and options."""
-    parts = urlsplit(uri)
-    return parts.netloc.rpartition("@")[2] or parts.path
+def _unreachable(error: BaseException) -> str:
+    """Why nobody answers, as far as it can be told."""
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return (
+                f"its certificate is not trusted ({cause.verify_message.rstrip('.')}); say the"
+                " name that it is for (REGRAPH_STORE), and who signed it (REGRAPH_STORE_CA)"
+            )
+        if isinstance(cause, ssl.SSLError):
+            return (
+                f"no TLS there ({cause.reason or 'handshake failed'});"
+                " without it, the URI has no +s (REGRAPH_STORE)"
+            )
+    if any("handshake" in str(cause) for cause in causes):
+        return "hangs up; if it wants TLS, say neo4j+s:// or bolt+s:// (REGRAPH_STORE)"
+    return "not reachable; is the server running? (REGRAPH_STORE, `regraph store status`)"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An exception and all that led to it."""
+    yield error
+    below = list(getattr(error, "exceptions", ()))  # of a group
+    below += [error.__cause__ or error.__context__]
+    for one in filter(None, below):
+        yield from _causes(one)

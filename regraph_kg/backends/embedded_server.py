@@ -20,11 +20,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from regraph_kg.backends import queries
 from regraph_kg.backends.embedded import DATABASE, USER, State
 
 HEAP = "1g"
 MESSAGE_BYTES = 256 * 2**20
 """Largest Bolt message taken: a batch of trajectories with their code."""
+LIBRARY = "regraph"
+"""Of the functions that cypher/embedded/start.cypher defines."""
 LOCK_TRIES = 20
 LOCK_SECONDS = 0.05
 GRACE_SECONDS = 1.0
@@ -109,6 +112,7 @@ def start(folder: Path, password: str) -> tuple[Any, int, Callable[[], int]]:
         },
     )
     server.start()
+    _prepare(server.get_database(DATABASE))
     listener = _bolt_listener(server)
     active = listener.getClass().getDeclaredField("activeConnections")
     active.setAccessible(True)
@@ -127,6 +131,15 @@ def wait_until_unused(
         elif now - last_used >= idle_seconds:
             return True
     return False
+
+
+def _prepare(database: Any) -> None:
+    """Make the types and functions that Bolt clients cannot make, as this version has them."""
+    schema = database._java_db.getSchema()
+    if schema.hasFunctionLibrary(LIBRARY):
+        schema.dropFunctionLibrary(LIBRARY)
+    for statement in queries.statements("start", "embedded"):
+        database.command("sql", statement)
 
 
 def _bolt_listener(server: Any) -> Any:

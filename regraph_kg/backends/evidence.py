@@ -1,5 +1,6 @@
 """What a (:Trajectory) node holds: provenance, path, and measurements and failures as JSON."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,8 @@ Measured = tuple[Measurement, ...]
 _STEP = TypeAdapter(Measured)
 _STEPS = TypeAdapter(tuple[Measured, ...])
 _FAILURES = TypeAdapter(tuple[FailedStep, ...])
+_CODE = {"__all__": {"code"}}
+"""Of a failure; the (:Failure) nodes hold it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Evidence:
 
     @classmethod
     def of(cls, plan: MergePlan) -> "Evidence":
-        """What a plan brings; a measurement given twice counts once."""
+        """What a plan brings; a measurement or failure given twice counts once."""
         labels = [label.technique for label in plan.failed_labels]
         failures = plan.trajectory.failures
         if labels:
@@ -38,8 +41,8 @@ class Evidence:
                 failure.model_copy(update={"technique": technique})
                 for failure, technique in zip(failures, labels, strict=True)
             )
-        given = cls(plan.path(), ((),) * len(plan.trajectory.steps), failures)
-        return given.plus(tuple(step.measurements for step in plan.trajectory.steps))
+        nothing = cls(plan.path(), ((),) * len(plan.trajectory.steps), ())
+        return nothing.plus(tuple(step.measurements for step in plan.trajectory.steps), failures)
 
     @classmethod
     def read(cls, node: Mapping[str, Any]) -> "Evidence":
@@ -50,15 +53,20 @@ class Evidence:
             _FAILURES.validate_json(node["failures"]),
         )
 
-    def plus(self, measurements: tuple[Measured, ...]) -> "Evidence":
-        """With those of `measurements` whose key is new to their step."""
+    def plus(
+        self, measurements: tuple[Measured, ...], failures: tuple[FailedStep, ...]
+    ) -> "Evidence":
+        """With those measurements whose key is new to their step, and the failures that are new."""
         steps = []
         for known, given in zip(self.measurements, measurements, strict=True):
             by_key = {one.key: one for one in known}
             for one in given:
                 by_key.setdefault(one.key, one)
             steps.append(tuple(by_key.values()))
-        return replace(self, measurements=tuple(steps))
+        tried = {failure_key(one): one for one in self.failures}
+        for failure in failures:
+            tried.setdefault(failure_key(failure), failure)
+        return replace(self, measurements=tuple(steps), failures=tuple(tried.values()))
 
     def measured(self) -> int:
         """Number of measurements."""
@@ -67,6 +75,26 @@ class Evidence:
     def measurements_json(self) -> str:
         """As the node holds them."""
         return _STEPS.dump_json(self.measurements).decode()
+
+    def failures_json(self) -> str:
+        """As the node holds them: without their code."""
+        return _FAILURES.dump_json(self.failures, exclude=_CODE).decode()
+
+
+def failure_key(failure: FailedStep) -> str:
+    """What makes two failures of one trajectory the same failure; its resolved technique does not.
+
+    A trajectory knows a failure by this (hex) key, and its (:Failure) node by "<id>/<key>".
+    """
+    told = (
+        failure.after_step,
+        failure.label,
+        failure.outcome.value,
+        failure.code_hash,
+        failure.device,
+        failure.diagnosis,
+    )
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
 
 def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]:
@@ -80,12 +108,17 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "steps": len(trajectory.steps),
         "path": list(evidence.path),
         "measurements": evidence.measurements_json(),
-        "failures": _FAILURES.dump_json(evidence.failures).decode(),
+        "failures": evidence.failures_json(),
     }
 
 
-def trajectory(node: Mapping[str, Any], steps: list[dict[str, Any]]) -> Trajectory:
-    """Read a trajectory back from its node and the rows of its TRANSITIONs, in order."""
+def trajectory(
+    node: Mapping[str, Any], steps: list[dict[str, Any]], codes: Mapping[str, str]
+) -> Trajectory:
+    """Read a trajectory back from its node, the rows of its examples in order, and failed code.
+
+    `codes` are those of its (:Failure) nodes that keep one, by node id.
+    """
     evidence = Evidence.read(node)
     return Trajectory.model_validate(
         {
@@ -106,7 +139,12 @@ def trajectory(node: Mapping[str, Any], steps: list[dict[str, Any]]) -> Trajecto
                 }
                 for step, measured in zip(steps, evidence.measurements, strict=True)
             ],
-            "failures": evidence.failures,
+            "failures": tuple(
+                failure.model_copy(
+                    update={"code": codes.get(f"{node['id']}/{failure_key(failure)}", "")}
+                )
+                for failure in evidence.failures
+            ),
         }
     )
 

@@ -1,22 +1,31 @@
 """Merges plans in one write transaction: claim the trajectories, then write what is new.
 
 A trajectory's steps are written by the transaction that created its node, and by no other; whoever
-else sends it adds only measurements. Rows are sorted before they touch the graph, so that
-concurrent writers take locks in one order.
+else sends it adds only measurements and failures. Rows are sorted before they touch the graph, and
+what every writer wants (Edges, then NEXT) comes last, so that locks are taken in one order and
+held briefly.
 """
 
 import datetime
+import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from regraph_kg.backends import edges
 from regraph_kg.backends.bolt import Ask
-from regraph_kg.backends.evidence import Evidence, latest, node
-from regraph_kg.backends.statistics import COUNTS, share, total
-from regraph_kg.errors import StoreError
-from regraph_kg.models.graph import MergeCounts, MergePlan
-from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.backends.bounded import DEFAULT_BOUND
+from regraph_kg.backends.edges import Placed
+from regraph_kg.backends.evidence import Evidence, failure_key, latest, node
+from regraph_kg.backends.statistics import COUNTS, Pair, Share, share, total
+from regraph_kg.models.base import Target
+from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
+from regraph_kg.models.technique import Technique, spelling
+from regraph_kg.models.trajectory import FailedStep, Trajectory
+
+LOGGED = ("lexical", "embed", "model", "new")
+"""Stages whose verdicts a curator may want to look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +46,20 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """New measurements of a known trajectory."""
+    """New measurements and failures of a known trajectory."""
 
     arrival: Arrival
     before: Evidence
     after: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the graph says to every merge."""
+
+    bound: int
+    replaced: Mapping[str, str]
+    """Ids of techniques that were merged into another one -> that one."""
 
 
 def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
@@ -52,15 +70,17 @@ def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
         evidence = Evidence.of(plan)
         if key in found:
             first = found[key]
-            merged = first.evidence.plus(evidence.measurements)
+            merged = first.evidence.plus(evidence.measurements, evidence.failures)
             found[key] = replace(first, evidence=merged, doubles=first.doubles + 1)
         else:
             found[key] = Arrival(key, plan, evidence)
     return dict(sorted(found.items()))
 
 
-def merge(ask: Ask, batch: Mapping[str, Arrival]) -> MergeCounts:
+def merge(ask: Ask, plans: Sequence[MergePlan]) -> MergeCounts:
     """Merge a batch inside the transaction of `ask`."""
+    context = read_context(ask)
+    batch = arrivals([_redirected(plan, context.replaced) for plan in plans])
     conflicts = _ref_clashes(ask, batch)
     accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}
     new = (technique for arrival in accepted.values() for technique in arrival.plan.new)
@@ -72,8 +92,11 @@ def merge(ask: Ask, batch: Mapping[str, Arrival]) -> MergeCounts:
     claimed = ask("claim_trajectories", rows=rows)
     added = [accepted[row["id"]] for row in claimed if row["new"]]
     additions = _additions(accepted, [row for row in claimed if not row["new"]])
-    _create_transitions(ask, added)
-    _write_additions(ask, additions)
+    _record_labels(ask, added)
+    if added:
+        edges.add(ask, [one for arrival in added for one in _examples(arrival)], context.bound)
+    _write_additions(ask, additions, context.bound)
+    failures = _write_failures(ask, added, additions)
     _add_to_next(ask, added, additions)
     return MergeCounts(
         added=len(added),
@@ -82,12 +105,48 @@ def merge(ask: Ask, batch: Mapping[str, Arrival]) -> MergeCounts:
         techniques=techniques,
         measurements=sum(arrival.evidence.measured() for arrival in added)
         + sum(one.after.measured() - one.before.measured() for one in additions),
+        failures=failures,
         conflicts=conflicts,
     )
 
 
+def read_context(ask: Ask) -> Context:
+    """The bound, and which techniques were merged away."""
+    (row,) = ask("merge_context")
+    return Context(
+        row["bound"] or DEFAULT_BOUND,
+        {old: one["id"] for one in row["replaced"] for old in one["replaces"]},
+    )
+
+
+def _redirected(plan: MergePlan, replaced: Mapping[str, str]) -> MergePlan:
+    """A plan whose merged-away techniques are the ones that took their place."""
+    if not replaced:
+        return plan
+
+    def label(one: Relabelled) -> Relabelled:
+        return replace(one, technique=replaced.get(one.technique, one.technique))
+
+    failures = tuple(
+        failure.model_copy(update={"technique": replaced.get(failure.technique, failure.technique)})
+        if failure.technique is not None
+        else failure
+        for failure in plan.trajectory.failures
+    )
+    return replace(
+        plan,
+        trajectory=plan.trajectory.model_copy(update={"failures": failures}),
+        labels=tuple(map(label, plan.labels)),
+        failed_labels=tuple(map(label, plan.failed_labels)),
+        new=tuple(one.model_copy(update={"id": replaced.get(one.id, one.id)}) for one in plan.new),
+    )
+
+
 def add_techniques(ask: Ask, techniques: Iterable[Technique]) -> int:
-    """Add the unknown ones, extend the aliases of the others; count the new ones."""
+    """Add the unknown ones, extend the aliases of the others; count the new ones.
+
+    Those that were merged away stay away.
+    """
     rows = [
         {
             "id": technique.id,
@@ -96,9 +155,7 @@ def add_techniques(ask: Ask, techniques: Iterable[Technique]) -> int:
         }
         for technique in sorted(set(techniques), key=lambda technique: technique.id)
     ]
-    if not rows:
-        return 0
-    return int(ask("add_techniques", techniques=rows)[0]["added"])
+    return int(ask("add_techniques", techniques=rows)[0]["added"]) if rows else 0
 
 
 def _ref_clashes(ask: Ask, batch: Mapping[str, Arrival]) -> dict[str, str]:
@@ -121,41 +178,47 @@ def _ref_clashes(ask: Ask, batch: Mapping[str, Arrival]) -> dict[str, str]:
     }
 
 
-def _additions(batch: Mapping[str, Arrival], known: Iterable[Mapping[str, Any]]) -> list[Addition]:
-    """What the batch adds to known trajectories."""
-    additions = []
-    for row in known:
-        arrival, before = batch[row["id"]], Evidence.read(row)
-        after = before.plus(arrival.evidence.measurements)
-        if after != before:
-            additions.append(Addition(arrival, before, after))
-    return additions
+def _record_labels(ask: Ask, added: Sequence[Arrival]) -> None:
+    """Log the verdicts that are not plain, one per target and spelling."""
+    rows = {
+        row["id"]: row
+        for arrival in added
+        for label in (*arrival.plan.labels, *arrival.plan.failed_labels)
+        if label.stage in LOGGED
+        for row in [_verdict(label, arrival.trajectory.target, arrival.plan.created)]
+    }
+    if rows:
+        ask("record_labels", rows=[rows[key] for key in sorted(rows)])
 
 
-def _create_transitions(ask: Ask, added: Sequence[Arrival]) -> None:
-    rows = [row for arrival in added for row in _transitions(arrival)]
-    rows.sort(key=lambda row: (row["source"], row["target"], row["properties"]["id"]))
-    if not rows:
-        return
-    written = ask("create_transitions", rows=rows)[0]["written"]
-    if written != len(rows):
-        ids = sorted({technique for row in rows for technique in (row["source"], row["target"])})
-        _refuse_missing(ask, ids)
+def _verdict(label: Relabelled, target: Target, created: str) -> dict[str, Any]:
+    name = hashlib.sha256(spelling(label.label).encode()).hexdigest()[:16]
+    return {
+        "id": f"relabel {target} {name}",
+        "kind": "relabel",
+        "target": target,
+        "label": label.label,
+        "technique": label.technique,
+        "stage": label.stage,
+        "score": label.score,
+        "runner_up": label.runner_up,
+        "runner_up_score": label.runner_up_score,
+        "model": label.model,
+        "prompt_hash": label.prompt_hash,
+        "created": created,
+    }
 
 
-def _transitions(arrival: Arrival) -> list[dict[str, Any]]:
-    """Rows for the TRANSITIONs of a new trajectory; step k leads from the k-1st to the k-th."""
+def _examples(arrival: Arrival) -> list[Placed]:
+    """The examples of a new trajectory; step k leads from the k-1st technique to the k-th."""
     trajectory, source = arrival.trajectory, arrival.trajectory.source
-    rows: list[dict[str, Any]] = []
+    path = arrival.evidence.path
+    examples: list[Placed] = []
     before = trajectory.serial
-    for step, relabelled, measured, (start, end) in zip(
-        trajectory.steps,
-        arrival.plan.labels,
-        arrival.evidence.measurements,
-        zip(arrival.evidence.path, arrival.evidence.path[1:], strict=False),
-        strict=True,
+    for step, relabelled, measured in zip(
+        trajectory.steps, arrival.plan.labels, arrival.evidence.measurements, strict=True
     ):
-        number = len(rows) + 1
+        number = len(examples) + 1
         properties = {
             "id": f"{arrival.key}/{number}",
             "trajectory": arrival.key,
@@ -173,37 +236,111 @@ def _transitions(arrival: Arrival) -> list[dict[str, Any]]:
             "created": source.created,
             **latest(measured),
         }
-        rows.append({"source": start, "target": end, "properties": properties})
+        examples.append(Placed(Pair(path[number - 1], path[number]), properties))
         before = step.code
-    return rows
+    return examples
 
 
-def _write_additions(ask: Ask, additions: Sequence[Addition]) -> None:
+def _additions(batch: Mapping[str, Arrival], known: Iterable[Mapping[str, Any]]) -> list[Addition]:
+    """What the batch adds to known trajectories."""
+    additions = []
+    for row in known:
+        arrival, before = batch[row["id"]], Evidence.read(row)
+        after = before.plus(arrival.evidence.measurements, arrival.evidence.failures)
+        if after != before:
+            additions.append(Addition(arrival, before, after))
+    return additions
+
+
+def _write_additions(ask: Ask, additions: Sequence[Addition], bound: int) -> None:
     if not additions:
         return
-    nodes = [
-        {"id": one.arrival.key, "measurements": one.after.measurements_json()} for one in additions
-    ]
-    ask("set_measurements", rows=nodes)
     rows = [
         {
-            "source": one.after.path[step],
-            "target": one.after.path[step + 1],
-            "id": f"{one.arrival.key}/{step + 1}",
-            "properties": latest(measured),
+            "id": one.arrival.key,
+            "measurements": one.after.measurements_json(),
+            "failures": one.after.failures_json(),
         }
         for one in additions
-        for step, measured in enumerate(one.after.measurements)
-        if measured != one.before.measurements[step]
     ]
-    rows.sort(key=lambda row: (row["source"], row["target"], row["id"]))
-    ask("update_transitions", rows=rows)
+    ask("set_evidence", rows=rows)
+    measured = [
+        Placed(
+            Pair(one.after.path[step], one.after.path[step + 1]),
+            {"id": f"{one.arrival.key}/{step + 1}", "trajectory": one.arrival.key}
+            | latest(measurements),
+        )
+        for one in additions
+        for step, measurements in enumerate(one.after.measurements)
+        if measurements != one.before.measurements[step]
+    ]
+    if measured:
+        edges.update(ask, measured, bound)
+
+
+def _write_failures(ask: Ask, added: Sequence[Arrival], additions: Sequence[Addition]) -> int:
+    """Write the (:Failure) nodes of what is new; their number."""
+    new = [(one, one.evidence, one.evidence.failures) for one in added]
+    new += [
+        (one.arrival, one.after, one.after.failures[len(one.before.failures) :])
+        for one in additions
+    ]
+    rows = [
+        failure_node(arrival.key, arrival.trajectory.problem, evidence.path, failure)
+        | {"created": arrival.plan.created}
+        for arrival, evidence, failures in new
+        for failure in failures
+        if failure.technique is not None
+    ]
+    if rows:
+        ask("create_failures", rows=_with_room(ask, rows))
+    return len(rows)
+
+
+def failure_node(
+    trajectory: str, problem: str, path: Sequence[str], failure: FailedStep
+) -> dict[str, Any]:
+    """Properties of a (:Failure) node; an empty code is left out."""
+    return {
+        "id": f"{trajectory}/{failure_key(failure)}",
+        "pair": f"{path[failure.after_step]} {failure.technique}",
+        "source": path[failure.after_step],
+        "target": failure.technique,
+        "trajectory": trajectory,
+        "problem": problem,
+        "code": failure.code or None,
+        **failure.model_dump(mode="json", exclude={"technique", "code"}),
+    }
+
+
+def _with_room(ask: Ask, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without the code of failures whose pair keeps enough of them already."""
+    pairs = Counter(Pair(row["source"], row["target"]) for row in rows if row["code"])
+    room = Counter(edges.count_failed_codes(ask, pairs)) if pairs else Counter()
+    kept = []
+    for row in rows:
+        pair = Pair(row["source"], row["target"])
+        fits = row["code"] is not None and room[pair] > 0
+        room[pair] -= fits
+        kept.append(row if fits else row | {"code": None})
+    return kept
 
 
 def _add_to_next(ask: Ask, added: Sequence[Arrival], additions: Sequence[Addition]) -> None:
     gained = [share(arrival.evidence) for arrival in added]
     gained += [share(one.after) for one in additions]
-    rows: list[dict[str, Any]] = [
+    rows = next_rows(total(gained, [share(one.before) for one in additions]))
+    if not rows:
+        return
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    written = ask("add_to_next", rows=rows, now=now)[0]["written"]
+    if written != len(rows):
+        edges.refuse_missing(ask, (row[end] for row in rows for end in ("source", "target")))
+
+
+def next_rows(shares: Share) -> list[dict[str, Any]]:
+    """Rows of NEXT relationships, sorted by pair and device."""
+    return [
         {
             "source": pair.source,
             "target": pair.target,
@@ -212,16 +349,5 @@ def _add_to_next(ask: Ask, added: Sequence[Arrival], additions: Sequence[Additio
             "best_effect": tally.best_effect,
             **{name: tally.counts[name] for name in COUNTS},
         }
-        for (pair, device), tally in total(gained, [share(one.before) for one in additions]).items()
+        for (pair, device), tally in shares.items()
     ]
-    if not rows:
-        return
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    written = ask("add_to_next", rows=rows, now=now)[0]["written"]
-    if written != len(rows):
-        _refuse_missing(ask, sorted({row[end] for row in rows for end in ("source", "target")}))
-
-
-def _refuse_missing(ask: Ask, ids: Sequence[str]) -> None:
-    missing = ", ".join(row["id"] for row in ask("missing_techniques", ids=ids))
-    raise StoreError(f"merge: neither the graph nor the plan knows {missing}; nothing was written")

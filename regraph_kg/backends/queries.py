@@ -20,3 +20,34 @@ def statements(name: str, engine: Engine) -> tuple[str, ...]:
     """The statements of a file that holds several, each ended by a semicolon."""
     lines = [line for line in text(name, engine).splitlines() if not line.startswith("//")]
     return tuple(part.strip() for part in "\n".join(lines).split(";") if part.strip())
+
+
+def title(name: str) -> str:
+    """What a file is for: its first line."""
+    return text(name, "neo4j").splitlines()[0].removeprefix("//").strip()
+
+
+@cache
+def migrations() -> tuple[str, ...]:
+    """Names of the files of cypher/migrations/, in their order: the number that they begin with."""
+    found = (files(cypher) / "migrations").iterdir()
+    names = sorted(one.name for one in found if one.name.endswith(".cypher"))
+    return tuple(f"migrations/{name.removesuffix('.cypher')}" for name in names)
+
+
+@cache
+def browser_names() -> tuple[str, ...]:
+    """Names of the saved queries of cypher/browser/, in the order of their titles."""
+    found = (files(cypher) / "browser").iterdir()
+    names = (one.name.removesuffix(".cypher") for one in found if one.name.endswith(".cypher"))
+    return tuple(sorted(names, key=browser_query))
+
+
+def browser_query(name: str) -> str:
+    """A saved query, as a person pastes it into Neo4j Browser; its first line is its title."""
+    return text(f"browser/{name}", "neo4j")
+
+
+def browser_style() -> str:
+    """How Neo4j Browser is to draw nodes and relationships, in its own language."""
+    return (files(cypher) / "browser" / "style.grass").read_text(encoding="utf-8")

@@ -3,39 +3,44 @@
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import groupby
 from typing import Any, Literal
 
-from regraph_kg.backends import evidence, merge
+from regraph_kg.backends import (
+    edges,
+    embeddings,
+    evidence,
+    export,
+    merge,
+    migrate,
+    recount,
+    vectors,
+)
 from regraph_kg.backends.bolt import Ask, Bolt, Row
 from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.statistics import COUNTS, FAILURES, Tally, best, share, total
-from regraph_kg.errors import StoreError
-from regraph_kg.graph import SCHEMA_VERSION
+from regraph_kg.backends.statistics import COUNTS, FAILURES, Pair, Tally, best, share, total
+from regraph_kg.backends.vectors import Choice
+from regraph_kg.graph import SCHEMA_VERSION, Embed
 from regraph_kg.models.base import Target
 from regraph_kg.models.graph import (
+    EmbeddingProgress,
+    EmbeddingSpace,
     Example,
+    Finding,
     GraphStats,
     MergeCounts,
     MergePlan,
     Neighbourhood,
     Successor,
     TransitionStats,
+    Vector,
 )
-from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-PRODUCT = "regraph-kg"
-BEST_EXAMPLES = 3
-EXPORT_PAGE = 500
-"""Trajectories read at a time."""
+PAIRS_AT_ONCE = 50
+"""Pairs repaired in one transaction."""
 MOST_ROWS = 1_000_000
 """Largest LIMIT sent: the embedded store allocates for it at once."""
-
-TARGETS: tuple[Target, ...] = ("cuda", "openmp")
-STARTS = tuple(
-    Technique(id=start_id(target), name="serial code", target=target) for target in TARGETS
-)
 
 
 class BoltStore:
@@ -46,16 +51,8 @@ class BoltStore:
         self._bolt = bolt
 
     def apply_schema(self) -> None:
-        """See `GraphStore`. The stamp comes last: where it is, the rest is."""
-        if self._stamped():
-            return
-        self._bolt.run_each("schema")
-        starts = [
-            {"id": start.id, "properties": start.model_dump(exclude={"id"})} for start in STARTS
-        ]
-        self._bolt.write(
-            lambda ask: ask("stamp", product=PRODUCT, schema_version=SCHEMA_VERSION, starts=starts)
-        )
+        """See `GraphStore`."""
+        migrate.prepare(self._bolt)
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
         """See `GraphStore`."""
@@ -63,8 +60,7 @@ class BoltStore:
 
     def merge(self, plans: Sequence[MergePlan]) -> MergeCounts:
         """See `GraphStore`."""
-        batch = merge.arrivals(plans)
-        return self._bolt.write(lambda ask: merge.merge(ask, batch)) if batch else MergeCounts()
+        return self._bolt.write(lambda ask: merge.merge(ask, plans)) if plans else MergeCounts()
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
         """See `GraphStore`."""
@@ -87,8 +83,12 @@ class BoltStore:
         device: str | None = None,
         limit: int = 3,
         exclude_problem: str | None = None,
+        near: Vector | None = None,
     ) -> tuple[Example, ...]:
         """See `GraphStore`."""
+        if near is not None:
+            choice = Choice(device, min(limit, MOST_ROWS), exclude_problem)
+            return self._bolt.read(lambda ask: vectors.near(ask, near, source, target, choice))
         rows = self._bolt.read(
             lambda ask: ask(
                 "examples",
@@ -108,6 +108,30 @@ class BoltStore:
             for row in rows
         )
 
+    def nearest(
+        self,
+        vector: Vector,
+        *,
+        k: int,
+        target: Target | None = None,
+        exclude_problem: str | None = None,
+    ) -> tuple[Example, ...]:
+        """See `GraphStore`."""
+        choice = Choice(None, min(k, MOST_ROWS), exclude_problem)
+        return self._bolt.read(lambda ask: vectors.nearest(ask, vector, target, choice))
+
+    def embedding_space(self) -> EmbeddingSpace | None:
+        """See `GraphStore`."""
+        return self._bolt.read(vectors.holding).space
+
+    def embed(self, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
+        """See `GraphStore`."""
+        return embeddings.fill_missing(self._bolt, space, embed)
+
+    def reembed(self, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
+        """See `GraphStore`."""
+        return embeddings.change(self._bolt, space, embed)
+
     def transitions(self) -> tuple[TransitionStats, ...]:
         """See `GraphStore`."""
         return tuple(
@@ -119,40 +143,44 @@ class BoltStore:
         totals, targets = self._bolt.read(lambda ask: (ask("stats"), ask("count_trajectories")))
         by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in targets}
         return GraphStats(
-            product=PRODUCT,
+            product=migrate.PRODUCT,
             schema_version=SCHEMA_VERSION,
             trajectories=sum(by_target.values()),
             targets=by_target,
             **totals[0],
         )
 
+    def check(self) -> tuple[Finding, ...]:
+        """See `GraphStore`."""
+        return self._bolt.read(lambda ask: tuple(recount.findings(ask)))
+
+    def repair(self, findings: Sequence[Finding]) -> None:
+        """See `GraphStore`."""
+        pairs = sorted({Pair(finding.source, finding.target) for finding in findings})
+        for first in range(0, len(pairs), PAIRS_AT_ONCE):
+            some = pairs[first : first + PAIRS_AT_ONCE]
+            self._bolt.write(partial(recount.recount, pairs=some))
+
+    def bound(self) -> int:
+        """See `GraphStore`."""
+        return self._bolt.read(merge.read_context).bound
+
+    def set_bound(self, bound: int) -> Iterator[tuple[int, int]]:
+        """See `GraphStore`."""
+        self._bolt.write(lambda ask: ask("set_bound", bound=bound))
+        rows = self._bolt.read(lambda ask: ask("all_edges"))
+        pairs = [Pair(*row["id"].split(" ")) for row in rows]
+        for done, pair in enumerate(pairs, 1):
+            self._bolt.write(partial(edges.reselect, pairs=[pair], bound=bound))
+            yield done, len(pairs)
+
     def export(self) -> Iterator[Trajectory]:
-        """See `GraphStore`. Reads page by page: what is merged meanwhile may or may not be in."""
-        last = ""
-        while page := self._bolt.read(partial(_export_page, after=last)):
-            yield from (trajectory for _, trajectory in page)
-            last = page[-1][0]
+        """See `GraphStore`."""
+        return (one.trajectory for one in export.export(self._bolt))
 
     def close(self) -> None:
         """See `GraphStore`."""
         self._bolt.close()
-
-    def _stamped(self) -> bool:
-        """Whether this database is ours; False = empty. Raises `StoreError` for any other."""
-        (stamp,) = self._bolt.read(lambda ask: ask("read_stamp"))
-        if stamp["empty"]:
-            return False
-        if stamp["products"] != [PRODUCT]:
-            raise StoreError(
-                f"{self._bolt.place}: holds another product's data;"
-                " name an empty database (REGRAPH_STORE_DATABASE) or server"
-            )
-        if stamp["schema_version"] != SCHEMA_VERSION:
-            raise StoreError(
-                f"{self._bolt.place}: graph has schema {stamp['schema_version']}, this program"
-                f" knows {SCHEMA_VERSION}; upgrade regraph-kg"
-            )
-        return True
 
 
 def _neighbourhood(
@@ -161,10 +189,7 @@ def _neighbourhood(
     rows = ask(
         "neighbourhood",
         technique=technique,
-        device=device,
-        exclude_problem=exclude_problem,
         limit=min(limit, MOST_ROWS) if exclude_problem is None else MOST_ROWS,
-        best=BEST_EXAMPLES,
     )
     by_target = {row["technique"]["id"]: _tallies(row["statistics"]) for row in rows}
     if exclude_problem is not None:
@@ -218,7 +243,6 @@ def _successor(row: Row, tallies: Mapping[str, Tally], device: str) -> Successor
         sum_log2_effect=chosen.counts["sum_log2_effect"],
         best_effect=chosen.best_effect,
         statistics=origin,
-        example_ids=tuple(row["example_ids"]),
     )
 
 
@@ -247,14 +271,3 @@ def _transition_stats(row: Row) -> TransitionStats:
         sum_sq_log2_effect=numbers["sum_sq_log2_effect"],
         best_effect=numbers.get("best_effect"),
     )
-
-
-def _export_page(ask: Ask, after: str) -> list[tuple[str, Trajectory]]:
-    nodes = [
-        row["trajectory"] for row in ask("page_of_trajectories", after=after, limit=EXPORT_PAGE)
-    ]
-    if not nodes:
-        return []
-    rows = ask("steps_of_trajectories", first=nodes[0]["id"], last=nodes[-1]["id"])
-    steps = {key: list(group) for key, group in groupby(rows, lambda row: str(row["trajectory"]))}
-    return [(node["id"], evidence.trajectory(node, steps[node["id"]])) for node in nodes]

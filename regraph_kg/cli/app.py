@@ -5,12 +5,13 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from regraph_kg.cli import graph, store, techniques
+from regraph_kg.cli import batch, graph, store, techniques
 from regraph_kg.cli.evaluate import evaluate
 from regraph_kg.cli.examples import examples
 from regraph_kg.cli.ingest import ingest
 from regraph_kg.cli.measure import measure
 from regraph_kg.cli.optimize import optimize
+from regraph_kg.cli.relabel import relabel_check
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
 
 DEBUG = "--debug"
@@ -35,6 +36,8 @@ app.command()(examples)
 app.command()(ingest)
 app.command()(measure)
 app.command()(optimize)
+app.command()(relabel_check)
+app.add_typer(batch.app, name="batch")
 app.add_typer(graph.app, name="graph")
 app.add_typer(store.app, name="store")
 app.add_typer(techniques.app, name="techniques")

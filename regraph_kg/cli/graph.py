@@ -10,10 +10,19 @@ from typing import Annotated
 
 import typer
 
+from regraph_kg.cli import backup, browser, migrate, upkeep
 from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Trajectory
 
 app = typer.Typer(no_args_is_help=True, help="Look at the graph as a whole.")
+
+
+app.command()(migrate.migrate)
+app.command()(backup.backup)
+app.command()(backup.restore)
+app.command()(upkeep.check)
+app.command()(upkeep.bound)
+app.command()(browser.browser_pack)
 
 
 @app.command()

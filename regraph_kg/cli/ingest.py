@@ -3,7 +3,7 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -11,18 +11,25 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+from regraph_kg.cli.verdicts import print_verdicts
 from regraph_kg.errors import BadInput, Environment
 from regraph_kg.models.base import Target
+from regraph_kg.models.graph import RelabelLevel
 
 if TYPE_CHECKING:
     from regraph_kg.ingest.pipeline import Batch
     from regraph_kg.ingest.read import Origin, Rejected
+    from regraph_kg.ingest.relabel.cascade import Cascade, Label
+    from regraph_kg.ingest.relabel.verdict import Verdict
 
 REJECTED = ".rejected.jsonl"
+SETTLED_FIRST: tuple[RelabelLevel, ...] = ("embed", "model")
+"""Levels that decide all names before anything is added: many at once, or to wait for answers."""
 COUNTS = ("added", "known", "examples", "measurements", "techniques")
 
 
-def ingest(
+def ingest(  # noqa: PLR0913 (a command's options)
+    *,
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Trajectory JSONL, or step lists.")
     ],
@@ -39,6 +46,20 @@ def ingest(
     target: Annotated[
         Target | None, typer.Option(help="Step lists only: what their code is for.")
     ] = None,
+    relabel: Annotated[
+        RelabelLevel, typer.Option(help="How hard to look for the technique that a name means.")
+    ] = "lexical",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ollama:NAME|batch:FOLDER",
+            help="Whom --relabel model asks.",
+            show_default="REGRAPH_MODEL",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print what each name would be taken for.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Grow the graph from FILEs: Trajectory JSONL, or step lists [{think, method, detail, code}].
@@ -46,26 +67,39 @@ def ingest(
     A bad line stops nothing: it goes to FILE.rejected.jsonl with its number and the reason. What
     the graph knows already is not added twice, so that an interrupted ingest is simply run again.
 
-    Exit code 0: something was added or known already; 1: every line was rejected.
+    The names of techniques are looked up: "exact" knows them by id, name and alias; "lexical" also
+    in other words; "embed" also where embeddings agree; "model" asks a language model about the
+    rest, once for each name. What none recognizes becomes a new technique, to be reviewed. With
+    answers by file, nothing is added before all of them are there.
+
+    Exit code 0: something was added or known already; 1: every line was rejected; 5: a model's
+    answers are to come by file.
     """
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
     from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
-    settings = read_settings()
+    settings = read_settings(model=model)
     origin = _origin(serial, problem, target)
     given = _readable(files)
     curated = wiring.vocabulary(settings, vocabulary)
     totals = Counter(dict.fromkeys((*COUNTS, "rejected"), 0))
     rejected_files: list[Path] = []
     with closing(wiring.open_store(settings)) as store:
-        names = pipeline.open_vocabulary(store, curated)
-        labeller = wiring.labeller(curated)
+        names = pipeline.read_vocabulary(store, curated)
+        cascade = wiring.cascade(settings, names, relabel)
+        if dry_run:
+            steps, verdicts = _settle(given, origin, cascade)
+            print_verdicts(verdicts, steps, as_json=as_json)
+            return
+        if relabel in SETTLED_FIRST:
+            _settle(given, origin, cascade)
+        store.add_techniques(names.curated)
         for path in given:
             with path.open("rb") as file, _progress(path) as show, _room() as kept:
                 lines = read(split(file), origin)
-                for batch in pipeline.ingest(lines, store, names, labeller):
+                for batch in pipeline.ingest(lines, store, cascade):
                     _count(batch, totals)
                     _keep(batch.rejected, kept)
                     show(file.tell(), totals)
@@ -102,6 +136,23 @@ def _readable(files: Sequence[Path]) -> list[Path]:
     for path in reports:
         typer.echo(f"{path}: left out, it lists rejected lines", err=True)
     return [path for path in files if path not in reports]
+
+
+def _settle(
+    files: Sequence[Path], origin: "Origin | None", cascade: "Cascade"
+) -> "tuple[Mapping[Label, int], Sequence[Verdict]]":
+    """Decide every name in the files: how many steps have it, and what it means."""
+    from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
+    from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
+
+    steps: Counter[Label] = Counter()
+    for path in files:
+        with path.open("rb") as file:
+            steps += pipeline.survey(read(split(file), origin))
+    with _bar("names", len(steps)) as show:
+        return steps, cascade.settle(
+            steps, lambda done: show(done, f"names: {done} of {len(steps)}")
+        )
 
 
 def _count(batch: "Batch", totals: Counter[str]) -> None:
@@ -144,6 +195,18 @@ def _publish(kept: IO[str], path: Path) -> list[Path]:
 @contextmanager
 def _progress(path: Path) -> Iterator[Callable[[int, Counter[str]], None]]:
     """Shows how far through a file we are, on a terminal."""
+    with _bar(path.name, path.stat().st_size) as show:
+
+        def told(done: int, totals: Counter[str]) -> None:
+            said = ", ".join(f"{totals[name]} {name}" for name in ("added", "known", "rejected"))
+            show(done, f"{path.name}: {said}")
+
+        yield told
+
+
+@contextmanager
+def _bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
+    """Shows how much of `total` is done, and what is being done, on a terminal."""
     from rich.console import Console  # noqa: PLC0415 (heavy)
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
@@ -157,13 +220,8 @@ def _progress(path: Path) -> Iterator[Callable[[int, Counter[str]], None]]:
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
-        task = bar.add_task(path.name, total=max(path.stat().st_size, 1))
-
-        def show(done: int, totals: Counter[str]) -> None:
-            said = ", ".join(f"{totals[name]} {name}" for name in ("added", "known", "rejected"))
-            bar.update(task, completed=done, description=f"{path.name}: {said}")
-
-        yield show
+        task = bar.add_task(title, total=max(total, 1))
+        yield lambda done, said: bar.update(task, completed=done, description=said)
 
 
 def _summarise(totals: Counter[str], rejected_files: Sequence[Path], *, as_json: bool) -> None:

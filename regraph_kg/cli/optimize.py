@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regraph_kg.errors import BadInput, Environment, Interrupted
+from regraph_kg.errors import AnswersPending, BadInput, Environment, Interrupted
 from regraph_kg.models.base import Target
 from regraph_kg.models.run import (
     McgsSettings,
@@ -77,8 +77,8 @@ def optimize(  # noqa: PLR0913 (a command's options)
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="recorded|ollama:NAME",
-            help="Recorded answers of the corpus, or a live model.",
+            metavar="recorded|ollama:NAME|batch:FOLDER",
+            help="Recorded answers of the corpus, a live model, or prompts and answers by file.",
             show_default="recorded",
         ),
     ] = None,
@@ -110,7 +110,8 @@ def optimize(  # noqa: PLR0913 (a command's options)
     The best three are measured again in fresh processes; only that speedup is reported, and code
     that is not surely faster than the serial code is no answer. Ctrl-C keeps the best so far.
 
-    Exit code 0: faster code found; 1: none found; 4: stopped, and the command to go on is printed.
+    Exit code 0: faster code found; 1: none found; 4: stopped, or 5: waiting for answers by file,
+    and the command to go on is printed.
     """
     options = Options(
         problem=problem,
@@ -206,9 +207,13 @@ def _run(options: Options) -> bool:
         except KeyboardInterrupt:
             kept = _keep_best(records, output)
             raise Interrupted(f"{kept}; go on: {resume_command(options, trace.path)}") from None
+        except AnswersPending:
+            search.model.finish(f"go on: {resume_command(options, trace.path)}")
+            raise
         except Environment as error:
             raise type(error)(f"{error}; go on: {resume_command(options, trace.path)}") from None
     _write(output, answer.code)
+    search.model.finish()
     summary = summarise(search.header, records, answer)
     if options.as_json:
         typer.echo(summary.model_dump_json(indent=2))

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter
 
+from regraph_kg.cli import curation
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Target
 from regraph_kg.models.graph import EFFECT_SCALE, Neighbourhood, Successor
@@ -16,7 +17,9 @@ from regraph_kg.models.technique import Technique, Vocabulary, spelling, start_i
 
 TARGETS: tuple[Target, ...] = ("cuda", "openmp")
 
-app = typer.Typer(no_args_is_help=True, help="Look at the techniques.")
+app = typer.Typer(no_args_is_help=True, help="Look at the techniques; mend the vocabulary.")
+for command in curation.COMMANDS:
+    app.command()(command)
 
 
 @app.command("list")

@@ -9,13 +9,13 @@ from pydantic import ValidationError
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Target
-from regraph_kg.models.prompt import Prompt, PromptKey, RecordedAnswer, Reply
+from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey, RecordedAnswer, Reply
 
 
 class ScriptedModel:
     """Answers that were written down before, each under the key of its prompt."""
 
-    def __init__(self, name: str, answers: Mapping[PromptKey, str]) -> None:
+    def __init__(self, name: str, answers: Mapping[PromptKey | DecisionKey, str]) -> None:
         self.name = name
         self._answers = answers
 
@@ -46,9 +46,14 @@ class ScriptedModel:
             return Reply(text="", finish="unrecorded", model=self.name)
         return Reply(text=text, finish="stop", model=self.name)
 
+    def finish(self, then: str = "") -> None:
+        """Nothing: no answer is ever pending."""
 
-def _recorded(path: Path, content: bytes, problem: str, target: Target) -> dict[PromptKey, str]:
-    answers: dict[PromptKey, str] = {}
+
+def _recorded(
+    path: Path, content: bytes, problem: str, target: Target
+) -> dict[PromptKey | DecisionKey, str]:
+    answers: dict[PromptKey | DecisionKey, str] = {}
     lines: dict[PromptKey, int] = {}
     for number, line in enumerate(content.splitlines(), start=1):
         if not line.strip():

@@ -12,6 +12,10 @@ EFFECT_SCALE = 2**20
 """Sums of log2 effects are integers, round(2^20 * log2 x): exact in any order of writers."""
 
 RelabelStage = Literal["given", "exact", "alias", "lexical", "embed", "model", "new"]
+"""What decided; see ingest/relabel."""
+
+RelabelLevel = Literal["exact", "lexical", "embed", "model"]
+"""How far relabelling goes beyond the names that are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +42,37 @@ class EmbeddingSpace:
 
 
 @dataclass(frozen=True, slots=True)
+class Vector:
+    """Where a text lies in a space: what examples may be near to."""
+
+    space: EmbeddingSpace
+    packed: bytes = field(repr=False)
+    """A unit vector: little-endian float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingProgress:
+    """How far one of the steps is by which a graph gets its vectors."""
+
+    step: Literal["embedding", "clearing"]
+    done: int
+    """Examples."""
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class MergePlan:
     """One trajectory, resolved, ready to be merged in one transaction.
 
     `labels[i]` resolves `trajectory.steps[i]`, `failed_labels[i]` resolves
-    `trajectory.failures[i]`; `new` are techniques that the store may not know yet. `embeddings[i]`
-    is that of `trajectory.steps[i].reasoning` in the space `embedding`; both empty = none made.
+    `trajectory.failures[i]`; `new` are techniques that the store may not know yet. Reasonings are
+    not embedded here: only examples that stay TRANSITIONs are, once, after the ingest.
     """
 
     trajectory: Trajectory
     labels: tuple[Relabelled, ...]
     failed_labels: tuple[Relabelled, ...] = ()
     new: tuple[Technique, ...] = ()
-    embeddings: tuple[bytes, ...] = ()
-    """Unit vectors, packed little-endian float32."""
-    embedding: EmbeddingSpace | None = None
     created: str = ""
     """When the plan was made; UTC, ISO 8601."""
 
@@ -74,6 +94,7 @@ class MergeCounts:
     examples: int = 0
     techniques: int = 0
     measurements: int = 0
+    failures: int = 0
     conflicts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -83,7 +104,7 @@ class Successor:
 
     `examples` counts over all devices; `tried`, `verified` and `sum_log2_effect` (fixed point,
     `EFFECT_SCALE`) are those of the asked device, else of the target's other devices, else zero:
-    `statistics` says which. `example_ids`: the best three, best first.
+    `statistics` says which.
     """
 
     technique: Technique
@@ -93,7 +114,6 @@ class Successor:
     sum_log2_effect: int
     best_effect: float | None
     statistics: Literal["device", "other-devices", "none"]
-    example_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +149,8 @@ class Example:
     model: str
     licence: str
     created: str
+    similarity: float | None = None
+    """Cosine, -1 to 1, of its reasoning to the vector that was asked about; None = not embedded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +187,18 @@ class GraphStats:
     trajectories: int
     targets: Mapping[Target, int]
     """Trajectories per target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something in a graph that is not what its trajectories say.
+
+    Only an "example" cannot be rebuilt: the rest is derived.
+    """
+
+    kind: Literal["example", "statistics", "edge", "failure"]
+    source: str
+    target: str
+    what: str
+    expected: str
+    found: str

@@ -1,5 +1,6 @@
 """Prompt and Reply: what a language model is asked and says."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
@@ -9,7 +10,7 @@ from regraph_kg.models.evaluation import Outcome
 
 
 class PromptKey(Frozen):
-    """Identity of a prompt within a run; what recorded answers are keyed by.
+    """Identity of a search's prompt within its run; what recorded answers are keyed by.
 
     `path` is the technique sequence up to and including the one asked for, each element an id, with
     "#k" appended where sample k > 0 of that step was entered. `attempt` is the sample number of the
@@ -24,24 +25,39 @@ class PromptKey(Frozen):
     repair: int = 0
 
 
+class DecisionKey(Frozen):
+    """Identity of a prompt that is of no search: a `kind` of decision ("relabel") on a `subject`.
+
+    `attempt` is the sample number, where the same is asked more than once.
+    """
+
+    kind: str
+    subject: str
+    attempt: int = 0
+
+
 class Prompt(Frozen):
     """A rendered prompt: the constant part (`system`) first, so that prompt caches hold."""
 
-    key: PromptKey
+    key: PromptKey | DecisionKey
     system: str
     user: str
     seed: int = 0
+    answer_schema: Mapping[str, object] | None = None
+    """JSON schema of the answer, which is then drawn at temperature 0. A server may enforce it in
+    part or not at all, and a cut answer breaks it: take only "stop", and validate the text."""
 
 
 class Reply(Frozen):
     """A model's answer.
 
-    `finish`: "stop" ended by itself, "length" was cut, "unrecorded": a recorded model has no answer
-    for this key (closed on this path, costs nothing, teaches nothing).
+    `finish`: "stop" ended by itself (the text may be empty), "length" was cut, and would be again;
+    "unrecorded": a recorded model has no answer for this key (closed on this path, costs nothing,
+    teaches nothing); "pending": the answer is to come by file (see `LanguageModel.finish`).
     """
 
     text: str
-    finish: Literal["stop", "length", "unrecorded"]
+    finish: Literal["stop", "length", "unrecorded", "pending"]
     prompt_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0

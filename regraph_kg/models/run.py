@@ -97,7 +97,7 @@ class SearchChoice:
     budget: int
     seed: int
     model: str
-    """ "recorded" or "ollama:NAME"."""
+    """ "recorded", "ollama:NAME" or "batch:FOLDER"."""
     judge: Path | None
     """A trace whose verdicts are replayed; None evaluates here and now."""
     include_own: bool

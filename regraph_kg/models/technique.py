@@ -38,6 +38,8 @@ class Technique(Frozen):
     aliases: tuple[str, ...] = ()
     replaces: tuple[TechniqueId, ...] = ()
     """Ids of techniques that were merged into this one: what is sent under them lands here."""
+    disowned: tuple[str, ...] = ()
+    """Names that a curator took away from it: no vocabulary file and no ingest gives them back."""
     review: bool = False
     """Made by an ingest under a name that nothing recognized; nobody has looked at it yet."""
     created: str = ""
@@ -90,44 +92,126 @@ class Vocabulary:
     """Techniques, found by id, name or alias within their target.
 
     `curated` (the vocabulary file) comes first; `stored` (what a graph knows) adds the techniques
-    and aliases that earlier ingests made. Raises `BadInput` when two curated techniques of a target
-    share a spelling; where stored ones do, the first by id has it.
+    and aliases that curators and earlier ingests made. What a curator did in the graph wins over
+    the file: a merged-away technique (`replaces`) stays away, its names mean the one that took its
+    place, and a name that was taken from a technique (`disowned`) is not given back. Raises
+    `BadInput` when two curated techniques of a target share a spelling; where stored ones do, the
+    first by id has it.
+
+    `curated` without what curators took away is what a graph should know; `known` holds every
+    technique by id, as the graph has it where it does.
     """
 
     def __init__(self, curated: Sequence[Technique], stored: Sequence[Technique] = ()) -> None:
-        self.curated = tuple(curated)
-        self.known = {t.id: t for t in (*stored, *curated)}
-        self._curated, self._stored = _Names(), _Names()
+        names = _Names()
         for technique in curated:
-            self._curated.add(technique, refuse=True)
-        for technique in sorted(stored, key=lambda t: t.id):
-            # An ingest's technique whose id a sender chose does not take names from the id that
-            # they would get: whether it is known yet depends on what was merged first.
-            if (
-                not technique.created
-                or technique_id(technique.target, technique.name) == technique.id
-            ):
-                self._stored.add(technique)
+            names.add(technique, refuse=True)
+        in_graph = {technique.id: technique for technique in sorted(stored, key=lambda t: t.id)}
+        self._heirs = {old: one.id for one in in_graph.values() for old in one.replaces}
+        self.curated = tuple(
+            _without(one, in_graph[one.id].disowned) if one.id in in_graph else one
+            for one in curated
+            if one.id not in self._heirs
+        )
+        self.known = {technique.id: technique for technique in self.curated} | in_graph
+        self._curated, self._reviewed, self._unseen = _Names(), _Names(), _Names()
+        for technique in self.curated:
+            self._curated.add(technique)
+        for technique in in_graph.values():
+            if not technique.review:
+                self._reviewed.add(technique)
+            elif technique_id(technique.target, technique.name) == technique.id:
+                # An ingest's technique whose id a sender chose does not take names from the id that
+                # they would get: whether it is known yet depends on what was merged first.
+                self._unseen.add(technique)
+        self._add_former(curated)
+        self.mergeable = self._mergeable(curated)
 
     def find(self, label: str, target: Target) -> Match | None:
         """The technique of `target` that `label` names, else None."""
-        key = (target, spelling(label))
-        for names in (self._curated, self._stored):
-            if key in names.exact:
-                return Match(names.exact[key], "exact")
-            if key in names.alias:
-                return Match(names.alias[key], "alias")
-        return None
+        key = (target, spelling(label.strip().removeprefix(f"{target}/")))
+        for names in (self._curated, self._reviewed, self._unseen):
+            match = names.find(key)
+            if match is not None and not self.disowns(match.technique, label):
+                return match
+        joined = self._curated.joined.get((target, _joined(key[1])))
+        return Match(joined, "alias") if joined and not self.disowns(joined, label) else None
+
+    def current(self, technique: str) -> str:
+        """The id that stands for `technique` (an id) now: its own, or of what replaced it."""
+        seen = {technique}
+        while (heir := self._heirs.get(technique)) and heir not in seen:
+            seen.add(heir)
+            technique = heir
+        return technique
+
+    def disowns(self, technique: str, label: str) -> bool:
+        """Whether a curator said that `label` is no name of `technique` (an id)."""
+        known = self.known.get(technique)
+        if known is None or not known.disowned:
+            return False
+        return spelling(label) in map(spelling, known.disowned)
+
+    def _add_former(self, curated: Sequence[Technique]) -> None:
+        """What named a technique that was merged away names what took its place, if nothing else.
+
+        Its id does, and what the vocabulary file calls it; the graph has given away the rest.
+        """
+        names = {technique.id: (technique.name, *technique.aliases) for technique in curated}
+        for old in sorted(self._heirs):
+            heir = self.known[self.current(old)]
+            for name in (old.partition("/")[2], *names.get(old, ())):
+                key = (heir.target, spelling(name))
+                if self._reviewed.find(key) is None:
+                    self._reviewed.alias[key] = heir.id
+
+    def _mergeable(self, curated: Sequence[Technique]) -> tuple[Technique, ...]:
+        """What labels may be merged into, by id, each with the names that people gave it.
+
+        Never a name that an ingest made: what a label means must not depend on what came before it.
+        """
+        names: dict[str, list[str]] = {}
+        for technique in curated:
+            names.setdefault(self.current(technique.id), []).extend(
+                (technique.name, *technique.aliases)
+            )
+        people = {t.id for t in self.known.values() if not t.review} | {t.id for t in self.curated}
+        found = (self.known[key] for key in sorted(people))
+        return tuple(
+            _without(
+                technique.model_copy(
+                    update={
+                        "aliases": tuple(
+                            name for name in names.get(technique.id, ()) if name != technique.name
+                        )
+                    }
+                ),
+                technique.disowned,
+            )
+            for technique in found
+            if technique.id != start_id(technique.target)
+        )
 
 
 class _Names:
-    """(target, spelling) -> technique id; `exact` by id and name, `alias` by alias."""
+    """(target, spelling) -> technique id; `exact` by id and name, `alias` by alias.
+
+    `joined`: the same names without spaces; None where two techniques share one.
+    """
 
     def __init__(self) -> None:
         self.exact: dict[tuple[Target, str], str] = {}
         self.alias: dict[tuple[Target, str], str] = {}
+        self.joined: dict[tuple[Target, str], str | None] = {}
+
+    def find(self, key: tuple[Target, str]) -> Match | None:
+        """The technique that has this spelling."""
+        if key in self.exact:
+            return Match(self.exact[key], "exact")
+        return Match(self.alias[key], "alias") if key in self.alias else None
 
     def add(self, technique: Technique, *, refuse: bool = False) -> None:
+        """Enter all names of `technique`; the first that has one keeps it."""
         slug = technique.id.partition("/")[2]
         for table, names in (
             (self.exact, (technique.name, slug)),
@@ -142,10 +226,28 @@ class _Names:
                         " take it away from one of them"
                     )
                 table.setdefault(key, technique.id)
+                joined = (technique.target, _joined(key[1]))
+                first = self.joined.setdefault(joined, technique.id)
+                self.joined[joined] = first if first == technique.id else None
+
+
+def _without(technique: Technique, disowned: Sequence[str]) -> Technique:
+    """`technique` without the aliases that a curator took away."""
+    taken = set(map(spelling, disowned))
+    if not taken:
+        return technique
+    aliases = tuple(alias for alias in technique.aliases if spelling(alias) not in taken)
+    return technique.model_copy(update={"aliases": aliases})
+
+
+def _joined(words: str) -> str:
+    """Spelled in one word ("off load" = "offload"); numbers stay apart."""
+    return re.sub(r"(?<!\d) | (?!\d)", "", words)
 
 
 _MARKS = frozenset({"pragma"})
-_SAME = {"omp": "openmp"}
+_SAME = {"omp": "openmp", "indices": "index", "matrices": "matrix"}
+_INVARIANT = frozenset({"series", "species"})
 
 _SLUG = 120
 """Longest slug; a longer one is cut and hashed."""
@@ -157,6 +259,8 @@ def _split(word: str) -> str:
 
 
 def _singular(word: str) -> str:
+    if re.search(r"..[^aeiou]ies$", word) and word not in _INVARIANT:
+        return f"{word[:-3]}y"
     if re.search(r"(ss|[nt]ch|sh|x)es$", word):
         return word[:-2]
     if re.search(r"..[^aius]s$", word):

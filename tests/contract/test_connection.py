@@ -1,9 +1,14 @@
 """Contract: a store that cannot be had is one line, soon, and never shows the password."""
 
+import signal
 import socket
+import subprocess
+import sys
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +19,9 @@ from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.graph import GraphStore
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
-from tests.stores import address
+from tests.stores import address, cypher
+
+REGRAPH = str(Path(sys.executable).parent / "regraph")
 
 
 def test_a_wrong_password_is_one_line_that_names_the_user(store_settings: Settings) -> None:
@@ -45,11 +52,31 @@ def test_an_absent_database_is_named(store_settings: Settings) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("uri", ["nonsense", "http://127.0.0.1:7474", "neo4j://u:secret@h:1"])
-def test_an_unusable_uri_is_bad_input(uri: str) -> None:
-    with pytest.raises(BadInput, match="not a Bolt URI") as caught:
+@pytest.mark.parametrize(
+    ("uri", "shown"),
+    [
+        ("nonsense", "nonsense: not a Bolt URI"),
+        ("", ": not a Bolt URI"),
+        ("http://127.0.0.1:7474", "http://127.0.0.1:7474: not a Bolt URI"),
+        ("bolt://", "bolt://: not a Bolt URI"),
+        ("bolt://h:port", "bolt://h:port: not a Bolt URI"),
+        ("bolt://u:secret@[::1", "bolt://[::1: not a Bolt URI"),
+        ("bolt://h\u202ex\n:1", r"bolt://h\u202ex\n:1: not a Bolt URI"),
+        ("neo4j://u:secret@h:1", "neo4j://h:1: user and password do not belong into the URI"),
+        ("bolt://h:1?policy=secret", "bolt://h:1: not a Bolt URI"),
+    ],
+)
+def test_an_unusable_uri_is_bad_input_that_shows_it(uri: str, shown: str) -> None:
+    with pytest.raises(BadInput) as caught:
         wiring.open_store(Settings(store=uri))
+    assert str(caught.value).startswith(f"store {shown}")
     assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_host_is_one_line() -> None:
+    with pytest.raises(StoreError, match=r"at neo4j://nobody\.invalid:7687: not reachable"):
+        wiring.open_store(Settings(store="neo4j://nobody.invalid:7687"))
 
 
 def test_what_was_saved_is_there_after_reopening(store_settings: Settings) -> None:
@@ -74,3 +101,53 @@ def test_a_routed_uri_reaches_the_same_graph(neo4j_settings: Settings) -> None:
         store.merge([plan()])
     with closing(wiring.open_store(neo4j_settings.model_copy(update={"store": routed}))) as store:
         assert store.stats().trajectories == 1
+
+
+def test_a_named_database_is_used(neo4j_settings: Settings) -> None:
+    named = neo4j_settings.model_copy(update={"store_database": "neo4j"})
+    with closing(wiring.open_store(named)) as store:
+        store.merge([plan()])
+    with closing(wiring.open_store(neo4j_settings)) as store:
+        assert store.stats().trajectories == 1
+
+
+@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
+def test_a_reader_waits_for_what_its_own_writer_wrote(
+    scheme: str, neo4j_settings: Settings
+) -> None:
+    """A bookmark of the last write goes with every session that follows."""
+    uri = neo4j_settings.store.replace("bolt://", f"{scheme}://")
+    settings = neo4j_settings.model_copy(update={"store": uri})
+    bolt = Bolt(address(settings))
+    with closing(bolt):
+        store = BoltStore(bolt)
+        store.apply_schema()
+        before = set(bolt.bookmarks())
+        store.merge([plan()])
+        after = set(bolt.bookmarks())
+        assert after - before
+        assert store.stats().trajectories == 1
+
+
+def test_a_ctrl_c_in_the_middle_of_an_ingest_is_one_line_and_run_again_it_is_whole(
+    store_settings: Settings, store_env: Mapping[str, str], tmp_path: Path
+) -> None:
+    plans = [plan(code=f"int x{number};") for number in range(3000)]
+    text = "".join(f"{one.trajectory.model_dump_json(by_alias=True)}\n" for one in plans)
+    (tmp_path / "many.jsonl").write_text(text)
+    (tmp_path / "none.json").write_text("[]")
+    command = [REGRAPH, "ingest", str(tmp_path / "many.jsonl")]
+    command += ["--vocabulary", str(tmp_path / "none.json")]
+    running = subprocess.Popen(
+        command, env=store_env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    count = "MATCH (t:Trajectory) RETURN count(t) AS n"
+    while not cypher(store_settings, count)[0]["n"]:  # it is at work
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    out, said = running.communicate(timeout=60)
+    assert (running.returncode, out) == (4, "")
+    assert said == "regraph: interrupted; run the same command again\n"
+    with closing(wiring.open_store(store_settings)) as store:
+        assert 0 < store.stats().trajectories < 3000
+        assert store.check() == ()

@@ -1,7 +1,7 @@
 """Contract: the vocabulary in the graph."""
 
 from regraph_kg.graph import GraphStore
-from tests.contract.plans import plan, technique
+from tests.contract.plans import failure, plan, technique
 
 
 def test_techniques_are_added_once_and_listed_by_id(store: GraphStore) -> None:
@@ -40,3 +40,15 @@ def test_totals_count_techniques_pairs_and_examples(store: GraphStore) -> None:
     store.merge([plan("ab"), plan("abb")])
     stats = store.stats()
     assert (stats.techniques, stats.pairs, stats.transitions, stats.trajectories) == (2, 3, 5, 2)
+
+
+def test_a_technique_that_was_merged_away_does_not_come_back(store: GraphStore) -> None:
+    store.add_techniques([technique("a", replaces=("cuda/b",), disowned=("Not me",))])
+    assert store.add_techniques([technique("a", aliases=("Not me", "Me")), technique("b")]) == 0
+    assert [(one.id, one.aliases) for one in store.techniques()] == [("cuda/a", ("Me",))]
+    store.merge([plan("b", failures=[failure("b", after=0)])])
+    assert [(row.source, row.target) for row in store.transitions()] == [
+        ("cuda/start", "cuda/a"),
+        ("cuda/start", "cuda/a"),
+    ]
+    assert store.check() == ()

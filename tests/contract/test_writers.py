@@ -99,7 +99,7 @@ def test_who_read_a_trajectory_before_it_grew_reads_it_again(
 
     def add(device: str) -> None:
         bolt = Bolt(address(store_settings))
-        batch = merge.arrivals([plan("a", measurements=[measured(device)])])
+        batch = [plan("a", measurements=[measured(device)])]
 
         def work(ask: Ask) -> None:
             def waiting(name: str, /, **parameters: object) -> list[Row]:

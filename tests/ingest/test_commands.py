@@ -12,6 +12,7 @@ import pytest
 from regraph_kg import wiring
 from regraph_kg.cli import app
 from regraph_kg.cli.examples import rows
+from regraph_kg.graph import SCHEMA_VERSION
 from regraph_kg.settings import Settings
 from tests.ingest.trajectories import VOCABULARY, many, measured, row, write
 from tests.stores import environment
@@ -201,7 +202,7 @@ def test_stats_count_what_the_graph_holds(desk: Desk) -> None:
         "techniques    8",
         "transitions   10 examples of 7 pairs",
         "trajectories  4 (4 cuda)",
-        "schema        1",
+        f"schema        {SCHEMA_VERSION}",
     ]
 
 
@@ -282,7 +283,7 @@ def test_examples_show_the_code_side_by_side_with_its_effect(desk: Desk) -> None
     assert "4x by this step, 8x against the serial code, on GPU, nvcc" in shown
     assert "because [red]" in shown
     assert any("- int x;" in line and "+ int y;" in line for line in shown.splitlines())
-    assert ':param path => ["cuda/start", "cuda/odd-trick"]' in shown
+    assert 'WITH ["cuda/start", "cuda/odd-trick"] AS path' in shown
 
 
 def test_examples_can_leave_a_problem_out(desk: Desk) -> None:
@@ -325,6 +326,69 @@ def test_rows_pair_changed_lines_and_leave_distant_ones_out() -> None:
 
 def test_rows_of_equal_code_say_so() -> None:
     assert list(rows(["a"], ["a"])) == [("(the code is unchanged)", "(the code is unchanged)")]
+
+
+def names(desk: Desk) -> Path:
+    """A file whose names each stage but the last recognizes some of."""
+    labels = ("Tiled kernel", "tiling with shared memory", "Odd trick", "Odd trick")
+    return desk.write("names.jsonl", row(1, *labels), row(2, "Odd trick"))
+
+
+def test_a_dry_run_prints_every_name_once_and_changes_nothing(desk: Desk) -> None:
+    told = desk.run("ingest", names(desk), "--dry-run")
+    assert told.code == 0
+    rows = [line.split() for line in told.out.splitlines()]
+    assert ["Tiled", "kernel", "cuda/shared-memory-tiling", "alias", "1.00", "-", "1"] in rows
+    assert ["Odd", "trick", "cuda/odd-trick", "new", "0.00", "-", "3"] in rows
+    assert len(rows) == 1 + 3
+    assert desk.run("techniques", "list", "--json").json() == []
+    assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
+    assert sorted(path.name for path in desk.folder.iterdir()) == ["corpus", "names.jsonl"]
+
+
+def test_a_dry_run_tells_stage_score_and_runner_up_as_json(desk: Desk) -> None:
+    rows = desk.run("ingest", names(desk), "--dry-run", "--json").json()
+    (found,) = (one for one in rows if one["stage"] == "lexical")
+    assert found["technique"] == "cuda/shared-memory-tiling"
+    assert found["runner_up"] == "cuda/memory-coalescing"
+    assert 0 < found["runner_up_score"] < found["score"]
+
+
+def test_a_dry_run_of_names_that_steer_a_terminal_prints_none_of_it(desk: Desk) -> None:
+    file = desk.write("names.jsonl", row(1, "tiling \x9b2J\u202e"))
+    assert not {"\x9b", "\u202e"} & set(desk.run("ingest", file, "--dry-run").out)
+
+
+def test_exact_makes_techniques_that_lexical_recognizes(desk: Desk) -> None:
+    done = desk.run("ingest", names(desk), "--relabel", "exact", "--json").json()
+    assert done["techniques"] == 2
+    listed = desk.run("techniques", "list", "--json").json()
+    review = {one["id"] for one in listed if one["review"]}
+    assert review == {"cuda/odd-trick", "cuda/tiling-with-shared-memory"}
+
+
+def test_a_model_that_answers_by_file_decides_before_anything_is_added(desk: Desk) -> None:
+    words = ("ingest", names(desk), "--relabel", "model", "--model", "batch:asked")
+    waiting = desk.run(*words)
+    assert (waiting.code, "1 prompt pending in" in waiting.err) == (5, True)
+    assert desk.run("techniques", "list", "--json").json() == []
+    (line,) = (desk.folder / "asked" / "pending.jsonl").read_text().splitlines()
+    text = {"choice": "new", "name": "Odd trickery", "definition": "A trick that is odd."}
+    answer = {"custom_id": json.loads(line)["custom_id"], "text": json.dumps(text)}
+    (desk.folder / "asked" / "answers.jsonl").write_text(json.dumps(answer) + "\n")
+    assert desk.run(*words).code == 0
+    shown = desk.run("techniques", "show", "odd trick", "--json").json()["technique"]
+    assert (shown["id"], shown["definition"]) == ("cuda/odd-trickery", "A trick that is odd.")
+    assert shown["review"]
+    (desk.folder / "asked" / "answers.jsonl").unlink()
+    more = desk.write("more.jsonl", row(3, "Odd trick"))
+    assert desk.run("ingest", more, *words[2:]).code == 0, "the verdict is remembered"
+
+
+def test_a_model_level_without_a_model_is_bad_input(desk: Desk) -> None:
+    done = desk.run("ingest", names(desk), "--relabel", "model")
+    assert (done.code, "ollama:NAME" in done.err) == (2, True)
+    assert desk.run("techniques", "list", "--json").json() == []
 
 
 def test_the_real_corpus_names_no_technique_twice() -> None:

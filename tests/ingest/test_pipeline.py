@@ -14,12 +14,11 @@ from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
-from regraph_kg.ingest.relabel import LexicalLabeller
 from regraph_kg.models.graph import MergeCounts
 from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
-from tests.ingest.kill_ingests import contents
-from tests.ingest.trajectories import VOCABULARY, many, measured, row, write
+from tests.contract.holdings import contents
+from tests.ingest.trajectories import VOCABULARY, lexical, many, measured, row, write
 from tests.stores import wipe
 
 Rows = list[dict[str, Any]]
@@ -27,16 +26,9 @@ Rows = list[dict[str, Any]]
 
 def grow(store: GraphStore, rows: Rows, batch_lines: int = 100) -> list[pipeline.Batch]:
     data = "\n".join(json.dumps(one) for one in rows).encode()
-    vocabulary = pipeline.open_vocabulary(store, VOCABULARY)
-    return list(
-        pipeline.ingest(
-            read(split(io.BytesIO(data))),
-            store,
-            vocabulary,
-            LexicalLabeller(VOCABULARY),
-            batch_lines=batch_lines,
-        )
-    )
+    cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
+    lines = read(split(io.BytesIO(data)))
+    return list(pipeline.ingest(lines, store, cascade, batch_lines=batch_lines))
 
 
 def counts(batches: list[pipeline.Batch]) -> tuple[int, int, int]:
@@ -159,7 +151,7 @@ def test_an_export_keeps_its_techniques_where_the_vocabulary_is_another(
     store.apply_schema()
     vocabulary = pipeline.open_vocabulary(store, ())
     lines = io.BytesIO("\n".join(map(json.dumps, exported)).encode())
-    list(pipeline.ingest(read(split(lines)), store, vocabulary, LexicalLabeller(())))
+    list(pipeline.ingest(read(split(lines)), store, lexical(vocabulary)))
     assert contents(store)["export"] == before
 
 
@@ -192,6 +184,23 @@ def test_a_vocabulary_that_contradicts_itself_adds_nothing(store: GraphStore) ->
     with pytest.raises(BadInput, match="share the name"):
         pipeline.open_vocabulary(store, (*VOCABULARY, clash))
     assert store.techniques() == ()
+
+
+def test_what_a_curator_merged_away_stays_away(store: GraphStore) -> None:
+    heir = VOCABULARY[1].model_copy(update={"replaces": ("cuda/shared-memory-tiling",)})
+    store.add_techniques([heir])
+    given = row(1, "Tiled kernel", "tiling with shared memory", "whatever")
+    given["steps"][2]["technique"] = "cuda/shared-memory-tiling"
+    for _ in range(2):
+        grow(store, [given])
+    ids = {technique.id for technique in store.techniques()}
+    assert ids == {technique.id for technique in VOCABULARY} - {"cuda/shared-memory-tiling"}
+    assert [step.technique for one in store.export() for step in one.steps] == [heir.id] * 3
+
+
+def test_new_techniques_wait_for_review_and_known_ones_do_not(store: GraphStore) -> None:
+    grow(store, [row(1, "Odd trick", "smem tiling")])
+    assert [one.id for one in store.techniques() if one.review] == ["cuda/odd-trick"]
 
 
 def test_batches_end_by_lines_or_bytes(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:

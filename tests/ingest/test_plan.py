@@ -30,7 +30,12 @@ def test_a_new_technique_is_named_by_its_spelling_whatever_the_label() -> None:
         made = planned(Relabelled(label, "cuda/odd-trick", "new"))
         assert made.new == (
             Technique(
-                id="cuda/odd-trick", name="Odd trick", target="cuda", aliases=(label,), created=NOW
+                id="cuda/odd-trick",
+                name="Odd trick",
+                target="cuda",
+                aliases=(label,),
+                review=True,
+                created=NOW,
             ),
         )
 
@@ -43,16 +48,39 @@ def test_two_spellings_of_a_new_technique_make_one_with_both_aliases() -> None:
     assert [technique.aliases for technique in made.new] == [("Odd trick", "odd tricks")]
 
 
-def test_a_verdict_of_the_labeller_is_remembered_as_an_alias() -> None:
+def test_a_verdict_is_remembered_as_an_alias_and_nothing_else_is_sent_again() -> None:
     made = planned(Relabelled("tiled shared memory", TILING, "lexical", 0.9))
-    assert [technique.id for technique in made.new] == [TILING]
-    assert made.new[0].aliases == (*KNOWN[TILING].aliases, "tiled shared memory")
+    assert [(one.id, one.aliases) for one in made.new] == [(TILING, ("tiled shared memory",))]
+
+
+def test_a_verdict_that_is_an_alias_already_teaches_nothing() -> None:
+    assert planned(Relabelled("smem tiling", TILING, "model", 1.0)).new == ()
+
+
+def test_what_a_model_coined_is_made_as_it_described_it() -> None:
+    coined = Technique(
+        id="cuda/texture-path",
+        name="Texture path",
+        target="cuda",
+        definition="Read through textures.",
+        aliases=("tex1Dfetch",),
+        review=True,
+    )
+    labels = [Relabelled(label, coined.id, "new") for label in ("tex1Dfetch", "texture units")]
+    found = trajectory(0, *(label.label for label in labels))
+    made = plan(found, labels, (), KNOWN, NOW, [coined, coined])
+    aliases = ("tex1Dfetch", "texture units")
+    assert made.new == (coined.model_copy(update={"aliases": aliases, "created": NOW}),)
+
+
+def test_a_plan_says_when_it_was_made() -> None:
+    assert planned(Relabelled("smem tiling", TILING, "alias")).created == NOW
 
 
 def test_a_given_id_that_nobody_knows_becomes_a_technique_without_alias() -> None:
     made = planned(Relabelled("whatever", "cuda/fancy-thing", "given"))
-    assert [(one.id, one.name, one.aliases) for one in made.new] == [
-        ("cuda/fancy-thing", "Fancy thing", ())
+    assert [(one.id, one.name, one.aliases, one.review) for one in made.new] == [
+        ("cuda/fancy-thing", "Fancy thing", (), True)
     ]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.technique import Technique, Vocabulary, spelling, technique_id
+from regraph_kg.models.technique import Match, Technique, Vocabulary, spelling, technique_id
 from tests.ingest.trajectories import VOCABULARY
 
 
@@ -33,6 +33,9 @@ def test_spellings_of_one_name_are_one(label: str) -> None:
         ("caches", "cache"),
         ("batches", "batch"),
         ("Caché blocking", "cache blocking"),
+        ("thread-local copies", "thread-local copy"),
+        ("matrices", "matrix"),
+        ("Loop\u200b fusion", "loop fusion"),
     ],
 )
 def test_marks_of_the_languages_and_plurals_do_not_matter(one: str, other: str) -> None:
@@ -82,6 +85,9 @@ def test_different_long_names_get_different_ids() -> None:
         ("shared memory tiling", "cuda/shared-memory-tiling", "exact"),
         ("Smem-Tiling", "cuda/shared-memory-tiling", "alias"),
         ("Tiled kernels", "cuda/shared-memory-tiling", "alias"),
+        ("Tiledkernel", "cuda/shared-memory-tiling", "alias"),
+        ("Memory Co-alescing", "cuda/memory-coalescing", "alias"),
+        ("cuda/memory_coalescing", "cuda/memory-coalescing", "exact"),
     ],
 )
 def test_names_ids_and_aliases_are_found(label: str, technique: str, stage: str) -> None:
@@ -118,3 +124,81 @@ def test_what_a_graph_learned_is_found_after_the_vocabulary() -> None:
         "cuda/shared-memory-tiling",
         "cuda/aaa",
     ]
+
+
+def test_one_word_or_two_is_no_name_where_two_techniques_would_have_it() -> None:
+    names = {"cuda/one": "Off load", "cuda/two": "Of floa d"}
+    techniques = [Technique(id=key, name=name, target="cuda") for key, name in names.items()]
+    assert Vocabulary(techniques[:1]).find("offload", "cuda") is not None
+    techniques[1] = techniques[1].model_copy(update={"name": "O ffload"})
+    assert Vocabulary(techniques).find("offload", "cuda") is None
+
+
+def test_numbers_do_not_run_together() -> None:
+    technique = Technique(id="cuda/unroll", name="Unroll 4 8", target="cuda")
+    assert Vocabulary([technique]).find("unroll 48", "cuda") is None
+
+
+def merged(*aliases: str, **fields: object) -> Technique:
+    """Memory coalescing, after shared memory tiling was merged into it."""
+    return VOCABULARY[1].model_copy(
+        update={"aliases": aliases, "replaces": ("cuda/shared-memory-tiling",)} | fields
+    )
+
+
+@pytest.mark.parametrize("label", ["Shared memory tiling", "smem tiling", "tiled kernels"])
+def test_names_of_a_merged_away_technique_mean_its_heir(label: str) -> None:
+    vocabulary = Vocabulary(VOCABULARY, [merged()])
+    assert vocabulary.find(label, "cuda") == Match("cuda/memory-coalescing", "alias")
+    assert "cuda/shared-memory-tiling" not in {one.id for one in vocabulary.curated}
+    assert "cuda/shared-memory-tiling" not in vocabulary.known
+
+
+def test_ids_lead_to_the_heir_of_the_heir() -> None:
+    last = Technique(
+        id="cuda/last", name="Last", target="cuda", replaces=("cuda/memory-coalescing",)
+    )
+    vocabulary = Vocabulary((), [merged(), last])
+    assert vocabulary.current("cuda/shared-memory-tiling") == "cuda/last"
+    assert vocabulary.current("cuda/other") == "cuda/other"
+
+
+def test_two_that_replace_each_other_do_not_hang() -> None:
+    one = Technique(id="cuda/one", name="One", target="cuda", replaces=("cuda/two",))
+    two = Technique(id="cuda/two", name="Two", target="cuda", replaces=("cuda/one",))
+    assert Vocabulary((), [one, two]).current("cuda/one") in ("cuda/one", "cuda/two")
+
+
+def test_a_name_that_a_curator_took_away_stays_away() -> None:
+    stored = VOCABULARY[0].model_copy(update={"aliases": (), "disowned": ("SMEM-tiling",)})
+    vocabulary = Vocabulary(VOCABULARY, [stored])
+    assert vocabulary.find("smem tiling", "cuda") is None
+    assert vocabulary.curated[0].aliases == ("tiled kernel",)
+
+
+def test_a_name_that_a_curator_gave_to_another_is_the_others() -> None:
+    stored = VOCABULARY[0].model_copy(update={"aliases": (), "disowned": ("smem tiling",)})
+    heir = Technique(id="cuda/smem-tiling", name="SMEM tiling", target="cuda")
+    match = Vocabulary(VOCABULARY, [stored, heir]).find("smem tiling", "cuda")
+    assert match == Match("cuda/smem-tiling", "exact")
+
+
+def test_a_reviewed_technique_has_a_name_before_an_unseen_one() -> None:
+    unseen = Technique(id="cuda/odd-trick", name="Odd trick", target="cuda", review=True)
+    seen = Technique(id="cuda/zzz", name="Zzz", target="cuda", aliases=("odd trick",))
+    match = Vocabulary((), [unseen, seen]).find("odd trick", "cuda")
+    assert match == Match("cuda/zzz", "alias")
+
+
+def test_labels_are_merged_into_what_people_named_and_by_those_names() -> None:
+    learned = VOCABULARY[1].model_copy(update={"aliases": ("learned by an ingest",)})
+    unseen = Technique(id="cuda/odd-trick", name="Odd trick", target="cuda", review=True)
+    found = {one.id: one for one in Vocabulary(VOCABULARY, [learned, unseen]).mergeable}
+    assert set(found) == {technique.id for technique in VOCABULARY}
+    assert found["cuda/memory-coalescing"].aliases == ()
+    heir = {one.id: one for one in Vocabulary(VOCABULARY, [merged()]).mergeable}
+    assert set(heir["cuda/memory-coalescing"].aliases) == {
+        "Shared memory tiling",
+        "smem tiling",
+        "tiled kernel",
+    }

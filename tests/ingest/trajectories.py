@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from regraph_kg.models.technique import Technique
+from regraph_kg import wiring
+from regraph_kg.ingest.relabel.cascade import Cascade
+from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.settings import Settings
 
 VOCABULARY = (
     Technique(
@@ -29,6 +32,11 @@ def row(number: int = 0, *labels: str, **fields: Any) -> dict[str, Any]:
     steps = [{"label": label, "code": f"// {number} {label}"} for label in labels or ("Tiling",)]
     usual = {"schema": 1, "target": "cuda", "problem": f"p{number % 3}", "serial": "int x;"}
     return usual | {"steps": steps} | fields
+
+
+def lexical(vocabulary: Vocabulary) -> Cascade:
+    """What resolves labels without a model, as `regraph ingest` does by default."""
+    return wiring.cascade(Settings(), vocabulary, "lexical")
 
 
 def measured(seconds: float, **fields: Any) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from typing import Any
 TICK = 0.01
 """Seconds between two looks at whether the client has gone."""
 TOKENS_PER_TICK = 10
+REPEATS = 31
+"""So often a server lets a model say the same token in a row; then it ends, and gives no reason."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,14 @@ class FakeOllama:
             return 400, {"error": f'"{body["model"]}" does not support thinking'}
         if size > window and body.get("truncate") is False:
             return 400, {"error": "the input length exceeds the context length"}
+        if _longest(body.get("format")) > 2000:
+            return 500, {"error": "llama runner process no longer running"}
         size = min(size, window)
         text, done_reason = _generated(model, body, room=window - size)
         thinking = body.get("think", True) and model.thinks
         said = {"content": "", "thinking": text} if thinking else {"content": text}
+        if done_reason == "repeats":
+            return 200, {"message": {"role": "assistant", **said}, "done": False}
         answer = {
             "message": {"role": "assistant", **said},
             "done": True,
@@ -98,16 +104,76 @@ class FakeOllama:
         return 200, {key: value for key, value in answer.items() if value != 0}
 
 
+def _completion(fake: FakeOllama, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    """The same by the OpenAI-compatible way in, which knows neither window nor truncation."""
+    named = body.get("response_format", {}).get("json_schema", {})
+    chat = {name: body[name] for name in ("model", "messages")} | {
+        "format": named.get("schema"),
+        "options": {
+            "num_predict": body["max_tokens"],
+            "temperature": body["temperature"],
+            "seed": body["seed"],
+        },
+    }
+    status, answer = fake.answer(chat)
+    if status != 200:
+        return status, {"error": {"message": answer["error"], "type": "api_error"}}
+    choice = {
+        "index": 0,
+        "message": answer["message"],
+        "finish_reason": answer.get("done_reason"),
+    }
+    usage = {
+        "prompt_tokens": answer["prompt_eval_count"],
+        "completion_tokens": answer["eval_count"],
+    }
+    return 200, {"model": body["model"], "choices": [choice], "usage": usage}
+
+
 def _generated(model: FakeModel, body: dict[str, Any], room: int) -> tuple[str, str]:
     options = body["options"]
-    drawn_from = json.dumps([body["messages"], options["seed"], options["temperature"]])
-    random = Random(None if options["seed"] == -1 else drawn_from)
+    seed = options["seed"] if options["temperature"] else 0
+    drawn_from = json.dumps([body["messages"], seed, options["temperature"]])
+    random = Random(None if seed == -1 else drawn_from)
     wanted = random.randint(20, 120) if model.ends else 1_000_000
     limit = options["num_predict"]
     if body.get("shift") is False:
         limit = min(limit, room)
+    if body.get("format"):
+        whole = json.dumps(_instance(body["format"], random))
+        return whole[:limit], "stop" if len(whole) <= limit else "length"
+    if not options["temperature"] and min(wanted, limit) > REPEATS:
+        return "w" * REPEATS, "repeats"
     text = "".join(random.choices("abcdefghij", k=min(wanted, limit)))
     return text, "stop" if wanted <= limit else "length"
+
+
+def _instance(schema: dict[str, Any], random: Random) -> object:
+    """Something that obeys `schema`, but for the ranges of its numbers, which no server keeps."""
+    match schema:
+        case {"enum": values}:
+            return random.choice(values)
+        case {"type": "object", "properties": properties}:
+            return {name: _instance(part, random) for name, part in properties.items()}
+        case {"type": "integer"}:
+            return random.randint(-1000, 1000)
+        case {"type": "string"}:
+            room = random.randint(0, min(schema.get("maxLength", 2000), 40))
+            return "".join(random.choices("abcdefghij", k=room))
+        case _:
+            raise NotImplementedError(schema)
+
+
+def _longest(schema: object) -> int:
+    """The longest string that `schema` bounds."""
+    match schema:
+        case dict():
+            own = schema.get("maxLength", 0)
+            return max([own if isinstance(own, int) else 0, *map(_longest, schema.values())])
+        case list():
+            return max(map(_longest, schema), default=0)
+        case _:
+            return 0
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -137,6 +203,8 @@ class Handler(BaseHTTPRequestHandler):
             self._send(200, fake.show(name))
         elif self.path == "/api/chat":
             self._chat(fake, body)
+        elif self.path == "/v1/chat/completions":
+            self._send(*_completion(fake, body))
         else:
             self._send_text(404, "404 page not found")
 

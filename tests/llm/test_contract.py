@@ -1,23 +1,41 @@
 """What OllamaModel promises, against a server of our own and against a real one."""
 
+import json
 import os
+import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
 
-from regraph_kg.errors import ModelError
+from regraph_kg.errors import AnswersPending, ModelError
+from regraph_kg.llm import batch
+from regraph_kg.llm.batch import BatchModel
 from regraph_kg.llm.ollama import OllamaModel
-from regraph_kg.models.prompt import Prompt, PromptKey
+from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey, Reply
 from tests.llm import real_ollama
 from tests.llm.fake_ollama import MODELS, FakeOllama
 from tests.llm.tiny_model import CONTEXT
 
 KEY = PromptKey(problem="matmul", target="openmp", path=("openmp/parallel-for",))
+GUIDE = Path(__file__).parents[2] / "docs" / "models-by-file.md"
+CHOICE = {
+    "type": "object",
+    "properties": {
+        "choice": {"enum": ["cuda/tiling", "cuda/unrolling", "new"]},
+        "name": {"type": "string", "maxLength": 20},
+    },
+    "required": ["choice", "name"],
+    "additionalProperties": False,
+}
 
 
 @dataclass(frozen=True)
@@ -27,9 +45,15 @@ class Served:
     url: str
     names: dict[str, str]
 
-    def open(self, name: str, *, timeout: float = 120, max_tokens: int = 64) -> OllamaModel:
+    def open(
+        self, name: str, *, timeout: float = 120, max_tokens: int = 64, temperature: float = 0.7
+    ) -> OllamaModel:
         return OllamaModel(
-            self.url, self.names[name], timeout=timeout, temperature=0.7, max_tokens=max_tokens
+            self.url,
+            self.names[name],
+            timeout=timeout,
+            temperature=temperature,
+            max_tokens=max_tokens,
         )
 
 
@@ -53,6 +77,11 @@ def server(
 
 def prompt(user: str = "make it fast", seed: int = 1) -> Prompt:
     return Prompt(key=KEY, system="You write code.", user=user, seed=seed)
+
+
+def question(schema: dict[str, object], user: str = "which is it?") -> Prompt:
+    key = DecisionKey(kind="relabel", subject="cuda tiling")
+    return Prompt(key=key, system="You decide.", user=user, answer_schema=schema)
 
 
 def test_the_name_tells_model_digest_server_and_options(server: Served) -> None:
@@ -113,6 +142,48 @@ def test_a_thinking_model_is_told_to_answer_instead(server: Served) -> None:
     assert any(model.complete(prompt(seed=seed)).text for seed in range(4))
 
 
+@pytest.mark.parametrize("name", ["tiny", "babble", "thinker"])
+def test_an_answer_that_ends_by_itself_obeys_its_schema(name: str, server: Served) -> None:
+    model = server.open(name, max_tokens=400)
+    for number in range(2):
+        reply = model.complete(question(CHOICE, f"which is {number}?"))
+        assert reply.finish == "stop", reply
+        answer = json.loads(reply.text)
+        assert sorted(answer) == ["choice", "name"]
+        assert answer["choice"] in ("cuda/tiling", "cuda/unrolling", "new")
+        assert len(answer["name"]) <= 20
+
+
+def test_an_answer_to_a_schema_that_is_cut_says_so(server: Served) -> None:
+    reply = server.open("tiny", max_tokens=8).complete(question(CHOICE))
+    assert reply.finish == "length"
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(reply.text)
+
+
+def test_answers_to_a_schema_are_drawn_at_temperature_zero(server: Served) -> None:
+    """So that a decision does not hang on its seed."""
+    model = server.open("babble", max_tokens=400)
+    asked = question(CHOICE)
+    answers = {model.complete(asked.model_copy(update={"seed": seed})).text for seed in (1, 2)}
+    assert len(answers) == 1
+
+
+def test_a_schema_of_strings_longer_than_a_server_bears_is_asked_for_shorter(
+    server: Served,
+) -> None:
+    properties = {"choice": {"enum": ["new"]}, "name": {"type": "string", "maxLength": 5000}}
+    schema = {"type": "object", "properties": properties, "required": ["choice"]}
+    assert server.open("tiny", max_tokens=400).complete(question(schema)).text.startswith("{")
+
+
+def test_an_answer_that_repeats_itself_is_cut_by_the_server_and_says_so(server: Served) -> None:
+    model = server.open("babble", max_tokens=400, temperature=0)
+    reply = model.complete(prompt())
+    assert reply.finish == "length"
+    assert 0 < len(reply.text) < 200
+
+
 def test_an_unknown_model_names_the_command_that_gets_it(server: Served) -> None:
     with pytest.raises(ModelError, match=r"no model no-such-model: ollama pull no-such-model$"):
         OllamaModel(server.url, "no-such-model", timeout=5, temperature=0, max_tokens=1)
@@ -133,6 +204,32 @@ def test_ctrl_c_frees_the_server_at_once(server: Served) -> None:
     started = time.perf_counter()
     server.open("babble", max_tokens=1).complete(prompt())
     assert time.perf_counter() - started < 2
+
+
+def test_the_script_of_the_guide_answers_a_batch(server: Served, tmp_path: Path) -> None:
+    """docs/models-by-file.md, as a reader would copy it; the third model does not exist."""
+    (script,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "ask.py").write_text(script)
+    names = [server.names["tiny"], server.names["babble"], "no-such-model"]
+    asked = [question(CHOICE), prompt(), prompt("make it small")]
+
+    def run() -> list[Reply]:
+        replies = []
+        for name, one in zip(names, asked, strict=True):
+            model = BatchModel(tmp_path, name, temperature=0.7, max_tokens=100)
+            replies.append(model.complete(one))
+            with suppress(AnswersPending):
+                model.finish()
+        return replies
+
+    assert [reply.finish for reply in run()] == ["pending"] * 3
+    words = [sys.executable, str(tmp_path / "ask.py"), str(tmp_path), server.url]
+    subprocess.run(words, check=True, timeout=60)
+    choice, text, nothing = run()
+    assert [reply.finish for reply in (choice, text, nothing)] == ["stop", "length", "pending"]
+    assert sorted(json.loads(choice.text)) == ["choice", "name"]
+    assert (text.output_tokens, text.model) == (100, names[1])
+    assert "no-such-model" in batch.status(tmp_path).failure
 
 
 def test_an_unknown_route_is_plain_text(server: Served) -> None:

@@ -164,6 +164,19 @@ def test_a_request_leaves_nothing_to_the_servers_defaults(fake: FakeOllama) -> N
     }
 
 
+def test_a_schema_goes_along_at_temperature_zero(fake: FakeOllama) -> None:
+    text = {"type": "string", "maxLength": 9000}
+    schema = {"type": "object", "properties": {"maxLength": text, "b": {"enum": ["x", 3000]}}}
+    open_model(fake.url).complete(PROMPT.model_copy(update={"answer_schema": schema}))
+    (chat,) = fake.chats
+    assert chat["format"]["properties"] == {
+        "maxLength": {"type": "string", "maxLength": 2000},
+        "b": {"enum": ["x", 3000]},
+    }
+    assert (chat["options"]["temperature"], chat["think"]) == (0, False)
+    assert text["maxLength"] == 9000
+
+
 @pytest.mark.parametrize("name", ["tiny", "tiny:latest"])
 def test_the_digest_is_found_with_and_without_a_tag(name: str, fake: FakeOllama) -> None:
     fake.models["tiny:latest"] = fake.models["tiny"]

@@ -8,7 +8,7 @@ import pytest
 from regraph_kg.errors import BadInput
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.base import Target
-from regraph_kg.models.prompt import Prompt, PromptKey
+from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring import language_model
 from tests.llm.fake_ollama import FakeOllama
@@ -72,6 +72,15 @@ def test_a_miss_is_a_reply_that_is_unrecorded(prompt: Prompt, tmp_path: Path) ->
     record(tmp_path, FIRST, SECOND, BELOW, MENDED)
     reply = ScriptedModel.read(tmp_path, "matmul", "openmp").complete(prompt)
     assert (reply.text, reply.finish) == ("", "unrecorded")
+
+
+def test_decisions_are_recorded_beside_the_prompts_of_a_search() -> None:
+    key = DecisionKey(kind="relabel", subject="openmp/Loop tiling")
+    model = ScriptedModel("recorded:0", {key: "yes"})
+    asked = Prompt(key=key, system="", user="", answer_schema={"type": "string"})
+    other = asked.model_copy(update={"key": key.model_copy(update={"attempt": 1})})
+    assert [model.complete(one).finish for one in (asked, other)] == ["stop", "unrecorded"]
+    model.finish()
 
 
 def test_the_name_changes_with_the_file(tmp_path: Path) -> None:
@@ -143,7 +152,7 @@ def test_the_wiring_opens_a_live_model(tmp_path: Path) -> None:
     assert model.name.startswith("ollama:tiny@")
 
 
-@pytest.mark.parametrize("spec", ["", "ollama", "ollama:", "gpt", "recorded:x"])
+@pytest.mark.parametrize("spec", ["", "ollama", "ollama:", "gpt", "recorded:x", "batch", "batch:"])
 def test_an_unknown_model_is_bad_input(spec: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match='know "recorded" and "ollama:NAME"'):
+    with pytest.raises(BadInput, match='know "recorded", "ollama:NAME" and "batch:FOLDER"'):
         language_model(read_settings(corpus=tmp_path), spec, "matmul", "openmp")

@@ -118,7 +118,7 @@ def test_it_finds_faster_code_and_shows_the_way_there(grown: Lab) -> None:
     assert "12x faster than the serial code (95 %: 10.8x to 13.2x)" in ended.out
     assert "verdicts were replayed" in ended.out
     assert Path("best.cpp").read_text() == FASTER
-    assert ':param path => ["openmp/start", "openmp/strip", "openmp/unroll"];' in ended.out
+    assert 'WITH ["openmp/start", "openmp/strip", "openmp/unroll"] AS path' in ended.out
     assert "MATCH (source:Technique" in ended.out
     assert "without scale's own examples" in ended.err
 

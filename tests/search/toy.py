@@ -57,7 +57,6 @@ def successor(
         sum_log2_effect=round(EFFECT_SCALE * log2_effects),
         best_effect=None,
         statistics=statistics,  # type: ignore[arg-type]
-        example_ids=(),
     )
 
 

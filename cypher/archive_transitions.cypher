@@ -1,0 +1,11 @@
+// Move TRANSITIONs to the archive. The first SET takes the lock: what is copied is final.
+// Parameters: rows [{id, source, target, pair}]. Columns: none.
+UNWIND $rows AS row
+MATCH (:Technique {id: row.source})-[r:TRANSITION {id: row.id}]->(:Technique {id: row.target})
+SET r.step = r.step
+CREATE (a:Archived)
+SET a = r {.id, .trajectory, .step, .problem, .after, .reasoning, .detail, .original_label,
+           .relabel_stage, .verified_on, .effect},
+    a.before = CASE WHEN r.step = 1 THEN r.before END,
+    a.source = row.source, a.target = row.target, a.pair = row.pair
+DELETE r

@@ -1,0 +1,5 @@
+// What decides which archived examples of a pair come back.
+// Parameters: rows [{id, source, target}]. Columns: pair, marks [[id, problem, verified_on, effect]].
+UNWIND $rows AS row
+MATCH (a:Archived {pair: row.id})
+RETURN row.id AS pair, collect([a.id, a.problem, a.verified_on, a.effect]) AS marks

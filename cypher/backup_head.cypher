@@ -1,0 +1,4 @@
+// What holds for a graph as a whole.
+// Parameters: none. Columns: bound, model, dimension.
+MATCH (m:Meta)
+RETURN m.bound AS bound, m.embedding_model AS model, m.dimension AS dimension

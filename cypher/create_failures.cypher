@@ -1,0 +1,5 @@
+// What failed, as evidence to look at.
+// Parameters: rows [properties]. Columns: none.
+UNWIND $rows AS row
+MERGE (f:Failure {id: row.id})
+SET f = row

@@ -1,0 +1,5 @@
+// What decides which TRANSITIONs of a pair stay.
+// Parameters: rows [{id, source, target}]. Columns: pair, marks [[id, problem, verified_on, effect]].
+UNWIND $rows AS row
+MATCH (:Technique {id: row.source})-[r:TRANSITION]->(:Technique {id: row.target})
+RETURN row.id AS pair, collect([r.id, r.problem, r.verified_on, r.effect]) AS marks

@@ -1,0 +1,8 @@
+// Bring archived examples up to date with their latest measurement; a null removes its property.
+// Parameters: rows [{id, verified_on, effect}].
+// Columns: id, source, target, problem, verified_on, effect.
+UNWIND $rows AS row
+MATCH (a:Archived {id: row.id})
+SET a += row
+RETURN a.id AS id, a.source AS source, a.target AS target, a.problem AS problem,
+       a.verified_on AS verified_on, a.effect AS effect

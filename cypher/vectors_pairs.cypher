@@ -1,0 +1,6 @@
+// Pairs that have examples with a vector in `slot`, or without one.
+// Parameters: slot, filled (boolean). Columns: source, target, examples.
+MATCH (s:Technique)-[r:TRANSITION]->(d:Technique)
+WHERE (r[$slot] IS NOT NULL) = $filled
+RETURN s.id AS source, d.id AS target, count(*) AS examples
+ORDER BY source, target

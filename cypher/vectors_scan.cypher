@@ -1,0 +1,12 @@
+// The nearest of all examples, compared one by one.
+// Parameters: slot, vector, language (null = any), exclude_problem (null = none), limit.
+// Columns: source, target, example (map), score, zero (the score of unrelated vectors).
+MATCH (s:Technique)-[r:TRANSITION]->(d:Technique)
+WHERE r[$slot] IS NOT NULL
+  AND ($language IS NULL OR d.target = $language)
+  AND ($exclude_problem IS NULL OR r.problem <> $exclude_problem)
+WITH s, d, r, vector.similarity.cosine(r[$slot], $vector) AS score
+ORDER BY score DESC, r.id
+LIMIT $limit
+RETURN s.id AS source, d.id AS target, r {.*, embedding: null, embedding_2: null} AS example, score,
+       vector.similarity.cosine([1.0, 0.0], [0.0, 1.0]) AS zero

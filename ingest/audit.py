@@ -1,0 +1,231 @@
+"""What a curator should look at in a vocabulary, and the command that mends each.
+
+Techniques of the vocabulary file (those without a date) were told apart by people: two of them are
+never suspected to be one. What a curator has kept (`Curation`) is not shown again.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from regraph_kg.models.base import Target
+from regraph_kg.models.curation import Concern, Curation, Usage, Verdict
+from regraph_kg.models.technique import spelling
+
+ALIKE = 0.45
+"""Nearness of names from which on two techniques may be one."""
+NEAR = 0.2
+"""Nearness from which on a technique is worth naming."""
+LOW_MARGIN = 0.1
+"""A label that was no surer than this of its technique is looked at again."""
+TEXT = "..."
+"""Where a curator must write something."""
+
+Near = Callable[[str, Target], Iterable[tuple[str, float]]]
+"""Techniques that a name may mean, and how near each is (0 to 1)."""
+
+Pair = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What curators have looked at and left as it is."""
+
+    pairs: frozenset[Pair]
+    labels: frozenset[tuple[str, str]]
+    """(technique, spelling of a label)"""
+
+    @classmethod
+    def read(cls, log: Iterable[Curation], current: Callable[[str], str]) -> "Kept":
+        """From those entries of the log that hold."""
+        holding = [one for one in log if one.kind == "keep" and one.undone_by is None]
+        ids = {one.number: [current(key) for key in one.techniques] for one in holding}
+        return cls(
+            frozenset(
+                frozenset(pair) for one in holding for pair in combinations(ids[one.number], 2)
+            ),
+            frozenset(
+                (key, spelling(label))
+                for one in holding
+                for key in ids[one.number]
+                for label in one.labels
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What an audit looks at."""
+
+    usage: Mapping[str, Usage]
+    kept: Kept
+    near: Near
+    scores: dict[Pair, float] = field(default_factory=dict)
+    """Nearness of techniques of one target, where there is any."""
+
+    def concern(
+        self, kind: str, ids: Sequence[str], *commands: Sequence[str], **more: object
+    ) -> Concern:
+        """A finding about these techniques."""
+        used = [self.usage[key] for key in ids]
+        return Concern.model_validate(
+            {
+                "kind": kind,
+                "techniques": tuple(ids),
+                "examples": tuple(one.examples for one in used),
+                "labels": tuple(one.labels for one in used),
+                "commands": tuple(("techniques", *words) for words in commands),
+            }
+            | more
+        )
+
+    def nearest(self, technique: str) -> tuple[float, str]:
+        """The score and id of what is nearest to a technique."""
+        near = [
+            (score, other)
+            for pair, score in self.scores.items()
+            if technique in pair
+            for other in pair - {technique}
+        ]
+        return max(near, default=(0.0, ""))
+
+    def better(self, pair: Iterable[str]) -> tuple[str, str]:
+        """Which of two techniques should stay: a described one, then the one with more examples."""
+
+        def worth(key: str) -> tuple[bool, bool, int, str]:
+            technique = self.usage[key].technique
+            described = bool(technique.definition)
+            return (technique.review, not described, -self.usage[key].examples, key)
+
+        first, second = sorted(pair, key=worth)
+        return first, second
+
+
+def audit(
+    usage: Sequence[Usage], verdicts: Sequence[Verdict], log: Sequence[Curation], near: Near
+) -> tuple[Concern, ...]:
+    """Everything to look at, the most harmful first: what mixes meanings, then what splits them."""
+    by_id = {one.technique.id: one for one in usage}
+    heirs = {old: key for key, one in by_id.items() for old in one.technique.replaces}
+
+    def current(key: str) -> str:
+        return heirs.get(key, key)
+
+    scene = Scene(by_id, Kept.read(log, current), near, _scores(by_id, near))
+    suspects = list(_suspects(scene))
+    shown = {key for one in suspects for key in one.techniques}
+    return (
+        *_shared_names(scene),
+        *_low_margins(scene, verdicts, current),
+        *suspects,
+        *_unreviewed(scene, shown),
+        *_orphans(scene),
+        *_undescribed(scene),
+    )
+
+
+def _scores(usage: Mapping[str, Usage], near: Near) -> dict[Pair, float]:
+    scores: defaultdict[Pair, float] = defaultdict(float)
+    for key, used in usage.items():
+        for name in (used.technique.name, *used.technique.aliases):
+            for other, score in near(name, used.technique.target):
+                if other != key and other in usage:
+                    pair = frozenset((key, other))
+                    scores[pair] = max(scores[pair], round(min(score, 1.0), 3))
+    return dict(scores)
+
+
+def _shared_names(scene: Scene) -> Iterator[Concern]:
+    owners: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for key, used in scene.usage.items():
+        technique = used.technique
+        for name in (*technique.aliases, technique.name):
+            owners[technique.target, spelling(name)].setdefault(key, name)
+    for (_, words), names in sorted(owners.items()):
+        for pair in combinations(sorted(names), 2):
+            if frozenset(pair) not in scene.kept.pairs:
+                yield _shared_name(scene, pair, words, names)
+
+
+def _shared_name(
+    scene: Scene, pair: Sequence[str], words: str, names: Mapping[str, str]
+) -> Concern:
+    first, second = scene.better(pair)
+    if spelling(scene.usage[second].technique.name) == words:
+        first, second = second, first
+    why = ("--why", f"{words[:80]} names two techniques")
+    commands = [("merge", *scene.better(pair), *why), ("keep", first, second)]
+    if spelling(scene.usage[second].technique.name) != words:
+        commands.insert(0, ("split", second, "--aliases", names[second], "--to", first, *why))
+    return scene.concern("shared-name", (first, second), *commands, about=names[second])
+
+
+def _low_margins(
+    scene: Scene, verdicts: Iterable[Verdict], current: Callable[[str], str]
+) -> Iterator[Concern]:
+    found = []
+    for one in verdicts:
+        key, rival = current(one.technique), one.runner_up and current(one.runner_up)
+        if key not in scene.usage or rival not in scene.usage or rival == key or rival is None:
+            continue
+        margin = round(one.score - (one.runner_up_score or 0.0), 3)
+        words = spelling(one.label)
+        aliases = {spelling(alias): alias for alias in scene.usage[key].technique.aliases}
+        if margin < LOW_MARGIN and words in aliases and (key, words) not in scene.kept.labels:
+            found.append((margin, key, rival, aliases[words]))
+    for margin, key, rival, alias in sorted(found):
+        why = ("--why", f"not a name of {key}")
+        yield scene.concern(
+            "low-margin",
+            (key, rival),
+            ("split", key, "--aliases", alias, "--to", rival, *why),
+            ("split", key, "--aliases", alias, *why),
+            ("keep", key, "--alias", alias),
+            score=margin,
+            about=alias,
+        )
+
+
+def _suspects(scene: Scene) -> Iterator[Concern]:
+    for pair, score in sorted(scene.scores.items(), key=lambda one: (-one[1], sorted(one[0]))):
+        made = any(scene.usage[key].technique.created for key in pair)
+        if score >= ALIKE and made and pair not in scene.kept.pairs:
+            first, second = scene.better(pair)
+            yield scene.concern(
+                "suspect",
+                (first, second),
+                ("merge", first, second, "--why", "one technique under two names"),
+                ("keep", first, second),
+                score=score,
+            )
+
+
+def _unreviewed(scene: Scene, shown: set[str]) -> Iterator[Concern]:
+    """New techniques that are not in a suspect pair, each with what is nearest to it."""
+    new = [key for key, one in scene.usage.items() if one.technique.review and key not in shown]
+    for key in sorted(new, key=lambda one: (-scene.usage[one].examples, one)):
+        name = scene.usage[key].technique.name
+        commands: list[tuple[str, ...]] = [
+            ("keep", key),
+            ("describe", key, "--definition", TEXT),
+            ("rename", key, name, "--why", TEXT),
+        ]
+        score, nearest = scene.nearest(key)
+        if score < NEAR:
+            yield scene.concern("review", (key,), *commands)
+        else:
+            commands.append(("merge", nearest, key, "--why", f"another name of {nearest}"))
+            yield scene.concern("review", (key, nearest), *commands, score=score)
+
+
+def _orphans(scene: Scene) -> Iterator[Concern]:
+    for key, used in sorted(scene.usage.items()):
+        if used.technique.created and not used.examples + used.tried + used.leaving:
+            yield scene.concern("orphan", (key,), ("drop", key, "--why", "nothing leads to it"))
+
+
+def _undescribed(scene: Scene) -> Iterator[Concern]:
+    for key, used in sorted(scene.usage.items()):
+        if used.examples and not used.technique.definition and not used.technique.review:
+            yield scene.concern("undescribed", (key,), ("describe", key, "--definition", TEXT))

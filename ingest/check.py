@@ -1,0 +1,146 @@
+"""How well labels are recognized: the cascade's verdicts beside those of people.
+
+The labelled set (`corpus/relabel/*.jsonl`) has one label a line with the technique that it means.
+Its half "dev" is there to tune by, "test" to report.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import ValidationError
+
+from regraph_kg.errors import BadInput
+from regraph_kg.ingest.relabel.decide import key_of
+from regraph_kg.ingest.relabel.verdict import Verdict
+from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.graph import RelabelStage
+from regraph_kg.models.prompt import DecisionKey, PromptKey
+from regraph_kg.models.technique import TechniqueId, start_id
+from regraph_kg.models.trajectory import Name
+
+Kind = Literal["spelling", "synonym", "hard_negative", "cross_target", "new", "injection"]
+Split = Literal["dev", "test"]
+Result = Literal["right", "wrong", "missed"]
+Line = TypeVar("Line", bound=Frozen)
+
+MOST_WRONG = 0.005
+"""Share of wrong merges that a level may have."""
+
+
+class Labelled(Frozen):
+    """One line of the labelled set; `technique` is None where the vocabulary has none for it."""
+
+    label: Name
+    target: Target
+    technique: TechniqueId | None
+    kind: Kind
+    split: Split
+    note: str = ""
+
+    @property
+    def wanted(self) -> str | None:
+        """What it must resolve to, None = a new technique.
+
+        A name of the initial state too is new: no step leads there, whatever it is called.
+        """
+        return None if self.technique == start_id(self.target) else self.technique
+
+
+class RecordedVerdict(Frozen):
+    """One line of recorded answers: what a model said of a label of the set."""
+
+    label: Name
+    target: Target
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A labelled line and what a level made of it.
+
+    "wrong" is a wrong merge: into another technique, or of what should be new. "missed" is a missed
+    merge: new, though the vocabulary has it.
+    """
+
+    line: Labelled
+    verdict: Verdict
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many labels were resolved right, merged wrongly, and not merged though they should."""
+
+    right: int = 0
+    wrong: int = 0
+    missed: int = 0
+
+    @property
+    def total(self) -> int:
+        """All labels."""
+        return self.right + self.wrong + self.missed
+
+    @property
+    def passed(self) -> bool:
+        """Whether wrong merges are as rare as they must be."""
+        return self.wrong <= MOST_WRONG * self.total
+
+
+def read_labelled(folder: Path, split: Split | None) -> tuple[Labelled, ...]:
+    """The labelled set of `folder`, or one half of it; `BadInput` for a bad line or none at all."""
+    found = [line for path in sorted(folder.glob("*.jsonl")) for line in _lines(path, Labelled)]
+    if not found:
+        raise BadInput(f"{folder}: no labels (*.jsonl) there; give the folder of a labelled set")
+    return tuple(line for line in found if split in (None, line.split))
+
+
+def read_recorded(path: Path) -> dict[PromptKey | DecisionKey, str]:
+    """Answers to the prompts for labels, as a recorded model gives them; `BadInput` as above."""
+    return {key_of(one.label, one.target): one.text for one in _lines(path, RecordedVerdict)}
+
+
+def judge(line: Labelled, verdict: Verdict) -> Judged:
+    """Compare a verdict with what people say."""
+    found = verdict.relabelled
+    merged = None if found.stage == "new" else found.technique
+    if merged == line.wanted:
+        return Judged(line, verdict, "right")
+    return Judged(line, verdict, "missed" if merged is None else "wrong")
+
+
+def tally(judged: Iterable[Judged]) -> Tally:
+    """Count the results."""
+    results = [one.result for one in judged]
+    return Tally(results.count("right"), results.count("wrong"), results.count("missed"))
+
+
+def by_stage(judged: Sequence[Judged]) -> dict[RelabelStage, Tally]:
+    """Counts of the stages that decided anything, in the cascade's order."""
+    order: tuple[RelabelStage, ...] = ("exact", "alias", "lexical", "embed", "model", "new")
+    groups = {
+        stage: [one for one in judged if one.verdict.relabelled.stage == stage] for stage in order
+    }
+    return {stage: tally(group) for stage, group in groups.items() if group}
+
+
+def by_kind(judged: Sequence[Judged]) -> dict[Kind, Tally]:
+    """Counts of the kinds of labels that there are, by name."""
+    kinds = sorted({one.line.kind for one in judged})
+    return {kind: tally(one for one in judged if one.line.kind == kind) for kind in kinds}
+
+
+def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; the labelled set must be readable") from None
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                yield kind.model_validate_json(line)
+            except ValidationError as error:
+                first = error.errors()[0]
+                field = ".".join(map(str, first["loc"])) or "line"
+                raise BadInput(f"{path}:{number}: {field}: {first['msg']}") from None

@@ -1,0 +1,244 @@
+"""Backups: a whole graph as lines of JSON (models/backup.py), and back into an empty database.
+
+Both ways stream. The lines of one graph are always the same bytes, whichever store holds it, so
+that backups can be compared. A restore goes through `merge`: what is derived comes out as it would
+of an ingest. It marks the graph until it is through; nothing else opens it before, and the same
+backup goes on where it was cut off.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import groupby, islice
+from pathlib import Path
+from typing import IO, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from regraph_kg.backends import merge, migrate
+from regraph_kg.backends.bolt import Ask, Bolt, Row
+from regraph_kg.backends.bounded import DEFAULT_BOUND
+from regraph_kg.backends.evidence import failure_key
+from regraph_kg.backends.export import Exported, export
+from regraph_kg.errors import BadInput, StoreError
+from regraph_kg.models.backup import FORMAT, End, Head, Kept, Line, Seen, Space
+from regraph_kg.models.graph import MergePlan, Relabelled
+from regraph_kg.models.technique import Technique
+
+DECISIONS_AT_ONCE = 1_000
+LINES_AT_ONCE = 100
+"""Lines restored in one transaction."""
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+
+
+class Backup:
+    """Backup and restore of one graph."""
+
+    def __init__(self, bolt: Bolt) -> None:
+        """Use `bolt`, and close it with `close`."""
+        self._bolt = bolt
+
+    def lines(self) -> Iterator[bytes]:
+        """The graph. What is merged meanwhile may or may not be in.
+
+        Raises `StoreError` at the end when the vocabulary was curated meanwhile.
+        """
+        migrate.prepare(self._bolt)
+        digest, count = hashlib.sha256(), 0
+        for one in self._contents():
+            line = one.model_dump_json(by_alias=True, exclude_defaults=True).encode() + b"\n"
+            digest.update(line)
+            count += 1
+            yield line
+        yield End(lines=count, sha256=digest.hexdigest()).model_dump_json().encode() + b"\n"
+
+    def restore(self, path: Path) -> Iterator[int]:
+        """Fill the empty database with what `path` holds; yields bytes done.
+
+        Raises `BadInput` for a file that is no whole backup, before anything is written, and for a
+        database that holds something else.
+        """
+        with _opened(path) as file:
+            digest = _whole(file, path)
+            head = _read(Head, file.readline(), f"{path}:1")
+            self._begin(digest, head.bound)
+            lines = _numbered(file, path)
+            for kind, group in groupby(lines, lambda one: one[1].kind):
+                for some in _chunks(group, LINES_AT_ONCE):
+                    try:
+                        self._bolt.write(partial(_WRITE[str(kind)], lines=[one for _, one in some]))
+                    except BadInput as error:
+                        raise BadInput(f"{path}:{some[0][0]}: {error}") from None
+                    yield file.tell()
+            self._bolt.write(lambda ask: ask("restore_end"))
+
+    def close(self) -> None:
+        """Release the connection; idempotent."""
+        self._bolt.close()
+
+    def _contents(self) -> Iterator[BaseModel]:
+        (head,) = self._bolt.read(lambda ask: ask("backup_head"))
+        space = Space(model=head["model"], dimension=head["dimension"]) if head["model"] else None
+        yield Head(format=FORMAT, version=1, bound=head["bound"] or DEFAULT_BOUND, embedding=space)
+        techniques = self._bolt.read(_techniques)
+        for technique in techniques:
+            yield Line(technique=technique)
+        for decision in self._decisions():
+            yield Line(decision=dict(sorted(decision.items())))
+        known = {technique.id for technique in techniques}
+        for one in export(self._bolt):
+            if all(step.technique in known for step in one.trajectory.steps):  # else it came later
+                yield Line(kept=_kept(one))
+        for row in self._bolt.read(lambda ask: ask("backup_last_seen")):
+            yield Line(seen=Seen.model_validate(row))
+        gone = known - {technique.id for technique in self._bolt.read(_techniques)}
+        if gone:
+            raise StoreError(
+                f"{self._bolt.place}: {min(gone)} was merged or renamed while the graph was read;"
+                " run the same command again"
+            )
+
+    def _decisions(self) -> Iterator[Row]:
+        last = ""
+        while page := self._bolt.read(partial(_some_decisions, after=last)):
+            yield from (row["decision"] for row in page)
+            last = page[-1]["id"]
+
+    def _begin(self, digest: str, bound: int) -> None:
+        stamp = migrate.read_stamp(self._bolt)
+        if stamp.restoring not in (None, digest):
+            raise BadInput(
+                f"{self._bolt.place}: another backup was being restored here; go on with that one,"
+                " or empty the database"
+            )
+        if not stamp.bare and stamp.restoring is None:
+            raise BadInput(
+                f"{self._bolt.place}: holds a graph already; restore into an empty database"
+                " (REGRAPH_STORE, REGRAPH_STORE_DATABASE, REGRAPH_DATA_DIR)"
+            )
+        migrate.prepare(self._bolt, restoring=True)
+        self._bolt.write(lambda ask: ask("restore_begin", backup=digest, bound=bound))
+
+
+def _techniques(ask: Ask) -> list[Technique]:
+    return [Technique.model_validate(row["technique"]) for row in ask("backup_techniques")]
+
+
+def _some_decisions(ask: Ask, after: str) -> list[Row]:
+    return ask("backup_decisions", after=after, limit=DECISIONS_AT_ONCE)
+
+
+def _kept(one: Exported) -> Kept:
+    return Kept(trajectory=one.trajectory, stages=one.stages, failed=one.failed)
+
+
+def _write_techniques(ask: Ask, lines: Sequence[Line]) -> None:
+    ask("restore_techniques", rows=[one.technique.model_dump() for one in lines if one.technique])
+
+
+def _write_decisions(ask: Ask, lines: Sequence[Line]) -> None:
+    ask("restore_decisions", rows=[one.decision for one in lines if one.decision])
+
+
+def _write_trajectories(ask: Ask, lines: Sequence[Line]) -> None:
+    kept = [one.kept for one in lines if one.kept]
+    refused = merge.merge(_unlogged(ask), [_plan(one) for one in kept]).conflicts
+    if refused:
+        raise BadInput(min(refused.values()))
+    failures = [
+        {"id": f"{one.trajectory.id}/{failure_key(failure)}", "created": created}
+        for one in kept
+        for failure, created in zip(one.trajectory.failures, one.failed, strict=True)
+    ]
+    if failures:
+        ask("restore_failures", rows=failures)
+
+
+def _write_seen(ask: Ask, lines: Sequence[Line]) -> None:
+    ask("restore_last_seen", rows=[one.seen.model_dump() for one in lines if one.seen])
+
+
+_WRITE: dict[str, Callable[..., None]] = {
+    "technique": _write_techniques,
+    "decision": _write_decisions,
+    "kept": _write_trajectories,
+    "seen": _write_seen,
+}
+
+
+def _plan(one: Kept) -> MergePlan:
+    labels = [
+        Relabelled(step.label, _resolved(step.technique), stage)
+        for step, stage in zip(one.trajectory.steps, one.stages, strict=True)
+    ]
+    return MergePlan(one.trajectory, tuple(labels))
+
+
+def _resolved(technique: str | None) -> str:
+    if technique is None:
+        raise BadInput("a step without a technique: this is no backup of a graph")
+    return technique
+
+
+def _unlogged(ask: Ask) -> Ask:
+    """Leaves the log of decisions alone: it is restored as it was."""
+
+    def quiet(name: str, /, **parameters: object) -> list[Row]:
+        return [] if name == "record_labels" else ask(name, **parameters)
+
+    return quiet
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give a file of regraph graph backup") from None
+
+
+def _whole(file: IO[bytes], path: Path) -> str:
+    """The digest of a whole, unchanged backup; `file` is at its beginning again."""
+    digest, count, before = hashlib.sha256(), 0, b""
+    for line in file:
+        digest.update(before)
+        count += 1
+        before = line
+    file.seek(0)
+    try:
+        end = End.model_validate_json(before)
+    except ValidationError:
+        raise BadInput(
+            f"{path}: not a whole backup (its last line is missing); give a file of"
+            " regraph graph backup"
+        ) from None
+    if (end.lines, end.sha256) != (count - 1, digest.hexdigest()):
+        raise BadInput(f"{path}: was changed or damaged since it was written; give another backup")
+    return end.sha256
+
+
+def _numbered(file: IO[bytes], path: Path) -> Iterator[tuple[int, Line]]:
+    """The lines between the first and the last one, with their numbers in the file."""
+    number = 2
+    line = file.readline()
+    while after := file.readline():
+        yield number, _read(Line, line, f"{path}:{number}")
+        number, line = number + 1, after
+
+
+def _read(kind: type[M], line: bytes, where: str) -> M:
+    try:
+        return kind.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise BadInput(
+            f"{where}: {place or 'not a line of a backup'}: {first['msg']};"
+            " it may be of a newer regraph-kg"
+        ) from None
+
+
+def _chunks(items: Iterator[T], size: int) -> Iterator[list[T]]:
+    while some := list(islice(items, size)):
+        yield some

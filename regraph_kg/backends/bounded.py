@@ -1,0 +1,133 @@
+"""Which examples of a pair stay TRANSITIONs, and which newcomers may join them: pure arithmetic.
+
+A pair keeps its `bound` best examples. Half of the places go to the devices in turn, each its best
+effect first, so that no device's best is ever displaced by another's; the rest to the problems in
+turn, verified before unverified, each problem's best first, so that what stays is not one problem
+told many times.
+
+A newcomer to a pair that has an archive joins only if it would be among the best of its device
+(`exact` of them), or tells of a problem that is not there yet while few problems are: `Floors`. So
+the best are exact at any time, those behind them are good ones that came early, and a popular pair
+writes what it gets once, into the archive, instead of twice.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+DEFAULT_BOUND = 128
+
+
+def limit(bound: int) -> int:
+    """How many TRANSITIONs of a pair are let be before it is pruned back to `bound`."""
+    return bound + bound // 4
+
+
+def exact(bound: int) -> int:
+    """How many of each device's best are sure to be TRANSITIONs."""
+    return max(3, bound // 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What decides whether an example stays."""
+
+    id: str
+    problem: str
+    verified_on: tuple[str, ...]
+    """Devices; empty = not verified."""
+    effect: float | None
+
+    @property
+    def rank(self) -> tuple[bool, float, str]:
+        """Sorts best first: verified, effect, id."""
+        return (not self.verified_on, -(self.effect or 0.0), self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """What a newcomer to a pair must surpass."""
+
+    effects: dict[str, float] = field(default_factory=dict)
+    """Per device of an archived example: the effect to beat."""
+    problems: frozenset[str] = frozenset()
+    """Those of which there are archived examples, unless `full`."""
+    full: bool = False
+    """Examples of enough problems stay: another problem is no reason."""
+
+    @classmethod
+    def read(cls, text: str | None) -> Self:
+        """From the text of an Edge; null = nothing was archived yet."""
+        if text is None:
+            return cls()
+        read = json.loads(text)
+        return cls(read["effects"], frozenset(read["problems"]), read["full"])
+
+    def text(self) -> str:
+        """As an Edge holds it."""
+        return json.dumps(
+            {"effects": self.effects, "problems": sorted(self.problems), "full": self.full},
+            sort_keys=True,
+        )
+
+    def admit(self, mark: Mark) -> bool:
+        """Whether an example may join the pair's TRANSITIONs."""
+        if not self.full and mark.problem not in self.problems:
+            return True
+        effect = mark.effect or 0.0
+        return any(effect > self.effects.get(device, -1.0) for device in mark.verified_on)
+
+    def after(self, kept: Sequence[Mark], archived: Iterable[Mark], bound: int) -> "Floors":
+        """The floors once `kept` stay and `archived` were displaced."""
+        effects, problems = dict(self.effects), set(self.problems)
+        for mark in archived:
+            problems.add(mark.problem)
+            for device in mark.verified_on:
+                effects[device] = max(effects.get(device, 0.0), mark.effect or 0.0)
+        for device, worst in effects.items():
+            on = sorted(mark.effect or 0.0 for mark in kept if device in mark.verified_on)
+            if len(on) >= exact(bound):
+                effects[device] = max(worst, on[-exact(bound)])
+        full = len({mark.problem for mark in kept}) >= max(2, bound // 2)
+        return Floors(effects, frozenset() if full else frozenset(problems), full)
+
+
+def choose(marks: Sequence[Mark], bound: int) -> frozenset[str]:
+    """Ids of the at most `bound` examples that stay; a function of the set, not of its order."""
+    if len(marks) <= bound:
+        return frozenset(mark.id for mark in marks)
+    ranked = sorted(marks, key=lambda mark: mark.rank)
+    kept: dict[str, None] = {}
+    for mark in _devices_in_turn(ranked):
+        if len(kept) >= (bound + 1) // 2:
+            break
+        kept[mark.id] = None
+    for mark in _problems_in_turn(ranked):
+        if len(kept) >= bound:
+            break
+        kept[mark.id] = None
+    return frozenset(kept)
+
+
+def _devices_in_turn(ranked: Iterable[Mark]) -> list[Mark]:
+    """The verified ones: every device's best, then every device's second, .."""
+    places: defaultdict[str, int] = defaultdict(int)
+    turns: list[tuple[int, str, Mark]] = []
+    for mark in ranked:
+        for device in mark.verified_on:
+            places[device] += 1
+            turns.append((places[device], device, mark))
+    return [mark for _, _, mark in sorted(turns, key=lambda turn: turn[:2])]
+
+
+def _problems_in_turn(ranked: Iterable[Mark]) -> list[Mark]:
+    """Verified before unverified; in both, every problem's best, then every problem's second, .."""
+    places: Counter[tuple[bool, str]] = Counter()
+    turns: list[tuple[bool, int, Mark]] = []
+    for mark in ranked:
+        group = (not mark.verified_on, mark.problem)
+        places[group] += 1
+        turns.append((group[0], places[group], mark))
+    return [mark for *_, mark in sorted(turns, key=lambda turn: (turn[0], turn[1], turn[2].rank))]

@@ -1,0 +1,274 @@
+"""Examples of a pair in the graph: TRANSITIONs up to the bound, the rest (:Archived) nodes.
+
+An (:Archived) node holds what only the example knows; the rest is in its trajectory, and the code
+before it is the code after the step before. Newcomers have no embedding: those of TRANSITIONs are
+made after an ingest, for what stayed.
+
+An (:Edge) node per pair counts its TRANSITIONs and remembers what a newcomer must surpass
+(`bounded.Floors`); whoever moves examples of a pair holds its lock. Floors are read without it: a
+newcomer let in by mistake is displaced by the next pruning.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from regraph_kg.backends.bolt import Ask, Row
+from regraph_kg.backends.bounded import Floors, Mark, choose, limit
+from regraph_kg.backends.evidence import Evidence, latest
+from regraph_kg.backends.statistics import Pair
+from regraph_kg.errors import StoreError
+
+MEASURED = ("verified_on", "effect")
+"""Of an archived example's measurements: what decides whether it comes back."""
+ARCHIVED = (
+    *("id", "trajectory", "step", "problem", "after", "reasoning", "detail"),
+    *("original_label", "relabel_stage", *MEASURED),
+)
+"""What an (:Archived) node takes over from a TRANSITION; a first step's `before`, too."""
+PROVENANCE = ("model", "licence", "prompt_hash", "created")
+"""What a TRANSITION repeats of its trajectory."""
+FAILED_CODES = 20
+"""Failures of a pair whose code is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An example: where it belongs, and its properties as a TRANSITION holds them."""
+
+    pair: Pair
+    properties: Mapping[str, Any]
+
+    @property
+    def mark(self) -> Mark:
+        """What decides whether it stays."""
+        return mark(self.properties)
+
+    def row(self) -> Row:
+        """The row of a TRANSITION."""
+        return {
+            "source": self.pair.source,
+            "target": self.pair.target,
+            "properties": self.properties,
+        }
+
+
+def pair_id(pair: Pair) -> str:
+    """Id of a pair's (:Edge)."""
+    return f"{pair.source} {pair.target}"
+
+
+def mark(properties: Mapping[str, Any]) -> Mark:
+    """What the properties of an example say to the bound."""
+    return Mark(
+        properties["id"],
+        properties["problem"],
+        tuple(properties["verified_on"]),
+        properties.get("effect"),
+    )
+
+
+def add(ask: Ask, examples: Sequence[Placed], bound: int) -> None:
+    """Add new examples: each becomes a TRANSITION or goes straight to the archive."""
+    floors = _floors(ask, {example.pair for example in examples})
+    kept = [one for one in examples if floors.get(one.pair, Floors()).admit(one.mark)]
+    admitted = {one.properties["id"] for one in kept}
+    _archive(ask, [one for one in examples if one.properties["id"] not in admitted])
+    _keep(ask, kept, bound)
+
+
+def update(ask: Ask, examples: Sequence[Placed], bound: int) -> None:
+    """Give known examples those of their properties that measurements decide.
+
+    An archived one that is now better than what the archive holds comes back as a TRANSITION; one
+    that is worse than before stays where it is until its pair is chosen anew.
+    """
+    pairs = {example.pair for example in examples}
+    ask("add_to_edges", rows=_counts(pairs, {}, {}))  # their lock: nothing moves from here on
+    rows = [example.row() for example in _sorted(examples)]
+    kept = {row["id"] for row in ask("update_transitions", rows=rows)}
+    rest = [row for row in rows if row["properties"]["id"] not in kept]
+    if not rest:
+        return
+    floors = _floors(ask, pairs)
+    back = []
+    rest = [{name: row["properties"].get(name) for name in ("id", *MEASURED)} for row in rest]
+    for row in ask("update_archived", rows=rest):
+        pair, one = Pair(row["source"], row["target"]), mark(row)
+        if floors.get(pair, Floors()).admit(one):
+            back.append((pair, one))
+    _restore(ask, [one.id for _, one in back])
+    _prune(ask, _count_kept(ask, [pair for pair, _ in back], bound), bound)
+
+
+def reselect(ask: Ask, pairs: Iterable[Pair], bound: int) -> None:
+    """Choose anew, from all examples of these pairs, which are TRANSITIONs.
+
+    Costs as much as the pairs have examples: for curation, repair and another bound. Pairs without
+    an example lose their (:Edge).
+    """
+    wanted = sorted(set(pairs))
+    ask("add_to_edges", rows=_counts(wanted, {}, {}))
+    kept, archived = _marks(ask, "kept_marks", wanted), _marks(ask, "archived_marks", wanted)
+    edges, demoted, promoted = [], [], []
+    for pair in wanted:
+        everyone = [*kept[pair], *archived[pair]]
+        chosen = choose(everyone, bound)
+        left = [one for one in everyone if one.id not in chosen]
+        demoted += [(pair, one) for one in kept[pair] if one.id not in chosen]
+        promoted += [one.id for one in archived[pair] if one.id in chosen]
+        stay = [one for one in everyone if one.id in chosen]
+        floors = Floors().after(stay, left, bound).text() if left else None
+        edges.append({"id": pair_id(pair), "kept": len(chosen), "floors": floors})
+    _displace(ask, demoted)
+    _restore(ask, promoted)
+    ask("set_edges", rows=edges)
+
+
+def count_failed_codes(ask: Ask, failures: Mapping[Pair, int]) -> dict[Pair, int]:
+    """Make room for the code of new failures: how many of each pair may keep theirs."""
+    rows = ask("add_to_edges", rows=_counts(failures, {}, failures))
+    had = {row["id"]: row["codes_before"] for row in rows}
+    return {
+        pair: min(count, max(0, FAILED_CODES - had[pair_id(pair)]))
+        for pair, count in failures.items()
+    }
+
+
+def _keep(ask: Ask, examples: Sequence[Placed], bound: int) -> None:
+    """Make TRANSITIONs, and prune the pairs that have too many then."""
+    full = _count_kept(ask, [example.pair for example in examples], bound)
+    rows = [example.row() for example in _sorted(examples)]
+    if rows and ask("create_transitions", rows=rows)[0]["written"] != len(rows):
+        refuse_missing(ask, (end for example in examples for end in example.pair))
+    _prune(ask, full, bound)
+
+
+def _count_kept(ask: Ask, pairs: Iterable[Pair], bound: int) -> list[Pair]:
+    """Count new TRANSITIONs, one per element of `pairs`; the pairs that have too many then."""
+    new = Counter(pairs)
+    by_id = {pair_id(pair): pair for pair in new}
+    rows = ask("add_to_edges", rows=_counts(new, new, {})) if new else []
+    return [by_id[row["id"]] for row in rows if row["kept"] > limit(bound)]
+
+
+def _prune(ask: Ask, pairs: Sequence[Pair], bound: int) -> None:
+    if not pairs:
+        return
+    kept, floors = _marks(ask, "kept_marks", pairs), _floors(ask, pairs)
+    edges, displaced = [], []
+    for pair in pairs:
+        chosen = choose(kept[pair], bound)
+        left = [one for one in kept[pair] if one.id not in chosen]
+        displaced += [(pair, one) for one in left]
+        stay = [one for one in kept[pair] if one.id in chosen]
+        above = floors.get(pair, Floors()).after(stay, left, bound)
+        edges.append({"id": pair_id(pair), "kept": len(chosen), "floors": above.text()})
+    _displace(ask, displaced)
+    ask("set_edges", rows=edges)
+
+
+def _archive(ask: Ask, examples: Iterable[Placed]) -> None:
+    """Newcomers that no pair has room for."""
+    rows = [_archived(example) for example in examples]
+    if rows:
+        ask("create_archived", rows=rows)
+
+
+def _archived(example: Placed) -> Row:
+    """Properties of an (:Archived) node; `archive_transitions.cypher` makes the same ones."""
+    kept = {name: example.properties[name] for name in ARCHIVED}
+    first = example.properties["step"] == 1
+    before = {"before": example.properties["before"]} if first else {}
+    return {**kept, **before, **_home(example.pair)}
+
+
+def _displace(ask: Ask, examples: Iterable[tuple[Pair, Mark]]) -> None:
+    """From TRANSITION to archive."""
+    rows = [{"id": one.id, **_home(pair)} for pair, one in examples]
+    if rows:
+        ask("archive_transitions", rows=rows)
+
+
+def _restore(ask: Ask, ids: Sequence[str]) -> None:
+    """From archive to TRANSITION, with all that its trajectory knows of it."""
+    if not ids:
+        return
+    rows = ask("read_archived", ids=ids)
+    wanted = [_step_before(row) for row in rows if row["example"]["step"] > 1]
+    codes = {row["id"]: row["code"] for row in ask("codes_after", rows=wanted)} if wanted else {}
+    examples = [_restored(row, codes) for row in rows]
+    ask("delete_archived", ids=ids)
+    ask("create_transitions", rows=[example.row() for example in _sorted(examples)])
+
+
+def _restored(row: Row, codes: Mapping[str, str]) -> Placed:
+    archived, trajectory = row["example"], row["trajectory"]
+    number = archived["step"]
+    measured = Evidence.read(trajectory).measurements[number - 1]
+    properties = {
+        **{name: archived.get(name) for name in ARCHIVED},
+        "before": archived["before"] if number == 1 else codes[_step_before(row)["id"]],
+        **{name: trajectory[name] for name in PROVENANCE},
+        **latest(measured),
+    }
+    return Placed(Pair(archived["source"], archived["target"]), properties)
+
+
+def _step_before(row: Row) -> Row:
+    """Where to find the example that led to this one."""
+    archived, path = row["example"], row["trajectory"]["path"]
+    number = archived["step"] - 1
+    return {
+        "id": f"{archived['trajectory']}/{number}",
+        "source": path[number - 1],
+        "target": path[number],
+    }
+
+
+def _home(pair: Pair) -> Row:
+    """Where an archived example belongs."""
+    return {"source": pair.source, "target": pair.target, "pair": pair_id(pair)}
+
+
+def _floors(ask: Ask, pairs: Iterable[Pair]) -> dict[Pair, Floors]:
+    by_id = {pair_id(pair): pair for pair in pairs}
+    rows = ask("edge_floors", ids=sorted(by_id))
+    return {by_id[row["id"]]: Floors.read(row["floors"]) for row in rows}
+
+
+def _marks(ask: Ask, statement: str, pairs: Sequence[Pair]) -> dict[Pair, list[Mark]]:
+    by_id = {pair_id(pair): pair for pair in pairs}
+    rows = [{"id": key, "source": p.source, "target": p.target} for key, p in by_id.items()]
+    found: defaultdict[Pair, list[Mark]] = defaultdict(list)
+    for row in ask(statement, rows=rows):
+        found[by_id[row["pair"]]] = [
+            Mark(key, problem, tuple(devices), effect)
+            for key, problem, devices, effect in row["marks"]
+        ]
+    return found
+
+
+def _counts(
+    pairs: Iterable[Pair], kept: Mapping[Pair, int], codes: Mapping[Pair, int]
+) -> list[Row]:
+    return [
+        {
+            "id": pair_id(pair),
+            "kept": kept.get(pair, 0),
+            "codes": codes.get(pair, 0),
+            "most_codes": FAILED_CODES,
+        }
+        for pair in sorted(pairs)
+    ]
+
+
+def _sorted(examples: Iterable[Placed]) -> list[Placed]:
+    return sorted(examples, key=lambda example: (example.pair, example.properties["id"]))
+
+
+def refuse_missing(ask: Ask, ids: Iterable[str]) -> None:
+    """Raise for the techniques of `ids` that the graph lacks, which undoes the transaction."""
+    missing = ", ".join(row["id"] for row in ask("missing_techniques", ids=sorted(set(ids))))
+    raise StoreError(f"merge: neither the graph nor the plan knows {missing}; nothing was written")

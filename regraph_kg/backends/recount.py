@@ -1,0 +1,172 @@
+"""Derived rows from the truth: NEXT, Edge and Failure rows, rebuilt or compared.
+
+The truth is what trajectories say (path, measurements, failures) and which examples hang where.
+`recount` rebuilds pairs inside one transaction; `findings` compares a whole graph, page by page.
+"""
+
+import datetime
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from regraph_kg.backends import edges
+from regraph_kg.backends.bolt import Ask, Row
+from regraph_kg.backends.bounded import limit
+from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.merge import failure_node, next_rows, read_context
+from regraph_kg.backends.statistics import COUNTS, Pair, Share, Tally, best, share
+from regraph_kg.models.graph import Finding
+
+PAGE = 2_000
+"""Trajectories read at a time."""
+
+
+@dataclass(slots=True)
+class Truth:
+    """What trajectories add up to."""
+
+    shares: Share = field(default_factory=dict)
+    failures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """(:Failure) nodes by id, without their code."""
+    steps: defaultdict[Pair, int] = field(default_factory=lambda: defaultdict(int))
+    """Examples per pair."""
+
+    def add(self, row: Row) -> None:
+        """Add one trajectory: id, problem, path, measurements, failures."""
+        evidence = Evidence.read(row)
+        for key, tally in share(evidence).items():
+            self.shares.setdefault(key, Tally()).add(tally)
+        for pair in zip(evidence.path, evidence.path[1:], strict=False):
+            self.steps[Pair(*pair)] += 1
+        for failure in evidence.failures:
+            if failure.technique is not None:
+                node = failure_node(row["id"], row["problem"], evidence.path, failure)
+                del node["code"]
+                self.failures[node["id"]] = node
+
+
+def recount(ask: Ask, pairs: Iterable[Pair]) -> None:
+    """Rebuild the NEXT, Edge and Failure rows of `pairs`, and choose anew what is archived.
+
+    Part of the transaction that moved their examples, or of a repair. Reads every trajectory that
+    goes through one of the pairs' sources.
+    """
+    wanted = set(pairs)
+    if not wanted:
+        return
+    rows = [{"id": edges.pair_id(pair), **pair._asdict()} for pair in sorted(wanted)]
+    ask("lock_next", rows=rows)
+    truth = Truth()
+    sources = sorted({pair.source for pair in wanted})
+    for trajectory in trajectories(ask, sources):
+        truth.add(trajectory)
+    _set_next(ask, rows, {key: one for key, one in truth.shares.items() if key[0] in wanted})
+    expected = [
+        one for one in truth.failures.values() if Pair(one["source"], one["target"]) in wanted
+    ]
+    _set_failures(ask, [row["id"] for row in rows], expected)
+    edges.reselect(ask, wanted, read_context(ask).bound)
+    ask("finish_edges", ids=[row["id"] for row in rows])
+
+
+def trajectories(ask: Ask, through: Sequence[str] | None = None) -> Iterator[Row]:
+    """Every trajectory, or those with one of the techniques `through`, ordered by id."""
+    after = ""
+    while page := ask("page_of_evidence", after=after, limit=PAGE, through=through):
+        yield from page
+        after = page[-1]["id"]
+
+
+def findings(ask: Ask) -> Iterator[Finding]:
+    """Where the derived rows of a graph, or its examples, are not what its trajectories say."""
+    truth = Truth()
+    for page in _pages(ask):
+        for row in page:
+            truth.add(row)
+        yield from _misplaced(ask, page)
+    yield from _wrong_statistics(ask, truth.shares)
+    yield from _wrong_edges(ask, truth.steps)
+    yield from _wrong_failures(ask, truth.failures)
+
+
+def _pages(ask: Ask) -> Iterator[list[Row]]:
+    after = ""
+    while page := ask("page_of_evidence", after=after, limit=PAGE, through=None):
+        yield page
+        after = page[-1]["id"]
+
+
+def _set_next(ask: Ask, pairs: Sequence[Row], shares: Share) -> None:
+    rows = next_rows(dict(sorted(shares.items())))
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    ask("delete_next", rows=pairs, keep=[row["id"] for row in rows])
+    if rows and ask("set_next", rows=rows, now=now)[0]["written"] != len(rows):
+        edges.refuse_missing(ask, (row[end] for row in rows for end in ("source", "target")))
+
+
+def _set_failures(ask: Ask, pairs: Sequence[str], expected: Sequence[Mapping[str, Any]]) -> None:
+    ask("update_failures", rows=sorted(expected, key=lambda row: str(row["id"])))
+    ask("delete_failures", pairs=pairs, keep=[row["id"] for row in expected])
+
+
+def _misplaced(ask: Ask, page: Sequence[Row]) -> Iterator[Finding]:
+    """Examples that are missing, there twice, or on another pair than their trajectory says."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for row in ask("places_of_steps", first=page[0]["id"], last=page[-1]["id"]):
+        found[row["id"]].append(f"{row['source']} {row['target']}")
+    for row in page:
+        for number, pair in enumerate(zip(row["path"], row["path"][1:], strict=False), 1):
+            key, expected = f"{row['id']}/{number}", " ".join(pair)
+            places = found.pop(key, [])
+            if places != [expected]:
+                said = " and ".join(places) or "nowhere"
+                yield Finding("example", *pair, key, expected, said)
+    for key, places in sorted(found.items()):
+        source, _, target = places[0].partition(" ")
+        yield Finding("example", source, target, key, "nowhere", " and ".join(places))
+
+
+def _wrong_statistics(ask: Ask, truth: Share) -> Iterator[Finding]:
+    stored: Share = {}
+    for row in ask("transitions"):
+        numbers = row["statistics"]
+        tally = Tally(best_effect=numbers.get("best_effect"))
+        tally.counts.update({name: numbers.get(name, 0) for name in COUNTS})
+        stored[Pair(row["source"], row["target"]), numbers["device"]] = tally
+    for key in sorted({*truth, *stored}):
+        expected, found = truth.get(key, Tally()), stored.get(key, Tally())
+        pair, device = key
+        for name in (*COUNTS, "best_effect"):
+            right, is_ = _number(expected, name), _number(found, name)
+            if right != is_:
+                yield Finding("statistics", *pair, f"{name} on {device}", str(right), str(is_))
+
+
+def _number(tally: Tally, name: str) -> float | None:
+    return best(tally.best_effect) if name == "best_effect" else tally.counts[name]
+
+
+def _wrong_edges(ask: Ask, steps: Mapping[Pair, int]) -> Iterator[Finding]:
+    bound = read_context(ask).bound
+    counted = ask("count_edges")
+    known = {row["id"] for row in counted}
+    for row in counted:
+        pair = Pair(*row["id"].split(" "))
+        if row["kept"] != row["transitions"]:
+            yield Finding("edge", *pair, "kept", str(row["transitions"]), str(row["kept"]))
+        elif row["transitions"] > limit(bound):
+            yield Finding("edge", *pair, "bound", f"at most {bound}", str(row["transitions"]))
+    for pair in sorted(steps):
+        if edges.pair_id(pair) not in known:
+            yield Finding("edge", *pair, "kept", str(steps[pair]), "no Edge")
+
+
+def _wrong_failures(ask: Ask, expected: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
+    stored = {row["id"]: row["pair"] for row in ask("places_of_failures")}
+    for key in sorted({*expected, *stored}):
+        right = expected[key]["pair"] if key in expected else "nowhere"
+        is_ = stored.get(key, "nowhere")
+        if right != is_:
+            pair = Pair(*(right if key in expected else is_).split(" "))
+            yield Finding("failure", *pair, key, right, is_)

@@ -1,0 +1,84 @@
+"""A store's URI: which are allowed, how the connection is encrypted, how it is shown.
+
+bolt://   one server                 neo4j://   a cluster: reads go to its replicas
++s        TLS, certificate checked against the machine's authorities, or those of `ca`
++ssc      TLS, any certificate: against eavesdroppers only
+"""
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
+
+from regraph_kg.backends.address import Address
+from regraph_kg.errors import BadInput
+
+CHECKED = "+s"
+SCHEMES = frozenset(f"{name}{tls}" for name in ("bolt", "neo4j") for tls in ("", CHECKED, "+ssc"))
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What a driver is given."""
+
+    uri: str
+    ssl_context: ssl.SSLContext | None
+    """None = as the URI says."""
+
+
+def endpoint(address: Address) -> Endpoint:
+    """Where and how to connect; `BadInput` for a URI or CA file that cannot be used."""
+    parts = _split(address.uri)
+    if parts.scheme not in SCHEMES or not parts.hostname:
+        raise unusable(address.uri)
+    if "@" in parts.netloc:
+        raise BadInput(
+            f"store {shown(address.uri)}: user and password do not belong into the URI; set"
+            " REGRAPH_STORE_USER and REGRAPH_STORE_PASSWORD"
+        )
+    if address.ca is None:
+        return Endpoint(address.uri, None)
+    plain = parts.scheme.removesuffix(CHECKED)
+    if plain == parts.scheme:
+        raise BadInput(
+            f"store {shown(address.uri)}: a CA file checks certificates, which needs bolt+s:// or"
+            " neo4j+s:// (REGRAPH_STORE, REGRAPH_STORE_CA)"
+        )
+    return Endpoint(parts._replace(scheme=plain).geturl(), _trusting(address.ca))
+
+
+def unusable(uri: str) -> BadInput:
+    """What is wrong with a URI that no driver takes."""
+    return BadInput(
+        f"store {shown(uri)}: not a Bolt URI; say embedded, neo4j://HOST:7687"
+        " or bolt://HOST:7687 (REGRAPH_STORE)"
+    )
+
+
+def shown(uri: str) -> str:
+    """The URI without user, password and options, on one line."""
+    start, slashes, rest = uri.partition("://")
+    host = (rest if slashes else start).partition("/")[0].partition("?")[0].rpartition("@")[2]
+    return ascii(f"{start}{slashes}{host}" if slashes else host)[1:-1]
+
+
+def _split(uri: str) -> SplitResult:
+    try:
+        parts = urlsplit(uri)
+        parts.port  # noqa: B018 (raises when it is no number)
+        (parts.hostname or "").encode("idna")
+    except ValueError:
+        raise unusable(uri) from None
+    return parts
+
+
+def _trusting(ca: Path) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except ssl.SSLError:
+        reason = "holds no certificate in PEM form"
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+    raise BadInput(
+        f"CA file {ca}: {reason}; give the certificate of who signed the store's (REGRAPH_STORE_CA)"
+    )

@@ -1,0 +1,142 @@
+"""Vectors of reasonings in the graph: which ones it holds, and which examples are near to one.
+
+A TRANSITION has its vector in the property that (:Meta) names, its slot. There are two, so that
+another model's vectors can be made in one while the other still serves (`backends/embeddings.py`).
+On a pair, and in a small graph, all examples are compared, which is exact; beyond, an index
+proposes candidates, which are then compared exactly.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from regraph_kg.backends.bolt import Ask, Row
+from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Target
+from regraph_kg.models.graph import EmbeddingSpace, Example, Vector
+
+SLOTS = ("embedding", "embedding_2")
+SCANNED = 2000
+"""Examples up to which all are compared: a graph that small needs no index."""
+FEWEST_CANDIDATES = 200
+"""Of an index: with fewer, too many of the nearest are missed (docs/embeddings.md)."""
+OVERSAMPLED = 10
+"""Candidates for each example asked for."""
+MOST_CANDIDATES = 20_000
+"""Where a filter leaves too few of so many, all examples are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What (:Meta) says about the graph's vectors."""
+
+    space: EmbeddingSpace | None
+    slot: str
+    following: EmbeddingSpace | None
+    """The space that is being changed to, in the other slot."""
+
+    @property
+    def other_slot(self) -> str:
+        """The slot that does not serve."""
+        return SLOTS[1 - SLOTS.index(self.slot)]
+
+
+def holding(ask: Ask) -> Holding:
+    """Which vectors the graph holds."""
+    (row,) = ask("vectors_state")
+    return Holding(
+        space=_space(row["model"], row["dimension"]),
+        slot=row["slot"] or SLOTS[0],
+        following=_space(row["next_model"], row["next_dimension"]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which examples are wanted, besides near ones."""
+
+    device: str | None
+    limit: int
+    exclude_problem: str | None
+
+
+def near(ask: Ask, vector: Vector, source: str, target: str, choice: Choice) -> tuple[Example, ...]:
+    """Examples of one transition, nearest first; exact."""
+    rows = ask(
+        "vectors_near",
+        source=source,
+        target=target,
+        slot=_slot(ask, vector),
+        vector=floats(vector.packed),
+        device=choice.device or "",
+        limit=choice.limit,
+        exclude_problem=choice.exclude_problem,
+    )
+    return tuple(map(_example, rows))
+
+
+def nearest(ask: Ask, vector: Vector, target: Target | None, choice: Choice) -> tuple[Example, ...]:
+    """The nearest of all examples, or of those for `target`."""
+    slot = _slot(ask, vector)
+    wanted: dict[str, Any] = {
+        "slot": slot,
+        "vector": floats(vector.packed),
+        "language": target,
+        "exclude_problem": choice.exclude_problem,
+        "limit": choice.limit,
+    }
+    serving = any(row["slot"] == slot and row["online"] for row in ask("vectors_indexes"))
+    candidates = max(FEWEST_CANDIDATES, OVERSAMPLED * choice.limit)
+    while serving and candidates <= MOST_CANDIDATES:
+        rows = ask("vectors_nearest", candidates=candidates, **wanted)
+        if len(rows) == choice.limit:
+            return tuple(map(_example, rows))
+        candidates *= 4
+    return tuple(map(_example, ask("vectors_scan", **wanted)))
+
+
+def floats(packed: bytes) -> list[float]:
+    """A vector as the stores want it."""
+    values: list[float] = np.frombuffer(packed, dtype="<f4").tolist()
+    return values
+
+
+def _slot(ask: Ask, vector: Vector) -> str:
+    """Where the vectors that compare with `vector` are."""
+    held = holding(ask)
+    if held.space is None:
+        raise BadInput("the graph holds no embeddings yet: make them with regraph graph reembed")
+    if held.space != vector.space:
+        raise mixed(held.space, vector.space)
+    return held.slot
+
+
+def mixed(held: EmbeddingSpace, given: EmbeddingSpace) -> BadInput:
+    """Says that vectors of two spaces were about to meet."""
+    return BadInput(
+        f"the graph holds embeddings of {held.model} ({held.dimension} dimensions), not of"
+        f" {given.model} ({given.dimension}): name its embedder (REGRAPH_EMBEDDER), or change the"
+        " graph with regraph graph reembed"
+    )
+
+
+def _example(row: Row) -> Example:
+    fields = [field.name for field in dataclasses.fields(Example)]
+    return Example(
+        **{name: row["example"].get(name) for name in fields}
+        | {"source": row["source"], "target": row["target"], "similarity": _similarity(row)}
+    )
+
+
+def _similarity(row: Row) -> float | None:
+    """The cosine: scores are cosines in one store, (1 + cosine) / 2 in the other."""
+    if row["score"] is None:
+        return None
+    cosine = (row["score"] - row["zero"]) / (1 - row["zero"])
+    return float(min(1.0, max(-1.0, cosine)))
+
+
+def _space(model: str | None, dimension: int | None) -> EmbeddingSpace | None:
+    return None if model is None or dimension is None else EmbeddingSpace(model, dimension)

@@ -1,0 +1,92 @@
+"""`regraph graph backup` and `regraph graph restore`: a whole graph as one file, and back."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regraph_kg.errors import BadInput
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write (JSONL).")],
+) -> None:
+    """Write the whole graph to FILE: vocabulary, trajectories, failures, log, settings.
+
+    The same graph gives the same bytes, whichever store holds it. Embeddings are left out: they are
+    made anew after a restore. What is ingested meanwhile may or may not be in.
+    """
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    with (
+        closing(wiring.open_backup(read_settings())) as graph,
+        _progress(file.name, None) as show,
+    ):
+        _write(_counted(graph.lines(), show), file)
+    typer.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB; regraph graph restore brings it back")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What regraph graph backup wrote.")],
+) -> None:
+    """Fill an empty database with the graph that FILE holds.
+
+    Until it is through, nothing else opens the database. An interrupted restore is simply run
+    again.
+    """
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    settings = read_settings()
+    size = file.stat().st_size if file.is_file() else None
+    with closing(wiring.open_backup(settings)) as graph, _progress(file.name, size) as show:
+        for done in graph.restore(file):
+            show(done)
+    with closing(wiring.open_store(settings)) as store:
+        stats = store.stats()
+    typer.echo(
+        f"restored: {stats.techniques} techniques, {stats.transitions} examples of"
+        f" {stats.trajectories} trajectories; regraph graph check proves them"
+    )
+
+
+def _counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[bytes]:
+    done = 0
+    for line in lines:
+        done += len(line)
+        show(done)
+        yield line
+
+
+def _write(lines: Iterable[bytes], path: Path) -> None:
+    """All of it or nothing: a file that was there stays until the new one is whole."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        with draft.open("wb") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give another FILE") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _progress(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
+    """Shows bytes done, on a terminal."""
+    from rich.console import Console  # noqa: PLC0415 (heavy)
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn  # noqa: PLC0415
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(name, total=size)
+        yield lambda done: bar.update(task, completed=done)

@@ -1,0 +1,28 @@
+"""`regraph batch`: how far the answers to the prompts of a folder have come."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def _root() -> None:
+    """Models by file: folders of prompts that wait for answers (docs/models-by-file.md)."""
+
+
+@app.command()
+def status(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="As in batch:FOLDER.")],
+) -> None:
+    """Count the prompts of FOLDER: waiting, failed, answered. Broken answers are named."""
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+
+    found = wiring.batch_status(folder)
+    failed = f", {found.failed} of them failed: {found.failure}" if found.failed else ""
+    typer.echo(f"pending   {found.pending}{failed}")
+    typer.echo(f"answered  {found.answered}")
+    if found.unknown:
+        typer.echo(f"unknown   {found.unknown}: answers to prompts that were never asked here")

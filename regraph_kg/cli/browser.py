@@ -1,0 +1,19 @@
+"""`regraph graph browser-pack`: saved queries and a style for Neo4j Browser, as files."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def browser_pack(
+    folder: Annotated[Path, typer.Argument(help="Where to write; made if it is not there.")],
+) -> None:
+    """Write saved queries and a style for Neo4j Browser, to be dropped onto its page.
+
+    What each query answers, with pictures: docs/browser.md.
+    """
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+
+    queries, style = wiring.write_browser_pack(folder)
+    typer.echo(f"drag onto Neo4j Browser: {queries}, then {style}")

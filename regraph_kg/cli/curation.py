@@ -1,0 +1,354 @@
+"""`regraph techniques audit, merge, split, rename, describe, keep, drop, undo, log`: curation."""
+
+import json
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.curation import Concern, Curation, Note, Part, Verdict
+
+if TYPE_CHECKING:
+    from regraph_kg.graph import Curator
+
+Who = Annotated[str | None, typer.Option(help="Who decides.", show_default="you, at this machine")]
+Why = Annotated[str, typer.Option(help="The reason, for whoever reads the log.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Its id: regraph techniques list.")]
+
+SHOWN = 20
+"""Findings of a kind that an audit prints without --all."""
+LONGEST = 120
+"""Characters of a name or label that are printed."""
+
+HEADINGS = {
+    "shared-name": "two techniques share the name {about}",
+    "low-margin": "{about} was taken for {first}, hardly rather than {second} (margin {score})",
+    "suspect": "two techniques may be one ({score} alike)",
+    "review": "new, and nobody has looked at it",
+    "orphan": "nothing leads to it",
+    "undescribed": "no definition tells what it is",
+}
+
+
+def audit(
+    everything: Annotated[bool, typer.Option("--all", help=f"Not only {SHOWN} of a kind.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look for what is wrong with the vocabulary; print each finding with the commands to mend it.
+
+    Of several commands take one; keep says that all is well, and the finding does not come again.
+
+    Exit code 0: nothing to look at; 1: there is something.
+    """
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+
+    with _curator() as curator:
+        found = wiring.audit(curator)
+    if as_json:
+        rows = [
+            one.model_dump(mode="json", exclude={"commands"})
+            | {"commands": [_command(words) for words in one.commands]}
+            for one in found
+        ]
+        typer.echo(json.dumps(rows, indent=2))
+    else:
+        _print_concerns(found, len(found) if everything else SHOWN)
+    if found:
+        raise typer.Exit(1)
+
+
+def merge(
+    keep: Annotated[str, typer.Argument(metavar="ID", help="The technique that stays.")],
+    others: Annotated[list[str], typer.Argument(metavar="OTHER...", help="Those that become it.")],
+    why: Why,
+    who: Who = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make several techniques one: examples, failures, statistics, names and ids of OTHER go to ID.
+
+    What comes later under OTHER's id or names leads to ID, too.
+    """
+    _make(lambda curator, note: curator.merge(keep, others, note), who, why, as_json=as_json)
+
+
+def split(  # noqa: PLR0913 (a command's options)
+    technique: Id,
+    aliases: Annotated[
+        list[str],
+        typer.Option(help="Aliases, or labels of examples, that go; commas between, or repeated."),
+    ],
+    why: Why,
+    *,
+    to: Annotated[
+        str | None, typer.Option(metavar="ID", help="The technique that they go to.")
+    ] = None,
+    name: Annotated[
+        str, typer.Option(help="Name of the new technique.", show_default="the first alias")
+    ] = "",
+    new_id: Annotated[
+        str, typer.Option("--id", help="Id of the new technique.", show_default="by its name")
+    ] = "",
+    definition: Annotated[str, typer.Option(help="What the new technique is.")] = "",
+    who: Who = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take names away from a technique, and with them exactly the examples that were so called.
+
+    They go to a new technique, or to the one that --to names.
+    """
+    if to is not None and (name or new_id or definition):
+        raise BadInput("--to names a technique that is there: leave --name, --id, --definition out")
+
+    def order(curator: "Curator", note: Note) -> Curation:
+        if to is not None:
+            return curator.move(technique, aliases, to, note)
+        return curator.split(technique, aliases, Part(name, new_id, definition), note)
+
+    _make(order, who, why, as_json=as_json)
+
+
+def rename(
+    technique: Id,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its new name.")],
+    why: Why,
+    new_id: Annotated[str | None, typer.Option("--id", help="Its new id.")] = None,
+    who: Who = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a technique another name, and if --id another id; the old ones lead to it still."""
+
+    def order(curator: "Curator", note: Note) -> Curation:
+        return curator.rename(technique, name, note, new_id=new_id)
+
+    _make(order, who, why, as_json=as_json)
+
+
+def describe(
+    technique: Id,
+    definition: Annotated[str, typer.Option(help="What it is, in a sentence.")] = "",
+    applies: Annotated[str, typer.Option(help="When it applies, in a sentence.")] = "",
+    why: Why = "",
+    who: Who = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a technique is: relabelling and search go by it."""
+    if not definition and not applies:
+        raise BadInput("say what the technique is (--definition), or when it applies (--applies)")
+
+    def order(curator: "Curator", note: Note) -> Curation:
+        return curator.describe(technique, note, definition=definition, applies=applies)
+
+    _make(order, who, why, as_json=as_json)
+
+
+def keep(
+    techniques: Annotated[
+        list[str], typer.Argument(metavar="ID...", help="Techniques that are right as they are.")
+    ],
+    alias: Annotated[
+        list[str] | None, typer.Option(help="An alias that is right, too; may be repeated.")
+    ] = None,
+    why: Why = "",
+    who: Who = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say that techniques are right as they are: reviewed, apart from each other, with --alias."""
+
+    def order(curator: "Curator", note: Note) -> Curation:
+        return curator.keep(techniques, note, labels=tuple(alias or ()))
+
+    _make(order, who, why, as_json=as_json)
+
+
+def drop(technique: Id, why: Why, who: Who = None, as_json: AsJson = False) -> None:
+    """Take a technique away that no step or failure leads to."""
+    _make(lambda curator, note: curator.drop(technique, note), who, why, as_json=as_json)
+
+
+def undo(
+    curation: Annotated[
+        int | None,
+        typer.Argument(
+            metavar="NUMBER",
+            help="Number of the curation: regraph techniques log.",
+            show_default="the last one that holds",
+        ),
+    ] = None,
+    why: Why = "",
+    who: Who = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make it as if a curation had not been made; what came since then stays.
+
+    Without a NUMBER, one undo after another walks back. The undo of an undo makes the curation
+    again. What a later curation builds upon cannot be undone before that one.
+    """
+    _make(lambda curator, note: curator.undo(curation, note), who, why, as_json=as_json)
+
+
+def log(
+    technique: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only what is about this technique.")
+    ] = None,
+    relabels: Annotated[
+        bool, typer.Option("--relabels", help="Also how ingests resolved labels.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print who changed the vocabulary, when, how and why; oldest first."""
+    with _curator() as curator:
+        curations = [
+            one for one in curator.log() if technique is None or technique in one.techniques
+        ]
+        verdicts = [
+            one
+            for one in (curator.verdicts() if relabels else ())
+            if technique is None or technique in (one.technique, one.runner_up)
+        ]
+    if as_json:
+        told: dict[str, Any] = {"curations": [asdict(one) for one in curations]}
+        if relabels:
+            told["relabels"] = [asdict(one) for one in verdicts]
+        typer.echo(json.dumps(told, indent=2))
+        return
+    for line in (*_log_lines(curations), *map(_verdict_line, verdicts)):
+        typer.echo(line)
+    if not curations and not verdicts:
+        typer.echo("nothing has been curated")
+
+
+COMMANDS: tuple[Callable[..., None], ...] = (
+    audit,
+    merge,
+    split,
+    rename,
+    describe,
+    keep,
+    drop,
+    undo,
+    log,
+)
+"""Of `regraph techniques`."""
+
+
+def _curator() -> "closing[Curator]":
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    return closing(wiring.open_curator(read_settings()))
+
+
+def _make(
+    order: "Callable[[Curator, Note], Curation]", who: str | None, why: str, *, as_json: bool
+) -> None:
+    """Carry a curation out and say what it did."""
+    note = Note(_who() if who is None else who, why)
+    with _curator() as curator:
+        done = order(curator, note)
+    if as_json:
+        typer.echo(json.dumps(asdict(done), indent=2))
+        return
+    typer.echo(f"curation {done.number}: {_legible(done.summary)}")
+    if done.examples or done.failures:
+        typer.echo(
+            f"{_number(done.examples, 'example')} and {_number(done.failures, 'failure')} moved"
+        )
+    typer.echo(f"to take it back: regraph techniques undo {done.number}")
+
+
+def _who() -> str:
+    import getpass  # noqa: PLC0415 (seldom needed)
+    import platform  # noqa: PLC0415 (seldom needed)
+
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container without a user of that number
+        user = "somebody"
+    return f"{user} @ {platform.node() or 'somewhere'}"
+
+
+def _print_concerns(found: Sequence[Concern], most: int) -> None:
+    if not found:
+        typer.echo("the vocabulary is clean: nothing to look at")
+        return
+    counts = Counter(one.kind for one in found)
+    shown: Counter[str] = Counter()
+    for one in found:
+        shown[one.kind] += 1
+        if shown[one.kind] <= most:
+            for line in _concern_lines(one):
+                typer.echo(line)
+            typer.echo()
+    for kind, count in counts.items():
+        left = f", of which {count - most} are not shown (--all)" if count > most else ""
+        typer.echo(f"{count:5d} {kind}{left}")
+
+
+def _concern_lines(one: Concern) -> Iterator[str]:
+    first, second = (*one.techniques, "")[:2]
+    about, score = _legible(json.dumps(one.about, ensure_ascii=False)), f"{one.score or 0:.2f}"
+    heading = HEADINGS[one.kind].format(about=about, first=first, second=second, score=score)
+    yield f"{one.kind}: {heading}"
+    width = max(map(len, one.techniques))
+    for key, examples, labels in zip(one.techniques, one.examples, one.labels, strict=True):
+        called = ", ".join(_legible(json.dumps(label, ensure_ascii=False)) for label in labels)
+        yield f"    {key:<{width}}  {_number(examples, 'example'):>12}  {called}".rstrip()
+    for words in one.commands:
+        yield f"  {_command(words)}"
+
+
+def _command(words: Iterable[str]) -> str:
+    """What to type in a shell; also where a name holds quotes or control characters."""
+    return " ".join(map(_word, ("regraph", *words)))
+
+
+def _word(word: str) -> str:
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = "".join(_ansi_c(character) for character in word)
+    return f"$'{escaped}'"
+
+
+def _ansi_c(character: str) -> str:
+    if character in "\\'":
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    return "".join(f"\\x{byte:02x}" for byte in character.encode("utf-8", "surrogatepass"))
+
+
+def _log_lines(curations: Iterable[Curation]) -> Iterator[str]:
+    for one in curations:
+        yield f"{one.number}  {one.created}  {_legible(one.who)}"
+        moved = f" ({_number(one.examples, 'example')}, {_number(one.failures, 'failure')} moved)"
+        yield f"   {_legible(one.summary)}" + (moved if one.examples or one.failures else "")
+        if one.labels:
+            yield f"   names: {', '.join(_legible(label) for label in one.labels)}"
+        if one.why:
+            yield f"   why: {_legible(one.why)}"
+        if one.undone_by is not None:
+            yield f"   undone by {one.undone_by}"
+
+
+def _verdict_line(one: Verdict) -> str:
+    rival = f", then {one.runner_up} {one.runner_up_score or 0:.2f}" if one.runner_up else ""
+    return (
+        f"{one.created}  {_legible(one.label)} -> {one.technique}"
+        f" ({one.stage} {one.score:.2f}{rival})"
+    )
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def _legible(text: str) -> str:
+    """Text in one line of bounded length whose control characters cannot steer the terminal."""
+    plain = "".join(one if one.isprintable() else "\ufffd" for one in text[: LONGEST + 1])
+    return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}..."

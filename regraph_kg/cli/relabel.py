@@ -1,0 +1,135 @@
+"""`regraph relabel-check`: how well names are recognized, beside what people say they mean."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from regraph_kg.cli.verdicts import decision, legible
+from regraph_kg.models.graph import RelabelLevel
+
+if TYPE_CHECKING:
+    from regraph_kg.ingest.check import Judged, Tally
+
+LEVELS: Mapping[RelabelLevel, tuple[RelabelLevel, ...]] = {
+    "exact": ("exact",),
+    "lexical": ("exact", "lexical"),
+    "embed": ("exact", "lexical", "embed"),
+    "model": ("exact", "lexical", "embed", "model"),
+}
+"""What is run to judge a level: it, and those that do less."""
+
+
+def relabel_check(
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a labelled set.", show_default="relabel/ of the corpus"),
+    ] = None,
+    relabel: Annotated[
+        RelabelLevel, typer.Option(help="Judge this level, beside those that do less.")
+    ] = "lexical",
+    split: Annotated[
+        Literal["dev", "test", "all"], typer.Option(help="Half of the set: tune by dev only.")
+    ] = "all",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="recorded|ollama:NAME|batch:FOLDER",
+            help="Whom --relabel model asks; recorded has answers to the half test alone.",
+            show_default="REGRAPH_MODEL, else recorded",
+        ),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="List the wrong and the missed merges.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Relabel a labelled set against the vocabulary alone, and count errors stage by stage.
+
+    A wrong merge takes a name for another technique, or a new one for a known one: it destroys
+    knowledge. A missed merge only splits it. No graph is read.
+
+    Exit code 1: more than 0.5 % of the names were merged wrongly at the asked level.
+    """
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.ingest import check  # noqa: PLC0415 (heavy)
+    from regraph_kg.models.technique import Vocabulary  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    settings = read_settings(model=model)
+    lines = check.read_labelled(
+        labels or settings.corpus / "relabel", None if split == "all" else split
+    )
+    vocabulary = Vocabulary(wiring.vocabulary(settings))
+    judged: dict[RelabelLevel, Sequence[Judged]] = {}
+    for level in LEVELS[relabel]:
+        recorded = level == "model" and settings.model == "recorded"
+        asked = wiring.recorded_verdicts(settings) if recorded else None
+        cascade = wiring.cascade(settings, vocabulary, level, asked)
+        verdicts = cascade.settle(((one.target, one.label) for one in lines), lambda _: None)
+        judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
+    if as_json:
+        typer.echo(json.dumps(_report(judged, verbose=verbose), indent=2, ensure_ascii=False))
+    else:
+        _print(judged)
+        if verbose:
+            _list(judged[relabel])
+    if not check.tally(judged[relabel]).passed:
+        raise typer.Exit(1)
+
+
+def _report(judged: "Mapping[RelabelLevel, Sequence[Judged]]", *, verbose: bool) -> object:
+    from regraph_kg.ingest import check  # noqa: PLC0415 (heavy)
+
+    return {
+        level: {
+            **asdict(check.tally(found)),
+            "total": len(found),
+            "stages": {stage: asdict(one) for stage, one in check.by_stage(found).items()},
+            "kinds": {kind: asdict(one) for kind, one in check.by_kind(found).items()},
+        }
+        | ({"errors": [_error(one) for one in found if one.result != "right"]} if verbose else {})
+        for level, found in judged.items()
+    }
+
+
+def _error(one: "Judged") -> object:
+    wanted = {"result": one.result, "wanted": one.line.wanted, "kind": one.line.kind}
+    return wanted | {"target": one.line.target} | decision(one.verdict)
+
+
+def _print(judged: "Mapping[RelabelLevel, Sequence[Judged]]") -> None:
+    from rich.console import Console  # noqa: PLC0415 (heavy)
+    from rich.table import Table  # noqa: PLC0415 (heavy)
+
+    from regraph_kg.ingest import check  # noqa: PLC0415 (heavy)
+
+    table = Table("level", "stage", box=None, pad_edge=False)
+    for heading in ("names", "right", "wrong merges", "missed merges"):
+        table.add_column(heading, justify="right")
+    for level, found in judged.items():
+        for stage, one in check.by_stage(found).items():
+            table.add_row(level, stage, *_counts(one))
+        table.add_row(level, "all", *_counts(check.tally(found)), style="bold", end_section=True)
+    Console(highlight=False, markup=False).print(table)
+
+
+def _counts(one: "Tally") -> list[str]:
+    shares = (f"{part} ({100 * part / one.total:.1f} %)" for part in (one.wrong, one.missed))
+    return [str(one.total), f"{one.right} ({100 * one.right / one.total:.1f} %)", *shares]
+
+
+def _list(found: "Sequence[Judged]") -> None:
+    wrong = Counter(one.result for one in found)
+    for result in ("wrong", "missed"):
+        typer.echo(f"\n{result} merges: {wrong[result]}")
+        for one in found:
+            if one.result == result:
+                said = one.verdict.relabelled
+                got = "new" if said.stage == "new" else said.technique
+                wanted = one.line.wanted or "new"
+                typer.echo(f"  {legible(one.line.label)}: {got} ({said.stage}), not {wanted}")

@@ -1,0 +1,247 @@
+"""AnswerFiles: the answers that lie in a folder as answers*.jsonl, found by their prompt's id.
+
+A line is what batch endpoints put out, {"custom_id", "response", "error"}, or just {"custom_id",
+"text"}. Texts stay in their files until they are asked for: only where they lie is kept in memory.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+from pydantic import BaseModel, ValidationError
+
+from regraph_kg.errors import BadInput
+
+PATTERN = "answers*.jsonl"
+LONGEST_LINE = 2**25
+"""Bytes; no model writes so much."""
+LONGEST_REASON = 200
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said to a prompt; `model` is "" where the file does not name it."""
+
+    text: str
+    finish: Literal["stop", "length"]
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    model: str = ""
+
+
+class AnswerFiles:
+    """All answers in a folder. The first of two equal ones counts; an error counts as no answer."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the files; raises `BadInput` as `refresh` does."""
+        self._folder = folder
+        self._seen: tuple[tuple[str, int, int], ...] = ()
+        self._places: dict[str, _Place] = {}
+        self.failures: Mapping[str, str] = {}
+        """Prompts that have an error instead of an answer: id -> reason, one line."""
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the files again if they changed.
+
+        Raises `BadInput` naming file and line: a line that is no answer, or answers its prompt
+        otherwise than an earlier line.
+        """
+        paths = sorted(self._folder.glob(PATTERN), key=lambda path: path.stem)
+        try:
+            stats = [path.stat() for path in paths]
+            seen = tuple(
+                (path.name, stat.st_size, stat.st_mtime_ns)
+                for path, stat in zip(paths, stats, strict=True)
+            )
+            if seen == self._seen:
+                return
+            places, failures = _index(paths)
+        except OSError as error:
+            raise BadInput(
+                f"{error.filename or self._folder}: {error.strerror}; answers must be readable"
+            ) from None
+        self._seen, self._places = seen, places
+        self.failures = {one: why for one, why in failures.items() if one not in places}
+
+    def __contains__(self, request: object) -> bool:
+        """Whether the prompt with this id is answered."""
+        return request in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids of all answered prompts, whoever asked them."""
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        """How many prompts are answered."""
+        return len(self._places)
+
+    def get(self, request: str) -> Answer | None:
+        """The answer to the prompt with this id, read from its file; None where there is none."""
+        place = self._places.get(request)
+        if place is None:
+            return None
+        try:
+            with place.path.open("rb") as file:
+                file.seek(place.offset)
+                line = _Line.model_validate_json(file.read(place.size))
+            said = line.said()
+            if line.custom_id == request and isinstance(said, Answer) and _same(said, place):
+                return said
+        except (OSError, ValidationError):
+            pass
+        raise BadInput(f"{place}: changed while we read it; run the same command again")
+
+    def where(self, request: str) -> str:
+        """File and line of an answer, for messages."""
+        return str(self._places[request])
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an answer lies, and a digest of it."""
+
+    path: Path
+    number: int
+    offset: int
+    size: int
+    digest: bytes
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.number}"
+
+
+def _index(paths: list[Path]) -> tuple[dict[str, _Place], dict[str, str]]:
+    """Where each prompt's first answer lies, and the reason of each that failed."""
+    places: dict[str, _Place] = {}
+    failures: dict[str, str] = {}
+    for path in paths:
+        with path.open("rb") as file:
+            for number, offset, text in _lines(path, file):
+                line = _parsed(f"{path}:{number}", text)
+                said = line.said()
+                if isinstance(said, str):
+                    failures[line.custom_id] = said
+                    continue
+                place = _Place(path, number, offset, len(text), _digest(said))
+                first = places.setdefault(line.custom_id, place)
+                if first.digest != place.digest:
+                    raise BadInput(
+                        f"{place}: {told(line.custom_id)} is answered otherwise than in {first};"
+                        " remove one of the two"
+                    )
+    return places, failures
+
+
+def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
+    """Number, offset and text of each line that is not blank."""
+    number = offset = 0
+    while text := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(text) > LONGEST_LINE:
+            raise BadInput(f"{path}:{number}: longer than {LONGEST_LINE >> 20} MiB: no answer")
+        mark = BYTE_ORDER_MARK if offset == 0 and text.startswith(BYTE_ORDER_MARK) else b""
+        if text.strip() != mark:
+            yield number, offset + len(mark), text.removeprefix(mark)
+        offset += len(text)
+
+
+def _parsed(where: str, text: bytes) -> "_Line":
+    try:
+        return _Line.model_validate_json(text.rstrip())
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = told(".".join(map(str, first["loc"])) or "line")
+        cut = "" if text.endswith(b"\n") else ", and its end is missing: is it still being written?"
+        raise BadInput(f"{where}: {field}: {told(first['msg'])}{cut}") from None
+
+
+def told(text: str) -> str:
+    """Text of unknown origin, fit for a message: one short line without control characters."""
+    line = " ".join(text.split()).encode("unicode_escape").decode("ascii")
+    return line if len(line) <= LONGEST_REASON else f"{line[:LONGEST_REASON]}..."
+
+
+def _digest(said: Answer) -> bytes:
+    text = f"{said.finish}\n{said.text}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def _same(said: Answer, place: _Place) -> bool:
+    return _digest(said) == place.digest
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Message(BaseModel):
+    content: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Body(BaseModel):
+    choices: list[_Choice]
+    usage: _Usage | None = None
+    model: str | None = None
+
+    def said(self) -> Answer | str:
+        """The first choice; the reason where it did not end by itself or at the length limit."""
+        if not self.choices:
+            return "a response without choices"
+        choice, usage = self.choices[0], self.usage or _Usage()
+        finish = choice.finish_reason or "stop"
+        if finish not in ("stop", "length"):
+            return told(f"the answer ended with {finish}")
+        return Answer(
+            text=choice.message.content or "",
+            finish="length" if finish == "length" else "stop",
+            prompt_tokens=usage.prompt_tokens or 0,
+            output_tokens=usage.completion_tokens or 0,
+            model=self.model or "",
+        )
+
+
+class _Response(BaseModel):
+    status_code: int = HTTPStatus.OK
+    body: Any = None
+
+
+class _Line(BaseModel):
+    """One line of an answer file; fields that we do not know are other people's business."""
+
+    custom_id: str
+    text: str | None = None
+    response: _Response | None = None
+    error: Any = None
+
+    def said(self) -> Answer | str:
+        """The answer, or why there is none."""
+        if self.text is not None:
+            return Answer(self.text, "stop")
+        if self.error is not None:
+            return _reason(self.error)
+        if self.response is None:
+            return "neither text nor response nor error"
+        if self.response.status_code != HTTPStatus.OK:
+            return f"{self.response.status_code}: {_reason(self.response.body)}"
+        try:
+            return _Body.model_validate(self.response.body).said()
+        except ValidationError:
+            return f"a response that is no chat completion: {_reason(self.response.body)}"
+
+
+def _reason(error: object) -> str:
+    """What an error says of itself: a message, wherever it is, else all of it."""
+    while isinstance(error, dict) and (inner := error.get("error") or error.get("message")):
+        error = inner
+    return told(str(error))

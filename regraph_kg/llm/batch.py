@@ -1,0 +1,166 @@
+"""BatchModel: prompts and answers by file, for batch endpoints and machines without a network.
+
+A folder is the unit. A run writes what it would ask to pending.jsonl, one request of an
+OpenAI-style batch a line, and ends; answers come into answers*.jsonl, and the next run has them.
+docs/models-by-file.md tells a user how. Not here: sending anything anywhere.
+"""
+
+import hashlib
+import json
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from regraph_kg.errors import AnswersPending, BadInput, ToolError
+from regraph_kg.llm.answers import AnswerFiles, told
+from regraph_kg.llm.pending import PendingPrompts
+from regraph_kg.models.prompt import Prompt, Reply
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+"""Of what an id is the hash of: another one would ask everything anew. History: 1 (2026-11)."""
+URL = "/v1/chat/completions"
+
+
+class BatchModel:
+    """Answers from the files of a folder; a prompt without one is noted there, and pending."""
+
+    def __init__(self, folder: Path, model: str, *, temperature: float, max_tokens: int) -> None:
+        """`model` is whom the requests are for.
+
+        Raises `BadInput` for a bad answer file, `ToolError` where the folder cannot be made.
+        """
+        self.name = f"batch:{model} temperature={temperature:g} max_tokens={max_tokens}"
+        self._folder = folder
+        self._model = model
+        self._temperature = temperature
+        self._max_tokens = max_tokens
+        self._pending = PendingPrompts(folder)
+        self._answers = AnswerFiles(folder)
+        self._used: set[str] = set()
+
+    def complete(self, prompt: Prompt) -> Reply:
+        """The answer that a file holds, or a Reply that is "pending": noted, to be asked."""
+        body = self._body(prompt)
+        request = request_id(body, prompt.key.attempt)
+        answer = self._answers.get(request)
+        if answer is None:
+            line = {"custom_id": request, "method": "POST", "url": URL, "body": body}
+            self._pending.note(request, json.dumps(line).encode() + b"\n")
+            return Reply(text="", finish="pending", model=self.name)
+        self._used.add(request)
+        return Reply(
+            text=answer.text,
+            finish=answer.finish,
+            prompt_tokens=answer.prompt_tokens,
+            output_tokens=answer.output_tokens,
+            model=answer.model or self.name,
+        )
+
+    def finish(self, then: str = "run the same command again") -> None:
+        """Publish what is pending, with what other processes left there; `AnswersPending` if any.
+
+        Raises `ToolError` where the file cannot be written, `BadInput` where it is not ours; both
+        only if something is to be written.
+        """
+        asked = self._pending.noted
+        self._look_again()
+        try:
+            left = self._pending.publish(self._answers)
+        except (BadInput, ToolError) as error:
+            if asked:
+                raise
+            log.warning("%s", error)  # answered prompts stay in the file; nobody waits for them
+            return
+        self._report_unknown()
+        if not asked:
+            return
+        open_ = [one for one in asked if one not in self._answers]
+        if not open_:
+            raise AnswersPending(f"answers came into {self._folder} meanwhile: {then}")
+        prompts = "1 prompt" if left == 1 else f"{left} prompts"
+        raise AnswersPending(
+            f"{prompts} pending in {self._pending.path}{self._failures(open_)};"
+            f" answer them into {self._folder / 'answers.jsonl'} and {then}"
+        )
+
+    def _body(self, prompt: Prompt) -> dict[str, object]:
+        schema = prompt.answer_schema
+        body: dict[str, object] = {
+            "model": self._model,
+            "messages": [
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": prompt.user},
+            ],
+            "temperature": self._temperature if schema is None else 0.0,
+            "seed": prompt.seed % 2**31,
+            "max_tokens": self._max_tokens,
+        }
+        if schema is not None:
+            named = {"name": "answer", "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        return body
+
+    def _look_again(self) -> None:
+        """Take in answers that came during the run; a file in the making is the next run's."""
+        try:
+            self._answers.refresh()
+        except BadInput as error:
+            log.warning("%s", error)
+
+    def _failures(self, asked: list[str]) -> str:
+        reasons = [self._answers.failures[one] for one in asked if one in self._answers.failures]
+        if not reasons:
+            return ""
+        return f" ({len(reasons)} of them failed before, the first: {reasons[0]})"
+
+    def _report_unknown(self) -> None:
+        known = self._pending.ever_asked() | self._used
+        unknown = [one for one in self._answers if one not in known]
+        if unknown:
+            log.warning(
+                "%d answers in %s are to prompts that were never asked here, the first: %s (%s)",
+                len(unknown),
+                self._folder,
+                told(unknown[0]),
+                self._answers.where(unknown[0]),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStatus:
+    """Counts of a folder's prompts; `failure` is the first reason among the `failed`."""
+
+    pending: int
+    failed: int
+    failure: str
+    answered: int
+    unknown: int
+    """Answers to prompts that were never asked here."""
+
+
+def status(folder: Path) -> BatchStatus:
+    """How far the answers in `folder` have come; writes nothing.
+
+    Raises `BadInput` for a folder that does not exist, and for a bad file in it.
+    """
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: no such folder; give the one of --model batch:FOLDER")
+    answers, prompts = AnswerFiles(folder), PendingPrompts(folder)
+    waiting = [one for one in prompts.waiting() if one not in answers]
+    failures = [answers.failures[one] for one in waiting if one in answers.failures]
+    known = prompts.ever_asked()
+    return BatchStatus(
+        pending=len(waiting),
+        failed=len(failures),
+        failure=next(iter(failures), ""),
+        answered=sum(one in known for one in answers),
+        unknown=sum(one not in known for one in answers),
+    )
+
+
+def request_id(body: object, attempt: int) -> str:
+    """The id of a request: equal for equal questions, whoever asks; at most 64 plain characters."""
+    asked = json.dumps([FORMAT, attempt, body], sort_keys=True)
+    return f"regraph-{hashlib.sha256(asked.encode()).hexdigest()[:40]}"

@@ -1,0 +1,161 @@
+"""PendingPrompts: the prompts of a folder that wait for answers, one request a line.
+
+Processes that share a folder add to one pending.jsonl: it is rewritten whole, under a lock. What is
+asked anew is kept in a nameless file of the folder until then, so that a kill leaves no litter.
+"""
+
+import fcntl
+import os
+import weakref
+from collections.abc import Container, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from pydantic import BaseModel, ValidationError
+
+from regraph_kg.errors import BadInput, ToolError
+
+NAME = "pending.jsonl"
+LEDGER = "asked.txt"
+"""The id of every prompt that ever was pending, one a line."""
+
+
+class PendingPrompts:
+    """What waits in a folder; memory holds ids only."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is made if it is missing; `ToolError` where that cannot be."""
+        self.path = folder / NAME
+        self._folder = folder
+        self._noted: dict[str, None] = {}
+        self._file: IO[bytes] | None = None
+        with self._writing():
+            folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def noted(self) -> list[str]:
+        """Ids of what was noted since the last `publish`, in that order."""
+        return list(self._noted)
+
+    def note(self, request: str, line: bytes) -> None:
+        """Keep a request for `publish`, once; `ToolError` where there is no room for it."""
+        if request in self._noted:
+            return
+        with self._writing():
+            if self._file is None:
+                self._file = TemporaryFile(dir=self._folder)  # noqa: SIM115 (closed by _forget)
+                weakref.finalize(self, _close, self._file)
+            self._file.write(line)
+            self._file.flush()
+        self._noted[request] = None
+
+    def publish(self, answered: Container[str]) -> int:
+        """Add what was noted to pending.jsonl, drop what is `answered`; how many lines it has then.
+
+        Without any the file goes away. Raises `ToolError` where it cannot be written (the file
+        stays as it was), `BadInput` for a line in it that is not ours.
+        """
+        if not self._noted and not self.path.exists():
+            return 0
+        with self._writing(), self._lock():
+            there = dict.fromkeys(one for one, _ in self._requests())
+            kept = {one for one in there if one not in answered}
+            added = [one for one in self._noted if one not in there and one not in answered]
+            if added or len(kept) < len(there):
+                self._remember(added)
+                self._rewrite(kept | set(added))
+        self._forget()
+        return len(kept) + len(added)
+
+    def ever_asked(self) -> set[str]:
+        """The ids of all prompts that ever were pending here."""
+        try:
+            ledger = (self._folder / LEDGER).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return set()
+        except OSError as error:
+            raise ToolError(f"{self._folder / LEDGER}: {error.strerror}") from None
+        return set(ledger.split())
+
+    def waiting(self) -> list[str]:
+        """The ids in pending.jsonl."""
+        try:
+            return [one for one, _ in self._requests()]
+        except OSError as error:
+            raise ToolError(f"{self.path}: {error.strerror}") from None
+
+    def _requests(self) -> Iterator[tuple[str, bytes]]:
+        """Id and line of each request in pending.jsonl."""
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    yield _Request.model_validate_json(line).custom_id, line
+                except ValidationError:
+                    raise BadInput(
+                        f"{self.path}:{number}: not a request of ours; remove the file: whoever"
+                        " asks writes it anew"
+                    ) from None
+
+    def _noted_lines(self) -> Iterator[tuple[str, bytes]]:
+        if self._file is not None:
+            self._file.seek(0)
+            yield from zip(self._noted, self._file, strict=True)
+            self._file.seek(0, os.SEEK_END)
+
+    def _remember(self, added: list[str]) -> None:
+        with (self._folder / LEDGER).open("a", encoding="utf-8") as ledger:
+            ledger.writelines(f"{one}\n" for one in added)
+
+    def _rewrite(self, kept: set[str]) -> None:
+        """Put the requests `kept`, those that were there first, in place of the file."""
+        if not kept:
+            self.path.unlink()
+            return
+        draft = self._folder / f".{NAME}"  # one at a time has the lock
+        with draft.open("wb") as file:
+            for source in (self._requests(), self._noted_lines()):
+                for one, line in source:
+                    if one in kept:
+                        kept.remove(one)
+                        file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self.path)
+
+    def _forget(self) -> None:
+        self._noted.clear()
+        if self._file is not None:
+            _close(self._file)
+            self._file = None
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Wait until no other process rewrites the file."""
+        with (self._folder / ".lock").open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise ToolError(
+                f"{self._folder}: {error.strerror}; prompts cannot be noted there: make room,"
+                " let us write, or give another folder"
+            ) from None
+
+
+def _close(file: IO[bytes]) -> None:
+    with suppress(OSError):  # what a full disk did not take was told already
+        file.close()
+
+
+class _Request(BaseModel):
+    """What we read of a request: the rest is copied as it is."""
+
+    custom_id: str

@@ -1,0 +1,166 @@
+"""OllamaServer: connection to an Ollama server, and the one place that tells its failures."""
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel
+
+from regraph_kg.errors import BadInput, ModelError
+
+if TYPE_CHECKING:  # at run time they cost 0.6 s, which only a live model is worth
+    import httpx
+    import ollama
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+TRUNCATE_SINCE = (0, 12)
+"""First Ollama version that obeys `truncate: false` and `shift: false`."""
+ASSUMED_CEILING = 32_768
+"""Tokens a model is taken to hold when its server does not say."""
+CONNECT_SECONDS = 10
+PAUSES = (0.5, 1.0, 2.0)
+"""Seconds before each new try after a lost connection."""
+
+
+class _Version(BaseModel):
+    """Answer of /api/version, which the official client does not ask for."""
+
+    version: str
+
+
+class OllamaServer:
+    """One model's server. Use it inside `failures()`."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        timeout: float,
+        pauses: Sequence[float] = PAUSES,
+        sends: str = "the prompt",
+    ) -> None:
+        """Nothing is asked yet; `timeout` is the longest silence in seconds.
+
+        `sends` is what a message calls the text that a model may not hold.
+        """
+        self._url = url if "://" in url else f"http://{url}"
+        self.place = re.sub(r"//[^/@]*@", "//", self._url)
+        """The URL for messages: without a password."""
+        self.model = model
+        self._timeout = timeout
+        self._pauses = pauses
+        self._sends = sends
+        self.ceiling = 0
+        """Tokens that the model holds, once `describe` was called."""
+
+    @cached_property
+    def http(self) -> "httpx.Client":
+        """For what the official client does not offer."""
+        import httpx  # noqa: PLC0415
+
+        return httpx.Client(base_url=self._url, **self._options())
+
+    @cached_property
+    def client(self) -> "ollama.Client":
+        """The official client."""
+        import ollama  # noqa: PLC0415
+
+        return ollama.Client(self._url, **self._options())
+
+    def version(self) -> str:
+        """The server's version; a warning where it is too old to refuse an overlong text."""
+        version = _Version.model_validate_json(self.http.get("/api/version").content).version
+        if tuple(map(int, re.findall(r"\d+", version)[:2])) < TRUNCATE_SINCE:
+            log.warning(
+                "Ollama %s at %s cuts overlong prompts without a word: update it to %d.%d or newer",
+                version,
+                self.place,
+                *TRUNCATE_SINCE,
+            )
+        return version
+
+    def describe(self) -> str:
+        """The model's digest; `ceiling` is known from then on."""
+        facts = self.client.show(self.model).modelinfo or {}
+        ceiling = facts.get(f"{facts.get('general.architecture')}.context_length")
+        self.ceiling = int(ceiling or ASSUMED_CEILING)
+        tagged = self.model if ":" in self.model.rpartition("/")[2] else f"{self.model}:latest"
+        digests = (one.digest for one in self.client.list().models if one.model == tagged)
+        return next(digests, None) or "unknown"
+
+    def patiently(self, call: Callable[[], T]) -> T:
+        """Ask, and ask again after a lost connection: a server that was killed may come back."""
+        import httpx  # noqa: PLC0415
+
+        for pause in self._pauses:
+            try:
+                return call()
+            except (ConnectionError, httpx.NetworkError, httpx.RemoteProtocolError) as error:
+                log.warning("lost Ollama (%s), trying again in %g s", error, pause)
+                time.sleep(pause)
+        return call()
+
+    @contextmanager
+    def failures(self) -> Iterator[None]:
+        """Every way in which the server fails, told as one line."""
+        import httpx  # noqa: PLC0415
+        import ollama  # noqa: PLC0415
+
+        try:
+            yield
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+            raise BadInput(f"{self.place} is not a http:// URL: set REGRAPH_OLLAMA_URL") from None
+        except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout):
+            raise ModelError(
+                f"no Ollama answers at {self.place}: start it (ollama serve)"
+                " or set REGRAPH_OLLAMA_URL"
+            ) from None
+        except httpx.TimeoutException:
+            raise ModelError(
+                f"{self.model} gave no answer within {self._timeout:g} s: use a smaller model"
+                " or raise REGRAPH_MODEL_TIMEOUT_SECONDS"
+            ) from None
+        except httpx.HTTPError as error:
+            raise ModelError(
+                f"Ollama at {self.place} went away in mid-answer ({error}): start it again"
+            ) from None
+        except ollama.ResponseError as error:
+            raise ModelError(self._refusal(error)) from None
+        except ValueError:
+            raise ModelError(
+                f"what answers at {self.place} is not Ollama: set REGRAPH_OLLAMA_URL"
+            ) from None
+
+    def _options(self) -> dict[str, Any]:
+        import httpx  # noqa: PLC0415
+
+        return {
+            "timeout": httpx.Timeout(self._timeout, connect=CONNECT_SECONDS),
+            # no idle connection: nothing to close, and none that a restarted server has forgotten
+            "limits": httpx.Limits(max_keepalive_connections=0),
+            # a proxy of the environment cannot reach a server on this machine
+            "mounts": {f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")},
+        }
+
+    def _refusal(self, error: "ollama.ResponseError") -> str:
+        said = " ".join(str(error.error).split())[:200]
+        match error.status_code:
+            case HTTPStatus.NOT_FOUND:
+                return f"Ollama at {self.place} has no model {self.model}: ollama pull {self.model}"
+            case HTTPStatus.BAD_REQUEST:
+                return (
+                    f"{self._sends} does not fit {self.model}, which holds {self.ceiling} tokens"
+                    f" ({said}): shorten it or use another model"
+                )
+            case status:
+                failed = f"failed on {self.model} ({status}: {said})"
+                return f"Ollama at {self.place} {failed}: see its log"

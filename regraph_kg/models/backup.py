@@ -1,0 +1,101 @@
+"""A backup of a whole graph as JSONL, version 1: one `Head`, then `Line`s, then an `End`.
+
+Techniques, decisions, trajectories and times come in this order, each kind by id. What is derived
+(statistics, failures as nodes, which examples are in sight) and embeddings are not in it: a restore
+makes the former, the next ingest or `regraph graph reembed` the latter.
+
+History: 1 (2026-11) first version.
+"""
+
+from typing import Literal, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from regraph_kg.models.base import Frozen
+from regraph_kg.models.graph import RelabelStage
+from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import Trajectory
+
+FORMAT: Literal["regraph-kg backup"] = "regraph-kg backup"
+
+
+class Space(Frozen):
+    """Which model embedded the reasonings, in how many dimensions."""
+
+    model: str
+    dimension: int
+
+
+class Head(Frozen):
+    """The first line."""
+
+    format: Literal["regraph-kg backup"]
+    version: Literal[1]
+    bound: int = Field(ge=1)
+    embedding: Space | None = None
+
+
+class Kept(Frozen):
+    """A trajectory with its resolved techniques, and what the graph knows of it beside."""
+
+    trajectory: Trajectory
+    stages: tuple[RelabelStage, ...]
+    """How each step's technique was found."""
+    failed: tuple[str | None, ...] = ()
+    """When each failure was merged, where that was noted."""
+
+    @model_validator(mode="after")
+    def _one_each(self) -> Self:
+        if len(self.stages) != len(self.trajectory.steps):
+            raise ValueError("as many stages as steps are needed")
+        if len(self.failed) != len(self.trajectory.failures):
+            raise ValueError("as many times as failures are needed")
+        return self
+
+
+class Seen(Frozen):
+    """When a statistic last grew."""
+
+    id: str
+    source: str
+    target: str
+    last_seen: str
+
+
+class Line(Frozen):
+    """One of these."""
+
+    technique: Technique | None = None
+    decision: dict[str, JsonValue] | None = None
+    kept: Kept | None = None
+    seen: Seen | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if len(self.model_fields_set) != 1 or self.kind is None:
+            raise ValueError("exactly one of technique, decision, kept and seen is needed")
+        return self
+
+    @property
+    def kind(self) -> str | None:
+        """Which of them it is."""
+        return next((name for name, value in self if value is not None), None)
+
+
+class End(Frozen):
+    """The last line: without it, the file is not whole."""
+
+    lines: int = Field(ge=1)
+    """Before this one."""
+    sha256: str
+    """Of all bytes before this line."""
+
+
+class Counts(Frozen):
+    """What a backup holds."""
+
+    techniques: int = 0
+    trajectories: int = 0
+    examples: int = 0
+    failures: int = 0
+    decisions: int = 0

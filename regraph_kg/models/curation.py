@@ -1,0 +1,134 @@
+"""Curation: what a person changes in the vocabulary, the log of it, and what asks for it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.technique import Technique, TechniqueId
+
+CurationKind = Literal["merge", "split", "rename", "describe", "drop", "keep", "undo"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Who makes a curation, and why."""
+
+    who: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A technique that a curator makes of a part of another one.
+
+    Empty = what follows from the first label that it takes, and from its name.
+    """
+
+    name: str = ""
+    id: str = ""
+    definition: str = ""
+
+
+class Changed(Frozen):
+    """A technique before and after a curation; None = it was not there."""
+
+    before: Technique | None
+    after: Technique | None
+
+    @property
+    def id(self) -> TechniqueId:
+        """Its id; a change of id is two of these."""
+        return (self.before or self.after).id  # type: ignore[union-attr]
+
+
+class Transfer(Frozen):
+    """Steps and failures of `source` that lead to `heir` from now on.
+
+    `names`: the spellings of the labels that go over; None = all of them.
+    """
+
+    source: TechniqueId
+    heir: TechniqueId
+    names: frozenset[str] | None = None
+
+
+class Change(Frozen):
+    """What a curation does: properties of techniques, and which steps lead where."""
+
+    techniques: tuple[Changed, ...] = ()
+    transfers: tuple[Transfer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Curation:
+    """One entry of the curators' log.
+
+    `number` counts the curations of a graph from 1 on. `techniques`: those it is about, the one
+    that stays first. `labels`: those that a `keep` confirmed, or that a `split` took.
+    """
+
+    number: int
+    kind: CurationKind
+    who: str
+    why: str
+    created: str
+    """UTC, ISO 8601."""
+    summary: str
+    techniques: tuple[str, ...]
+    labels: tuple[str, ...] = ()
+    examples: int = 0
+    """Examples that lead elsewhere since."""
+    failures: int = 0
+    undoes: int | None = None
+    undone_by: int | None = None
+    """The curation that undid it, if that one still holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One entry of the relabelling's log: what a label was taken for, once per target."""
+
+    label: str
+    target: Target
+    technique: str
+    stage: str
+    score: float
+    runner_up: str | None
+    runner_up_score: float | None
+    model: str
+    created: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a graph holds of one technique."""
+
+    technique: Technique
+    examples: int
+    """Examples of steps to it."""
+    tried: int
+    """Measurements and failures of steps to it."""
+    leaving: int
+    """Examples of steps from it."""
+    labels: tuple[str, ...] = ()
+    """The two labels that most of its best examples have."""
+
+
+ConcernKind = Literal["shared-name", "low-margin", "suspect", "review", "orphan", "undescribed"]
+
+
+class Concern(Frozen):
+    """Something in the vocabulary that a curator should look at, and the commands that mend it."""
+
+    kind: ConcernKind
+    techniques: tuple[str, ...]
+    examples: tuple[int, ...]
+    """Of each technique."""
+    labels: tuple[tuple[str, ...], ...]
+    """Labels of each technique's examples, two at most."""
+    score: float | None = None
+    about: str = ""
+    commands: tuple[tuple[str, ...], ...] = Field(min_length=1)
+    """Words of `regraph` commands, the one most likely wanted first."""

@@ -1,0 +1,114 @@
+"""Which examples of a pair stay: hand-made tables, and properties over random ones."""
+
+import random
+
+import pytest
+
+from regraph_kg.backends.bounded import Floors, Mark, choose, exact
+
+
+def mark(name: str, problem: str = "p", effect: float | None = None, on: str = "") -> Mark:
+    """Verified on the devices `on` (a letter each)."""
+    return Mark(name, problem, tuple(on), effect)
+
+
+def test_all_stay_while_there_is_room() -> None:
+    assert choose([mark("a"), mark("b")], 2) == {"a", "b"}
+
+
+def test_verified_before_unverified_then_by_effect() -> None:
+    marks = [mark("no"), mark("slow", effect=1.0, on="A"), mark("fast", effect=3.0, on="A")]
+    assert choose(marks, 2) == {"slow", "fast"}
+    assert choose(marks, 1) == {"fast"}
+
+
+def test_every_device_keeps_its_best() -> None:
+    """B's effects are all smaller than A's."""
+    marks = [mark(f"a{n}", effect=10.0 + n, on="A") for n in range(20)]
+    marks += [mark(f"b{n}", effect=1.0 + n / 100, on="B") for n in range(20)]
+    assert {"a19", "a18", "b19", "b18"} <= choose(marks, 8)
+
+
+def test_half_of_the_places_go_to_the_problems_in_turn() -> None:
+    many = [mark(f"many{n}", "many", 10.0 + n, "A") for n in range(50)]
+    few = [mark(f"few{n}", f"few{n}", 1.0, "A") for n in range(4)]
+    kept = choose([*many, *few], 10)
+    assert {"few0", "few1", "few2", "few3"} <= kept
+    assert {f"many{n}" for n in range(45, 50)} <= kept
+
+
+def test_of_unverified_ones_no_problem_takes_more_than_its_turn() -> None:
+    marks = [mark(f"x{n}", "x") for n in range(50)] + [mark("y", "y"), mark("z", "z")]
+    assert {"y", "z"} <= choose(marks, 4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_choice_depends_on_the_set_and_not_on_its_order(seed: int) -> None:
+    rng = random.Random(seed)
+    marks = crowd(rng, 200)
+    chosen = choose(marks, 32)
+    assert len(chosen) == 32
+    rng.shuffle(marks)
+    assert choose(marks, 32) == chosen
+    best = min(marks, key=lambda one: one.rank)
+    assert best.id in chosen
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_examples_that_come_one_by_one_keep_the_best_of_every_device_and_every_problem(
+    seed: int,
+) -> None:
+    """What the store does: admit, and prune at a quarter above the bound."""
+    rng, bound = random.Random(seed), 32
+    marks, kept, floors = crowd(rng, 500), [], Floors()
+    for one in marks:
+        if not floors.admit(one):
+            continue
+        kept.append(one)
+        if len(kept) > bound + bound // 4:
+            chosen = choose(kept, bound)
+            stay = [m for m in kept if m.id in chosen]
+            left = [m for m in kept if m.id not in chosen]
+            floors = Floors.read(floors.after(stay, left, bound).text())
+            kept = [m for m in kept if m.id in chosen]
+    names = {one.id for one in kept}
+    for device in "AB":
+        on = sorted((m for m in marks if device in m.verified_on), key=lambda m: m.rank)
+        assert {m.id for m in on[: exact(bound)]} <= names
+    assert {m.problem for m in kept} == {m.problem for m in marks}
+
+
+def crowd(rng: random.Random, size: int) -> list[Mark]:
+    return [
+        mark(
+            f"{n:03}",
+            f"problem {rng.randrange(6)}",
+            *((rng.lognormvariate(0, 1), on) if (on := rng.choice(["", "A", "B", "AB"])) else ()),
+        )
+        for n in range(size)
+    ]
+
+
+def test_no_better_than_the_archive_and_of_a_problem_that_is_there_is_archived_at_once() -> None:
+    floors = Floors().after([], [mark("old", "p", 2.0, "A")], 8)
+    assert not floors.admit(mark("worse", "p", 1.0, "A"))
+    assert not floors.admit(mark("as good", "p", 2.0, "A"))
+    assert not floors.admit(mark("unverified", "p"))
+    assert floors.admit(mark("better", "p", 2.1, "A"))
+    assert floors.admit(mark("another device", "p", 0.1, "B"))
+    assert floors.admit(mark("another problem", "q"))
+
+
+def test_where_enough_stay_only_the_best_of_a_device_are_let_in() -> None:
+    """Bound 8: the best three of a device are exact."""
+    kept = [mark(f"{effect}", "p", float(effect), "A") for effect in (9, 8, 7, 6, 5)]
+    floors = Floors().after(kept, [mark("old", "p", 4.0, "A")], 8)
+    assert not floors.admit(mark("fourth", "p", 6.5, "A"))
+    assert floors.admit(mark("third", "p", 7.5, "A"))
+
+
+def test_where_examples_of_enough_problems_stay_another_problem_is_no_reason() -> None:
+    kept = [mark(f"{n}", f"p{n}", 1.0, "A") for n in range(4)]
+    floors = Floors.read(Floors().after(kept, [mark("old", "p0", 0.9, "A")], 8).text())
+    assert not floors.admit(mark("new", "another", 0.5, "A"))
+    assert floors.admit(mark("fast", "p1", 1.5, "A"))

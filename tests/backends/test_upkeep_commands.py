@@ -1,0 +1,79 @@
+"""`regraph graph check` and `regraph graph bound` as they are typed, on the embedded store."""
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.cli import app
+from regraph_kg.settings import Settings
+from tests.contract.plans import measured, plan
+from tests.stores import cypher, environment
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, embedded_settings: Settings
+) -> Run:
+    """`regraph graph WORDS` on a graph of ten examples of one pair: exit code and output."""
+    for name, value in environment(embedded_settings).items():
+        monkeypatch.setenv(name, value)
+    with closing(wiring.open_store(embedded_settings)) as store:
+        store.merge(
+            [
+                plan("a", code=f"int x{n};", measurements=[measured(effect=1.0 + n)])
+                for n in range(10)
+            ]
+        )
+
+    def words(*given: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["regraph", "graph", *given])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out + said.err
+
+    return words
+
+
+def test_a_sound_graph_says_so(run: Run) -> None:
+    assert run("check") == (0, "the graph is what its trajectories say\n")
+
+
+def test_damage_is_named_mended_and_then_gone(run: Run, embedded_settings: Settings) -> None:
+    cypher(embedded_settings, "MATCH ()-[n:NEXT]->() SET n.tried = 99")
+    code, said = run("check")
+    assert code == 1
+    assert "cuda/start -> cuda/a: tried on NVIDIA H200: 99, but the trajectories say 10" in said
+    assert "regraph graph check --repair" in said
+    assert json.loads(run("check", "--json")[1])[0]["kind"] == "statistics"
+    assert run("check", "--repair") == (
+        0,
+        "1 findings mended\nthe graph is what its trajectories say\n",
+    )
+    assert run("check")[0] == 0
+
+
+def test_a_lost_example_is_named_and_sends_to_the_backup(
+    run: Run, embedded_settings: Settings
+) -> None:
+    cypher(embedded_settings, "MATCH ()-[r:TRANSITION]->() WITH r LIMIT 1 DELETE r")
+    code, said = run("check", "--repair")
+    assert code == 1
+    assert "nowhere" in said
+    assert "from a backup only" in said
+
+
+def test_the_bound_is_shown_changed_and_refused(run: Run, embedded_settings: Settings) -> None:
+    assert run("bound") == (0, "128 examples of a transition stay in sight\n")
+    assert run("bound", "3") == (0, "3 examples of each of 1 transitions stay in sight\n")
+    (row,) = cypher(embedded_settings, "MATCH (a:Archived) RETURN count(a) AS archived")
+    assert row["archived"] == 7
+    assert run("check")[0] == 0
+    assert run("bound", "0")[0] == 2
+    assert run("bound")[1].startswith("3 ")

@@ -1,0 +1,82 @@
+"""A graph worth looking at: the corpus, and what two made-up models did with its CUDA problems.
+
+The made-up trajectories are the corpus' own under other names of techniques, with other times and
+without their techniques' ids, so that relabelling, statistics and the archive have work to do.
+"""
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from regraph_kg import wiring
+from regraph_kg.ingest import pipeline
+from regraph_kg.ingest.read import read, split
+from regraph_kg.models.curation import Note
+from regraph_kg.settings import Settings
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+BOUND = 8
+"""Of the sample: its hottest pair has 18 examples."""
+MODELS = (("model-a", "use {}", 0.8), ("model-b", "apply {}", 1.3))
+"""Name, what it makes of a label, and how its times differ."""
+DEVICE = "made-up GPU"
+UNHEARD_OF = {"use tree reduction": "pairwise tally in rounds"}
+"""A name that nobody knows: it becomes a technique to be reviewed."""
+WHY = "one technique under two names"
+
+
+def grow(settings: Settings) -> None:
+    """Make the sample of an empty store."""
+    with closing(wiring.open_store(settings)) as store:
+        names = pipeline.open_vocabulary(store, wiring.vocabulary(settings))
+        cascade = wiring.cascade(settings, names, "lexical")
+        for batch in pipeline.ingest(read(split(io.BytesIO(b"\n".join(lines())))), store, cascade):
+            assert not batch.rejected, batch.rejected
+        for _ in store.set_bound(BOUND):
+            pass
+    with closing(wiring.open_curator(settings)) as curator:
+        curator.rename("cuda/warp-shuffle", "Warp-level shuffle", Note("ada", "its usual name"))
+        curator.merge("cuda/shared-memory-tiling", ["cuda/halo-tiling"], Note("ada", WHY))
+        curator.undo(None, Note("grace", "a halo is more than a tile"))
+
+
+def lines() -> Iterator[bytes]:
+    """The sample's trajectories as JSON lines."""
+    own = [json.loads(line) for line in corpus()]
+    yield from corpus()
+    for one in own:
+        if one["target"] == "cuda":
+            for model in MODELS:
+                yield json.dumps(_retold(one, *model)).encode()
+
+
+def corpus() -> Iterator[bytes]:
+    """The corpus' trajectories as JSON lines."""
+    for path in sorted((CORPUS / "trajectories").glob("*.jsonl")):
+        yield from path.read_bytes().splitlines()
+
+
+def _retold(one: dict[str, Any], model: str, label: str, factor: float) -> dict[str, Any]:
+    """A trajectory as another model might have walked it, on another device."""
+    steps = [
+        {name: value for name, value in step.items() if name != "technique"}
+        | {
+            "label": _label(label.format(step["label"].lower())),
+            "code": f"// {model}\n{step['code']}",
+            "measurements": [_timed(measured, factor) for measured in step["measurements"]],
+        }
+        for step in one["steps"]
+    ]
+    source = one["source"] | {"model": model, "run": "sample"}
+    return one | {"ref": f"{one['ref']}/{model}", "source": source, "steps": steps}
+
+
+def _timed(measured: dict[str, Any], factor: float) -> dict[str, Any]:
+    return measured | {"device": DEVICE, "seconds": measured["seconds"] * factor, "run": "sample"}
+
+
+def _label(label: str) -> str:
+    return UNHEARD_OF.get(label, label)

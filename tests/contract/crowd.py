@@ -1,0 +1,155 @@
+"""Processes around one store: `python -m tests.contract.crowd FOLDER READERS`.
+
+One process for each FOLDER/*.jsonl ingests it into the store (REGRAPH_*), all at the same time,
+while READERS more walk the graph. FOLDER/told.json says how often writers tried again, how many
+steps the readers went, and what they saw that cannot be.
+"""
+
+import json
+import logging
+import multiprocessing
+import random
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from multiprocessing.synchronize import Barrier, Event
+from pathlib import Path
+from typing import Any
+
+from regraph_kg import wiring
+from regraph_kg.graph import GraphStore
+from regraph_kg.ingest import pipeline
+from regraph_kg.ingest.read import read, split
+from regraph_kg.models.graph import EFFECT_SCALE, Successor, TransitionStats
+from regraph_kg.settings import Settings, read_settings
+from tests.contract.overlap import DEVICES, START, VOCABULARY
+from tests.ingest.trajectories import lexical
+
+BATCH = 4
+RETRY_SECONDS = 60.0
+PAUSE = 0.01
+"""Seconds between a reader's steps: it is to look at the writers, not to hold them up."""
+
+PROCESSES = multiprocessing.get_context("fork")
+
+Told = dict[str, Any]
+
+
+class Retries(logging.Handler):
+    """Counts the driver's words about transactions that it tries again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.count += "will be retried" in record.getMessage()
+
+
+def write(settings: Settings, path: Path, together: Barrier) -> Told:
+    """Ingest a file in small batches."""
+    retries = Retries()
+    with closing(wiring.open_store(settings, retry_seconds=RETRY_SECONDS)) as store:
+        log = logging.getLogger("neo4j.session")
+        log.setLevel(logging.WARNING)
+        log.propagate = False
+        log.addHandler(retries)
+        cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
+        together.wait()
+        with path.open("rb") as file:
+            for batch in pipeline.ingest(read(split(file)), store, cascade, batch_lines=BATCH):
+                assert not batch.rejected, batch.rejected
+    return {"retries": retries.count}
+
+
+def walk(settings: Settings, seed: int, together: Barrier, ending: Event) -> Told:
+    """Read until told to end."""
+    rng, steps, least = random.Random(seed), 0, Counter[tuple[str, str]]()
+    strange: list[str] = []
+    with closing(wiring.open_store(settings)) as store:
+        together.wait()
+        at = START
+        while not ending.is_set():
+            near = store.neighbourhood(at, device=rng.choice(DEVICES)).successors
+            for one in near:
+                strange += impossible_successor(store, at, one, least)
+            strange += [what for row in store.transitions() for what in impossible_row(row)]
+            at = rng.choice(near).technique.id if near and rng.random() < 0.8 else START
+            steps += 1
+            time.sleep(PAUSE)
+    return {"steps": steps, "strange": strange[:20]}
+
+
+def impossible_successor(
+    store: GraphStore, source: str, one: Successor, least: Counter[tuple[str, str]]
+) -> Iterator[str]:
+    """What is wrong with a successor; `least` is how many examples its pair had before."""
+    pair = (source, one.technique.id)
+    if one.examples < max(1, least[pair]):
+        yield f"{pair}: {one.examples} examples, {least[pair]} before"
+    least[pair] = one.examples
+    if not 0 <= one.verified <= one.tried:
+        yield f"{pair}: {one.verified} of {one.tried} verified"
+    if (one.best_effect is None) != (one.verified == 0):
+        yield f"{pair}: best effect {one.best_effect} of {one.verified}"
+    examples = store.examples(*pair, limit=2)
+    if not examples:
+        yield f"{pair}: {one.examples} examples, none to be had"
+    for example in examples:
+        if not (example.before and example.after and example.id.startswith(example.trajectory)):
+            yield f"{pair}: half an example {example.id}"
+        if example.outcome is None or (example.outcome == "passed" and not example.verified):
+            yield f"{pair}: {example.outcome} and verified {example.verified}"
+
+
+def impossible_row(row: TransitionStats) -> Iterator[str]:
+    """What is wrong with a row of statistics."""
+    name = f"{row.source} {row.target} {row.device}"
+    if row.tried != row.verified + sum(row.failed.values()):
+        yield f"{name}: {row.tried} tried, {row.verified} verified, {dict(row.failed)} failed"
+    if not 0 <= row.verified_first <= row.verified or row.examples < 0:
+        yield f"{name}: {row.examples} examples, {row.verified_first} of {row.verified} at first"
+    mean, square = row.sum_log2_effect / EFFECT_SCALE, row.sum_sq_log2_effect / EFFECT_SCALE
+    if mean**2 > row.verified * square + 1e-3:  # Cauchy and Schwarz
+        yield f"{name}: sum {mean} of {row.verified} with squares {square}"
+
+
+def tell(folder: Path, name: str, work: Callable[..., Told], *arguments: object) -> None:
+    """Run `work` in this process and leave its report in a file."""
+    try:
+        told = work(*arguments)
+    except Exception:  # noqa: BLE001 - the test shows it
+        told = {"error": traceback.format_exc()}
+    (folder / f"{name}.told").write_text(json.dumps(told))
+
+
+def main(folder: Path, readers: int) -> None:
+    settings, ending = read_settings(), PROCESSES.Event()
+    files = sorted(folder.glob("*.jsonl"))
+    together = PROCESSES.Barrier(len(files) + readers)
+    writing = [
+        PROCESSES.Process(target=tell, args=(folder, path.stem, write, settings, path, together))
+        for path in files
+    ]
+    walking = [
+        PROCESSES.Process(
+            target=tell, args=(folder, f"reader {seed}", walk, settings, seed, together, ending)
+        )
+        for seed in range(readers)
+    ]
+    for process in (*writing, *walking):
+        process.start()
+    for process in writing:
+        process.join()
+    ending.set()
+    for process in walking:
+        process.join()
+    told = {path.stem: json.loads(path.read_text()) for path in folder.glob("*.told")}
+    (folder / "told.json").write_text(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

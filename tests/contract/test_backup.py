@@ -1,0 +1,217 @@
+"""Contract: a backup holds everything, is the same bytes for the same graph, and comes back."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.backends.bolt import Bolt
+from regraph_kg.backends.export import export
+from regraph_kg.errors import BadInput, StoreError
+from regraph_kg.models.curation import Note
+from regraph_kg.models.graph import Relabelled
+from regraph_kg.settings import Settings
+from tests.contract.plans import A100, H200, failure, measured, plan
+from tests.stores import address, cypher, wipe
+
+REGRAPH = str(Path(sys.executable).parent / "regraph")
+HOSTILE = "'}) DETACH DELETE n //\u2028\u202e\\ \"\n\ttab é \U0001f600"
+
+
+def fill(settings: Settings) -> None:
+    """A bit of everything: archive, failures with code, verdicts, a merged and a renamed name."""
+    guessed = Relabelled("Label b", "cuda/b", "lexical", 0.75, "cuda/c", 0.5, "m:1", "sha256:0")
+    with closing(wiring.open_store(settings)) as store:
+        list(store.set_bound(2))
+        for number in range(8):
+            effects = [measured(H200, effect=1.0 + number / 7), measured(A100, effect=None)]
+            broken = failure("c", after=number % 2, code=f"{HOSTILE}{number}")
+            path = ("ab", "aba", "bcd")[number % 3]
+            one = plan(
+                path,
+                problem=f"p{number % 3}",
+                code=f"/*{HOSTILE}*/ x{number}",
+                measurements=effects[: number % 3],
+                failures=[broken][: number % 2],
+            )
+            labels = tuple(
+                guessed if label.technique == "cuda/b" else label for label in one.labels
+            )
+            store.merge([replace(one, labels=labels, created=f"2026-11-2{number}T00:00:00Z")])
+    with closing(wiring.open_curator(settings)) as curator:
+        curator.merge("cuda/c", ["cuda/d"], Note("somebody", HOSTILE))
+        curator.rename("cuda/a", "Another name", Note("somebody"))
+
+
+def saved(settings: Settings, path: Path) -> bytes:
+    with closing(wiring.open_backup(settings)) as graph, path.open("wb") as file:
+        file.writelines(graph.lines())
+    return path.read_bytes()
+
+
+def restored(settings: Settings, path: Path, stop_after: int | None = None) -> bool:
+    """Restore, or stop after so many batches as a killed process does; whether it got through."""
+    with closing(wiring.open_backup(settings)) as graph:
+        return all(number != stop_after for number, _ in enumerate(graph.restore(path), 1))
+
+
+def state(settings: Settings) -> object:
+    with closing(wiring.open_store(settings)) as store:
+        assert store.check() == ()
+        return (
+            tuple(store.export()),
+            store.transitions(),
+            store.techniques(),
+            store.stats(),
+            store.bound(),
+        )
+
+
+def log(settings: Settings) -> object:
+    with closing(wiring.open_curator(settings)) as curator:
+        return curator.log(), curator.verdicts()
+
+
+def test_a_backup_brings_everything_back_and_is_the_same_bytes_again(
+    store_settings: Settings, tmp_path: Path
+) -> None:
+    fill(store_settings)
+    before, told = state(store_settings), log(store_settings)
+    text = saved(store_settings, tmp_path / "one")
+    assert saved(store_settings, tmp_path / "two") == text
+    failed = cypher(store_settings, "MATCH (f:Failure) RETURN f.id AS i, f.code AS c ORDER BY i")
+    assert len(failed) == 4
+    wipe(store_settings)
+    assert restored(store_settings, tmp_path / "one")
+    assert (state(store_settings), log(store_settings)) == (before, told)
+    again = cypher(store_settings, "MATCH (f:Failure) RETURN f.id AS i, f.code AS c ORDER BY i")
+    assert again == failed
+    assert saved(store_settings, tmp_path / "three") == text
+    with closing(wiring.open_curator(store_settings)) as curator:
+        curator.undo(None, Note("somebody"))  # a log that came back is still good for that
+
+
+def test_a_backup_moves_a_graph_to_another_engine_and_back(
+    embedded_settings: Settings, neo4j_settings: Settings, tmp_path: Path
+) -> None:
+    fill(embedded_settings)
+    text, before = saved(embedded_settings, tmp_path / "one"), state(embedded_settings)
+    restored(neo4j_settings, tmp_path / "one")
+    assert saved(neo4j_settings, tmp_path / "two") == text
+    assert state(neo4j_settings) == before
+    wipe(embedded_settings)
+    restored(embedded_settings, tmp_path / "two")
+    assert saved(embedded_settings, tmp_path / "three") == text
+
+
+def test_a_restore_cut_off_anywhere_is_simply_run_again(
+    store_settings: Settings, tmp_path: Path
+) -> None:
+    fill(store_settings)
+    text = saved(store_settings, tmp_path / "one")
+    (tmp_path / "other").write_bytes(_sealed(text.splitlines(keepends=True)[:3]))
+    stop = 1
+    while True:
+        wipe(store_settings)
+        if restored(store_settings, tmp_path / "one", stop):
+            break
+        with pytest.raises(StoreError, match="run the same regraph graph restore again"):
+            wiring.open_store(store_settings)
+        with pytest.raises(BadInput, match="another backup was being restored"):
+            restored(store_settings, tmp_path / "other")
+        assert restored(store_settings, tmp_path / "one")
+        assert saved(store_settings, tmp_path / "two") == text
+        stop += 1
+    assert stop > 3
+
+
+def test_only_an_empty_database_is_restored_into(store_settings: Settings, tmp_path: Path) -> None:
+    with closing(wiring.open_store(store_settings)) as store:
+        store.merge([plan()])
+    text = saved(store_settings, tmp_path / "one")
+    with pytest.raises(BadInput, match="holds a graph already; restore into an empty database"):
+        restored(store_settings, tmp_path / "one")
+    assert saved(store_settings, tmp_path / "two") == text
+
+
+def _sealed(lines: list[bytes]) -> bytes:
+    """Lines with the end that belongs to them."""
+    import hashlib  # noqa: PLC0415
+
+    body = b"".join(lines)
+    end = {"lines": len(lines), "sha256": hashlib.sha256(body).hexdigest()}
+    return body + json.dumps(end).encode() + b"\n"
+
+
+HEAD = b'{"format":"regraph-kg backup","version":1,"bound":128}\n'
+DAMAGE: Mapping[str, tuple[Callable[[bytes], bytes], str]] = {
+    "nothing": (lambda _: b"", "not a whole backup"),
+    "cut off": (lambda text: text[:-200], "not a whole backup"),
+    "a line lost": (lambda t: t[: t.index(b"\n") + 1] + t[t.index(b"\n", 99) + 1 :], "damaged"),
+    "a byte changed": (lambda text: text.replace(b"cuda", b"cudb", 1), "damaged"),
+    "something else": (lambda _: b"hello\n" * 5, "not a whole backup"),
+    "another format": (lambda _: _sealed([b'{"format":"x"}\n']), ":1: format"),
+    "newer": (lambda _: _sealed([HEAD.replace(b"1,", b"2,")]), ":1: version.*newer regraph-kg"),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_a_file_that_is_no_whole_backup_is_refused_and_nothing_written(
+    how: str, embedded_settings: Settings, tmp_path: Path
+) -> None:
+    with closing(wiring.open_store(embedded_settings)) as store:
+        store.merge([plan()])
+    change, message = DAMAGE[how]
+    text = saved(embedded_settings, tmp_path / "good")
+    (tmp_path / "bad").write_bytes(change(text))
+    wipe(embedded_settings)
+    with pytest.raises(BadInput, match=message) as caught:
+        restored(embedded_settings, tmp_path / "bad")
+    assert "\n" not in str(caught.value)
+    assert cypher(embedded_settings, "MATCH (n) RETURN count(n) AS n") == [{"n": 0}]
+
+
+def test_a_bad_line_is_named(embedded_settings: Settings, tmp_path: Path) -> None:
+    bad = [HEAD, b'{"technique":{"id":"cuda/a","name":"a","target":"cuda"}}\n', b'{"kept":{}}\n']
+    (tmp_path / "bad").write_bytes(_sealed(bad))
+    with pytest.raises(BadInput, match=r"bad:3: kept\.trajectory"):
+        restored(embedded_settings, tmp_path / "bad")
+
+
+def test_pages_of_any_size_give_the_same_trajectories(store_settings: Settings) -> None:
+    fill(store_settings)
+    with closing(Bolt(address(store_settings))) as bolt:
+        whole = [one for one in export(bolt)]
+        assert len(whole) == 8
+        assert all(list(export(bolt, page)) == whole for page in (1, 3))
+
+
+def run(env: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [REGRAPH, *words], env=env, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_the_commands(
+    store_settings: Settings, store_env: Mapping[str, str], tmp_path: Path
+) -> None:
+    fill(store_settings)
+    file = tmp_path / "graph.jsonl"
+    done = run(store_env, "graph", "backup", str(file))
+    assert (done.returncode, done.stderr) == (0, "")
+    refused = run(store_env, "graph", "backup", str(tmp_path / "absent" / "graph.jsonl"))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [file]
+    before = state(store_settings)
+    wipe(store_settings)
+    done = run(store_env, "graph", "restore", str(file))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("restored: ")
+    assert state(store_settings) == before

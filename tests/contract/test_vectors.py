@@ -1,0 +1,387 @@
+"""Vectors of reasonings: the nearest examples, and the change of a graph to another model."""
+
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from regraph_kg.backends.vectors import SCANNED
+from regraph_kg.errors import BadInput, StoreError
+from regraph_kg.graph import GraphStore
+from regraph_kg.llm.embedder import HashEmbedder
+from regraph_kg.models.graph import EmbeddingProgress, EmbeddingSpace, Example, MergePlan, Vector
+from regraph_kg.models.trajectory import Step
+from regraph_kg.settings import Settings
+from tests.contract.plans import A100, H200, measured, plan
+from tests.stores import cypher
+
+Floats = NDArray[np.float32]
+
+TINY = EmbeddingSpace("tiny", 4)
+OTHER = EmbeddingSpace("other", 3)
+HASH = HashEmbedder()
+
+
+class Table:
+    """An embedder of texts that are known beforehand; the rest are drawn by lot, for ever."""
+
+    def __init__(self, space: EmbeddingSpace, known: dict[str, Sequence[float]] | None = None):
+        self.space = space
+        self.known = known or {}
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        self.asked += texts
+        return [self.vector(text).packed for text in texts]
+
+    def vector(self, text: str) -> Vector:
+        lot = np.random.default_rng(list(text.encode()))
+        return vector(self.space, self.known.get(text) or lot.normal(size=self.space.dimension))
+
+
+def vector(space: EmbeddingSpace, values: Sequence[float] | Floats) -> Vector:
+    unit = np.asarray(values) / np.linalg.norm(values)
+    return Vector(space, unit.astype("<f4").tobytes())
+
+
+def floats(packed: bytes) -> Floats:
+    return np.frombuffer(packed, dtype="<f4")
+
+
+def reasoned(path: str, reasonings: Sequence[str], **fields: object) -> MergePlan:
+    """A plan whose steps have these reasonings."""
+    given = fields.pop("measurements", ())
+    steps = tuple(
+        Step(label=f"Label {name}", reasoning=why, code=f"{why} {number}", measurements=given)
+        for number, (name, why) in enumerate(zip(path, reasonings, strict=True))
+    )
+    return plan(path, steps=steps, **fields)  # type: ignore[arg-type]
+
+
+def embed(store: GraphStore, embedder: Table | HashEmbedder) -> list[EmbeddingProgress]:
+    return list(store.embed(embedder.space, embedder.embed))
+
+
+def reasonings(examples: Sequence[Example]) -> list[str]:
+    return [example.reasoning for example in examples]
+
+
+@pytest.fixture
+def table(store: GraphStore) -> Table:
+    """A graph with four examples of one transition and one of another, and their embedder."""
+    known: dict[str, Sequence[float]] = {
+        "north": (1, 0, 0, 0),
+        "north-east": (1, 1, 0, 0),
+        "east": (0, 1, 0, 0),
+        "south": (-1, 0, 0, 0),
+    }
+    store.merge(
+        [
+            reasoned("a", ["north"], problem="saxpy"),
+            reasoned("ab", ["east", "north"], problem="scan"),
+            reasoned("a", ["south"], problem="scan", measurements=[measured()]),
+            reasoned("a", ["north-east"], problem="sort"),
+        ]
+    )
+    return Table(TINY, known)
+
+
+def test_examples_near_a_vector_come_most_similar_first(store: GraphStore, table: Table) -> None:
+    embed(store, table)
+    found = store.examples("cuda/start", "cuda/a", limit=9, near=table.vector("north"))
+    assert reasonings(found) == ["north", "north-east", "east", "south"]
+    assert [one.similarity for one in found] == pytest.approx([1, 0.5**0.5, 0, -1], abs=1e-6)
+    assert {one.source for one in found} == {"cuda/start"}
+    nearest = store.examples("cuda/start", "cuda/a", limit=2, near=table.vector("south"))
+    assert reasonings(nearest) == ["south", "east"]
+
+
+def test_equally_similar_examples_come_best_first(store: GraphStore) -> None:
+    table = Table(TINY)
+    store.merge(
+        [
+            reasoned("a", ["same"], code="1;", measurements=[measured(A100, effect=9.0)]),
+            reasoned("a", ["same"], code="2;", measurements=[measured(H200, effect=2.0)]),
+            reasoned("a", ["same"], code="3;", measurements=[measured(H200, effect=3.0)]),
+        ]
+    )
+    embed(store, table)
+    near = table.vector("anything")
+    found = store.examples("cuda/start", "cuda/a", device=H200, near=near)
+    assert [one.effect for one in found] == [3.0, 2.0, 9.0]
+
+
+def test_near_leaves_out_the_excluded_problem(store: GraphStore, table: Table) -> None:
+    embed(store, table)
+    near = table.vector("south")
+    found = store.examples("cuda/start", "cuda/a", exclude_problem="scan", near=near)
+    assert reasonings(found) == ["north-east", "north"]
+
+
+def test_new_examples_come_last_until_they_are_embedded(store: GraphStore, table: Table) -> None:
+    embed(store, table)
+    table.asked.clear()
+    store.merge([reasoned("a", ["north"], problem="new")])
+    near = table.vector("north")
+    found = store.examples("cuda/start", "cuda/a", limit=9, near=near)
+    assert (found[-1].problem, found[-1].similarity) == ("new", None)
+    assert len(store.nearest(near, k=9)) == 5
+    (progress,) = embed(store, table)
+    assert table.asked == ["north"]
+    assert (progress.done, progress.total) == (1, 1)
+    assert store.examples("cuda/start", "cuda/a", near=near)[1].problem == "new"
+
+
+def test_the_nearest_of_all_are_found_across_transitions(store: GraphStore, table: Table) -> None:
+    embed(store, table)
+    found = store.nearest(table.vector("north"), k=3)
+    assert reasonings(found) == ["north", "north", "north-east"]
+    assert {(one.source, one.target) for one in found} == {
+        ("cuda/start", "cuda/a"),
+        ("cuda/a", "cuda/b"),
+    }
+    assert reasonings(store.nearest(table.vector("north"), k=9, exclude_problem="scan")) == [
+        "north",
+        "north-east",
+    ]
+    assert store.nearest(table.vector("north"), k=9, target="openmp") == ()
+    assert len(store.nearest(table.vector("north"), k=9, target="cuda")) == 5
+
+
+def test_an_example_shows_everything_but_its_vector(store: GraphStore, table: Table) -> None:
+    embed(store, table)
+    (best,) = store.examples("cuda/start", "cuda/a", limit=1)
+    (near,) = store.examples("cuda/start", "cuda/a", limit=1, near=table.vector("south"))
+    (nearest,) = store.nearest(table.vector("south"), k=1)
+    assert near == nearest
+    assert (near.id, near.before, near.after, near.effect, near.created) == (
+        best.id,
+        best.before,
+        best.after,
+        best.effect,
+        best.created,
+    )
+
+
+def test_a_graph_without_embeddings_says_how_to_get_them(store: GraphStore) -> None:
+    assert store.embedding_space() is None
+    near = Table(TINY).vector("x")
+    for ask in (lambda: store.examples("a", "b", near=near), lambda: store.nearest(near, k=1)):
+        with pytest.raises(BadInput, match=r"no embeddings yet.*regraph graph reembed"):
+            ask()
+
+
+@pytest.mark.parametrize("space", [OTHER, EmbeddingSpace("other", 4), EmbeddingSpace("tiny", 5)])
+def test_vectors_of_two_spaces_never_meet(
+    space: EmbeddingSpace, store: GraphStore, table: Table
+) -> None:
+    embed(store, table)
+    store.merge([reasoned("a", ["west"], problem="new")])
+    stranger = Table(space)
+    near = stranger.vector("north")
+    attempts: tuple[Callable[[], object], ...] = (
+        lambda: store.examples("cuda/start", "cuda/a", near=near),
+        lambda: store.nearest(near, k=1),
+        lambda: embed(store, stranger),
+    )
+    for attempt in attempts:
+        with pytest.raises(BadInput) as caught:
+            attempt()
+        assert f"tiny (4 dimensions), not of {space.model} ({space.dimension})" in str(caught.value)
+        assert "regraph graph reembed" in str(caught.value)
+    assert stranger.asked == []
+    assert store.embedding_space() == TINY
+
+
+def test_hostile_reasonings_are_embedded_like_any(store: GraphStore) -> None:
+    texts = ["", "'] DETACH DELETE n //", "\x1b[2J\u202e", "x" * 10_000, "日本語"]
+    store.merge([reasoned("abcde", texts)])
+    embed(store, HASH)
+    for text in texts:
+        found = store.nearest(Vector(HASH.space, HASH.embed([text])[0]), k=1)
+        assert reasonings(found) == [text]
+        assert found[0].similarity == pytest.approx(1, abs=1e-6)
+
+
+def every_vector(settings: Settings, slot: str) -> dict[str, list[float] | None]:
+    statement = f"MATCH ()-[r:TRANSITION]->() RETURN r.reasoning AS why, r.{slot} AS vector"
+    return {str(row["why"]): row["vector"] for row in cypher(settings, statement)}  # type: ignore[misc]
+
+
+def assert_wholly_in(
+    other: Table, store: GraphStore, settings: Settings, slot: str, empty: str
+) -> None:
+    assert store.embedding_space() == other.space
+    for why, found in every_vector(settings, slot).items():
+        assert found == pytest.approx(floats(other.vector(why).packed).tolist(), abs=1e-6), why
+    assert set(every_vector(settings, empty).values()) == {None}
+    assert store.check() == ()
+
+
+def test_a_graph_is_changed_to_another_model_and_back(
+    store: GraphStore, store_settings: Settings, table: Table
+) -> None:
+    embed(store, table)
+    for embedder, slot, empty in (
+        (Table(OTHER), "embedding_2", "embedding"),
+        (Table(EmbeddingSpace("third", 6)), "embedding", "embedding_2"),
+    ):
+        steps = list(store.reembed(embedder.space, embedder.embed))
+        assert {one.step for one in steps} == {"embedding", "clearing"}
+        assert all(one.done <= one.total == 5 for one in steps)
+        assert_wholly_in(embedder, store, store_settings, slot, empty)
+
+
+def test_the_old_vectors_serve_and_newcomers_are_taken_along(
+    monkeypatch: pytest.MonkeyPatch, store: GraphStore, store_settings: Settings, table: Table
+) -> None:
+    monkeypatch.setattr("regraph_kg.backends.embeddings.AT_ONCE", 1)
+    embed(store, table)
+    other = Table(OTHER)
+    change = store.reembed(OTHER, other.embed)
+    next(change)
+    assert store.embedding_space() == TINY
+    store.merge([reasoned("ac", ["west", "up"], problem="new")])
+    embed(store, table)
+    assert every_vector(store_settings, "embedding")["up"] is not None
+    assert store.nearest(table.vector("up"), k=1)[0].reasoning == "up"
+    list(change)
+    assert_wholly_in(other, store, store_settings, "embedding_2", "embedding")
+
+
+def stopped(change: Iterator[EmbeddingProgress], after: int) -> bool:
+    """Let a change die after so many steps; whether it got that far."""
+    return len(list(islice(change, after))) == after
+
+
+def test_a_change_that_dies_anywhere_is_finished_by_the_next(
+    monkeypatch: pytest.MonkeyPatch, store: GraphStore, store_settings: Settings, table: Table
+) -> None:
+    monkeypatch.setattr("regraph_kg.backends.embeddings.AT_ONCE", 1)
+    embed(store, table)
+    spaces = [EmbeddingSpace(f"model {number}", 3 + number % 2) for number in range(5)]
+    slots = ["embedding_2", "embedding"]
+    for number, space in enumerate(spaces):
+        other = Table(space)
+        assert stopped(store.reembed(space, other.embed), 2 * number)
+        serving = store.embedding_space()
+        assert serving is not None
+        near = Table(serving).vector("north")
+        assert store.examples("cuda/start", "cuda/a", limit=1, near=near)[0].similarity is not None
+        list(store.reembed(space, other.embed))
+        assert_wholly_in(other, store, store_settings, *slots)
+        slots.reverse()
+
+
+def test_one_may_think_better_of_a_change(
+    monkeypatch: pytest.MonkeyPatch, store: GraphStore, store_settings: Settings, table: Table
+) -> None:
+    monkeypatch.setattr("regraph_kg.backends.embeddings.AT_ONCE", 1)
+    embed(store, table)
+    first, second = Table(OTHER), Table(EmbeddingSpace("second", 3))
+    assert stopped(store.reembed(OTHER, first.embed), 1)
+    list(store.reembed(TINY, table.embed))
+    assert_wholly_in(table, store, store_settings, "embedding", "embedding_2")
+    assert stopped(store.reembed(OTHER, first.embed), 1)
+    list(store.reembed(second.space, second.embed))
+    assert_wholly_in(second, store, store_settings, "embedding_2", "embedding")
+
+
+def test_two_changes_at_once_do_not_mix(
+    monkeypatch: pytest.MonkeyPatch, store: GraphStore, store_settings: Settings, table: Table
+) -> None:
+    monkeypatch.setattr("regraph_kg.backends.embeddings.AT_ONCE", 1)
+    embed(store, table)
+    first, second = Table(OTHER), Table(EmbeddingSpace("second", 3))
+    slow = store.reembed(OTHER, first.embed)
+    next(slow)
+    list(store.reembed(second.space, second.embed))
+    with pytest.raises(StoreError, match="somebody else changes the graph's embeddings"):
+        list(slow)
+    assert_wholly_in(second, store, store_settings, "embedding_2", "embedding")
+
+
+EXAMPLES = SCANNED + 400
+DIMENSION = 64
+
+
+@cache
+def variations() -> tuple[str, ...]:
+    """Reasonings of the corpus, mixed and with words left out: what thousands of steps are like."""
+    rng = random.Random(1)
+    folder = Path(__file__).parents[2] / "corpus" / "trajectories"
+    lines = [
+        line for path in sorted(folder.glob("*.jsonl")) for line in path.read_text().splitlines()
+    ]
+    known = [step["reasoning"] for line in lines for step in json.loads(line)["steps"]]
+    texts: dict[str, None] = {}
+    while len(texts) < EXAMPLES:
+        words = f"{rng.choice(known)} {rng.choice(known)}".split()
+        texts[" ".join(word for word in words if rng.random() < 0.8)] = None
+    return tuple(texts)
+
+
+def crowded() -> list[MergePlan]:
+    """Many transitions with all the variations, ten steps a trajectory."""
+    rng = random.Random(2)
+    return [
+        reasoned(
+            "".join(rng.choices("abcdefgh", k=10)),
+            variations()[first : first + 10],
+            problem=f"problem {first % 7}",
+        )
+        for first in range(0, EXAMPLES, 10)
+    ]
+
+
+def recall(store: GraphStore, embedder: Table | HashEmbedder, asked: Sequence[str]) -> float:
+    """Share of the ten nearest by brute force that `nearest` finds."""
+    texts = variations()
+    all_of_them = np.stack([floats(one) for one in embedder.embed(texts)])
+    hits = 0
+    for packed in embedder.embed(asked):
+        best = np.argsort(-(all_of_them @ floats(packed)), kind="stable")[:10]
+        found = store.nearest(Vector(embedder.space, packed), k=10)
+        assert len(found) == 10
+        similarities = [one.similarity or 0.0 for one in found]
+        assert similarities == sorted(similarities, reverse=True)
+        hits += len({texts[index] for index in best} & set(reasonings(found)))
+    return hits / (10 * len(asked))
+
+
+def test_an_index_finds_what_brute_force_finds(store: GraphStore, store_settings: Settings) -> None:
+    """Drawn at random, where nothing is near to anything, and as hashed reasonings."""
+    plans = crowded()
+    for first in range(0, len(plans), 80):
+        store.merge(plans[first : first + 80])
+    drawn = Table(EmbeddingSpace("drawn by lot", DIMENSION))
+    embed(store, drawn)
+    assert indexed(store_settings) == ["embedding"]
+    asked = [*variations()[::120], *(f"unseen {number}" for number in range(20))]
+    assert recall(store, drawn, asked) >= 0.95
+    list(store.reembed(HASH.space, HASH.embed))
+    assert indexed(store_settings) == ["embedding_2"]
+    unseen = [" ".join(reversed(text.split()[:20])) for text in variations()[::120]]
+    assert recall(store, HASH, [*variations()[::120], *unseen]) >= 0.95
+    near = Vector(HASH.space, HASH.embed([unseen[0]])[0])
+    few = store.nearest(near, k=40, exclude_problem="problem 3", target="cuda")
+    assert len(few) == 40
+    assert "problem 3" not in {one.problem for one in few}
+    assert store.nearest(near, k=5, target="openmp") == ()
+
+
+def indexed(settings: Settings) -> list[str]:
+    """Slots with an index that serves."""
+    if settings.store == "embedded":
+        rows = cypher(settings, "UNWIND regraph.vector_indexes() AS name RETURN name")
+    else:
+        rows = cypher(
+            settings, "SHOW VECTOR INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name"
+        )
+    return [str(row["name"]).replace("TRANSITION[", "transition_").strip("]")[11:] for row in rows]

@@ -1,0 +1,137 @@
+"""`regraph relabel-check`: wrong and missed merges beside a labelled set, and when it fails."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.cli import app
+from regraph_kg.ingest import check
+from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.models.technique import Vocabulary
+from regraph_kg.settings import Settings
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+
+
+def line(label: str, technique: str | None, **fields: Any) -> str:
+    usual = {"target": "cuda", "kind": "synonym", "split": "dev"}
+    return json.dumps({"label": label, "technique": technique} | usual | fields)
+
+
+def run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str | Path
+) -> tuple[int, str, str]:
+    monkeypatch.setenv("REGRAPH_CORPUS", str(CORPUS))
+    monkeypatch.setattr(sys, "argv", ["regraph", "relabel-check", *map(str, words)])
+    with pytest.raises(SystemExit) as ended:
+        app.main()
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+@pytest.mark.parametrize("level", ["exact", "lexical", "embed"])
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_wrong_merges_of_the_labelled_set_stay_under_half_a_percent(
+    level: RelabelLevel, split: check.Split
+) -> None:
+    settings = Settings(corpus=CORPUS)
+    cascade = wiring.cascade(settings, Vocabulary(wiring.vocabulary(settings)), level)
+    lines = check.read_labelled(CORPUS / "relabel", split)
+    found = [check.judge(one, cascade.resolve(one.label, one.target)) for one in lines]
+    assert [one.line.label for one in found if one.result == "wrong"] == []
+    spelled = [one for one in found if one.line.kind == "spelling"]
+    assert check.tally(spelled).missed <= (len(spelled) if level == "exact" else 0)
+    assert check.tally(found).right / len(found) > 0.45
+
+
+def test_a_capable_model_is_right_of_nearly_all(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("--relabel", "model", "--model", "recorded", "--split", "test", "--json")
+    code, out, _ = run(capsys, monkeypatch, *words)
+    found = json.loads(out)["model"]
+    assert (code, found["wrong"]) == (0, 0)
+    assert found["right"] / found["total"] >= 0.98
+
+
+def test_a_label_is_resolved_in_microseconds_after_its_first_appearance() -> None:
+    settings = Settings(corpus=CORPUS)
+    cascade = wiring.cascade(settings, Vocabulary(wiring.vocabulary(settings)), "lexical")
+    labels = [one for one in check.read_labelled(CORPUS / "relabel", "dev")]
+    started, times = time.perf_counter(), 100
+    for _ in range(times):
+        for one in labels:
+            cascade.resolve(one.label, one.target)
+    assert (time.perf_counter() - started) / (times * len(labels)) < 50e-6
+
+
+def test_errors_are_counted_apart_and_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "labels.jsonl").write_text(
+        "\n".join(
+            [
+                line("smem tiling", "cuda/shared-memory-tiling"),
+                line("smem tiling!", None, kind="new"),
+                line("odd \x9btrick", "cuda/fast-math"),
+                line("serial code", "cuda/start"),
+                line("left out", None, split="test"),
+            ]
+        )
+    )
+    words = ("--labels", tmp_path, "--split", "dev", "--verbose")
+    code, out, _ = run(capsys, monkeypatch, *words)
+    assert code == 1
+    assert "wrong merges: 1\n  smem tiling!: cuda/shared-memory-tiling (alias), not new" in out
+    assert "missed merges: 1\n  odd \ufffdtrick: new (new), not cuda/fast-math" in out
+    code, out, _ = run(capsys, monkeypatch, *words, "--json")
+    found = json.loads(out)["lexical"]
+    assert (code, found["right"], found["wrong"], found["missed"]) == (1, 2, 1, 1)
+    assert found["stages"]["alias"] == {"right": 1, "wrong": 1, "missed": 0}
+    assert [one["result"] for one in found["errors"]] == ["wrong", "missed"]
+
+
+def test_the_levels_up_to_the_asked_one_are_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, _ = run(capsys, monkeypatch, "--relabel", "embed", "--split", "test")
+    assert code == 0
+    totals = [row.split()[0] for row in out.splitlines() if " all " in row]
+    assert totals == ["exact", "lexical", "embed"]
+
+
+def test_a_model_is_asked_by_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "labels.jsonl").write_text(line("Wobble the frobs", None))
+    words = ("--labels", tmp_path, "--relabel", "model", "--model", f"batch:{tmp_path / 'asked'}")
+    code, _, err = run(capsys, monkeypatch, *words)
+    assert (code, "1 prompt pending" in err) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "no labels"),
+        ("{", "labels.jsonl:1: line: Invalid JSON"),
+        (line("x", "cuda/Bad"), "labels.jsonl:1: technique: String should match"),
+        (line("x" * 10_000, None), "labels.jsonl:1: label: String should have at most"),
+        (line("x\x00y", None), "labels.jsonl:1: label: String should match"),
+    ],
+)
+def test_a_bad_labelled_set_is_bad_input(
+    tmp_path: Path,
+    text: str | None,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if text is not None:
+        (tmp_path / "labels.jsonl").write_text(text)
+    code, _, err = run(capsys, monkeypatch, "--labels", tmp_path)
+    assert (code, said in err, len(err.splitlines())) == (2, True, 1)

@@ -1,0 +1,283 @@
+"""`regraph techniques audit, merge, split, ..` as they are typed, on the embedded store."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.cli import app
+from regraph_kg.graph import GraphStore
+from regraph_kg.models.graph import MergePlan, Relabelled
+from regraph_kg.models.technique import Technique
+from regraph_kg.settings import Settings
+from tests.contract.plans import failure, plan
+from tests.stores import environment
+
+
+def named(slug: str, name: str, **fields: Any) -> Technique:
+    return Technique(id=f"cuda/{slug}", name=name, target="cuda", **fields)
+
+
+TILING = named(
+    "tiling", "Shared memory tiling", definition="Stage tiles.", aliases=("Padded tile",)
+)
+PADDING = named("padding", "Bank conflict padding", definition="Pad.", aliases=("pad",))
+HOSTILE = 'it\'s "odd" $(rm x) `y`\n\x1b[2J\u2028' + "z" * 10_000
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The command, and the graph that it works on."""
+
+    capture: pytest.CaptureFixture[str]
+    patch: pytest.MonkeyPatch
+    store: GraphStore
+
+    def run(self, *words: str) -> Ended:
+        """`regraph techniques WORDS` in this process."""
+        self.patch.setattr(sys, "argv", ["regraph", "techniques", *words])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+        said = self.capture.readouterr()
+        return Ended(int(ended.value.code or 0), said.out, said.err)
+
+    def audit(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(self.run("audit", "--json").out)
+        return found
+
+    def follow(self, command: str) -> Ended:
+        """Type a command that an audit has printed, as a shell would read it."""
+        regraph, techniques, *words = shell_words(command)
+        assert (regraph, techniques) == ("regraph", "techniques")
+        return self.run(*words)
+
+    def learn(self, label: str, to: Technique, **how: Any) -> None:
+        """Merge one step called `label`, which was taken for `to`."""
+        base = plan("a", code=label[:20], problem=f"p {label[:9]}")
+        step = base.trajectory.steps[0].model_copy(update={"label": label[:200]})
+        trajectory = base.trajectory.model_copy(update={"steps": (step,)})
+        verdict = Relabelled(label[:200], to.id, how.pop("stage", "lexical"), **how)
+        taught = to.model_copy(update={"aliases": (*to.aliases, label)})
+        self.store.merge([MergePlan(trajectory, (verdict,), new=(taught,))])
+
+
+def shell_words(command: str) -> list[str]:
+    """What a shell makes of a command line."""
+    done = subprocess.run(
+        ["bash", "-c", f"printf '%s\\0' {command}"], capture_output=True, check=True
+    )
+    return done.stdout.decode().split("\0")[:-1]
+
+
+@pytest.fixture
+def desk(
+    embedded_settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Desk]:
+    for name, value in environment(embedded_settings).items():
+        monkeypatch.setenv(name, value)
+    with closing(wiring.open_store(embedded_settings)) as store:
+        store.add_techniques([TILING, PADDING])
+        yield Desk(capsys, monkeypatch, store)
+
+
+def test_a_clean_vocabulary_ends_with_0(desk: Desk) -> None:
+    done = desk.run("audit")
+    assert (done.code, done.out) == (0, "the vocabulary is clean: nothing to look at\n")
+    assert desk.audit() == []
+
+
+def test_an_alias_that_was_hardly_recognized_moves_by_the_command_that_the_audit_prints(
+    desk: Desk,
+) -> None:
+    desk.learn("Padded rows", TILING, score=0.52, runner_up=PADDING.id, runner_up_score=0.49)
+    desk.learn("Sure name", TILING, score=0.9, runner_up=PADDING.id, runner_up_score=0.2)
+    done = desk.run("audit")
+    assert done.code == 1
+    (concern,) = desk.audit()
+    assert (concern["kind"], concern["about"], concern["score"]) == (
+        "low-margin",
+        "Padded rows",
+        0.03,
+    )
+    move, split, keep = concern["commands"]
+    assert all(f"  {command}\n" in done.out for command in (move, split, keep))
+    assert desk.follow(move).code == 0
+    assert desk.audit() == []
+    assert len(desk.store.examples("cuda/start", "cuda/padding")) == 1
+    assert len(desk.store.examples("cuda/start", "cuda/tiling")) == 1
+
+
+def test_what_is_kept_is_not_shown_again_until_that_is_undone(desk: Desk) -> None:
+    desk.learn("Padded rows", TILING, score=0.52, runner_up=PADDING.id, runner_up_score=0.49)
+    (before,) = desk.audit()
+    assert desk.follow(before["commands"][-1]).code == 0
+    assert desk.run("audit").code == 0
+    desk.run("undo")
+    assert desk.audit() == [before]
+
+
+def new(slug: str, name: str, **fields: Any) -> Technique:
+    """As an ingest makes it."""
+    return named(slug, name, created="2026-11-21T10:00:00Z", review=True, **fields)
+
+
+def test_two_techniques_with_like_names_are_suspected_and_merged_into_the_known_one(
+    desk: Desk,
+) -> None:
+    desk.learn("Shared memory tilings of blocks", new("smt", "Shared memory tilings of blocks"))
+    (concern,) = desk.audit()
+    assert (concern["kind"], concern["techniques"]) == ("suspect", ["cuda/tiling", "cuda/smt"])
+    assert (concern["examples"], concern["labels"][1]) == (
+        [0, 1],
+        ["Shared memory tilings of blocks"],
+    )
+    assert desk.follow(concern["commands"][0]).code == 0
+    assert desk.audit() == []
+    assert [one.id for one in desk.store.techniques()] == ["cuda/padding", "cuda/tiling"]
+
+
+def test_a_new_technique_waits_for_a_look(desk: Desk) -> None:
+    desk.learn("Odd trick", new("odd-trick", "Odd trick"))
+    (concern,) = desk.audit()
+    assert (concern["kind"], concern["techniques"]) == ("review", ["cuda/odd-trick"])
+    assert desk.follow(concern["commands"][0]).code == 0
+    (concern,) = desk.audit()
+    assert concern["kind"] == "undescribed"
+    assert desk.run("describe", "cuda/odd-trick", "--definition", "...").code == 2
+    assert desk.run("describe", "cuda/odd-trick", "--definition", "Do it oddly.").code == 0
+    assert desk.audit() == []
+    assert desk.store.techniques()[0].definition == "Do it oddly."
+
+
+def test_what_nothing_leads_to_is_an_orphan_unless_the_vocabulary_ships_it(desk: Desk) -> None:
+    desk.store.add_techniques([new("lost", "Quirk").model_copy(update={"review": False})])
+    (concern,) = desk.audit()
+    assert (concern["kind"], concern["techniques"]) == ("orphan", ["cuda/lost"])
+    assert desk.follow(concern["commands"][0]).code == 0
+    assert desk.audit() == []
+
+
+def test_a_name_of_two_techniques_is_taken_from_one(desk: Desk) -> None:
+    desk.store.add_techniques([PADDING.model_copy(update={"aliases": ("Padded Tiles",)})])
+    concern = desk.audit()[0]
+    assert (concern["kind"], concern["about"]) == ("shared-name", "Padded tile")
+    assert desk.follow(concern["commands"][0]).code == 0
+    assert [one for one in desk.audit() if one["kind"] == "shared-name"] == []
+
+
+def test_a_merge_says_what_moved_and_how_to_take_it_back(desk: Desk) -> None:
+    desk.store.merge([plan("ab", failures=[failure("b", 1)]), plan("b", problem="sum")])
+    done = desk.run("merge", "cuda/a", "cuda/b", "--why", "one thing", "--who", "Ada")
+    assert done.out.splitlines() == [
+        "curation 1: merged cuda/b into cuda/a",
+        "2 examples and 1 failure moved",
+        "to take it back: regraph techniques undo 1",
+    ]
+    assert desk.run("undo", "--who", "Ada").out.startswith("curation 2: undid 1: merged cuda/b")
+    log = [line.rstrip() for line in desk.run("log").out.splitlines()]
+    assert [line for line in log if "Z" not in line and "+00:00" not in line] == [
+        "   merged cuda/b into cuda/a (2 examples, 1 failure moved)",
+        "   why: one thing",
+        "   undone by 2",
+        "   undid 1: merged cuda/b into cuda/a (2 examples, 1 failure moved)",
+    ]
+    assert log[0].endswith("  Ada")
+    told = json.loads(desk.run("log", "--json", "--technique", "cuda/a").out)
+    assert [one["number"] for one in told["curations"]] == [1, 2]
+    assert json.loads(desk.run("log", "--json", "--technique", "cuda/zzz").out) == {"curations": []}
+
+
+def test_the_log_tells_relabellings_on_request(desk: Desk) -> None:
+    assert desk.run("log").out == "nothing has been curated\n"
+    desk.learn("Padded rows", TILING, score=0.52, runner_up=PADDING.id, runner_up_score=0.49)
+    (line,) = desk.run("log", "--relabels").out.splitlines()
+    assert "Padded rows -> cuda/tiling (lexical 0.52, then cuda/padding 0.49)" in line
+    (told,) = json.loads(desk.run("log", "--relabels", "--json").out)["relabels"]
+    assert (told["label"], told["runner_up_score"]) == ("Padded rows", 0.49)
+
+
+def test_a_split_takes_its_name_from_its_first_alias_unless_told(desk: Desk) -> None:
+    desk.store.merge([plan("ab"), plan("c", problem="sum")])
+    desk.run("merge", "cuda/a", "cuda/b", "cuda/c", "--why", "test")
+    assert desk.run("split", "cuda/a", "--aliases", "label c", "--why", "test").code == 0
+    told = ("--name", "Named", "--id", "cuda/given", "--definition", "What.", "--why", "test")
+    assert desk.run("split", "cuda/a", "--aliases", "Label b", *told).code == 0
+    found = {one.id: one for one in desk.store.techniques()}
+    assert found["cuda/label-c"].name == "Label c"
+    assert (found["cuda/given"].name, found["cuda/given"].definition) == ("Named", "What.")
+    assert desk.run("rename", "cuda/given", "Other", "--id", "cuda/other", "--why", "w").code == 0
+    assert "cuda/other" in {one.id for one in desk.store.techniques()}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("merge", "cuda/tiling", "cuda/padding"), "Missing option"),
+        (("merge", "cuda/tiling", "bank conflict padding", "--why", "w"), "give the id"),
+        (("merge", "cuda/tiling", "cuda/paddin", "--why", "w"), "near it: cuda/padding"),
+        (("merge", "cuda/tiling", HOSTILE, "--why", "w"), "is not in the graph"),
+        (
+            ("split", "cuda/tiling", "--aliases", "a", "--to", "x", "--name", "n", "--why", "w"),
+            "--to",
+        ),
+        (("split", "cuda/tiling", "--aliases", HOSTILE, "--why", "w"), "neither an alias nor"),
+        (("rename", "cuda/tiling", "Bank-conflict padding", "--why", "w"), "is cuda/padding's"),
+        (("rename", "cuda/tiling", HOSTILE, "--why", "w"), "printable characters"),
+        (("describe", "cuda/tiling"), "--definition"),
+        (("keep", "cuda/zzz"), "is not in the graph"),
+        (("undo",), "no curation is left"),
+        (("undo", "x"), "a valid integer"),
+        (("merge", "cuda/tiling", "cuda/padding", "--why", "w" * 3000), "shorten --why"),
+    ],
+    ids=lambda one: " ".join(one)[:40] if isinstance(one, tuple) else None,
+)
+def test_bad_input_is_one_line_and_ends_with_2(
+    desk: Desk, words: tuple[str, ...], said: str
+) -> None:
+    done = desk.run(*words)
+    assert done.code == 2
+    assert said in done.err
+    assert len(done.err.splitlines()) == 1
+    assert done.err[:-1].isprintable()
+    assert len(done.err) < 500
+    assert [one.id for one in desk.store.techniques()] == ["cuda/padding", "cuda/tiling"]
+
+
+def test_hostile_names_steer_neither_terminal_nor_shell(desk: Desk) -> None:
+    desk.store.add_techniques(
+        [one.model_copy(update={"aliases": (HOSTILE,)}) for one in (TILING, PADDING)]
+    )
+    printed = desk.run("audit").out
+    assert all(line.isprintable() for line in printed.splitlines())
+    shared = desk.audit()[0]
+    assert shared["kind"] == "shared-name"
+    assert shell_words(shared["commands"][0])[5] == HOSTILE
+    assert desk.follow(shared["commands"][0]).code == 0
+    desk.run("merge", "cuda/tiling", "cuda/padding", "--why", HOSTILE[:999], "--who", "\x1b[31mEve")
+    shown = desk.run("log").out
+    assert all(line.isprintable() for line in shown.splitlines())
+    assert HOSTILE in desk.store.techniques()[0].aliases
+
+
+def test_only_the_first_of_many_findings_are_printed(desk: Desk) -> None:
+    lost = [new(f"lost-{i}", f"{chr(97 + i) * 4} {chr(98 + i) * 5}") for i in range(22)]
+    desk.store.add_techniques([one.model_copy(update={"review": False}) for one in lost])
+    shown = desk.run("audit").out
+    assert "22 orphan, of which 2 are not shown (--all)" in shown
+    assert shown.count("\norphan: ") == 19
+    assert desk.run("audit", "--all").out.count("\norphan: ") == 21

@@ -1,0 +1,185 @@
+"""Models by file: what a prompt becomes, and how a run ends and goes on."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.errors import AnswersPending
+from regraph_kg.models.prompt import Prompt, PromptKey, Reply
+from regraph_kg.settings import read_settings
+from regraph_kg.wiring import any_model
+from tests.llm.batch_folder import SCHEMA, ask, asked, end, open_model, pending, put, said
+
+
+def test_a_prompt_becomes_a_line_of_a_batch(tmp_path: Path) -> None:
+    model = open_model(tmp_path)
+    reply = model.complete(ask())
+    assert reply == Reply(text="", finish="pending", model=model.name)
+    assert end(model) == (
+        f"1 prompt pending in {tmp_path}/pending.jsonl; answer them into"
+        f" {tmp_path}/answers.jsonl and run the same command again"
+    )
+    (line,) = pending(tmp_path)
+    assert line == {
+        "custom_id": "regraph-527d91f5437a9478ff64616687561d58a0ca6970",
+        "method": "POST",
+        "url": "/v1/chat/completions",
+        "body": {
+            "model": "qwen",
+            "messages": [
+                {"role": "system", "content": "You write code."},
+                {"role": "user", "content": "make it fast"},
+            ],
+            "temperature": 0.7,
+            "seed": 7,
+            "max_tokens": 300,
+        },
+    }
+
+
+def test_a_schema_goes_along_at_temperature_zero(tmp_path: Path) -> None:
+    asked(tmp_path, ask(answer_schema=SCHEMA))
+    (line,) = pending(tmp_path)
+    assert line["body"]["temperature"] == 0
+    assert line["body"]["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "schema": SCHEMA},
+    }
+
+
+def test_waiting_for_answers_has_its_own_exit_code_and_says_what_to_do_then(tmp_path: Path) -> None:
+    model = open_model(tmp_path)
+    model.complete(ask())
+    with pytest.raises(AnswersPending, match=r"answers\.jsonl and go on$") as caught:
+        model.finish("go on")
+    assert caught.value.exit_code == 5
+
+
+def test_an_answer_by_file_is_the_reply_of_the_next_run(tmp_path: Path) -> None:
+    one, cut, plain = ask("one"), ask("cut"), ask("plain")
+    ids = asked(tmp_path, one, cut, plain)
+    put(tmp_path, said(ids[0], "text"), said(ids[1], "te", finish="length"))
+    put(tmp_path, {"custom_id": ids[2], "text": "by hand"}, name="answers-2.jsonl")
+    model = open_model(tmp_path)
+    assert model.complete(one) == Reply(
+        text="text", finish="stop", prompt_tokens=11, output_tokens=3, model="qwen-7b-2026"
+    )
+    assert model.complete(cut).finish == "length"
+    assert model.complete(plain) == Reply(text="by hand", finish="stop", model=model.name)
+    model.finish()
+    assert not (tmp_path / "pending.jsonl").exists()
+
+
+def test_what_is_answered_leaves_the_pending_file_and_the_rest_stays(tmp_path: Path) -> None:
+    ids = asked(tmp_path, ask("one"), ask("two"))
+    put(tmp_path, said(ids[0], "1"))
+    model = open_model(tmp_path)
+    assert [model.complete(ask(user)).finish for user in ("one", "two", "three")] == [
+        "stop",
+        "pending",
+        "pending",
+    ]
+    assert end(model).startswith("2 prompts pending")
+    users = [line["body"]["messages"][1]["content"] for line in pending(tmp_path)]
+    assert users == ["two", "three"]
+
+
+def test_the_same_question_is_asked_once_whoever_asks_it(tmp_path: Path) -> None:
+    key = PromptKey(problem="matmul", target="openmp", path=("openmp/simd",))
+    asked(tmp_path, ask(), ask(), ask(key=key))
+    assert len(pending(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ask("other"),
+        ask(system="other"),
+        ask(seed=8),
+        ask(attempt=1),
+        ask(answer_schema=SCHEMA),
+    ],
+)
+def test_each_part_of_a_question_makes_another_one(other: Prompt, tmp_path: Path) -> None:
+    model = open_model(tmp_path)
+    for prompt in (ask(), other):
+        model.complete(prompt)
+    end(model)
+    assert len({line["custom_id"] for line in pending(tmp_path)}) == 2
+
+
+def test_another_model_or_another_length_is_another_question(tmp_path: Path) -> None:
+    for model in (
+        open_model(tmp_path),
+        open_model(tmp_path, "llama"),
+        open_model(tmp_path, "qwen", 9),
+    ):
+        model.complete(ask())
+        end(model)
+    assert len({line["custom_id"] for line in pending(tmp_path)}) == 3
+
+
+def test_answers_that_come_during_a_run_are_taken_by_the_next_one(tmp_path: Path) -> None:
+    (request,) = asked(tmp_path, ask())
+    model = open_model(tmp_path)
+    model.complete(ask())
+    put(tmp_path, said(request, "x"))
+    assert end(model) == f"answers came into {tmp_path} meanwhile: run the same command again"
+    assert pending(tmp_path) == []
+
+
+def test_a_file_in_the_making_does_not_cost_the_prompts_of_a_run(tmp_path: Path) -> None:
+    model = open_model(tmp_path)
+    model.complete(ask())
+    (tmp_path / "answers.jsonl").write_text('{"custom')
+    end(model)
+    assert len(pending(tmp_path)) == 1
+
+
+def test_the_wiring_opens_a_folder_with_the_settings_of_a_model(tmp_path: Path) -> None:
+    settings = read_settings(batch_model="qwen", model_max_tokens=77, model_temperature=0.5)
+    model = any_model(settings, f"batch:{tmp_path}/new/folder")
+    assert model.complete(ask()).finish == "pending"
+    assert model.name == "batch:qwen temperature=0.5 max_tokens=77"
+    with pytest.raises(AnswersPending):
+        model.finish()
+    (line,) = pending(tmp_path / "new" / "folder")
+    assert (line["body"]["model"], line["body"]["max_tokens"]) == ("qwen", 77)
+
+
+REGRAPH = str(Path(sys.executable).parent / "regraph")
+
+
+def status(folder: Path) -> tuple[int, str, str]:
+    words = [REGRAPH, "batch", "status", str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_status_counts_what_waits_failed_came_and_is_unknown(tmp_path: Path) -> None:
+    ids = asked(tmp_path, *(ask(f"{number}") for number in range(4)))
+    failed = {"custom_id": ids[1], "error": "rate limit"}
+    put(tmp_path, said(ids[0], "x"), failed, said("theirs", "z"))
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert status(tmp_path) == (
+        0,
+        "pending   3, 1 of them failed: rate limit\n"
+        "answered  1\n"
+        "unknown   1: answers to prompts that were never asked here\n",
+        "",
+    )
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_status_of_no_folder_and_of_a_broken_file_is_bad_input(tmp_path: Path) -> None:
+    code, out, err = status(tmp_path / "none")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"regraph: {tmp_path}/none: no such folder; give the one of --model batch:FOLDER\n"
+    )
+    put(tmp_path, "{")
+    code, _, err = status(tmp_path)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "answers.jsonl:1: line: Invalid JSON" in err

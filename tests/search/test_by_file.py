@@ -1,0 +1,320 @@
+"""A search whose model answers by file: round after round, it ends as if it had asked directly."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regraph_kg.errors import AnswersPending
+from regraph_kg.llm.batch import BatchModel
+from regraph_kg.llm.scripted import ScriptedModel
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.graph import Neighbourhood
+from regraph_kg.models.prompt import Prompt, PromptKey, Reply
+from regraph_kg.models.run import (
+    McgsSettings,
+    PaperSettings,
+    SearchSettings,
+    SimulationRecord,
+    Task,
+)
+from regraph_kg.models.technique import start_id
+from regraph_kg.search.trace import Trace
+from regraph_kg.search.world import World
+from regraph_kg.wiring import start_search
+from tests.corpus.corpus import CORPUS, graph, vocabulary
+from tests.search.lab import ANSWERS, SLOW, SPEEDUPS, STRIP, UNROLL, grow, write_corpus
+from tests.search.test_golden import GRAPH
+from tests.search.test_optimize import Ended, Lab, lab
+from tests.search.toy import TASK, Toy, hashed, header, judge, noisy_script, successor
+
+__all__ = ["lab"]  # a fixture
+
+Answerer = Callable[[PromptKey], str]
+
+
+@dataclass
+class Office:
+    """Where prompts wait by file and a script answers them; knows the key behind each line."""
+
+    folder: Path
+    answer: Answerer
+    keys: dict[tuple[str, int], PromptKey] = field(default_factory=dict)
+    sizes: list[int] = field(default_factory=list)
+    """Prompts answered, a round."""
+
+    def seen(self, prompt: Prompt) -> None:
+        assert isinstance(prompt.key, PromptKey)
+        self.keys[prompt.user, prompt.seed] = prompt.key
+
+    def open(self) -> tuple[BatchModel, Callable[[Prompt], Reply]]:
+        """A model on the folder, and how a search asks it."""
+        model = BatchModel(self.folder, "script", temperature=0.7, max_tokens=500)
+
+        def complete(prompt: Prompt) -> Reply:
+            self.seen(prompt)
+            reply = model.complete(prompt)
+            if reply.finish == "pending":
+                raise AnswersPending("by file")
+            return reply
+
+        return model, complete
+
+    def work(self) -> None:
+        """Answer all that is pending, in a file of its own, last first."""
+        lines = (self.folder / "pending.jsonl").read_text().splitlines()
+        self.sizes.append(len(lines))
+        answers = [json.dumps(self._answered(json.loads(line))) for line in reversed(lines)]
+        path = self.folder / f"answers-{len(self.sizes)}.jsonl"
+        path.write_text("\n".join(answers) + "\n")
+
+    def _answered(self, request: dict[str, Any]) -> dict[str, object]:
+        body = request["body"]
+        text = self.answer(self.keys[body["messages"][1]["content"], body["seed"]])
+        return {"custom_id": request["custom_id"], "text": text}
+
+
+def rounds(office: Office, run: Callable[[], list[SimulationRecord]]) -> list[SimulationRecord]:
+    """Run, answer and run again until the search ends; its records."""
+    while True:
+        try:
+            return run()
+        except AnswersPending:
+            office.work()
+
+
+def course(records: list[SimulationRecord]) -> list[object]:
+    """All of them but what the model's own clock and counters say."""
+    blank = {"prompt_tokens": 0, "output_tokens": 0, "model_seconds": 0.0}
+    return [
+        record.model_copy(
+            update={
+                "steps": tuple(
+                    step.model_copy(update={"cost": step.cost.model_copy(update=blank)})
+                    for step in record.steps
+                )
+            }
+        )
+        for record in records
+    ]
+
+
+def search(world: World, settings: SearchSettings, budget: int) -> Iterator[SimulationRecord]:
+    method = "standard" if settings.preset == "standard" else "mcgs"
+    return start_search(TASK, header(budget, seed=5, settings=settings, method=method), world)
+
+
+def with_model(world: World, complete: Callable[[Prompt], Reply]) -> World:
+    return World(world.neighbours, world.examples, complete, world.evaluate, world.evaluate_final)
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    script = noisy_script(5)
+    return Office(tmp_path / "batch", lambda key: script(key) or "")
+
+
+SETTINGS = {
+    "default": McgsSettings(),
+    "rollouts": McgsSettings(rollout=2, epsilon=0.5),
+    "paper": PaperSettings(),
+    "standard": {"preset": "standard"},
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_it_comes_out_as_if_the_model_had_answered_at_once(name: str, office: Office) -> None:
+    settings = header(settings=SETTINGS[name]).settings
+    expected = list(search(Toy(GRAPH, office.answer).world, settings, 40))
+
+    def run() -> list[SimulationRecord]:
+        toy = Toy(GRAPH, office.answer)
+        model, complete = office.open()
+        try:
+            return list(search(with_model(toy.world, complete), settings, 40))
+        except AnswersPending:
+            model.finish()
+            raise
+        finally:
+            assert toy.asked == []
+
+    found = rounds(office, run)
+    assert course(found) == course(expected)
+    assert found[-1].spent == 40
+    if name == "standard":
+        assert office.sizes == [40]
+    else:
+        assert office.sizes[0] == 3  # all that the start can ask for
+        assert len(office.sizes) < 25
+    assert max(office.sizes) <= 40
+
+
+def test_a_traced_search_goes_on_and_asks_nothing_and_judges_nothing_twice(
+    office: Office, tmp_path: Path
+) -> None:
+    head = header(40, seed=5, settings=McgsSettings())
+    expected = list(start_search(TASK, head, Toy(GRAPH, office.answer).world))
+    judged: list[str] = []
+    reads: list[str] = []
+
+    def run() -> list[SimulationRecord]:
+        traces = list(tmp_path.glob("*.jsonl"))
+        toy = Toy(GRAPH, office.answer)
+        model, complete = office.open()
+        with Trace.resume(traces[0], head) if traces else Trace.create(tmp_path, head) as trace:
+            world = trace.world(with_model(toy.world, complete))
+            records = []
+            try:
+                for record in start_search(TASK, head, world):
+                    trace.record(record)
+                    records.append(record)
+            except AnswersPending:
+                model.finish()
+                raise
+            finally:
+                judged.extend(toy.evaluated)
+                reads.extend(toy.reads)
+            return records
+
+    found = rounds(office, run)
+    assert course(found) == course(expected)
+    assert len(judged) == len(set(judged))
+    assert len(reads) == len(set(reads))
+    (trace,) = tmp_path.glob("*.jsonl")
+    assert b"pending" not in trace.read_bytes()
+
+
+def test_a_prompt_that_cannot_be_answered_holds_up_no_other_one(office: Office) -> None:
+    """It fails again and again while the rest is answered; then it alone is pending."""
+    office.folder.mkdir()
+    toy = Toy(GRAPH, office.answer)
+    refused = ("openmp/tiling",)
+    messages = []
+    for _ in range(60):
+        model, complete = office.open()
+        with pytest.raises(AnswersPending):
+            list(search(with_model(toy.world, complete), McgsSettings(), 20))
+        with pytest.raises(AnswersPending) as caught:
+            model.finish()
+        messages.append(str(caught.value))
+        texts = (office.folder / "pending.jsonl").read_text().splitlines()
+        lines = [office._answered(json.loads(text)) for text in texts]
+        kept = []
+        for answered, text in zip(lines, texts, strict=True):
+            body = json.loads(text)["body"]
+            key = office.keys[body["messages"][1]["content"], body["seed"]]
+            error = {"custom_id": answered["custom_id"], "error": "refused"}
+            kept.append(error if key.path == refused and key.attempt == 0 else answered)
+        path = office.folder / f"answers-{len(messages)}.jsonl"
+        path.write_text("".join(f"{json.dumps(one)}\n" for one in kept))
+        if kept == [kept[0]] and "error" in kept[0]:
+            break
+    assert messages[-1].startswith("1 prompt pending")
+    assert "1 of them failed before, the first: refused" in messages[-1]
+
+
+def corpus_answers() -> Answerer:
+    """What the corpus records for matmul; where it has nothing, an answer without code."""
+    model = ScriptedModel.read(CORPUS / "recorded", "matmul", "openmp")
+
+    def answer(key: PromptKey) -> str:
+        asked = key.model_copy(update={"problem": "matmul"})
+        return model.complete(Prompt(key=asked, system="", user="")).text or "I cannot."
+
+    return answer
+
+
+def corpus_world() -> Toy:
+    """The corpus' own graph, with a judge that draws a speedup from the code."""
+
+    def verdict(candidate: Candidate) -> EvalReport:
+        rng = hashed(candidate.code)
+        good = rng.random() < 0.8
+        said = f"x={rng.uniform(-0.2, 1.5)}" if good else f"x={Outcome.WRONG_ANSWER.value}"
+        return judge(Candidate("openmp", said + " "))
+
+    toy = Toy({}, corpus_answers(), verdict)
+    known, after = vocabulary().known, graph("openmp", without="matmul")
+    toy.neighbours = lambda name: Neighbourhood(  # type: ignore[method-assign]
+        name,
+        tuple(replace(successor("x"), technique=known[one]) for one in sorted(after.get(name, ()))),
+    )
+    return toy
+
+
+def test_the_recorded_answers_of_the_corpus_by_file(tmp_path: Path) -> None:
+    office = Office(tmp_path, corpus_answers())
+    task = Task(
+        problem="matmul",
+        target="openmp",
+        serial=TASK.serial,
+        entry="matmul",
+        signature='extern "C" void matmul()',
+    )
+    head = header(50, seed=0, settings=McgsSettings(), problem="matmul")
+    expected = list(start_search(task, head, corpus_world().world))
+
+    def run() -> list[SimulationRecord]:
+        model, complete = office.open()
+        try:
+            return list(start_search(task, head, with_model(corpus_world().world, complete)))
+        except AnswersPending:
+            model.finish()
+            raise
+
+    found = rounds(office, run)
+    assert course(found) == course(expected)
+    assert expected[-1].best_speedup > 1
+    assert len(graph("openmp", without="matmul")[start_id("openmp")]) == office.sizes[0]
+    assert len(office.sizes) < 12
+    assert sum(office.sizes) < 3 * 50
+
+
+def lab_code(key: PromptKey) -> str:
+    """What the lab records; where it has nothing, slow code that it has a verdict for."""
+    return ANSWERS.get((key.path, key.attempt, key.repair), f"{SLOW}// 0\n")
+
+
+def summary(ended: Ended) -> dict[str, Any]:
+    found = json.loads(ended.out)
+    del found["model"]
+    return found
+
+
+@pytest.mark.parametrize("again", ["resumed", "from the start"])
+def test_the_command_waits_for_answers_and_goes_on_with_them(lab: Lab, again: str) -> None:
+    grow(lab.store, [STRIP, UNROLL], [UNROLL, STRIP])
+    office = Office(lab.folder / "a batch", lambda key: f"So.\n```cpp\n{lab_code(key)}```\n")
+    complete = BatchModel.complete
+
+    def noting(model: BatchModel, prompt: Prompt) -> Reply:
+        office.seen(prompt)
+        return complete(model, prompt)
+
+    lab.patch.setattr(BatchModel, "complete", noting)
+    words = ["--budget", "8", "--judge", lab.verdicts, "--json"]
+    typed = ["optimize", "scale", *words, "--model", f"batch:{office.folder}"]
+    ended = lab.run(*typed)
+    while ended.code == 5:
+        assert (ended.out, office.folder.joinpath("pending.jsonl").exists()) == ("", True)
+        last = ended.err.strip().splitlines()[-1]
+        assert re.match(rf"regraph: \d+ prompts? pending in {office.folder}/pending\.jsonl; ", last)
+        office.work()
+        resumed = [*shlex.split(last.partition("go on: ")[2])[1:], "--json"]
+        ended = lab.run(*(resumed if again == "resumed" else typed))
+    assert ended.code == 0, ended
+    assert office.sizes[0] == 2
+    assert len(lab.traces()) == (1 if again == "resumed" else len(office.sizes) + 1)
+    assert not office.folder.joinpath("pending.jsonl").exists()
+
+    recorded = {(key.path, key.attempt, key.repair): lab_code(key) for key in office.keys.values()}
+    write_corpus(lab.folder / "corpus", recorded)
+    direct = lab.run("optimize", "scale", *words)
+    assert summary(direct)["unrecorded"] == 0
+    assert summary(direct) == summary(ended)
+    assert summary(ended)["speedup"] == max(SPEEDUPS.values())
