@@ -1,7 +1,8 @@
 // Add to the statistics: one NEXT per pair and device. last_seen is set first because it takes the
-// relationship's lock: the sums that follow are read under it.
-// Parameters: now, rows [{source, target, device, id, best_effect, <count>...}], sorted by pair and
-// device. Columns: written.
+// relationship's lock: the sums that follow are read under it. Most rows count no failure: those
+// leave the ten counts of failures alone, which are absent as long as they are zero.
+// Parameters: now, rows [{source, target, device, id, failed, best_effect, <count>...}], sorted by
+// pair and device. Columns: written.
 UNWIND $rows AS row
 MATCH (s:Technique {id: row.source}), (d:Technique {id: row.target})
 MERGE (s)-[n:NEXT {id: row.id}]->(d)
@@ -15,17 +16,19 @@ SET n.examples = coalesce(n.examples, 0) + row.examples,
     n.sum_log2_effect = coalesce(n.sum_log2_effect, 0) + row.sum_log2_effect,
     n.sum_sq_log2_effect = coalesce(n.sum_sq_log2_effect, 0) + row.sum_sq_log2_effect,
     n.best_effect = CASE WHEN n.best_effect IS NULL OR row.best_effect > n.best_effect
-                         THEN row.best_effect ELSE n.best_effect END,
-    n.failed_parse_failed = coalesce(n.failed_parse_failed, 0) + row.failed_parse_failed,
-    n.failed_rejected_source = coalesce(n.failed_rejected_source, 0) + row.failed_rejected_source,
-    n.failed_compile_failed = coalesce(n.failed_compile_failed, 0) + row.failed_compile_failed,
-    n.failed_crashed = coalesce(n.failed_crashed, 0) + row.failed_crashed,
-    n.failed_timed_out = coalesce(n.failed_timed_out, 0) + row.failed_timed_out,
-    n.failed_wrong_answer = coalesce(n.failed_wrong_answer, 0) + row.failed_wrong_answer,
-    n.failed_mutated_input = coalesce(n.failed_mutated_input, 0) + row.failed_mutated_input,
-    n.failed_nondeterministic =
-      coalesce(n.failed_nondeterministic, 0) + row.failed_nondeterministic,
-    n.failed_suspicious = coalesce(n.failed_suspicious, 0) + row.failed_suspicious,
-    n.failed_unstable_timing =
-      coalesce(n.failed_unstable_timing, 0) + row.failed_unstable_timing
+                         THEN row.best_effect ELSE n.best_effect END
+FOREACH (_ IN CASE WHEN row.failed THEN [1] ELSE [] END |
+  SET n.failed_parse_failed = coalesce(n.failed_parse_failed, 0) + row.failed_parse_failed,
+      n.failed_rejected_source =
+        coalesce(n.failed_rejected_source, 0) + row.failed_rejected_source,
+      n.failed_compile_failed = coalesce(n.failed_compile_failed, 0) + row.failed_compile_failed,
+      n.failed_crashed = coalesce(n.failed_crashed, 0) + row.failed_crashed,
+      n.failed_timed_out = coalesce(n.failed_timed_out, 0) + row.failed_timed_out,
+      n.failed_wrong_answer = coalesce(n.failed_wrong_answer, 0) + row.failed_wrong_answer,
+      n.failed_mutated_input = coalesce(n.failed_mutated_input, 0) + row.failed_mutated_input,
+      n.failed_nondeterministic =
+        coalesce(n.failed_nondeterministic, 0) + row.failed_nondeterministic,
+      n.failed_suspicious = coalesce(n.failed_suspicious, 0) + row.failed_suspicious,
+      n.failed_unstable_timing =
+        coalesce(n.failed_unstable_timing, 0) + row.failed_unstable_timing)
 RETURN count(*) AS written

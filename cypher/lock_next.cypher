@@ -2,7 +2,7 @@
 // Parameters: rows [{source, target}], sorted. Columns: none.
 UNWIND $rows AS row
 MATCH (s:Technique {id: row.source}), (d:Technique {id: row.target})
-SET s.id = s.id, d.id = d.id
+SET s.name = s.name, d.name = d.name
 WITH s, d
 MATCH (s)-[n:NEXT]->(d)
 SET n.last_seen = n.last_seen

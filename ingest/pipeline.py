@@ -16,7 +16,7 @@ from regraph_kg.ingest.relabel.cascade import Cascade, Label, labels_of
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique, Vocabulary
 
-BATCH_LINES = 100
+BATCH_LINES = 200
 BATCH_BYTES = 8 * 2**20
 """A batch ends with the line that reaches either."""
 
@@ -91,5 +91,5 @@ def _rejected(batch: Iterable[Accepted | Rejected], counts: MergeCounts) -> Iter
     for line in batch:
         if isinstance(line, Rejected):
             yield line
-        elif reason := counts.conflicts.get(line.trajectory.id):
+        elif counts.conflicts and (reason := counts.conflicts.get(line.trajectory.id)):
             yield Rejected(line.line, reason)

@@ -19,6 +19,11 @@ def interval(found: Interval) -> str:
     return f"{times(found.low)} to {times(found.high)}"
 
 
+def similarity(cosine: float) -> str:
+    """A cosine: "0.87", "-0.02"."""
+    return f"{cosine:.2f}"
+
+
 def seconds(duration: float) -> str:
     """A duration in the unit that fits: "3.21 ms", "1.5 min"."""
     for size, unit in _UNITS:

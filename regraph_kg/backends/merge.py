@@ -18,7 +18,7 @@ from regraph_kg.backends.bolt import Ask
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import Placed
 from regraph_kg.backends.evidence import Evidence, failure_key, latest, node
-from regraph_kg.backends.statistics import COUNTS, Pair, Share, share, total
+from regraph_kg.backends.statistics import COUNTS, FAILURES, PASSES, Pair, Share, share, total
 from regraph_kg.models.base import Target
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.technique import Technique, spelling
@@ -339,15 +339,19 @@ def _add_to_next(ask: Ask, added: Sequence[Arrival], additions: Sequence[Additio
 
 
 def next_rows(shares: Share) -> list[dict[str, Any]]:
-    """Rows of NEXT relationships, sorted by pair and device."""
-    return [
-        {
-            "source": pair.source,
-            "target": pair.target,
-            "device": device,
-            "id": f"{pair.source} {pair.target} {device}",
-            "best_effect": tally.best_effect,
-            **{name: tally.counts[name] for name in COUNTS},
-        }
-        for (pair, device), tally in shares.items()
-    ]
+    """Rows of NEXT relationships, sorted by pair and device; none of failures where all are 0."""
+    rows = []
+    for (pair, device), tally in shares.items():
+        failed = any(tally.counts[name] for name in FAILURES)
+        rows.append(
+            {
+                "source": pair.source,
+                "target": pair.target,
+                "device": device,
+                "id": f"{pair.source} {pair.target} {device}",
+                "failed": failed,
+                "best_effect": tally.best_effect,
+                **{name: tally.counts[name] for name in (COUNTS if failed else PASSES)},
+            }
+        )
+    return rows

@@ -18,16 +18,16 @@ UNMEASURED = "unmeasured"
 """Device of what was never measured, or failed on a device nobody noted."""
 
 FAILURES = tuple(f"failed_{outcome}" for outcome in Outcome if outcome is not Outcome.PASSED)
-COUNTS = (
+PASSES = (
     "examples",
     "tried",
     "verified",
     "verified_first",
     "sum_log2_effect",
     "sum_sq_log2_effect",
-    *FAILURES,
 )
-"""The integer properties of a NEXT row."""
+COUNTS = (*PASSES, *FAILURES)
+"""The integer properties of a NEXT row; those of failures may be absent, which is zero."""
 
 
 class Pair(NamedTuple):

@@ -266,7 +266,9 @@ def _transition_stats(row: Row) -> TransitionStats:
         tried=numbers["tried"],
         verified=numbers["verified"],
         verified_first=numbers["verified_first"],
-        failed={name.removeprefix("failed_"): numbers[name] for name in FAILURES if numbers[name]},
+        failed={
+            name.removeprefix("failed_"): numbers[name] for name in FAILURES if numbers.get(name)
+        },
         sum_log2_effect=numbers["sum_log2_effect"],
         sum_sq_log2_effect=numbers["sum_sq_log2_effect"],
         best_effect=numbers.get("best_effect"),

@@ -5,11 +5,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regraph_kg.cli.embeddings import place
 from regraph_kg.cli.techniques import by_id, resolve
+from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Target
 from regraph_kg.models.graph import Example
 
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from regraph_kg.graph import GraphStore
 
 CONTEXT = 2
 """Unchanged lines shown around a change."""
@@ -27,12 +32,32 @@ NARROWEST = 120
 
 def examples(  # noqa: PLR0913 (a command's options)
     *,
-    source: Annotated[str, typer.Argument(help="Technique before: id, name or alias; or start.")],
-    technique: Annotated[str, typer.Argument(metavar="TARGET", help="Technique after.")],
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            help="Technique before: id, name or alias; or start.", show_default="any transition"
+        ),
+    ] = None,
+    technique: Annotated[
+        str | None, typer.Argument(metavar="TARGET", help="Technique after.", show_default=False)
+    ] = None,
     target: Annotated[
-        Target | None, typer.Option("--target", help="Where names are looked up.")
+        Target | None,
+        typer.Option("--target", help="Where names are looked up; whose examples are shown."),
     ] = None,
     limit: Annotated[int, typer.Option("-k", min=1, help="How many, best first.")] = 3,
+    near: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Those whose reasoning is most similar to TEXT."),
+    ] = None,
+    code: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Those whose reasoning is most similar to the code in FILE: reasonings are what"
+            " is compared, so code that is commented, or named well, finds more.",
+        ),
+    ] = None,
     device: Annotated[
         str | None, typer.Option(help="Prefer what was verified on it.", show_default="any")
     ] = None,
@@ -43,33 +68,82 @@ def examples(  # noqa: PLR0913 (a command's options)
 ) -> None:
     """Show examples of the step from SOURCE to TARGET: code before and after, and its effect.
 
+    With --near or --code, SOURCE and TARGET may be left out: the nearest of all examples.
+
     Exit code 1: there is none.
     """
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
-    with closing(wiring.open_store(read_settings())) as store:
-        known = by_id(store.techniques())
-        after = resolve(technique, known, target)
-        before = resolve(source, known, target or known[after].target)
-        found = store.examples(
-            before, after, device=device, limit=limit, exclude_problem=exclude_problem
-        )
-    if as_json:
-        typer.echo(json.dumps([asdict(example) for example in found], indent=2))
-    elif found:
-        _print(found)
-        query = wiring.browser_query([before, after])
-        typer.echo(f"\nThese examples, in Neo4j Browser:\n{query}")
-    else:
-        typer.echo(
-            f"no example leads from {before} to {after}; see regraph techniques show {before}"
-        )
+    settings = read_settings()
+    wanted = _wanted(near, code)
+    if (source is None) != (technique is None):
+        raise BadInput("give SOURCE and TARGET, or neither of them with --near or --code")
+    if source is None and wanted is None:
+        raise BadInput("give SOURCE and TARGET, or --near TEXT, or --code FILE")
+    with closing(wiring.open_store(settings)) as store:
+        vector = None
+        if wanted is not None:
+            vector = place(wanted, wiring.embedder(settings, store.embedding_space()))
+        if source is None or technique is None:
+            assert vector is not None
+            path = None
+            found = store.nearest(vector, k=limit, target=target, exclude_problem=exclude_problem)
+        else:
+            path = _pair(store, source, technique, target)
+            found = store.examples(
+                *path, device=device, limit=limit, exclude_problem=exclude_problem, near=vector
+            )
+    _show(found, path, as_json=as_json)
     if not found:
         raise typer.Exit(1)
 
 
-def _print(found: tuple[Example, ...]) -> None:
+def _wanted(near: str | None, code: Path | None) -> str | None:
+    """The text that examples are to be near to, if any."""
+    if near is not None and code is not None:
+        raise BadInput("give --near or --code, not both")
+    if code is not None:
+        try:
+            near = code.read_text(encoding="utf-8")
+        except OSError as error:
+            raise BadInput(f"{code}: {error.strerror}; give a file with code") from None
+        except UnicodeDecodeError:
+            raise BadInput(f"{code}: not UTF-8 text; give a file with code") from None
+    if near is not None and not any(letter.isalnum() for letter in near):
+        raise BadInput(f"{code or '--near'}: there is no word in it")
+    return near
+
+
+def _pair(
+    store: "GraphStore", source: str, technique: str, target: Target | None
+) -> tuple[str, str]:
+    """The ids of two techniques."""
+    known = by_id(store.techniques())
+    after = resolve(technique, known, target)
+    return resolve(source, known, target or known[after].target), after
+
+
+def _show(found: tuple[Example, ...], path: tuple[str, str] | None, *, as_json: bool) -> None:
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+
+    if as_json:
+        typer.echo(json.dumps([asdict(example) for example in found], indent=2))
+    elif found:
+        _print(found, with_path=path is None)
+        if path is not None:
+            query = wiring.browser_query(path)
+            typer.echo(f"\nThese examples, in Neo4j Browser:\n{query}")
+    elif path is not None:
+        before, after = path
+        typer.echo(
+            f"no example leads from {before} to {after}; see regraph techniques show {before}"
+        )
+    else:
+        typer.echo("there is no such example; see regraph graph stats")
+
+
+def _print(found: tuple[Example, ...], *, with_path: bool) -> None:
     from rich.console import Console  # noqa: PLC0415 (heavy)
 
     console = Console(highlight=False, markup=False)
@@ -78,10 +152,10 @@ def _print(found: tuple[Example, ...]) -> None:
     for number, example in enumerate(found, 1):
         if number > 1:
             console.print()
-        _print_one(console, number, example)
+        _print_one(console, number, example, with_path=with_path)
 
 
-def _print_one(console: "Console", number: int, example: Example) -> None:
+def _print_one(console: "Console", number: int, example: Example, *, with_path: bool) -> None:
     who = f", by {example.model}" if example.model else ""
     console.print(
         _legible(
@@ -89,6 +163,8 @@ def _print_one(console: "Console", number: int, example: Example) -> None:
         ),
         style="bold",
     )
+    if with_path:
+        console.print(_legible(f"{example.source} -> {example.target}"))
     console.print(_legible(measured(example)))
     for text in (example.reasoning, example.detail):
         if text:
@@ -97,14 +173,17 @@ def _print_one(console: "Console", number: int, example: Example) -> None:
 
 
 def measured(example: Example) -> str:
-    """What the step did, as measured, in one line."""
+    """How near it is, if that was asked, and what the step did, as measured: one line."""
     from regraph_kg import report  # noqa: PLC0415 (heavy)
 
+    near = ""
+    if example.similarity is not None:
+        near = f"similarity {report.similarity(example.similarity)}; "
     if example.effect is None or example.speedup is None:
-        return f"not timed ({example.outcome or 'never measured'})"
+        return f"{near}not timed ({example.outcome or 'never measured'})"
     return (
-        f"{report.times(example.effect)} by this step, {report.times(example.speedup)} against the"
-        f" serial code, on {example.device}, {example.toolchain}"
+        f"{near}{report.times(example.effect)} by this step, {report.times(example.speedup)}"
+        f" against the serial code, on {example.device}, {example.toolchain}"
     )
 
 

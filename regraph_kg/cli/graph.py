@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli import backup, browser, migrate, upkeep
+from regraph_kg.cli import backup, browser, embeddings, migrate, upkeep
 from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Trajectory
 
@@ -22,6 +22,7 @@ app.command()(backup.backup)
 app.command()(backup.restore)
 app.command()(upkeep.check)
 app.command()(upkeep.bound)
+app.command()(embeddings.reembed)
 app.command()(browser.browser_pack)
 
 

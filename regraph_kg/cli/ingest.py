@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+from regraph_kg.cli.embeddings import embed_new
+from regraph_kg.cli.progress import bar
 from regraph_kg.cli.verdicts import print_verdicts
 from regraph_kg.errors import BadInput, Environment
 from regraph_kg.models.base import Target
@@ -95,6 +97,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
             return
         if relabel in SETTLED_FIRST:
             _settle(given, origin, cascade)
+        embedder = wiring.embedder(settings, store.embedding_space())
         store.add_techniques(names.curated)
         for path in given:
             with path.open("rb") as file, _progress(path) as show, _room() as kept:
@@ -104,6 +107,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
                     _keep(batch.rejected, kept)
                     show(file.tell(), totals)
                 rejected_files += _publish(kept, Path(f"{path}{REJECTED}"))
+        embed_new(store, embedder)
     _summarise(totals, rejected_files, as_json=as_json)
     if totals["rejected"] and not totals["added"] + totals["known"]:
         raise typer.Exit(1)
@@ -149,7 +153,7 @@ def _settle(
     for path in files:
         with path.open("rb") as file:
             steps += pipeline.survey(read(split(file), origin))
-    with _bar("names", len(steps)) as show:
+    with bar("names", len(steps)) as show:
         return steps, cascade.settle(
             steps, lambda done: show(done, f"names: {done} of {len(steps)}")
         )
@@ -195,33 +199,13 @@ def _publish(kept: IO[str], path: Path) -> list[Path]:
 @contextmanager
 def _progress(path: Path) -> Iterator[Callable[[int, Counter[str]], None]]:
     """Shows how far through a file we are, on a terminal."""
-    with _bar(path.name, path.stat().st_size) as show:
+    with bar(path.name, path.stat().st_size) as show:
 
         def told(done: int, totals: Counter[str]) -> None:
             said = ", ".join(f"{totals[name]} {name}" for name in ("added", "known", "rejected"))
             show(done, f"{path.name}: {said}")
 
         yield told
-
-
-@contextmanager
-def _bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
-    """Shows how much of `total` is done, and what is being done, on a terminal."""
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-    )
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task(title, total=max(total, 1))
-        yield lambda done, said: bar.update(task, completed=done, description=said)
 
 
 def _summarise(totals: Counter[str], rejected_files: Sequence[Path], *, as_json: bool) -> None:

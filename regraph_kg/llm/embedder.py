@@ -7,8 +7,9 @@ Not here: which of them a graph's vectors are from, and how the nearest ones are
 import math
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from http import HTTPStatus
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ HASHED = EmbeddingSpace("hash-ngrams-1", 384)
 AT_ONCE = 64
 """Texts worked on, or sent to a server, in one go."""
 CHARACTERS_AT_ONCE = 32_768
+HALVED = 32
+"""Characters below which a text that is refused is not refused for its length."""
 SHORTEST, LONGEST = 3, 5
 """Characters in an n-gram."""
 WORD_WEIGHT = 2
@@ -73,7 +76,10 @@ class HashEmbedder:
 
 
 class OllamaEmbedder:
-    """An embedding model behind an Ollama server; a text that it cannot hold is refused."""
+    """An embedding model behind an Ollama server.
+
+    Of a text that the model cannot hold the vector is the mean of its halves': nothing is cut.
+    """
 
     def __init__(
         self, url: str, model: str, *, timeout: float, pauses: Sequence[float] = PAUSES
@@ -106,14 +112,26 @@ class OllamaEmbedder:
         return vectors
 
     def _ask(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        import ollama  # noqa: PLC0415 (0.3 s)
+
         server = self._server
-        return server.patiently(
-            lambda: server.client.embed(server.model, texts, truncate=False, keep_alive="10m")
-        ).embeddings
+        try:
+            return server.patiently(
+                lambda: server.client.embed(server.model, texts, truncate=False, keep_alive="10m")
+            ).embeddings
+        except ollama.ResponseError as error:
+            if error.status_code != HTTPStatus.BAD_REQUEST or len(max(texts, key=len)) < HALVED:
+                raise
+        if len(texts) > 1:
+            return [self._ask([text])[0] for text in texts]
+        return [_mean(self._ask(_halves(texts[0])))]
 
 
 class SentenceTransformerEmbedder:
-    """A sentence-transformers model that lies on this machine; nothing is downloaded."""
+    """A sentence-transformers model that lies on this machine; nothing is downloaded.
+
+    Longer texts than the model holds are treated as `OllamaEmbedder` does.
+    """
 
     def __init__(self, model: str) -> None:
         """Load `model`, a name in the Hugging Face cache or a folder.
@@ -148,8 +166,18 @@ class SentenceTransformerEmbedder:
         batches = (_worded(batch, self._ask, self._space) for batch in _batches(texts))
         return [vector for batch in batches for vector in batch]
 
-    def _ask(self, texts: Sequence[str]) -> Any:
-        return self._model.encode(list(texts), show_progress_bar=False)
+    def _ask(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        vectors = self._model.encode(list(texts), show_progress_bar=False).tolist()
+        for number, text in enumerate(texts):
+            if len(text) >= HALVED and self._cuts(text):
+                vectors[number] = _mean(self._ask(_halves(text)))
+        return cast("Sequence[Sequence[float]]", vectors)
+
+    def _cuts(self, text: str) -> bool:
+        """Whether the model would read the beginning of the text only."""
+        longest = self._model.max_seq_length
+        tokens = self._model.tokenizer(text, truncation=False, verbose=False)["input_ids"]
+        return longest is not None and len(tokens) > longest
 
 
 def open_embedder(spec: str, ollama_url: str, *, timeout: float) -> Embedder:
@@ -207,6 +235,18 @@ def _worded(
             raise ModelError(f"{space.model} gave a vector without a direction: use another model")
         vectors[worded] = answers / norms
     return _packed(vectors)
+
+
+def _halves(text: str) -> list[str]:
+    """Two parts of a text, cut at a blank if one is near."""
+    middle = text.rfind(" ", len(text) // 4, len(text) // 2)
+    middle = len(text) // 2 if middle < 0 else middle
+    return [half for half in (text[:middle], text[middle:]) if _words(half)]
+
+
+def _mean(vectors: Sequence[Sequence[float]]) -> list[float]:
+    mean: list[float] = np.mean(np.asarray(vectors, dtype=np.float64), axis=0).tolist()
+    return mean
 
 
 def _packed(vectors: Floats) -> list[bytes]:

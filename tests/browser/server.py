@@ -105,6 +105,15 @@ SHOWN = f"""(frame => ({{
 }}))({FRAMES}[0])"""
 
 
+STATE = f"""(frame => {{
+  const nodes = [...frame.querySelectorAll('.neod3viz g.node')];
+  const drawn = nodes.length || !frame.querySelector('[data-testid=cypherFrameSidebarVisualization]');
+  const loaded = frame.querySelector('[data-testid=frame-loaded-contents]');
+  return loaded && drawn ? nodes.map(node => node.getAttribute('transform')).join() : null;
+}})({FRAMES}[0])"""
+"""Null while the frame has no answer or no picture yet; else where the nodes are."""
+
+
 class Browser:
     """Neo4j Browser, logged in. What is run appears in a frame on top of the stream."""
 
@@ -119,6 +128,11 @@ class Browser:
         self.page.wait(f"{FRAMES}.length && !{before}.includes({FRAMES}[0].id)", "frame", seconds)
         return self.settle(seconds)
 
+    def favorites(self) -> None:
+        """Open the side bar with the saved queries, or close it."""
+        self.page.click("[data-testid=navigationFavorites]")
+        time.sleep(0.5)  # it slides
+
     def type(self, text: str) -> None:
         """Replace what is in the editor."""
         self.page.click(EDITOR)
@@ -126,15 +140,15 @@ class Browser:
         self.page.insert(text)
 
     def settle(self, seconds: float = PICTURES) -> Shown:
-        """Wait until the top frame shows the same thing twice in a row; what it shows."""
+        """Wait until the top frame has its answer and its picture moves no more; what it shows."""
         deadline, last = time.monotonic() + seconds, None
         while True:
-            shown = Shown(**self.page.evaluate(SHOWN))
-            if shown.text and shown == last:
-                return shown
-            assert time.monotonic() < deadline, f"the frame is not finished: {shown}"
-            last = shown
-            time.sleep(0.4)
+            place = self.page.evaluate(STATE)
+            if place is not None and place == last:
+                return Shown(**self.page.evaluate(SHOWN))
+            assert time.monotonic() < deadline, self.page.evaluate(f"{FRAMES}[0].innerText")
+            last = place
+            time.sleep(0.3)
 
 
 @contextmanager

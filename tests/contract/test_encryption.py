@@ -16,7 +16,7 @@ from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.settings import Settings
 from tests import install_neo4j
 from tests.contract.plans import plan
-from tests.neo4j_server import started
+from tests.neo4j_server import prepared, running
 from tests.requirement import require
 
 CONF = """\
@@ -50,7 +50,8 @@ def encrypted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
         require("neo4j", "openssl is not on PATH (it makes the certificate)")
     folder = tmp_path_factory.mktemp("encrypted")
     ca = certificate(folder / "certificates")
-    with started(folder, more_conf=CONF.format(folder=ca.parent), tls="+ssc") as settings:
+    settings = at(prepared(folder, more_conf=CONF.format(folder=ca.parent)), "bolt+ssc")
+    with running(settings):
         yield settings.model_copy(update={"store_ca": ca})
 
 

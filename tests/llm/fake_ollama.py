@@ -41,6 +41,8 @@ class FakeOllama:
     models: dict[str, FakeModel] = field(default_factory=lambda: dict(MODELS))
     chats: list[dict[str, Any]] = field(default_factory=list)
     """The body of every /api/chat so far."""
+    embeds: list[dict[str, Any]] = field(default_factory=list)
+    """The body of every /api/embed so far."""
     faults: list[str] = field(default_factory=list)
     """What goes wrong next, one a chat: "die", or a body to answer with ("<status> <text>")."""
     url: str = ""
@@ -75,6 +77,13 @@ class FakeOllama:
                 for name in self.models
             ]
         }
+
+    def embedded(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """Unit vectors that the letters of a text decide; "" has none."""
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        if max(map(len, texts), default=0) > self.models[body["model"]].context:
+            return 400, {"error": "the input length exceeds the context length"}
+        return 200, {"embeddings": [_letters(text) for text in texts if text]}
 
     def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Status and body for a chat; the caller takes the time that the tokens cost."""
@@ -128,6 +137,12 @@ def _completion(fake: FakeOllama, body: dict[str, Any]) -> tuple[int, dict[str, 
         "completion_tokens": answer["eval_count"],
     }
     return 200, {"model": body["model"], "choices": [choice], "usage": usage}
+
+
+def _letters(text: str) -> list[float]:
+    counts = [text.count(letter) + 0.1 for letter in "abcdefghijklmnop"]
+    size = sum(count * count for count in counts) ** 0.5
+    return [count / size for count in counts]
 
 
 def _generated(model: FakeModel, body: dict[str, Any], room: int) -> tuple[str, str]:
@@ -201,6 +216,12 @@ class Handler(BaseHTTPRequestHandler):
             self._send(404, {"error": f"model '{name}' not found"})
         elif self.path == "/api/show":
             self._send(200, fake.show(name))
+        elif self.path == "/api/embed":
+            fake.embeds.append(body)
+            if fake.faults:
+                self._fail(fake.faults.pop(0))
+            else:
+                self._send(*fake.embedded(body))
         elif self.path == "/api/chat":
             self._chat(fake, body)
         elif self.path == "/v1/chat/completions":

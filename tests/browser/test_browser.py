@@ -1,0 +1,73 @@
+"""The real Neo4j Browser, in a headless Chromium: the pack loads, and the queries show."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from regraph_kg import wiring
+from tests.browser.sample import grow
+from tests.browser.server import Browser, opened, served
+
+FOLDER = Path(__file__).parents[2] / "cypher" / "browser"
+PATH = ("cuda/start", "cuda/thread-per-element", "cuda/memory-coalescing")
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A Browser that shows the sample graph."""
+    with served(tmp_path_factory.mktemp("neo4j")) as server:
+        grow(server.settings)
+        with opened(server, tmp_path_factory.mktemp("chromium")) as browser:
+            yield browser
+
+
+def query(name: str) -> str:
+    return (FOLDER / f"{name}.cypher").read_text(encoding="utf-8")
+
+
+def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path: Path) -> None:
+    pack, style = wiring.write_browser_pack(tmp_path)
+    page = browser.page
+    page.drop(style)
+    page.wait("document.body.innerText.includes('relationship.TRANSITION')", "style")
+    page.drop(pack)
+    browser.favorites()
+    page.click("[data-testid=expandFolder-regraph]")
+    titles = "[...document.querySelectorAll('[data-testid^=scriptTitle-]')].map(e => e.innerText)"
+    expected = sorted(query(path.stem).splitlines()[0][3:] for path in FOLDER.glob("*.cypher"))
+    assert page.evaluate(titles) == expected
+    page.click("[data-testid='scriptTitle-00 Draw results only']")
+    browser.favorites()
+    page.click("[data-testid=editor-Run]")
+    page.wait("document.body.innerText.includes('\"autoComplete\": false')", "setting")
+
+    assert "Successfully set your parameters" in browser.run(query("parameters")).text
+
+    table = browser.run(query("strongest-transitions")).table
+    assert table[0][1:] == [
+        "after",
+        "apply",
+        "times faster",
+        "at best",
+        "verified",
+        "tried",
+        "without repair",
+        "examples",
+    ]
+    assert table[1][1:4] == ['"serial code"', '"Thread per element"', "20.63"]
+
+    picture = browser.run(query("map-of-a-target"))
+    assert "Thread per element" in picture.nodes
+    assert "6 on NVIDIA H200" in picture.arrows
+    assert len(picture.arrows) == 12
+
+
+def test_what_optimize_and_examples_print_draws_the_path_as_pasted(browser: Browser) -> None:
+    browser.run(":config {autoComplete: false}")
+    shown = browser.run(wiring.browser_query(PATH))
+    assert sorted(shown.nodes) == ["Memory coalescing", "Thread per element", "serial code"]
+    assert len(shown.arrows) == 10, "five of each step"
+    assert any(caption.startswith("matmul") for caption in shown.arrows)
