@@ -12,6 +12,8 @@ from regraph_kg import wiring
 from regraph_kg.settings import Settings
 
 CYPHER = Path(__file__).with_name("cypher")
+FORGOTTEN = 2_000
+"""Deleted in one transaction."""
 
 Rows = list[dict[str, Any]]
 
@@ -39,6 +41,17 @@ class Bare:
         sent = {"rows": Unseen(rows)}
         (row,) = self.session.execute_write(lambda tx: tx.run(text, sent).data())
         return int(row["written"])
+
+    def forget(self) -> None:
+        """Delete all that was ingested; techniques and (:Meta) stay."""
+        for name in ("forget_nodes", "forget_relationships"):
+            text = (CYPHER / f"{name}.cypher").read_text(encoding="utf-8")
+            while self._delete(text):
+                pass
+
+    def _delete(self, text: str) -> int:
+        (row,) = self.session.execute_write(lambda tx: tx.run(text, limit=FORGOTTEN).data())
+        return int(row["deleted"])
 
 
 @contextmanager

@@ -17,43 +17,94 @@ Compare figures of one table; those of two machines say little about each other.
 """
 
 TITLES = {
-    "graph": "The graph: ingest and neighbourhood",
+    "graph": "The graph: ingest and reads",
+    "kills": "The graph: writers and servers killed",
     "search_overhead": "The search: its own time per rollout",
     "judge": "The judge: source to verdict",
 }
 
-COLUMNS = {
-    "graph": {
-        "store": "{store}",
-        "examples": "{examples:,}",
-        "ingest, examples/s": "{ingest_per_second:,}",
-        "bare UNWIND CREATE, examples/s": "{bare_create_per_second:,}",
-        "neighbourhood p50 / p99, ms": "{neighbourhood_p50_ms:.2f} / {neighbourhood_p99_ms:.2f}",
-        "one problem left out p50 / p99, ms": "{neighbourhood_less_one_problem_p50_ms:.2f}"
-        " / {neighbourhood_less_one_problem_p99_ms:.2f}",
-        "bare RETURN 1 p50 / p99, ms": "{bare_return_p50_ms:.2f} / {bare_return_p99_ms:.2f}",
-    },
-    "search_overhead": {
-        "rollouts": "{rollouts:,}",
-        "mean, ms": "{mean:.3f}",
-        "p50, ms": "{p50:.3f}",
-        "p99, ms": "{p99:.3f}",
-        "limit, ms": "{limit:.1f}",
-    },
-    "judge": {
-        "target": "{target}",
-        "problem": "{problem}",
-        "outcome": "{outcome}",
-        "cold, s": "{cold_s:.2f}",
-        "warm, s": "{warm_s:.2f}",
-        "of it compile / verify / time, s": "{warm_compile_s:.2f} / {warm_verify_s:.2f}"
-        " / {warm_time_s:.2f}",
-        "seen, s": "{seen_s:.2f}",
-        "bare compile, s": "{bare_compile_s:.2f}",
-        "toolchain": "{toolchain}",
-    },
+WRITTEN = {
+    "store": "{store}",
+    "writers": "{writers}",
+    "examples": "{examples:,}",
 }
-"""Heading -> what a cell shows of a row."""
+"""Which row of the graph's tables."""
+
+COLUMNS = {
+    "graph": (
+        WRITTEN
+        | {
+            "merge, examples/s": "{merge_per_second:,}",
+            "ceiling, examples/s": "{merge_ceiling_per_second:,}",
+            "merge of ceiling": "{merge_of_ceiling:.0%}",
+            "whole pipeline, examples/s": "{ingest_per_second:,}",
+            "of ceiling": "{ingest_of_ceiling:.0%}",
+            "plain layout, examples/s": "{plain_per_second:,}",
+            "CPU of merge, client + server, µs": "{merge_client_us} + {merge_server_us}",
+            "CPU of ceiling, µs": "{ceiling_client_us} + {ceiling_server_us}",
+            "retries": "{retries}",
+        },
+        WRITTEN
+        | {
+            "neighbourhood p50 / p99, ms": "{neighbourhood_p50_ms:.2f}"
+            " / {neighbourhood_p99_ms:.2f}",
+            "one problem left out, ms": "{neighbourhood_less_one_problem_p50_ms:.2f}"
+            " / {neighbourhood_less_one_problem_p99_ms:.2f}",
+            "best examples of the hottest pair, ms": "{best_examples_p50_ms:.2f}"
+            " / {best_examples_p99_ms:.2f}",
+            "nearest examples there, ms": "{nearest_examples_p50_ms:.2f}"
+            " / {nearest_examples_p99_ms:.2f}",
+            "its examples": "{hottest_pair:,}",
+            "bare RETURN 1, ms": "{bare_return_p50_ms:.2f} / {bare_return_p99_ms:.2f}",
+        },
+        WRITTEN
+        | {
+            "server told": "{server_memory}",
+            "server holds, MB": "{server_mb:,}",
+            "a writer's peak, MB": "{writer_peak_mb:,}",
+            "the reader's peak, MB": "{reader_peak_mb:,}",
+            "disk, with ceilings, MB": "{disk_mb:,}",
+            "all writing, s": "{seconds:,}",
+            "embeddings, s": "{embed_seconds:.1f}",
+            "check, s": "{check_seconds:.1f}",
+        },
+    ),
+    "kills": (
+        {
+            "store": "{store}",
+            "killed": "{victim}",
+            "times": "{rounds}",
+            "in the middle": "{cut_short}",
+            "lost trajectories": "{lost}",
+            "wrong graphs": "{wrong}",
+            "longest time down, s": "{longest_down_s:.1f}",
+        },
+    ),
+    "search_overhead": (
+        {
+            "rollouts": "{rollouts:,}",
+            "mean, ms": "{mean:.3f}",
+            "p50, ms": "{p50:.3f}",
+            "p99, ms": "{p99:.3f}",
+            "limit, ms": "{limit:.1f}",
+        },
+    ),
+    "judge": (
+        {
+            "target": "{target}",
+            "problem": "{problem}",
+            "outcome": "{outcome}",
+            "cold, s": "{cold_s:.2f}",
+            "warm, s": "{warm_s:.2f}",
+            "of it compile / verify / time, s": "{warm_compile_s:.2f} / {warm_verify_s:.2f}"
+            " / {warm_time_s:.2f}",
+            "seen, s": "{seen_s:.2f}",
+            "bare compile, s": "{bare_compile_s:.2f}",
+            "toolchain": "{toolchain}",
+        },
+    ),
+}
+"""Tables of a benchmark: heading -> what a cell shows of a row."""
 
 
 def document() -> str:
@@ -73,19 +124,24 @@ def section(name: str) -> str:
 
 
 def result_text(name: str, result: dict[str, Any]) -> str:
-    """One machine's figures as a table, with their circumstances."""
+    """One machine's figures as tables, with their circumstances."""
     machine = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
-    figures, columns = result["figures"], COLUMNS[name]
-    lines = [
-        f"`{result['command']}`, {result['date']}, {result['seconds']} s; {machine}.",
-        "",
+    figures = result["figures"]
+    lines = [f"`{result['command']}`, {result['date']}, {result['seconds']} s; {machine}.", ""]
+    for columns in COLUMNS[name]:
+        lines += table(columns, figures.get("rows", [figures]))
+    lines += [f"Not measured: {reason}\n" for reason in figures.get("not_measured", [])]
+    return "\n".join(lines)
+
+
+def table(columns: dict[str, str], rows: list[dict[str, Any]]) -> list[str]:
+    """The lines of a table, and an empty one."""
+    return [
         f"| {' | '.join(columns)} |",
         "|" + "---|" * len(columns),
+        *(f"| {' | '.join(cell.format(**row) for cell in columns.values())} |" for row in rows),
+        "",
     ]
-    for row in figures.get("rows", [figures]):
-        lines.append(f"| {' | '.join(cell.format(**row) for cell in columns.values())} |")
-    lines += ["", *(f"Not measured: {reason}\n" for reason in figures.get("not_measured", []))]
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
 from size to size. Writers are processes; in turn they merge prepared plans and ingest lines of
 JSON, whole pipeline. After that they write once more what the store was sent, every property of
 examples, trajectories and failures, to nodes without constraint, index or relationship: the
-ceiling; and a plain layout, 2 kB of text and 384 floats a node. Embeddings are made after an
-ingest, for the examples that stay at their pair. Reads have the server to themselves; RETURN 1
-follows each. Not measured: answers from a cold page cache.
+ceiling; and a plain layout, 2 kB of text and 384 floats a node. A warm-up goes before all that,
+and is deleted. Embeddings are made after an ingest, for the examples that stay at their pair. Reads
+have the server to themselves; RETURN 1 follows each. Not measured: answers from a cold page cache.
 """
 
 import argparse
@@ -35,6 +35,8 @@ SLICES = 24
 """Slices of a size that are measured with their ceilings."""
 MOST_BATCHES = 4
 """Of a writer, in a slice."""
+WARM_EXAMPLES = 40_000
+"""Written before anything is timed: compiling what runs often takes a JVM that long."""
 WARM_UP, QUERIES, NEAREST = 100, 500, 5
 PLAIN = "plain"
 
@@ -178,13 +180,23 @@ def rates(grown: Growth) -> dict[str, float]:
     }
 
 
-def measured(run: Run, server: Server, sizes: Sequence[int]) -> Iterator[dict[str, object]]:
+def warm_up(writers: Writers, server: Server, count: int, examples: int) -> None:
+    """Write some examples and their ceilings, and delete all but the techniques."""
+    grow(writers, count, examples)
+    with open_bare(server.settings) as bare:
+        bare.forget()
+
+
+def measured(
+    run: Run, server: Server, sizes: Sequence[int], warm: int
+) -> Iterator[dict[str, object]]:
     """A row for each size that the store grows to."""
     embedder = wiring.embedder(server.settings)
     texts = (Vector(embedder.space, embedder.embed([text])[0]) for text in reasonings(0))
     with closing(wiring.open_store(server.settings)) as store:
         hottest = most_walked()
         with writing(server, run.writers) as writers:
+            warm_up(writers, server, run.writers, warm)
             for before, size in pairwise((0, *sizes)):
                 say(f"{run.store}, {run.writers} writers, {size:,} examples")
                 start = time.perf_counter()
@@ -239,6 +251,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure ingest and reads of the graph stores.")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
     parser.add_argument("--runs", default=",".join(known), help=f"of {', '.join(known)}")
+    parser.add_argument("--warm", type=int, default=WARM_EXAMPLES, help="examples to warm up with")
     options = parser.parse_args()
     sizes = sorted(int(size) for size in options.sizes.split(","))
     missing, rows, left_out = install_neo4j.missing(), [], []
@@ -248,7 +261,7 @@ def main() -> None:
             left_out.append(f"Neo4j: {missing}")
             continue
         with run.server() as server:
-            rows += measured(run, server, sizes)
+            rows += measured(run, server, sizes, options.warm)
     print(json.dumps({"rows": rows, "not_measured": left_out}))
 
 

@@ -1,6 +1,7 @@
 """Runs benchmarks, keeps their figures with the machine's facts, and rewrites docs/benchmarks.md.
 
-    python benchmarks/run.py [graph] [search_overhead] [judge]       all three where none is named
+    python benchmarks/run.py [graph] [kills] [search_overhead] [judge]      all where none is named
+    python benchmarks/run.py graph --sizes 10000,100000                     options are passed on
 
 Standard library only; each benchmark is a script of its own that prints one JSON object. Figures
 of another machine: copy its files into benchmarks/results/ and run benchmarks/document.py.
@@ -15,12 +16,13 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-NAMES = ("graph", "search_overhead", "judge")
+NAMES = ("graph", "kills", "search_overhead", "judge")
 
 
 def machine() -> dict[str, str]:
@@ -52,18 +54,22 @@ def said(tool: str, *arguments: str) -> str:
     return "" if done.returncode else done.stdout.partition("\n")[0].strip()
 
 
-def measure(name: str, facts: dict[str, str]) -> Path:
+def measure(name: str, options: Sequence[str], facts: dict[str, str]) -> Path:
     """Run one benchmark and keep its figures; its own errors end the run."""
     date, start = datetime.now(UTC), time.perf_counter()
     script = ROOT / "benchmarks" / f"{name}.py"
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = os.environ | {"PYTHONPATH": path}
     done = subprocess.run(
-        [sys.executable, str(script)], cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True
+        [sys.executable, str(script), *options],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        check=True,
     )
     result = {
         "benchmark": name,
-        "command": f"python benchmarks/run.py {name}",
+        "command": " ".join(("python benchmarks/run.py", name, *options)),
         "date": f"{date:%Y-%m-%d %H:%M} UTC",
         "seconds": round(time.perf_counter() - start),
         "machine": facts,
@@ -79,13 +85,16 @@ def measure(name: str, facts: dict[str, str]) -> Path:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Run benchmarks and rewrite docs/benchmarks.md.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
-    names = parser.parse_args().names or NAMES
+    known, options = parser.parse_known_args()
+    names = known.names or NAMES
     if unknown := sorted(set(names) - set(NAMES)):
         parser.error(f"no benchmark {', '.join(unknown)}: know {', '.join(NAMES)}")
+    if options and len(names) > 1:
+        parser.error(f"{' '.join(options)}: for which benchmark? name one")
     facts = machine()
     RESULTS.mkdir(exist_ok=True)
     for name in names:
-        print(measure(name, facts).relative_to(ROOT))
+        print(measure(name, options, facts).relative_to(ROOT))
     subprocess.run([sys.executable, str(ROOT / "benchmarks" / "document.py")], check=True)
 
 

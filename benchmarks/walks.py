@@ -25,63 +25,13 @@ CODE_LINES, REASONING_WORDS = 34, 48
 START = start_id("cuda")
 IDS = tuple(f"cuda/technique-{number}" for number in range(TECHNIQUES))
 
-_WORDS = [
-    "the",
-    "loop",
-    "is",
-    "bound",
-    "by",
-    "memory",
-    "bandwidth",
-    "so",
-    "each",
-    "thread",
-    "should",
-    "load",
-    "neighbouring",
-    "words",
-    "once",
-    "and",
-    "keep",
-    "them",
-    "in",
-    "shared",
-    "memory",
-    "registers",
-    "while",
-    "warps",
-    "that",
-    "wait",
-    "hide",
-    "latency",
-    "of",
-    "global",
-    "stores",
-    "because",
-    "occupancy",
-    "divergence",
-    "coalescing",
-    "reuse",
-    "tile",
-    "block",
-    "stride",
-    "alignment",
-    "prefetch",
-    "unroll",
-    "factor",
-    "two",
-    "four",
-    "eight",
-    "sixteen",
-    "reduction",
-    "atomics",
-    "barrier",
-    "bank",
-    "conflict",
-    "vector",
-    "half",
-    "float",
-]
+_TEXT = """
+the loop is bound by memory bandwidth so each thread should load neighbouring words once and keep
+them in shared memory registers while warps that wait hide latency of global stores because
+occupancy divergence coalescing reuse tile block stride alignment prefetch unroll factor two four
+eight sixteen reduction atomics barrier bank conflict vector half float
+"""
+_WORDS = tuple(_TEXT.split())
 
 
 def vocabulary() -> list[Technique]:

@@ -7,6 +7,6 @@ MATCH (source:Technique {id: path[step]})-[example:TRANSITION]->
       (target:Technique {id: path[step + 1]})
 WITH step, source, example, target
 ORDER BY step, example.verified DESC, coalesce(example.effect, 0.0) DESC, example.id
-WITH step, source, target, collect(example)[..5] AS examples
+WITH step, source, target, collect(example)[..3] AS examples
 UNWIND examples AS example
 RETURN source, example, target

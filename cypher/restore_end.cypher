@@ -1,4 +1,5 @@
-// The graph is restored.
-// Parameters: none. Columns: none.
+// The graph is restored; its embeddings, of the same model as before, are still to be made.
+// Parameters: model, dimension (null where it had none). Columns: none.
 MATCH (m:Meta)
+SET m.embedding_model = $model, m.dimension = $dimension
 REMOVE m.restoring

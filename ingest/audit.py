@@ -167,7 +167,7 @@ def _low_margins(
     found = []
     for one in verdicts:
         key, rival = current(one.technique), one.runner_up and current(one.runner_up)
-        if key not in scene.usage or rival not in scene.usage or rival == key or rival is None:
+        if one.stage == "new" or key not in scene.usage or rival not in {*scene.usage} - {key}:
             continue
         margin = round(one.score - (one.runner_up_score or 0.0), 3)
         words = spelling(one.label)

@@ -276,10 +276,11 @@ def embedder(settings: Settings, known: "EmbeddingSpace | None" = None) -> "Embe
         settings.embedder or unset, settings.ollama_url, timeout=settings.model_timeout_seconds
     )
     if known is not None and opened.space != known:
+        remedy = "" if spec_of(opened.space) == unset else f"set REGRAPH_EMBEDDER={unset}, or "
         raise BadInput(
             f"the graph holds embeddings of {known.model} ({known.dimension} dimensions), not of"
-            f" {opened.space.model} ({opened.space.dimension}): set REGRAPH_EMBEDDER={unset}, or"
-            " change the graph with regraph graph reembed"
+            f" {opened.space.model} ({opened.space.dimension}): {remedy}change the graph with"
+            " regraph graph reembed --embedder"
         )
     return opened
 
@@ -314,7 +315,10 @@ def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSear
         bench = stack.enter_context(_bench(settings, choice.judge, problem, task.target))
         header = _header(choice, task, model.name, bench)
         reader = GraphReader(
-            partial(open_store, settings, retry_seconds=2.0), bench.device, header.excluded
+            partial(open_store, settings, retry_seconds=2.0),
+            bench.device,
+            header.excluded,
+            partial(embedder, settings),
         )
         stack.callback(reader.close)
         world = World(

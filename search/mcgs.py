@@ -106,7 +106,7 @@ class _Growth:
         self._neighbours = cache(world.neighbours)  # fixed for the run
         self._settings = settings
         self._proposer = proposer
-        self._advice = Adviser(world.examples, settings.examples)
+        self._advice = Adviser(world.examples, settings.examples, settings.retrieval)
         self._tree = tree
 
     def plant(self, task: Task) -> State:
@@ -125,7 +125,7 @@ class _Growth:
                 technique=action.technique.id,
                 attempt=len(action.samples),
                 code=state.code,
-                advice=self._advice(state.technique, action.technique),
+                advice=self._advice(state.technique, action.technique, state.code),
             )
         )
         if record.outcome is None:

@@ -108,7 +108,7 @@ class _Walker:
         self._neighbours = cache(world.neighbours)  # fixed for the run
         self._settings = settings
         self._proposer = proposer
-        self._advice = Adviser(world.examples, settings.examples)
+        self._advice = Adviser(world.examples, settings.examples, settings.retrieval)
         self._counters = counters
         self._rng = rng
         self._attempts: dict[tuple[tuple[str, ...], str], int] = defaultdict(int)
@@ -183,7 +183,7 @@ class _Walker:
             technique=chosen.id,
             attempt=self._attempts[here],
             code=code,
-            advice=self._advice(technique, chosen),
+            advice=self._advice(technique, chosen, code),
         )
         try:
             step = self._proposer.sample(request)

@@ -7,7 +7,6 @@ failure, and the answer's format at the very end (models.md section 4).
 
 import difflib
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,8 +15,9 @@ from string import Template
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example
 from regraph_kg.models.prompt import Prompt, PromptKey
-from regraph_kg.models.run import Task
+from regraph_kg.models.run import Retrieval, Task
 from regraph_kg.models.technique import Technique
+from regraph_kg.search.world import AskExamples
 
 VERSION = 1
 """Of the templates and of how they are put together. History: 1 (2026-11) first version."""
@@ -64,21 +64,25 @@ def render(
 class Adviser:
     """Writes the part of a prompt that names one technique and shows how it was applied before."""
 
-    def __init__(self, examples: Callable[[str, str], tuple[Example, ...]], limit: int) -> None:
-        """`examples` of two technique ids, best first; the first `limit` are shown."""
+    def __init__(self, examples: AskExamples, limit: int, retrieval: Retrieval = "best") -> None:
+        """The first `limit` examples are shown, of those that come first by `retrieval`."""
         self._examples = examples
         self._limit = limit
-        self._written: dict[tuple[str, str], str] = {}
+        self._near = retrieval == "near"
+        self._written: dict[tuple[str, ...], str] = {}
 
-    def __call__(self, source: str, technique: Technique) -> str:
-        """Advice to apply `technique` to code that `source` led to; written once a transition."""
-        transition = (source, technique.id)
-        if transition not in self._written:
-            self._written[transition] = self._write(source, technique)
-        return self._written[transition]
+    def __call__(self, source: str, technique: Technique, code: str = "") -> str:
+        """Advice to apply `technique` to `code`, which `source` led to.
 
-    def _write(self, source: str, technique: Technique) -> str:
-        examples = self._examples(source, technique.id)[: self._limit] if self._limit else ()
+        It is written once a transition, or where it hangs on the code, once a code.
+        """
+        about = (source, technique.id, code) if self._near else (source, technique.id)
+        if about not in self._written:
+            self._written[about] = self._write(technique, about)
+        return self._written[about]
+
+    def _write(self, technique: Technique, about: tuple[str, ...]) -> str:
+        examples = self._examples(*about)[: self._limit] if self._limit else ()
         return "\n\n".join(
             [
                 _fill("technique", name=technique.name, definition=technique.definition),

@@ -4,11 +4,14 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.graph import Example, Neighbourhood
+from regraph_kg.models.graph import EmbeddingSpace, Example, Neighbourhood, Vector
+
+if TYPE_CHECKING:
+    from regraph_kg.llm.embedder import Embedder
 
 T = TypeVar("T")
 
@@ -23,9 +26,19 @@ class GraphReader:
     """
 
     def __init__(
-        self, open_store: Callable[[], GraphStore], device: str, excluded: str | None
+        self,
+        open_store: Callable[[], GraphStore],
+        device: str,
+        excluded: str | None,
+        open_embedder: "Callable[[EmbeddingSpace], Embedder] | None" = None,
     ) -> None:
-        """`open_store` is called when the first question comes."""
+        """`open_store` is called when the first question comes.
+
+        `open_embedder` opens the embedder of the graph's space; without one, and for a graph
+        without embeddings, examples come best first.
+        """
+        self._open_embedder = open_embedder
+        self._embedder: Embedder | None = None
         self._open = open_store
         self._device, self._excluded = device, excluded
         self._store: GraphStore | None = None
@@ -39,11 +52,16 @@ class GraphReader:
             )
         )
 
-    def examples(self, source: str, target: str) -> tuple[Example, ...]:
-        """Examples of a transition, best first."""
+    def examples(self, source: str, target: str, code: str = "", /) -> tuple[Example, ...]:
+        """Examples of a transition, best first, or those nearest to `code`."""
+        vector = self._place(code) if code else None
         return self._ask(
             lambda store: store.examples(
-                source, target, device=self._device, exclude_problem=self._excluded
+                source,
+                target,
+                device=self._device,
+                exclude_problem=self._excluded,
+                near=vector,
             )
         )
 
@@ -53,6 +71,15 @@ class GraphReader:
         if store is not None:
             with suppress(StoreError):  # it is lost already
                 store.close()
+
+    def _place(self, code: str) -> Vector | None:
+        """Where `code` lies among the graph's embeddings, if there are any."""
+        if self._embedder is None and self._open_embedder is not None:
+            space = self._ask(lambda store: store.embedding_space())
+            self._embedder = None if space is None else self._open_embedder(space)
+        if self._embedder is None:
+            return None
+        return Vector(self._embedder.space, self._embedder.embed([code])[0])
 
     def _ask(self, question: Callable[[GraphStore], T]) -> T:
         for pause in PAUSES:

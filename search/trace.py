@@ -14,6 +14,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Literal, Self, TypeVar
@@ -101,9 +102,7 @@ class Trace:
             neighbours=lambda technique: self._recall(
                 "neighbours", technique, _NEIGHBOURS, lambda: live.neighbours(technique)
             ),
-            examples=lambda source, target: self._recall(
-                "examples", f"{source} {target}", _EXAMPLES, lambda: live.examples(source, target)
-            ),
+            examples=partial(self._examples, live),
             complete=lambda prompt: self._recall(
                 "reply", prompt.key.model_dump_json(), _REPLY, lambda: live.complete(prompt)
             ),
@@ -114,6 +113,16 @@ class Trace:
                 "final", code_hash(candidate.code), _REPORT, lambda: live.evaluate_final(candidate)
             ),
         )
+
+    def _examples(
+        self, live: World, source: str, target: str, code: str = ""
+    ) -> tuple[Example, ...]:
+        if not code:
+            ask, key = partial(live.examples, source, target), f"{source} {target}"
+        else:
+            ask = partial(live.examples, source, target, code)
+            key = f"{source} {target} {code_hash(code)}"
+        return self._recall("examples", key, _EXAMPLES, ask)
 
     def record(self, record: SimulationRecord) -> None:
         """Append `record`, or see it come out as before where the file already holds it."""

@@ -2,10 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.graph import Example, Neighbourhood
 from regraph_kg.models.prompt import Prompt, Reply
+
+
+class AskExamples(Protocol):
+    """Examples of a transition."""
+
+    def __call__(self, source: str, target: str, code: str = "", /) -> tuple[Example, ...]:
+        """Of two technique ids: best first, or nearest to `code` first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +25,7 @@ class World:
 
     neighbours: Callable[[str], Neighbourhood]
     """Technique id -> its successors."""
-    examples: Callable[[str, str], tuple[Example, ...]]
-    """Two technique ids -> examples of the transition, best first."""
+    examples: AskExamples
     complete: Callable[[Prompt], Reply]
     """Raises `AnswersPending` where the answer is to come by file: noted, and asked then."""
     evaluate: Callable[[Candidate], EvalReport]

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import pytest
 
-KNOWN = ("neo4j", "neo4j-2026", "gpu", "nvcc", "ollama", "browser")
+KNOWN = ("neo4j", "neo4j-2026", "gpu", "nvcc", "ollama", "browser", "embed")
 """What `--require` may name."""
 
 

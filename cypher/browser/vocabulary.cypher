@@ -2,18 +2,16 @@
 // Every technique of a target: how much is known of it, and what a curator should look at.
 // Parameters: target
 // :param target => 'cuda'
-// Columns: technique, id, examples, steps to it, steps from it, other names, look at, definition
+// Columns: technique, examples, steps to it, steps from it, look at, definition, other names, id
 MATCH (t:Technique {target: $target})
 WITH t,
      COUNT { MATCH (s)-[:NEXT]->(t) RETURN DISTINCT s } AS sources,
      COUNT { MATCH (t)-[:NEXT]->(d) RETURN DISTINCT d } AS successors,
      reduce(sum = 0, n IN COLLECT { MATCH ()-[n:NEXT]->(t) RETURN n.examples } | sum + n) AS examples
 RETURN t.name AS technique,
-       t.id AS id,
        examples,
        sources AS `steps to it`,
        successors AS `steps from it`,
-       t.aliases AS `other names`,
        CASE
          WHEN t.id ENDS WITH '/start' THEN ''
          WHEN t.review THEN 'new: needs review'
@@ -21,6 +19,8 @@ RETURN t.name AS technique,
          WHEN examples = 0 THEN 'never seen'
          ELSE ''
        END AS `look at`,
-       t.definition AS definition
+       t.definition AS definition,
+       t.aliases AS `other names`,
+       t.id AS id
 ORDER BY examples DESC, id
 LIMIT 500

@@ -28,6 +28,8 @@ from regraph_kg.models.technique import Technique
 DECISIONS_AT_ONCE = 1_000
 LINES_AT_ONCE = 100
 """Lines restored in one transaction."""
+UNINDEX = ("vectors_unindex_embedding", "vectors_unindex_embedding_2")
+"""Vector indexes of a graph that was in the database before may be of another dimension."""
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -72,7 +74,7 @@ class Backup:
                     except BadInput as error:
                         raise BadInput(f"{path}:{some[0][0]}: {error}") from None
                     yield file.tell()
-            self._bolt.write(lambda ask: ask("restore_end"))
+            self._bolt.write(partial(_end, space=head.embedding))
 
     def close(self) -> None:
         """Release the connection; idempotent."""
@@ -119,7 +121,17 @@ class Backup:
                 " (REGRAPH_STORE, REGRAPH_STORE_DATABASE, REGRAPH_DATA_DIR)"
             )
         migrate.prepare(self._bolt, restoring=True)
+        for unindex in UNINDEX:
+            self._bolt.write(partial(_do, name=unindex))
         self._bolt.write(lambda ask: ask("restore_begin", backup=digest, bound=bound))
+
+
+def _do(ask: Ask, name: str) -> None:
+    ask(name)
+
+
+def _end(ask: Ask, space: Space | None) -> None:
+    ask("restore_end", model=space and space.model, dimension=space and space.dimension)
 
 
 def _techniques(ask: Ask) -> list[Technique]:

@@ -110,7 +110,7 @@ def to_undo(curations: Sequence[Curation], number: int | None) -> Curation:
 def pack(many: Sequence[Places]) -> str:
     """Places as compact text; equal places give equal text."""
     trajectories = [_by_trajectory(places) for places in many]
-    return base64.b64encode(zlib.compress(json.dumps(trajectories).encode(), 9)).decode()
+    return base64.b64encode(zlib.compress(json.dumps(trajectories).encode())).decode()
 
 
 def unpack(text: str) -> tuple[Places, ...]:

@@ -137,7 +137,7 @@ def _prepare(database: Any) -> None:
     """Make the types and functions that Bolt clients cannot make, as this version has them."""
     schema = database._java_db.getSchema()
     if schema.hasFunctionLibrary(LIBRARY):
-        schema.dropFunctionLibrary(LIBRARY)
+        schema.unregisterFunctionLibrary(LIBRARY)
     for statement in queries.statements("start", "embedded"):
         database.command("sql", statement)
 

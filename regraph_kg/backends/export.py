@@ -26,10 +26,10 @@ class Exported:
     """When each failure was merged, where that was noted."""
 
 
-def export(bolt: Bolt, page: int = PAGE) -> Iterator[Exported]:
+def export(bolt: Bolt) -> Iterator[Exported]:
     """Every trajectory; what is merged meanwhile may or may not be among them."""
     last = ""
-    while found := bolt.read(partial(_page, after=last, limit=page)):
+    while found := bolt.read(partial(_page, after=last, limit=PAGE)):
         yield from found
         last = found[-1].id
 

@@ -37,7 +37,7 @@ def reembed(
 
     settings = read_settings(embedder=embedder)
     with closing(wiring.open_store(settings)) as store:
-        if settings.embedder is None:
+        if not settings.embedder:
             chosen = wiring.embedder(settings, store.embedding_space())
             _show(store.embed(chosen.space, chosen.embed))
         else:

@@ -16,6 +16,7 @@ from regraph_kg.models.run import (
     Method,
     PaperSettings,
     Preset,
+    Retrieval,
     RunSummary,
     SearchChoice,
     SearchSettings,
@@ -39,6 +40,7 @@ class Options:
     problem: str
     method: Method | None
     preset: Preset | None
+    retrieval: Retrieval | None
     target: Target | None
     budget: int | None
     seed: int | None
@@ -63,6 +65,14 @@ def optimize(  # noqa: PLR0913 (a command's options)
     preset: Annotated[
         Preset | None,
         typer.Option(help="MCGS as improved here, or as in the paper.", show_default="default"),
+    ] = None,
+    retrieval: Annotated[
+        Retrieval | None,
+        typer.Option(
+            help="Examples in a prompt: a transition's best, or those whose reasoning is nearest to"
+            " the present code.",
+            show_default="best",
+        ),
     ] = None,
     target: Annotated[
         Target | None,
@@ -117,6 +127,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
         problem=problem,
         method=method,
         preset=preset,
+        retrieval=retrieval,
         target=target,
         budget=budget,
         seed=seed,
@@ -151,7 +162,7 @@ def choose(options: Options, model: str) -> SearchChoice:
     )
     if options.resume:
         was = read_header(options.resume)
-        asked = options.method or options.preset
+        asked = options.method or options.preset or options.retrieval
         usual = replace(
             usual,
             target=was.target,
@@ -178,9 +189,14 @@ def resume_command(options: Options, trace: Path) -> str:
 
 def _settings(options: Options) -> SearchSettings:
     if options.method != "standard":
-        return PaperSettings() if options.preset == "paper" else McgsSettings()
-    if options.preset is not None:
-        raise BadInput(f"preset {options.preset} is for mcgs; leave it out with --method standard")
+        retrieval = options.retrieval or "best"
+        if options.preset == "paper":
+            return PaperSettings(retrieval=retrieval)
+        return McgsSettings(retrieval=retrieval)
+    for name in ("preset", "retrieval"):
+        given = getattr(options, name)
+        if given is not None:
+            raise BadInput(f"{name} {given} is for mcgs; leave it out with --method standard")
     return StandardSettings()
 
 

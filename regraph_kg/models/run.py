@@ -27,6 +27,11 @@ class Task:
     signature: str
 
 
+Retrieval = Literal["best", "near"]
+"""Which examples of a transition a prompt shows: the best (method.md 3), or those whose reasoning
+is most similar to the present code."""
+
+
 class McgsSettings(Frozen):
     """MCGS, method.md 3.2; the symbols there are named here. Defaults are provisional."""
 
@@ -59,6 +64,7 @@ class McgsSettings(Frozen):
     """What one try on another device of the target counts in the prior (ours: 3.2 has none)."""
     examples: int = Field(default=2, ge=0)
     """Examples of the transition in a prompt at most."""
+    retrieval: Retrieval = "best"
 
 
 class PaperSettings(Frozen):
@@ -73,6 +79,7 @@ class PaperSettings(Frozen):
     steps: int = Field(default=8, ge=1)
     """L: steps of selection and rollout together."""
     examples: int = Field(default=2, ge=0)
+    retrieval: Retrieval = "best"
 
 
 class StandardSettings(Frozen):

@@ -97,21 +97,24 @@ class Shown:
 SHOWN = f"""(frame => ({{
   text: frame.innerText,
   table: [...frame.querySelectorAll('tr')].map(
-    row => [...row.querySelectorAll('[role]')].map(cell => cell.innerText)),
+    row => [...row.querySelectorAll('[role]:not([class*=actions-cell])')].map(
+      cell => cell.innerText)),
   nodes: [...frame.querySelectorAll('.neod3viz g.node')].map(
-    node => [...node.querySelectorAll('text')].map(line => line.textContent).join(' ').trim()),
+    node => [...node.querySelectorAll('text')].map(line => line.textContent.trim()).join(' ')),
   arrows: [...frame.querySelectorAll('.neod3viz g.relationship')].map(arrow => arrow.textContent),
   elements: document.querySelectorAll('*').length,
 }}))({FRAMES}[0])"""
 
 
 STATE = f"""(frame => {{
+  const find = name => frame.querySelector(`[data-testid=${{name}}]`);
   const nodes = [...frame.querySelectorAll('.neod3viz g.node')];
-  const drawn = nodes.length || !frame.querySelector('[data-testid=cypherFrameSidebarVisualization]');
-  const loaded = frame.querySelector('[data-testid=frame-loaded-contents]');
-  return loaded && drawn ? nodes.map(node => node.getAttribute('transform')).join() : null;
+  const answered = frame.innerText.startsWith(':') || find('frame-loaded-contents');
+  const drawn = nodes.length || !find('cypherFrameSidebarVisualization');
+  const places = nodes.map(node => node.getAttribute('transform'));
+  return answered && drawn ? frame.getBoundingClientRect().top + places.join() : null;
 }})({FRAMES}[0])"""
-"""Null while the frame has no answer or no picture yet; else where the nodes are."""
+"""Null while the frame has no answer or no picture yet; else where it and its nodes are."""
 
 
 class Browser:
@@ -153,12 +156,12 @@ class Browser:
 
 @contextmanager
 def opened(
-    served: Served, profile: Path, width: int = 1280, height: int = 860
+    served: Served, profile: Path, width: int = 1280, height: int = 860, scale: float = 1
 ) -> Iterator[Browser]:
     """Show the Browser and log in."""
     settings = served.settings
     with chromium(profile) as page:
-        page.size(width, height)
+        page.size(width, height, scale)
         page.open(served.url)
         page.box("[data-testid=boltaddress]")
         time.sleep(0.5)  # the form is filled by its own script first

@@ -47,7 +47,7 @@ def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path
     assert "Successfully set your parameters" in browser.run(query("parameters")).text
 
     table = browser.run(query("strongest-transitions")).table
-    assert table[0][1:] == [
+    assert table[0] == [
         "after",
         "apply",
         "times faster",
@@ -57,7 +57,7 @@ def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path
         "without repair",
         "examples",
     ]
-    assert table[1][1:4] == ['"serial code"', '"Thread per element"', "20.63"]
+    assert table[1][:3] == ['"serial code"', '"Thread per element"', "20.63"]
 
     picture = browser.run(query("map-of-a-target"))
     assert "Thread per element" in picture.nodes
@@ -69,5 +69,5 @@ def test_what_optimize_and_examples_print_draws_the_path_as_pasted(browser: Brow
     browser.run(":config {autoComplete: false}")
     shown = browser.run(wiring.browser_query(PATH))
     assert sorted(shown.nodes) == ["Memory coalescing", "Thread per element", "serial code"]
-    assert len(shown.arrows) == 10, "five of each step"
+    assert len(shown.arrows) == 6, "three of each step"
     assert any(caption.startswith("matmul") for caption in shown.arrows)

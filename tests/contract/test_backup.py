@@ -1,9 +1,10 @@
 """Contract: a backup holds everything, is the same bytes for the same graph, and comes back."""
 
 import json
+import struct
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -11,17 +12,19 @@ from pathlib import Path
 import pytest
 
 from regraph_kg import wiring
-from regraph_kg.backends.bolt import Bolt
-from regraph_kg.backends.export import export
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.curation import Note
-from regraph_kg.models.graph import Relabelled
+from regraph_kg.models.graph import EmbeddingSpace, Relabelled
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, failure, measured, plan
-from tests.stores import address, cypher, wipe
+from tests.stores import cypher, environment, wipe
 
 REGRAPH = str(Path(sys.executable).parent / "regraph")
 HOSTILE = "'}) DETACH DELETE n //\u2028\u202e\\ \"\n\ttab é \U0001f600"
+
+
+def embedded(texts: Sequence[str]) -> list[bytes]:
+    return [struct.pack("<2f", 1.0, 0.0) for _ in texts]
 
 
 def fill(settings: Settings) -> None:
@@ -44,6 +47,7 @@ def fill(settings: Settings) -> None:
                 guessed if label.technique == "cuda/b" else label for label in one.labels
             )
             store.merge([replace(one, labels=labels, created=f"2026-11-2{number}T00:00:00Z")])
+        list(store.embed(EmbeddingSpace("m", 2), embedded))
     with closing(wiring.open_curator(settings)) as curator:
         curator.merge("cuda/c", ["cuda/d"], Note("somebody", HOSTILE))
         curator.rename("cuda/a", "Another name", Note("somebody"))
@@ -70,6 +74,7 @@ def state(settings: Settings) -> object:
             store.techniques(),
             store.stats(),
             store.bound(),
+            store.embedding_space(),
         )
 
 
@@ -89,6 +94,8 @@ def test_a_backup_brings_everything_back_and_is_the_same_bytes_again(
     assert len(failed) == 4
     wipe(store_settings)
     assert restored(store_settings, tmp_path / "one")
+    with closing(wiring.open_store(store_settings)) as store:
+        list(store.embed(EmbeddingSpace("m", 2), embedded))
     assert (state(store_settings), log(store_settings)) == (before, told)
     again = cypher(store_settings, "MATCH (f:Failure) RETURN f.id AS i, f.code AS c ORDER BY i")
     assert again == failed
@@ -184,34 +191,25 @@ def test_a_bad_line_is_named(embedded_settings: Settings, tmp_path: Path) -> Non
         restored(embedded_settings, tmp_path / "bad")
 
 
-def test_pages_of_any_size_give_the_same_trajectories(store_settings: Settings) -> None:
-    fill(store_settings)
-    with closing(Bolt(address(store_settings))) as bolt:
-        whole = [one for one in export(bolt)]
-        assert len(whole) == 8
-        assert all(list(export(bolt, page)) == whole for page in (1, 3))
-
-
 def run(env: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [REGRAPH, *words], env=env, capture_output=True, text=True, timeout=120, check=False
     )
 
 
-def test_the_commands(
-    store_settings: Settings, store_env: Mapping[str, str], tmp_path: Path
-) -> None:
-    fill(store_settings)
+def test_the_commands(embedded_settings: Settings, tmp_path: Path) -> None:
+    fill(embedded_settings)
+    env = environment(embedded_settings)
     file = tmp_path / "graph.jsonl"
-    done = run(store_env, "graph", "backup", str(file))
+    done = run(env, "graph", "backup", str(file))
     assert (done.returncode, done.stderr) == (0, "")
-    refused = run(store_env, "graph", "backup", str(tmp_path / "absent" / "graph.jsonl"))
+    refused = run(env, "graph", "backup", str(tmp_path / "absent" / "graph.jsonl"))
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == [file]
-    before = state(store_settings)
-    wipe(store_settings)
-    done = run(store_env, "graph", "restore", str(file))
+    before = state(embedded_settings)
+    wipe(embedded_settings)
+    done = run(env, "graph", "restore", str(file))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("restored: ")
-    assert state(store_settings) == before
+    assert state(embedded_settings) == before

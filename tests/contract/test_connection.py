@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.graph import GraphStore
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
-from tests.stores import address, cypher
+from tests.stores import address, cypher, environment
 
 REGRAPH = str(Path(sys.executable).parent / "regraph")
 
@@ -130,8 +129,9 @@ def test_a_reader_waits_for_what_its_own_writer_wrote(
 
 
 def test_a_ctrl_c_in_the_middle_of_an_ingest_is_one_line_and_run_again_it_is_whole(
-    store_settings: Settings, store_env: Mapping[str, str], tmp_path: Path
+    embedded_settings: Settings, tmp_path: Path
 ) -> None:
+    env = environment(embedded_settings)
     plans = [plan(code=f"int x{number};") for number in range(3000)]
     text = "".join(f"{one.trajectory.model_dump_json(by_alias=True)}\n" for one in plans)
     (tmp_path / "many.jsonl").write_text(text)
@@ -139,15 +139,15 @@ def test_a_ctrl_c_in_the_middle_of_an_ingest_is_one_line_and_run_again_it_is_who
     command = [REGRAPH, "ingest", str(tmp_path / "many.jsonl")]
     command += ["--vocabulary", str(tmp_path / "none.json")]
     running = subprocess.Popen(
-        command, env=store_env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     count = "MATCH (t:Trajectory) RETURN count(t) AS n"
-    while not cypher(store_settings, count)[0]["n"]:  # it is at work
+    while not cypher(embedded_settings, count)[0]["n"]:  # it is at work
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     out, said = running.communicate(timeout=60)
     assert (running.returncode, out) == (4, "")
     assert said == "regraph: interrupted; run the same command again\n"
-    with closing(wiring.open_store(store_settings)) as store:
+    with closing(wiring.open_store(embedded_settings)) as store:
         assert 0 < store.stats().trajectories < 3000
         assert store.check() == ()

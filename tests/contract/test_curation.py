@@ -1,12 +1,15 @@
 """Contract: curations carry everything exactly, and undoing them leaves no trace."""
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from regraph_kg import wiring
-from regraph_kg.errors import BadInput
+from regraph_kg.backends.decisions import pack, unpack
+from regraph_kg.backends.rewrite import Place
+from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.models.curation import Curation, Note, Part
 from regraph_kg.models.graph import MergePlan
@@ -448,3 +451,50 @@ def test_examples_beyond_the_bound_go_along(store: GraphStore, curator: Curator)
     curator.undo(None, ME)
     assert everything(store)[:3] == all_before
     assert sound(store)
+
+
+def test_usage_counts_what_leads_to_and_from_each_technique(
+    store: GraphStore, curator: Curator
+) -> None:
+    store.merge([*some_plans(), plan("d", failures=[failure("e", 0)])])
+    found = {
+        one.technique.id[5:]: (one.examples, one.tried, one.leaving) for one in curator.usage()
+    }
+    assert found["d"] == (1, 0, 0)
+    assert found["e"] == (0, 1, 0)
+    assert found["c"] == (3, 5, 1)
+    labels = {one.technique.id: one.labels for one in curator.usage()}
+    assert (labels["cuda/b"], labels["cuda/e"]) == (("Label b",), ())
+
+
+def test_verdicts_are_what_ingests_were_not_sure_of(store: GraphStore, curator: Curator) -> None:
+    sent = plan("ab")
+    doubtful = replace(
+        sent.labels[1], stage="lexical", score=0.5, runner_up="cuda/a", runner_up_score=0.4
+    )
+    store.merge([replace(sent, labels=(sent.labels[0], doubtful))])
+    (told,) = curator.verdicts()
+    assert (told.label, told.technique, told.score) == ("Label b", "cuda/b", 0.5)
+    assert (told.runner_up, told.runner_up_score, told.target) == ("cuda/a", 0.4, "cuda")
+
+
+def test_a_curation_that_finds_an_example_missing_writes_nothing(
+    store: GraphStore, curator: Curator, store_settings: Settings
+) -> None:
+    store.merge(some_plans())
+    lost = "MATCH (:Technique {id: 'cuda/a'})-[r:TRANSITION]->(:Technique {id: 'cuda/b'}) DELETE r"
+    cypher(store_settings, lost)
+    before = (store.techniques(), store.transitions())
+    with pytest.raises(StoreError, match="regraph graph check --repair"):
+        curator.merge("cuda/c", ["cuda/b"], ME)
+    assert ((store.techniques(), store.transitions()), curator.log()) == (before, ())
+
+
+def test_what_66000_steps_take_to_undo_fits_into_one_entry() -> None:
+    steps = frozenset(
+        Place(hashlib.sha256(f"{number // 3}".encode()).hexdigest(), 1 + number % 3)
+        for number in range(66_000)
+    )
+    text = pack([steps, frozenset()])
+    assert len(text) < 2**21
+    assert unpack(text) == (steps, frozenset())

@@ -143,7 +143,7 @@ def test_transitions_are_ordered_by_source_target_and_device(store: GraphStore) 
 def test_export_brings_every_page_in_order(
     store: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("regraph_kg.backends.store.EXPORT_PAGE", 3)
+    monkeypatch.setattr("regraph_kg.backends.export.PAGE", 3)
     plans = [plan("ab", code=f"{i}") for i in range(8)]
     store.merge(plans)
     expected = sorted(one.trajectory.id for one in plans)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from regraph_kg.models.graph import MergePlan, Relabelled
 from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
 from tests.contract.plans import failure, plan
+from tests.ingest.trajectories import row, write
 from tests.stores import environment
 
 
@@ -48,7 +50,11 @@ class Desk:
 
     def run(self, *words: str) -> Ended:
         """`regraph techniques WORDS` in this process."""
-        self.patch.setattr(sys, "argv", ["regraph", "techniques", *words])
+        return self.regraph("techniques", *words)
+
+    def regraph(self, *words: str | Path) -> Ended:
+        """`regraph WORDS` in this process."""
+        self.patch.setattr(sys, "argv", ["regraph", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             app.main()
         said = self.capture.readouterr()
@@ -281,3 +287,45 @@ def test_only_the_first_of_many_findings_are_printed(desk: Desk) -> None:
     assert "22 orphan, of which 2 are not shown (--all)" in shown
     assert shown.count("\norphan: ") == 19
     assert desk.run("audit", "--all").out.count("\norphan: ") == 21
+
+
+def test_files_ingested_again_land_where_the_names_lead_now(
+    desk: Desk, tmp_path: Path, embedded_settings: Settings
+) -> None:
+    """Vocabulary file, old file and new file: none of them brings back what was curated away."""
+    (tmp_path / "techniques.json").write_text(
+        json.dumps([one.model_dump() for one in (TILING, PADDING)])
+    )
+    desk.patch.setenv("REGRAPH_CORPUS", str(tmp_path))
+    old = write(tmp_path / "old.jsonl", row(1, "Pad", "Padded tiles"), row(2, "Odd trick"))
+    new_steps = [row(3, "pads", "Padded tile", "odd tricks"), row(4, "Bank conflict paddings")]
+    given = row(5, "Whatever")
+    given["steps"][0]["technique"] = "cuda/padding"
+    new_file = write(tmp_path / "new.jsonl", *new_steps, given)
+    assert desk.regraph("ingest", old, "--relabel", "exact").code == 0
+
+    desk.run("merge", "cuda/tiling", "cuda/padding", "--why", "test")
+    desk.run("split", "cuda/tiling", "--aliases", "padded tile", "--why", "test")
+    desk.run("rename", "cuda/odd-trick", "Fine trick", "--id", "cuda/fine", "--why", "test")
+    before = desk.store.techniques()
+    again = json.loads(desk.regraph("ingest", "--json", old, "--relabel", "exact").out)
+    assert (again["added"], again["known"], again["techniques"]) == (0, 2, 0)
+    assert desk.store.techniques() == before
+
+    assert desk.regraph("ingest", new_file, "--relabel", "exact").code == 0
+    assert [one.id for one in desk.store.techniques()] == [one.id for one in before]
+    paths = {
+        one.steps[0].label: [step.technique for step in one.steps] for one in desk.store.export()
+    }
+    assert paths["pads"] == ["cuda/tiling", "cuda/padded-tile", "cuda/fine"]
+    assert paths["Bank conflict paddings"] == ["cuda/tiling"]
+    assert paths["Whatever"] == ["cuda/tiling"]
+    assert desk.store.check() == ()
+    for _ in range(3):
+        assert desk.run("undo").code == 0
+    paths = {
+        one.steps[0].label: [step.technique for step in one.steps] for one in desk.store.export()
+    }
+    assert paths["pads"] == ["cuda/padding", "cuda/tiling", "cuda/odd-trick"]
+    assert paths["Pad"] == ["cuda/padding", "cuda/tiling"]
+    assert desk.store.check() == ()

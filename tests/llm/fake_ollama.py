@@ -44,7 +44,7 @@ class FakeOllama:
     embeds: list[dict[str, Any]] = field(default_factory=list)
     """The body of every /api/embed so far."""
     faults: list[str] = field(default_factory=list)
-    """What goes wrong next, one a chat: "die", or a body to answer with ("<status> <text>")."""
+    """What goes wrong next, one a request: "die", or a body to answer with ("<status> <text>")."""
     url: str = ""
     slot: threading.Lock = field(default_factory=threading.Lock)
 
@@ -79,11 +79,11 @@ class FakeOllama:
         }
 
     def embedded(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Unit vectors that the letters of a text decide; "" has none."""
+        """Unit vectors that a text decides; "" has none."""
         texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
         if max(map(len, texts), default=0) > self.models[body["model"]].context:
             return 400, {"error": "the input length exceeds the context length"}
-        return 200, {"embeddings": [_letters(text) for text in texts if text]}
+        return 200, {"embeddings": [_direction(text) for text in texts if text]}
 
     def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Status and body for a chat; the caller takes the time that the tokens cost."""
@@ -139,10 +139,11 @@ def _completion(fake: FakeOllama, body: dict[str, Any]) -> tuple[int, dict[str, 
     return 200, {"model": body["model"], "choices": [choice], "usage": usage}
 
 
-def _letters(text: str) -> list[float]:
-    counts = [text.count(letter) + 0.1 for letter in "abcdefghijklmnop"]
-    size = sum(count * count for count in counts) ** 0.5
-    return [count / size for count in counts]
+def _direction(text: str) -> list[float]:
+    random = Random(text)
+    values = [random.gauss() for _ in range(16)]
+    size = sum(value * value for value in values) ** 0.5
+    return [value / size for value in values]
 
 
 def _generated(model: FakeModel, body: dict[str, Any], room: int) -> tuple[str, str]:
@@ -217,11 +218,7 @@ class Handler(BaseHTTPRequestHandler):
         elif self.path == "/api/show":
             self._send(200, fake.show(name))
         elif self.path == "/api/embed":
-            fake.embeds.append(body)
-            if fake.faults:
-                self._fail(fake.faults.pop(0))
-            else:
-                self._send(*fake.embedded(body))
+            self._embed(fake, body)
         elif self.path == "/api/chat":
             self._chat(fake, body)
         elif self.path == "/v1/chat/completions":
@@ -229,15 +226,24 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._send_text(404, "404 page not found")
 
-    def _chat(self, fake: FakeOllama, body: dict[str, Any]) -> None:
-        fake.chats.append(body)
+    def _embed(self, fake: FakeOllama, body: dict[str, Any]) -> None:
+        fake.embeds.append(body)
+        if not self._failed(fake):
+            self._send(*fake.embedded(body))
+
+    def _failed(self, fake: FakeOllama) -> bool:
+        """Whether this was to go wrong, and did."""
         fault = fake.faults.pop(0) if fake.faults else ""
         if fault == "die":
             self.connection.shutdown(socket.SHUT_RDWR)
         elif fault:
             status, _, text = fault.partition(" ")
             self._send_text(int(status), text)
-        else:
+        return bool(fault)
+
+    def _chat(self, fake: FakeOllama, body: dict[str, Any]) -> None:
+        fake.chats.append(body)
+        if not self._failed(fake):
             with fake.slot:
                 status, answer = fake.answer(body)
                 if self._generate(answer.get("eval_count", 0)):

@@ -17,6 +17,8 @@ import pytest
 from regraph_kg import wiring
 from regraph_kg.cli import app
 from regraph_kg.graph import GraphStore
+from regraph_kg.llm.embedder import HashEmbedder
+from regraph_kg.search.trace import read, read_header
 from regraph_kg.settings import Settings
 from tests.search.lab import (
     FASTER,
@@ -164,6 +166,7 @@ def test_its_own_examples_are_left_out_unless_asked_for(lab: Lab) -> None:
     [
         (("--budget", "0"), "budget 0 buys no call"),
         (("--method", "standard", "--preset", "paper"), "preset paper is for mcgs"),
+        (("--method", "standard", "--retrieval", "near"), "retrieval near is for mcgs"),
         (("--model", "gpt"), "model 'gpt'"),
         (("--resume", "none.jsonl"), "none.jsonl: No such file"),
         (("--judge", "none.jsonl"), "none.jsonl: No such file"),
@@ -180,6 +183,26 @@ def test_an_unknown_problem_is_bad_input_and_names_those_there_are(grown: Lab) -
     ended = grown.run("optimize", "nope")
     assert (ended.code, grown.traces()) == (2, [])
     assert "there: scale" in ended.err
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_examples_may_be_those_nearest_to_the_code(grown: Lab, preset: str) -> None:
+    embedder = HashEmbedder()
+    list(grown.store.embed(embedder.space, embedder.embed))
+    words = ("--retrieval", "near", "--preset", preset, "--json")
+    first, again = grown.optimize(*words), grown.optimize(*words)
+    assert first.code == again.code == 0
+    assert json.loads(first.out)["best_code"] == json.loads(again.out)["best_code"]
+    for path in grown.traces():
+        header = read_header(path)
+        assert header.settings.retrieval == "near"  # type: ignore[union-attr]
+        read_examples = [line for line in read(path).lines if line.event == "examples"]
+        codes = {line.key.split()[-1] for line in read_examples}
+        assert len(codes) > 1
+        assert all(len(line.key.split()) == 3 for line in read_examples)
+        assert all(line.value[0]["similarity"] is not None for line in read_examples)
+    resumed = grown.optimize("--resume", str(path), "--json")
+    assert json.loads(resumed.out)["best_code"] == json.loads(first.out)["best_code"]
 
 
 def test_the_papers_preset_searches_the_same_graph(grown: Lab) -> None:

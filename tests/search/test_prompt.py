@@ -86,6 +86,25 @@ def test_the_examples_of_a_transition_are_read_once() -> None:
     assert reads == [("openmp/start", "openmp/a"), ("openmp/b", "openmp/a")]
 
 
+def test_the_nearest_examples_are_read_once_a_code() -> None:
+    reads: list[tuple[str, ...]] = []
+    adviser = Adviser(lambda *asked: reads.append(asked) or (), 2, "near")
+    for code in ("int a;", "int b;", "int a;"):
+        adviser("openmp/start", technique("a"), code)
+    assert reads == [
+        ("openmp/start", "openmp/a", "int a;"),
+        ("openmp/start", "openmp/a", "int b;"),
+    ]
+
+
+def test_the_best_examples_do_not_hang_on_the_code() -> None:
+    reads: list[tuple[str, ...]] = []
+    adviser = Adviser(lambda *asked: reads.append(asked) or (), 2)
+    for code in ("int a;", "int b;"):
+        adviser("openmp/start", technique("a"), code)
+    assert reads == [("openmp/start", "openmp/a")]
+
+
 def test_no_examples_wanted_none_read() -> None:
     Adviser(lambda source, target: pytest.fail("read"), 0)("openmp/start", technique("a"))
 

@@ -8,7 +8,8 @@ import pytest
 
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.graph import Example, Neighbourhood
+from regraph_kg.llm.embedder import HASHED, HashEmbedder
+from regraph_kg.models.graph import EmbeddingSpace, Example, Neighbourhood, Vector
 from regraph_kg.search import reader as module
 from regraph_kg.search.reader import GraphReader
 
@@ -16,9 +17,10 @@ from regraph_kg.search.reader import GraphReader
 class Store:
     """Answers `answers` questions, then is lost."""
 
-    def __init__(self, answers: int = 10**6) -> None:
+    def __init__(self, answers: int = 10**6, space: EmbeddingSpace | None = HASHED) -> None:
         self.answers = answers
-        self.asked: list[object] = []
+        self.space = space
+        self.asked: list[Any] = []
         self.closed = False
 
     def neighbourhood(self, technique: str, **given: object) -> Neighbourhood:
@@ -28,6 +30,9 @@ class Store:
     def examples(self, source: str, target: str, **given: object) -> tuple[Example, ...]:
         self._count((source, target, given))
         return ()
+
+    def embedding_space(self) -> EmbeddingSpace | None:
+        return self.space
 
     def close(self) -> None:
         self.closed = True
@@ -78,7 +83,36 @@ def test_device_and_excluded_problem_go_into_every_question() -> None:
     reader.neighbours("openmp/start")
     reader.examples("openmp/start", "openmp/a")
     given = {"device": "cpu", "exclude_problem": "matmul"}
-    assert store.asked == [("openmp/start", given), ("openmp/start", "openmp/a", given)]
+    assert store.asked == [
+        ("openmp/start", given),
+        ("openmp/start", "openmp/a", given | {"near": None}),
+    ]
+
+
+def test_examples_near_the_code_are_asked_in_the_graphs_own_space() -> None:
+    store, opened = Store(), list[EmbeddingSpace]()
+
+    def open_embedder(space: EmbeddingSpace) -> HashEmbedder:
+        opened.append(space)
+        return HashEmbedder()
+
+    reader = GraphReader(Opened(store), "cpu", None, open_embedder)
+    for code in ("int a;", "int b;"):
+        reader.examples("openmp/start", "openmp/a", code)
+    near = [asked[2]["near"] for asked in store.asked if len(asked) == 3]
+    expected = HashEmbedder().embed(["int a;", "int b;"])
+    assert near == [Vector(HASHED, packed) for packed in expected]
+    assert opened == [HASHED]
+
+
+@pytest.mark.parametrize("space", [None, HASHED])
+def test_without_embeddings_examples_come_best_first(space: EmbeddingSpace | None) -> None:
+    """None in the graph, or nothing that could make them."""
+    store = Store(space=space)
+    open_embedder = None if space else lambda space: pytest.fail("nothing to compare with")
+    reader = GraphReader(Opened(store), "cpu", None, open_embedder)
+    reader.examples("openmp/start", "openmp/a", "int a;")
+    assert store.asked[-1][2]["near"] is None
 
 
 def test_a_lost_store_is_opened_and_asked_again(pauses: list[float]) -> None:

@@ -1,0 +1,257 @@
+"""What an Embedder promises: built in, by an Ollama server (ours and a real one), by a library."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from regraph_kg import wiring
+from regraph_kg.errors import BadInput, ModelError
+from regraph_kg.llm.embedder import (
+    AT_ONCE,
+    Embedder,
+    HashEmbedder,
+    OllamaEmbedder,
+    SentenceTransformerEmbedder,
+    spec_of,
+)
+from regraph_kg.models.graph import EmbeddingSpace
+from regraph_kg.settings import Settings
+from tests.llm import real_ollama
+from tests.llm.fake_ollama import FakeOllama
+from tests.requirement import require
+
+TILING = "Neighbouring threads read the same rows, so a tile in shared memory is loaded once."
+SAME_IDEA = (
+    "A tile of the matrix goes to shared memory: threads no longer read the same rows twice."
+)
+BITS = "Warp shuffles replace the last steps of the reduction; no barrier is left there."
+
+
+@pytest.fixture(scope="module", params=["hash", "fake ollama", "ollama", "sentence-transformers"])
+def embedder(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Embedder]:
+    """Each kind in turn."""
+    folder = tmp_path_factory.mktemp("embedder")
+    match request.param:
+        case "hash":
+            yield HashEmbedder()
+        case "fake ollama":
+            with FakeOllama() as fake:
+                yield OllamaEmbedder(fake.url, "tiny", timeout=5)
+        case "ollama":
+            yield from _real(folder)
+        case _:
+            yield SentenceTransformerEmbedder(tiny_transformer(folder))
+
+
+def _real(folder: Path) -> Iterator[Embedder]:
+    place = real_ollama.found()
+    if "://" in place:
+        names = real_ollama.create_models(place, folder)
+        yield OllamaEmbedder(place, names["tiny"], timeout=120)
+        real_ollama.delete_models(place, names)
+    else:
+        with real_ollama.served(place, folder) as (url, _):
+            names = real_ollama.create_models(url, folder)
+            yield OllamaEmbedder(url, names["tiny"], timeout=120)
+
+
+def tiny_transformer(folder: Path) -> str:
+    """A folder with a sentence-transformers model of random weights."""
+    if find_spec("sentence_transformers") is None:
+        require("embed", 'sentence-transformers is not installed (pip install "regraph-kg[embed]")')
+    script = Path(__file__).with_name("tiny_transformer.py")
+    made = subprocess.run(
+        [sys.executable, "-W", "ignore", str(script), str(folder)], capture_output=True, check=False
+    )
+    assert made.returncode == 0, made.stderr.decode()
+    return str(folder)
+
+
+def floats(packed: Sequence[bytes]) -> NDArray[np.float64]:
+    return np.stack([np.frombuffer(one, dtype="<f4") for one in packed]).astype(np.float64)
+
+
+def test_vectors_are_unit_vectors_of_the_spaces_dimension(embedder: Embedder) -> None:
+    found = floats(embedder.embed([TILING, BITS, "x", "日本語", "int a[3] = {1, 2, 3};"]))
+    assert found.shape == (5, embedder.space.dimension)
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-6)
+
+
+def test_a_text_has_one_vector_alone_or_among_others(embedder: Embedder) -> None:
+    texts = [f"text {number}" for number in range(AT_ONCE + 3)]
+    together = floats(embedder.embed(texts))
+    alone = floats([embedder.embed([text])[0] for text in texts[:3] + texts[-1:]])
+    assert alone == pytest.approx(together[[0, 1, 2, -1]], abs=1e-4)
+    assert len({one.tobytes() for one in together}) == len(texts)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "...", "\x1b["])
+def test_a_text_without_a_word_is_the_first_axis(text: str, embedder: Embedder) -> None:
+    first, _ = floats(embedder.embed([text, "a word"]))
+    assert first.tolist() == [1.0] + [0.0] * (embedder.space.dimension - 1)
+
+
+def test_no_texts_have_no_vectors(embedder: Embedder) -> None:
+    assert embedder.embed([]) == []
+
+
+def test_a_text_longer_than_the_model_holds_counts_to_its_end(embedder: Embedder) -> None:
+    beginning = "word " * 1500
+    short, one, other = floats(
+        embedder.embed([beginning, beginning + "tail " * 500, beginning + "fine " * 500])
+    )
+    assert not np.allclose(one, other, atol=1e-4)
+    assert not np.allclose(one, short, atol=1e-4)
+
+
+def test_a_spec_leads_back_to_the_space(embedder: Embedder) -> None:
+    kind = {"hash-ngrams-1": "hash"}.get(embedder.space.model, embedder.space.model)
+    assert spec_of(embedder.space) == kind.partition("@")[0]
+
+
+def test_hashes_are_the_same_bytes_everywhere() -> None:
+    """Figures from another machine, Python and NumPy; stored vectors depend on them."""
+    texts = [TILING, SAME_IDEA, BITS, "", "the", "日本語", "x" * 10_000, "\ud800"]
+    digest = hashlib.sha256(b"".join(HashEmbedder().embed(texts))).hexdigest()
+    assert digest == "9691f0f73edca4a214bd1ba6bc8770203c6d80ab1f6358702fd569ffff014dda"
+
+
+def test_hashes_know_what_shares_words_and_parts_of_words() -> None:
+    near, far, self = (
+        floats(HashEmbedder().embed([SAME_IDEA, BITS, TILING.upper()]))
+        @ floats(HashEmbedder().embed([TILING])).T
+    )
+    assert self[0] == pytest.approx(1, abs=1e-6)
+    assert near[0] > 0.3 > far[0]
+
+
+def test_hashing_costs_little() -> None:
+    """An ingest embeds thousands of texts a second; four times what a busy machine needed."""
+    texts = [f"{TILING} {BITS} {SAME_IDEA} {number}"[:300] for number in range(500)]
+    embedder = HashEmbedder()
+    best = min(_seconds(embedder, texts) for _ in range(5))
+    assert best / len(texts) < 200e-6
+
+
+def _seconds(embedder: Embedder, texts: Sequence[str]) -> float:
+    started = time.perf_counter()
+    embedder.embed(texts)
+    return time.perf_counter() - started
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeOllama]:
+    with FakeOllama() as server:
+        yield server
+
+
+def opened(fake: FakeOllama, name: str = "tiny") -> OllamaEmbedder:
+    return OllamaEmbedder(fake.url, name, timeout=5, pauses=(0.01, 0.02))
+
+
+def test_ollama_is_asked_in_batches_never_for_nothing_and_never_to_cut(fake: FakeOllama) -> None:
+    embedder = opened(fake)
+    fake.embeds.clear()
+    embedder.embed(["", *(f"text {number}" for number in range(AT_ONCE)), "..."])
+    assert [len(body["input"]) for body in fake.embeds] == [AT_ONCE - 1, 1]
+    assert all(body["truncate"] is False for body in fake.embeds)
+    assert all(text for body in fake.embeds for text in body["input"])
+
+
+def test_the_space_of_ollama_tells_model_digest_and_dimension(fake: FakeOllama) -> None:
+    assert opened(fake).space == EmbeddingSpace(f"ollama:tiny@{fake.digest('tiny')[:12]}", 16)
+
+
+def test_a_lost_ollama_is_asked_again(fake: FakeOllama) -> None:
+    embedder = opened(fake)
+    expected = embedder.embed([TILING])
+    fake.faults = ["die", "die"]
+    assert embedder.embed([TILING]) == expected
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ('500 {"error": "no\\nluck"}', "failed on tiny (500: no luck): see its log"),
+        ('404 {"error": "gone"}', "has no model tiny: ollama pull tiny"),
+        ('400 {"error": "too long"}', "a text to embed does not fit tiny, which holds 5120 tokens"),
+        ('200 {"embeddings": [[1.0, 2.0]]}', "it is no longer the same model"),
+        ('200 {"embeddings": []}', "it is no longer the same model"),
+        (f'200 {{"embeddings": [{[0.0] * 16}]}}', "gave a vector without a direction"),
+        ("200 <html>", "is not Ollama"),
+    ],
+)
+def test_what_goes_wrong_with_ollama_is_one_line(fault: str, said: str, fake: FakeOllama) -> None:
+    embedder = opened(fake)
+    fake.faults = [fault]
+    with pytest.raises(ModelError) as caught:
+        embedder.embed(["short"])
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_server_and_no_model_say_what_to_do(fake: FakeOllama) -> None:
+    with pytest.raises(ModelError, match=r"ollama pull nope$"):
+        opened(fake, "nope")
+    with pytest.raises(ModelError, match="no Ollama answers"):
+        OllamaEmbedder("http://127.0.0.1:9", "tiny", timeout=5, pauses=())
+
+
+def test_a_missing_library_names_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(ModelError, match=r'not installed: pip install "regraph-kg\[embed\]"$'):
+        SentenceTransformerEmbedder("all-MiniLM-L6-v2")
+
+
+def test_a_model_that_is_not_on_this_machine_is_not_downloaded(tmp_path: Path) -> None:
+    tiny_transformer(tmp_path / "unused")
+    absent = str(tmp_path / "absent")
+    with pytest.raises(ModelError, match=r"cannot be loaded .*give a folder, or get it once with"):
+        SentenceTransformerEmbedder(absent)
+
+
+KNOWN = EmbeddingSpace("ollama:tiny@0123456789ab", 16)
+
+
+def test_an_unset_embedder_is_the_graphs_or_built_in(fake: FakeOllama) -> None:
+    unset = Settings(ollama_url=fake.url)
+    assert wiring.embedder(unset).space == HashEmbedder().space
+    assert wiring.embedder(unset, HashEmbedder().space).space == HashEmbedder().space
+    served = opened(fake).space
+    assert wiring.embedder(unset, served).space == served
+
+
+@pytest.mark.parametrize("embedder", ["hash", None])
+def test_an_embedder_of_another_space_is_refused(embedder: str | None, fake: FakeOllama) -> None:
+    """`None`: the graph's own, but what is called so has changed since."""
+    settings = Settings(ollama_url=fake.url, embedder=embedder)
+    with pytest.raises(BadInput) as caught:
+        wiring.embedder(settings, KNOWN)
+    said = str(caught.value)
+    assert said.startswith("the graph holds embeddings of ollama:tiny@0123456789ab (16 dimensions)")
+    assert ("REGRAPH_EMBEDDER=ollama:tiny" in said) == (embedder is not None)
+    assert "regraph graph reembed" in said
+
+
+@pytest.mark.parametrize("spec", ["ollama", "ollama:", "sentence-transformers:", "HASH", "x:y"])
+def test_an_unknown_embedder_names_the_known_ones(spec: str) -> None:
+    with pytest.raises(BadInput, match=r'know "hash", "ollama:NAME" and "sentence-transformers:'):
+        wiring.embedder(Settings(embedder=spec))
+
+
+def test_settings_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(os.environ, "REGRAPH_EMBEDDER", "ollama:nomic-embed-text")
+    assert Settings().embedder == "ollama:nomic-embed-text"
