@@ -19,7 +19,7 @@ from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest.plan import plan
 from regraph_kg.llm.embedder import HashEmbedder
-from regraph_kg.models.graph import MergePlan, Relabelled
+from regraph_kg.models.graph import MergePlan, Relabelled, Vector
 from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 from regraph_kg.settings import Settings
 
@@ -85,7 +85,8 @@ def fill(store: GraphStore, bound: int) -> int:
     for first in range(0, len(everything), BATCH):
         store.merge(everything[first : first + BATCH])
     embedder = HashEmbedder()
-    wiring.embed_missing(store, embedder)
+    for _ in store.embed(embedder.space, embedder.embed):
+        pass
     return store.stats().transitions
 
 
@@ -111,7 +112,9 @@ def nearest(store: GraphStore) -> list[float]:
         path = [f"{one.target}/start", *(str(step.technique) for step in one.steps)]
         for step, source, target in zip(one.steps, path, path[1:], strict=False):
             (vector,) = embedder.embed([step.reasoning])
-            near = store.examples(source, target, near=vector, limit=NEAREST)
+            near = store.examples(
+                source, target, near=Vector(embedder.space, vector), limit=NEAREST
+            )
             found += [example.similarity or 0.0 for example in near]
     return found
 

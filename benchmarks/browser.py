@@ -108,7 +108,8 @@ def look(served: Served, only: bool, bounded: bool) -> dict[str, object]:
         browser.run("RETURN 1")
         looks = [once(browser) for _ in range(LOOKS)]
         drawn, frozen, zoom = (statistics.median(column) for column in zip(*looks, strict=True))
-        keep(browser, f"{'bounded' if bounded else 'unbounded'}{'-results-only' * only}")
+        if bounded or not only:
+            keep(browser, f"{'bounded' if bounded else 'unbounded'}{'-results-only' * only}")
         shown = browser.settle(PATIENCE)
         return {
             "bound": BOUND if bounded else None,

@@ -21,7 +21,7 @@ TECHNIQUES, SUCCESSORS, PROBLEMS = 35, 6, 1_000
 FAILURES = 0.05
 """Failed attempts per step."""
 DEVICES = ("NVIDIA H200", "NVIDIA A100-SXM4-80GB", "NVIDIA L40S")
-CODE_LINES, REASONING_WORDS = 34, 48
+CODE_LINES, REASONING_WORDS = 30, 48
 START = start_id("cuda")
 IDS = tuple(f"cuda/technique-{number}" for number in range(TECHNIQUES))
 

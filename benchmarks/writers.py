@@ -11,7 +11,7 @@ import multiprocessing
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Literal, TypeVar
@@ -100,7 +100,8 @@ class Writer:
         log.addHandler(self._retries)
         self._lines: list[bytes] = []
         self._plans: list[list[MergePlan]] = []
-        self._written: list[Rows] = []
+        self.written: list[Rows] = []
+        """What the store was sent, batch by batch, while noting."""
 
     def prepare(self, work: Work, batches: int, noting: bool) -> None:
         """Make what the next call of `do` will write."""
@@ -111,17 +112,17 @@ class Writer:
         elif work == "ingest":
             self._lines = [self._walks.lines(BATCH_LINES * batches)]
         elif work == "plain":
-            self._written = [_plain(BATCH_LINES * STEPS) for _ in range(batches)]
+            self.written = [_plain(BATCH_LINES * STEPS) for _ in range(batches)]
 
     def do(self, work: Work) -> int:
         """Write it; the number of examples."""
         if work in ("written", "plain"):
-            return sum(map(self._create, self._written))
-        self._written, examples = [], 0
+            return sum(map(self._create, self.written))
+        self.written, examples = [], 0
         for count in self._merged() if work == "merge" else self._ingested():
             examples += count
             if self._bolt.noting:
-                self._written.append(self._bolt.created)
+                self.written.append(self._bolt.created)
         return examples
 
     def _merged(self) -> Iterator[int]:
@@ -156,6 +157,8 @@ class Writer:
             cpu, retries = time.process_time() - cpu, self._retries.count - retries
             orders.send(Span(start, time.perf_counter(), examples, cpu, retries, peak_mb()))
         orders.send(self._walks.pairs)
+
+    def close(self) -> None:
         self._store.close()
 
 
@@ -218,8 +221,8 @@ def writing(server: Server, count: int) -> Iterator[Writers]:
 
 
 def _write(settings: Settings, seed: int, orders: Connection) -> None:
-    with open_bare(settings) as bare:
-        Writer(settings, seed, bare).answer(orders)
+    with open_bare(settings) as bare, closing(Writer(settings, seed, bare)) as writer:
+        writer.answer(orders)
 
 
 def _read(lines: bytes) -> list[Accepted]:

@@ -1,7 +1,9 @@
 // Move TRANSITIONs to the archive. The first SET takes the lock: what is copied is final.
-// Parameters: rows [{id, source, target, pair}]. Columns: none.
+// Parameters: rows [{source, target, pair, ids}]; a pair's in one row, which expands it once.
+// Columns: none.
 UNWIND $rows AS row
-MATCH (:Technique {id: row.source})-[r:TRANSITION {id: row.id}]->(:Technique {id: row.target})
+MATCH (:Technique {id: row.source})-[r:TRANSITION]->(:Technique {id: row.target})
+WHERE r.id IN row.ids
 SET r.step = r.step
 CREATE (a:Archived)
 SET a = r {.id, .trajectory, .step, .problem, .after, .reasoning, .detail, .original_label,

@@ -3,7 +3,8 @@
 // Columns: cleared.
 UNWIND $rows AS row
 MATCH (e:Edge {id: row.pair})
-SET e.kept = e.kept
+SET e.locked = true
+REMOVE e.locked
 WITH row
 MATCH (:Technique {id: row.source})-[r:TRANSITION]->(:Technique {id: row.target})
 WHERE r[$slot] IS NOT NULL

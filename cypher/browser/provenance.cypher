@@ -1,5 +1,5 @@
 // 07 Provenance
-// Everything that is known of one example, in sight or archived: a sheet of facts.
+// Who wrote an example, what its name was taken for, its verdict, its code: a sheet of facts.
 // Parameters: example (queries 05 and 10 show ids)
 // :param example => '...'
 // Columns: fact, value
@@ -23,15 +23,8 @@ WITH x, source, technique, place, t, r, coalesce(x.before, seen.after, old.after
        RETURN toString(c.number) + ' ' + c.summary + ' (' + c.who + ')' ORDER BY c.number
      } AS curations
 UNWIND [
-  ['problem', x.problem],
   ['step', source.name + ' -> ' + technique.name + ' (' + place + ')'],
-  ['why', x.reasoning],
-  ['how', x.detail],
-  ['times faster than before', toString(round(x.effect, 2))],
-  ['times faster than serial', toString(round(x.speedup, 2))],
-  ['verdict', x.outcome + ' on ' + x.device],
-  ['verified on', substring(reduce(text = '', d IN x.verified_on | text + ', ' + d), 2)],
-  ['toolchain', x.toolchain],
+  ['problem', x.problem],
   ['written by', t.model],
   ['in its words', x.original_label],
   ['taken for', technique.id + ' (' + x.relabel_stage + ')'],
@@ -39,14 +32,21 @@ UNWIND [
   ['runner-up', r.runner_up + ' (' + toString(round(r.runner_up_score, 3)) + ')'],
   ['taken by model', r.model],
   ['curated', substring(reduce(text = '', c IN curations | text + '\n' + c), 1)],
+  ['verdict', x.outcome + ' on ' + x.device],
+  ['verified on', substring(reduce(text = '', d IN x.verified_on | text + ', ' + d), 2)],
+  ['times faster than before', toString(round(x.effect, 2))],
+  ['times faster than serial', toString(round(x.speedup, 2))],
+  ['toolchain', x.toolchain],
+  ['why', x.reasoning],
+  ['how', x.detail],
   ['code before', before],
   ['code after', x.after],
+  ['trajectory', t.ref + ', step ' + toString(x.step) + ' of ' + toString(t.steps)],
+  ['its path', substring(reduce(text = '', id IN t.path | text + ' -> ' + id), 4)],
   ['run', t.run],
   ['written at', t.created],
   ['prompt', t.prompt_hash],
   ['licence', t.licence],
-  ['trajectory', t.ref + ', step ' + toString(x.step) + ' of ' + toString(t.steps)],
-  ['its path', substring(reduce(text = '', id IN t.path | text + ' -> ' + id), 4)],
   ['its id', x.id],
   ['measurements', replace(coalesce(x.measurements, 'of all steps: ' + t.measurements), '},{', '},\n{')]
 ] AS line

@@ -186,7 +186,10 @@ def _archived(example: Placed) -> Row:
 
 def _displace(ask: Ask, examples: Iterable[tuple[Pair, Mark]]) -> None:
     """From TRANSITION to archive."""
-    rows = [{"id": one.id, **_home(pair)} for pair, one in examples]
+    ids: defaultdict[Pair, list[str]] = defaultdict(list)
+    for pair, one in examples:
+        ids[pair].append(one.id)
+    rows = [{**_home(pair), "ids": ids[pair]} for pair in sorted(ids)]
     if rows:
         ask("archive_transitions", rows=rows)
 

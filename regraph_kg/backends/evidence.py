@@ -157,7 +157,7 @@ def latest(measured: Measured) -> dict[str, Any]:
         "verified": bool(devices),
         "verified_on": devices,
         "outcome": last and last.outcome.value,
-        "speedup": last and last.speedup,
+        "speedup": last and last.speedup and float(f"{last.speedup:.4g}"),  # for the eye
         "effect": last and last.effect,
         "device": last and last.device,
         "toolchain": last and last.toolchain,

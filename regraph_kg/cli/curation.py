@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regraph_kg.cli.embeddings import embed_new
 from regraph_kg.errors import BadInput
 from regraph_kg.models.curation import Concern, Curation, Note, Part, Verdict
 
@@ -248,9 +249,14 @@ def _make(
     order: "Callable[[Curator, Note], Curation]", who: str | None, why: str, *, as_json: bool
 ) -> None:
     """Carry a curation out and say what it did."""
-    note = Note(_who() if who is None else who, why)
-    with _curator() as curator:
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    note, settings = Note(_who() if who is None else who, why), read_settings()
+    with closing(wiring.open_curator(settings)) as curator:
         done = order(curator, note)
+    with closing(wiring.open_store(settings)) as store:  # what came back from the archive
+        embed_new(store, wiring.embedder(settings, store.embedding_space()))
     if as_json:
         typer.echo(json.dumps(asdict(done), indent=2))
         return

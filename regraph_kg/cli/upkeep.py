@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from regraph_kg.cli.embeddings import embed_new
+
 SHOWN = 20
 """Findings printed; the rest are counted."""
 
@@ -27,11 +29,13 @@ def check(
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
-    with closing(wiring.open_store(read_settings())) as store:
+    settings = read_settings()
+    with closing(wiring.open_store(settings)) as store:
         found = store.check()
         mended = len(found)
         if repair and found:
             store.repair(found)
+            embed_new(store, wiring.embedder(settings, store.embedding_space()))
             found = store.check()
         mended -= len(found)
     if as_json:
@@ -77,9 +81,11 @@ def bound(
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
-    with closing(wiring.open_store(read_settings())) as store:
+    settings = read_settings()
+    with closing(wiring.open_store(settings)) as store:
         if examples is None:
             typer.echo(f"{store.bound()} examples of a transition stay in sight")
             return
         done = list(store.set_bound(examples))
+        embed_new(store, wiring.embedder(settings, store.embedding_space()))
     typer.echo(f"{examples} examples of each of {len(done)} transitions stay in sight")

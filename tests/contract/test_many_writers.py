@@ -18,7 +18,7 @@ from tests.stores import cypher, environment, wipe
 
 ROOT = Path(__file__).parents[2]
 WRITERS, READERS = 8, 2
-TRAJECTORIES = 64
+TRAJECTORIES = 48
 BOUND = 4
 """So small that examples move to the archive all the time."""
 

@@ -3,6 +3,8 @@
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from regraph_kg import wiring
 from regraph_kg.backends.vectors import SCANNED
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.graph import GraphStore
@@ -57,8 +60,11 @@ def floats(packed: bytes) -> Floats:
 def reasoned(path: str, reasonings: Sequence[str], **fields: object) -> MergePlan:
     """A plan whose steps have these reasonings."""
     given = fields.pop("measurements", ())
+    code = fields.pop("code", "")
     steps = tuple(
-        Step(label=f"Label {name}", reasoning=why, code=f"{why} {number}", measurements=given)
+        Step(
+            label=f"Label {name}", reasoning=why, code=f"{code} {why} {number}", measurements=given
+        )
         for number, (name, why) in enumerate(zip(path, reasonings, strict=True))
     )
     return plan(path, steps=steps, **fields)  # type: ignore[arg-type]
@@ -305,6 +311,27 @@ def test_two_changes_at_once_do_not_mix(
     with pytest.raises(StoreError, match="somebody else changes the graph's embeddings"):
         list(slow)
     assert_wholly_in(second, store, store_settings, "embedding_2", "embedding")
+
+
+def test_writers_that_embed_at_once_leave_nothing_out(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    """Each merges and embeds, again and again, over the same pairs."""
+
+    def write(writer: int) -> None:
+        with closing(wiring.open_store(store_settings)) as own:
+            for number in range(4):
+                own.merge([reasoned("abc", ["x", "y", "z"], code=f"{writer} {number}")])
+                embed(own, Table(TINY))
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(write, range(3)))
+    (row,) = cypher(
+        store_settings,
+        "MATCH ()-[r:TRANSITION]->() RETURN count(r) AS all, count(r.embedding) AS embedded",
+    )
+    assert row == {"all": 36, "embedded": 36}
+    assert store.check() == ()
 
 
 EXAMPLES = SCANNED + 400

@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("store", "writers", "servers"),
     [
-        ("embedded", 4, 3),
-        pytest.param("neo4j", 3, 1, marks=pytest.mark.xdist_group("neo4j")),
+        ("embedded", 3, 1),
+        pytest.param("neo4j", 2, 1, marks=pytest.mark.xdist_group("neo4j")),
     ],
 )
 def test_kill_9_at_random_moments_changes_nothing(

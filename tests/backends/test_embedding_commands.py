@@ -1,0 +1,183 @@
+"""Embeddings as they are typed: ingest, examples --near, graph reembed, a kill -9 on the way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.cli import app
+from regraph_kg.llm.embedder import HASHED
+from regraph_kg.settings import Settings
+from tests.contract.plans import plan
+from tests.llm.fake_ollama import FakeOllama
+from tests.stores import cypher
+
+ROOT = Path(__file__).parents[2]
+TRAJECTORIES = sorted((ROOT / "corpus" / "trajectories").glob("matmul.*.jsonl"))
+TILES = "Each block keeps a tile of both matrices in shared memory."
+
+
+class Command:
+    """`regraph` in this process, on one store."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> None:
+        self._patch, self._capture = patch, capture
+
+    def __call__(self, *words: str, code: int = 0) -> str:
+        """What `regraph WORDS` says; it must end with `code`."""
+        self._patch.setattr(sys, "argv", ["regraph", *words])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+        said = self._capture.readouterr()
+        assert int(ended.value.code or 0) == code, said
+        return said.err if code > 1 else said.out
+
+    def refused(self, *words: str) -> str:
+        """The one line that says what is wrong with the input."""
+        said = self(*words, code=2)
+        assert said.count("\n") == 1
+        return said
+
+    def examples(self, *words: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(self("examples", *words, "--json"))
+        return found
+
+
+@pytest.fixture
+def regraph(
+    store_env: Mapping[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Command:
+    for name, value in store_env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("REGRAPH_EMBEDDER", raising=False)
+    monkeypatch.setenv("REGRAPH_CORPUS", str(ROOT / "corpus"))
+    return Command(monkeypatch, capsys)
+
+
+@pytest.fixture
+def grown(regraph: Command) -> Command:
+    regraph("ingest", *map(str, TRAJECTORIES))
+    return regraph
+
+
+def test_what_is_ingested_can_be_found_by_what_it_is_about(grown: Command, tmp_path: Path) -> None:
+    found = grown.examples("--near", TILES, "-k", "4", "--target", "cuda")
+    similarities = [one["similarity"] for one in found]
+    assert len(similarities) == 4
+    assert similarities == sorted(similarities, reverse=True)
+    assert similarities[0] > 0.2
+    assert {one["target"].partition("/")[0] for one in found} == {"cuda"}
+    source, target = found[0]["source"], found[0]["target"]
+    on_the_pair = grown.examples(source, target, "--near", TILES, "-k", "1")
+    assert on_the_pair[0]["similarity"] == pytest.approx(similarities[0], abs=1e-6)
+    text = grown("examples", "--near", TILES, "-k", "1")
+    assert f"{source} -> {target}" in text
+    assert f"similarity {similarities[0]:.2f}; " in text
+    (tmp_path / "code.cu").write_text(found[0]["reasoning"])
+    by_code = grown.examples("--code", str(tmp_path / "code.cu"), "-k", "1")
+    assert by_code[0]["similarity"] == pytest.approx(1, abs=1e-6)
+    assert "similarity" not in grown("examples", source, target)
+
+
+def test_without_any_example_near_says_so(regraph: Command) -> None:
+    assert "no embeddings yet" in regraph.refused("examples", "--near", "tiles")
+    regraph("graph", "reembed")
+    assert "there is no such example" in regraph("examples", "--near", "tiles", code=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "give SOURCE and TARGET, or --near TEXT, or --code FILE"),
+        (["start"], "give SOURCE and TARGET, or neither"),
+        (["--near", "tiles", "--code", "x.cu"], "give --near or --code, not both"),
+        (["--near", " \x1b[ "], "--near: there is no word in it"),
+        (["--code", "absent.cu"], "absent.cu: No such file"),
+        (["--code", "."], ".: Is a directory"),
+    ],
+)
+def test_bad_options_are_one_line(words: list[str], said: str, regraph: Command) -> None:
+    assert said in regraph.refused("examples", *words)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeOllama]:
+    with FakeOllama() as server:
+        yield server
+
+
+def test_an_ingest_with_another_embedder_writes_nothing(
+    grown: Command, fake: FakeOllama, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = grown("graph", "export")
+    monkeypatch.setenv("REGRAPH_EMBEDDER", "ollama:tiny")
+    monkeypatch.setenv("REGRAPH_OLLAMA_URL", fake.url)
+    more = ROOT / "corpus" / "trajectories" / "stencil.cuda.jsonl"
+    for words in (("ingest", str(more)), ("examples", "--near", "tiles")):
+        said = grown.refused(*words)
+        assert "hash-ngrams-1 (384 dimensions), not of ollama:tiny@" in said
+        assert "REGRAPH_EMBEDDER=hash" in said
+        assert "regraph graph reembed" in said
+    assert grown("graph", "export") == before
+
+
+class Deadly(FakeOllama):
+    """Kills the process that embeds, with its n-th request."""
+
+    victim: "subprocess.Popen[str] | None" = None
+    requests_left = 0
+
+    def embedded(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        self.requests_left -= 1
+        if self.victim is not None and self.requests_left == 0:
+            os.kill(self.victim.pid, signal.SIGKILL)
+        return super().embedded(body)
+
+
+def test_a_change_killed_again_and_again_ends_well(
+    regraph: Command, store_settings: Settings, store_env: Mapping[str, str]
+) -> None:
+    store = wiring.open_store(store_settings)
+    store.merge([plan("abcdefghij", code=f"int x{n};") for n in range(60)])
+    store.close()
+    regraph("graph", "reembed")
+    start = [sys.executable, "-c", "from regraph_kg.cli.app import main; main()"]
+    command = [*start, "graph", "reembed", "--embedder", "ollama:tiny"]
+    with Deadly() as fake:
+        env = {**store_env, "REGRAPH_OLLAMA_URL": fake.url}
+        for requests in (3, 8):
+            fake.requests_left = requests
+            fake.victim = subprocess.Popen(command, env=env, cwd=ROOT)
+            assert fake.victim.wait(timeout=60) == -signal.SIGKILL
+            assert regraph.examples("--near", "why c", "-k", "1")[0]["reasoning"] == "why c"
+        fake.victim = None
+        subprocess.run(command, env=env, cwd=ROOT, check=True, timeout=60)
+        space = _space(store_settings)
+        assert space.startswith("ollama:tiny@")
+        assert _sizes(store_settings, "embedding_2") == {16}
+        assert _sizes(store_settings, "embedding") == {None}
+    regraph("graph", "reembed", "--embedder", "hash")
+    assert _space(store_settings) == HASHED.model
+    assert _sizes(store_settings, "embedding_2") == {None}
+    assert regraph("graph", "check").startswith("the graph is what its trajectories say")
+
+
+def _space(settings: Settings) -> str:
+    (row,) = cypher(settings, "MATCH (m:Meta) RETURN m.embedding_model AS model")
+    return str(row["model"])
+
+
+def _sizes(settings: Settings, slot: str) -> set[object]:
+    return {
+        row["n"]
+        for row in cypher(settings, f"MATCH ()-[r:TRANSITION]->() RETURN size(r.{slot}) AS n")
+    }
