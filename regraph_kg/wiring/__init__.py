@@ -1,0 +1,55 @@
+"""Settings -> parts: the only place that names concrete stores, models and judges.
+
+Each function imports what it builds, so that a command loads only what it needs: the judge alone
+must not load a database driver.
+"""
+
+from regraph_kg.wiring.answers import any_model, batch_status, embedder, language_model
+from regraph_kg.wiring.names import audit, cascade, recorded_verdicts, vocabulary
+from regraph_kg.wiring.searches import (
+    OpenSearch,
+    find_problem,
+    open_judge,
+    open_search,
+    start_search,
+)
+from regraph_kg.wiring.stores import (
+    browser_query,
+    embedded_folder,
+    find_embedded,
+    open_backup,
+    open_curator,
+    open_migrator,
+    open_store,
+    start_embedded,
+    stop_embedded,
+    store_address,
+    write_browser_pack,
+)
+
+__all__ = [
+    "OpenSearch",
+    "any_model",
+    "audit",
+    "batch_status",
+    "browser_query",
+    "cascade",
+    "embedded_folder",
+    "embedder",
+    "find_embedded",
+    "find_problem",
+    "language_model",
+    "open_backup",
+    "open_curator",
+    "open_judge",
+    "open_migrator",
+    "open_search",
+    "open_store",
+    "recorded_verdicts",
+    "start_embedded",
+    "start_search",
+    "stop_embedded",
+    "store_address",
+    "vocabulary",
+    "write_browser_pack",
+]

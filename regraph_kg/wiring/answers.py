@@ -1,0 +1,75 @@
+"""Who answers: language models and embedders by their specification."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Target
+from regraph_kg.settings import Settings
+
+if TYPE_CHECKING:
+    from regraph_kg.llm.batch import BatchStatus
+    from regraph_kg.llm.embedder import Embedder
+    from regraph_kg.llm.model import LanguageModel
+    from regraph_kg.models.graph import EmbeddingSpace
+
+
+def language_model(settings: Settings, spec: str, problem: str, target: Target) -> "LanguageModel":
+    """The model that `spec` names: "recorded" (answers in the corpus), or as `any_model`."""
+    from regraph_kg.llm.scripted import ScriptedModel  # noqa: PLC0415
+
+    if spec == "recorded":
+        return ScriptedModel.read(settings.corpus / "recorded", problem, target)
+    return any_model(settings, spec)
+
+
+def any_model(settings: Settings, spec: str) -> "LanguageModel":
+    """The model that `spec` names, for prompts of any kind: "ollama:NAME" or "batch:FOLDER"."""
+    from regraph_kg.llm.batch import BatchModel  # noqa: PLC0415
+    from regraph_kg.llm.ollama import OllamaModel  # noqa: PLC0415
+
+    kind, _, name = spec.partition(":")
+    if kind == "ollama" and name:
+        return OllamaModel(
+            settings.ollama_url,
+            name,
+            timeout=settings.model_timeout_seconds,
+            temperature=settings.model_temperature,
+            max_tokens=settings.model_max_tokens,
+        )
+    if kind == "batch" and name:
+        return BatchModel(
+            Path(name),
+            settings.batch_model,
+            temperature=settings.model_temperature,
+            max_tokens=settings.model_max_tokens,
+        )
+    raise BadInput(f'model {spec!r}: know "recorded", "ollama:NAME" and "batch:FOLDER"')
+
+
+def batch_status(folder: Path) -> "BatchStatus":
+    """How far the answers to the prompts of "batch:`folder`" have come."""
+    from regraph_kg.llm import batch  # noqa: PLC0415
+
+    return batch.status(folder)
+
+
+def embedder(settings: Settings, known: "EmbeddingSpace | None" = None) -> "Embedder":
+    """The embedder of these settings, or of `known`, a graph's space, where they name none.
+
+    Raises `BadInput` for one of another space than `known`.
+    """
+    from regraph_kg.llm.embedder import open_embedder, spec_of  # noqa: PLC0415
+
+    unset = "hash" if known is None else spec_of(known)
+    opened = open_embedder(
+        settings.embedder or unset, settings.ollama_url, timeout=settings.model_timeout_seconds
+    )
+    if known is not None and opened.space != known:
+        remedy = "" if spec_of(opened.space) == unset else f"set REGRAPH_EMBEDDER={unset}, or "
+        raise BadInput(
+            f"the graph holds embeddings of {known.model} ({known.dimension} dimensions), not of"
+            f" {opened.space.model} ({opened.space.dimension}): {remedy}change the graph with"
+            " regraph graph reembed --embedder"
+        )
+    return opened

@@ -1,0 +1,92 @@
+"""What names mean: vocabulary, relabelling, audit."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Target
+from regraph_kg.settings import Settings
+from regraph_kg.wiring.answers import any_model, embedder
+
+if TYPE_CHECKING:
+    from regraph_kg.graph import Curator
+    from regraph_kg.ingest.relabel.cascade import Cascade
+    from regraph_kg.llm.model import LanguageModel
+    from regraph_kg.models.curation import Concern
+    from regraph_kg.models.graph import RelabelLevel
+    from regraph_kg.models.technique import Technique, Vocabulary
+
+
+def audit(curator: "Curator") -> "tuple[Concern, ...]":
+    """What a curator should look at in the vocabulary of a graph."""
+    from regraph_kg.ingest.audit import audit  # noqa: PLC0415
+    from regraph_kg.ingest.relabel.candidates import Shortlists  # noqa: PLC0415
+
+    usage = curator.usage()
+    shortlists = Shortlists([one.technique for one in usage])
+
+    def near(name: str, target: Target) -> Iterator[tuple[str, float]]:
+        for candidate in shortlists.of(name, target).candidates:
+            yield candidate.technique.id, candidate.lexical
+
+    return audit(usage, curator.verdicts(), curator.log(), near)
+
+
+def vocabulary(settings: Settings, path: Path | None = None) -> "tuple[Technique, ...]":
+    """The techniques of `path`, by default those of the corpus; no two share a name."""
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415
+
+    from regraph_kg.models.technique import Technique, Vocabulary  # noqa: PLC0415
+
+    path = path or settings.corpus / "techniques.json"
+    hint = "give a list of techniques: --vocabulary, or the corpus (REGRAPH_CORPUS)"
+    try:
+        techniques = TypeAdapter(tuple[Technique, ...]).validate_json(path.read_bytes())
+        return Vocabulary(techniques).curated
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; {hint}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"{path}: {where or 'not a list'}: {first['msg']}; {hint}") from None
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def cascade(
+    settings: Settings,
+    vocabulary: "Vocabulary",
+    level: "RelabelLevel",
+    model: "LanguageModel | None" = None,
+) -> "Cascade":
+    """What tells which techniques names mean that `vocabulary` does not list, as far as `level`.
+
+    At "model", `model` is asked, by default the one of these settings.
+    """
+    from regraph_kg.ingest.relabel.agreement import EmbedRule  # noqa: PLC0415
+    from regraph_kg.ingest.relabel.candidates import Shortlists  # noqa: PLC0415
+    from regraph_kg.ingest.relabel.cascade import Cascade  # noqa: PLC0415
+    from regraph_kg.ingest.relabel.decide import ModelStage  # noqa: PLC0415
+    from regraph_kg.ingest.relabel.lexical import LexicalRule  # noqa: PLC0415
+
+    if level == "exact":
+        return Cascade(vocabulary)
+    techniques = vocabulary.mergeable
+    lexical = LexicalRule(techniques)
+    if level == "lexical":
+        return Cascade(vocabulary, [lexical], Shortlists(techniques))
+    shortlists = Shortlists(techniques, embedder(settings))
+    if level == "embed":
+        return Cascade(vocabulary, [lexical, EmbedRule(techniques)], shortlists)
+    model = model or any_model(settings, settings.model)
+    return Cascade(vocabulary, [lexical, ModelStage(model, vocabulary)], shortlists, model.finish)
+
+
+def recorded_verdicts(settings: Settings) -> "LanguageModel":
+    """The recorded answers to labels of the corpus's labelled set (half "test")."""
+    from regraph_kg.ingest.check import read_recorded  # noqa: PLC0415
+    from regraph_kg.llm.scripted import ScriptedModel  # noqa: PLC0415
+
+    answers = read_recorded(settings.corpus / "relabel" / "recorded" / "test.jsonl")
+    return ScriptedModel("recorded", answers)

@@ -1,0 +1,131 @@
+"""Where the graph is: stores, and what works on a whole one."""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regraph_kg.errors import BadInput
+from regraph_kg.settings import Settings
+
+if TYPE_CHECKING:
+    from regraph_kg.backends.address import Address
+    from regraph_kg.backends.backup import Backup
+    from regraph_kg.backends.embedded import State
+    from regraph_kg.backends.migrate import Migrator
+    from regraph_kg.graph import Curator, GraphStore
+
+
+def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> "GraphStore":
+    """The graph store of these settings, its schema applied; the embedded one is started if needed.
+
+    Close it after use. Raises `StoreError` when it is down, foreign, newer, or refuses us; what
+    may be a passing conflict or outage is tried again for `retry_seconds`.
+    """
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+    from regraph_kg.backends.store import BoltStore  # noqa: PLC0415
+
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
+    store = BoltStore(Bolt(store_address(settings), retry_seconds=retry_seconds))
+    try:
+        store.apply_schema()
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def open_curator(settings: Settings, *, retry_seconds: float = 60.0) -> "Curator":
+    """What changes the vocabulary of these settings' graph. Close it after use.
+
+    Raises as `open_store` does. A curation takes longer than a merge, and is tried longer.
+    """
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+    from regraph_kg.backends.curate import BoltCurator  # noqa: PLC0415
+
+    open_store(settings, retry_seconds=retry_seconds).close()  # it is ours, and of our version
+    return BoltCurator(Bolt(store_address(settings), retry_seconds=retry_seconds))
+
+
+def open_migrator(settings: Settings) -> "Migrator":
+    """What carries these settings' graph to our version. Close it after use."""
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+    from regraph_kg.backends.migrate import Migrator  # noqa: PLC0415
+
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
+    return Migrator(Bolt(store_address(settings), retry_seconds=60.0))
+
+
+def open_backup(settings: Settings) -> "Backup":
+    """Backup and restore of these settings' graph. Close it after use."""
+    from regraph_kg.backends.backup import Backup  # noqa: PLC0415
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
+    return Backup(Bolt(store_address(settings), retry_seconds=60.0))
+
+
+def store_address(settings: Settings) -> "Address":
+    """Where the store listens and how to log in; starts the embedded one if needed."""
+    from regraph_kg.backends.address import Address  # noqa: PLC0415
+
+    if settings.store == "embedded":
+        return start_embedded(settings).address
+    password = settings.store_password.get_secret_value()
+    return Address(
+        settings.store,
+        settings.store_user,
+        password,
+        settings.store_database,
+        ca=settings.store_ca,
+    )
+
+
+def start_embedded(settings: Settings) -> "State":
+    """The embedded store of `data_dir`, started if it does not run."""
+    from regraph_kg.backends import embedded  # noqa: PLC0415
+
+    return embedded.ensure(embedded_folder(settings), settings.store_idle_seconds)
+
+
+def find_embedded(settings: Settings) -> "State | None":
+    """The embedded store of `data_dir` if it runs."""
+    from regraph_kg.backends import embedded  # noqa: PLC0415
+
+    return embedded.find(embedded_folder(settings))
+
+
+def stop_embedded(settings: Settings) -> "State | None":
+    """End the embedded store of `data_dir`; what it was, or None when none ran."""
+    from regraph_kg.backends import embedded  # noqa: PLC0415
+
+    return embedded.stop(embedded_folder(settings))
+
+
+def embedded_folder(settings: Settings) -> Path:
+    """Where the embedded store keeps its data."""
+    return settings.data_dir / "store"
+
+
+def browser_query(path: Sequence[str]) -> str:
+    """What to paste into Neo4j Browser to see the best examples along `path` (technique ids).
+
+    One statement with the path in it as a literal (every JSON text is one of Cypher): Browser runs
+    a `:param` line together with a query, but then draws nothing.
+    """
+    import json  # noqa: PLC0415
+
+    from regraph_kg.backends import queries  # noqa: PLC0415
+
+    (statement,) = queries.statements("browse_path", "neo4j")
+    return statement.replace("$path", json.dumps(list(path)), 1)
+
+
+def write_browser_pack(folder: Path) -> tuple[Path, Path]:
+    """Write saved queries and a style for Neo4j Browser into a folder; their paths."""
+    from regraph_kg.backends.browser import write_pack  # noqa: PLC0415
+
+    try:
+        return write_pack(folder)
+    except OSError as error:
+        raise BadInput(f"{folder}: {error.strerror}; give a folder to write into") from None
