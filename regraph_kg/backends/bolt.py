@@ -34,6 +34,13 @@ MADE_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 """By another client, between the look of IF NOT EXISTS and the making."""
 
 
+class Overtaken(StoreError):
+    """What a transaction read at its beginning no longer holds: it is tried anew."""
+
+    def __init__(self) -> None:
+        super().__init__("graph store: the vocabulary is being changed all the time; try again")
+
+
 class Ask(Protocol):
     """Runs a statement of cypher/ inside a transaction."""
 
@@ -89,7 +96,7 @@ class Bolt:
             for clash in range(CLASH_TRIES):
                 try:
                     return session.execute_write(lambda tx: work(self._asking(tx)))
-                except exceptions.ConstraintError:
+                except (exceptions.ConstraintError, Overtaken):
                     time.sleep(FIRST_RETRY_SECONDS * 2**clash)
             return session.execute_write(lambda tx: work(self._asking(tx)))
 
@@ -114,11 +121,6 @@ class Bolt:
                 else:
                     return
             session.run(statement).consume()
-
-    def run_each(self, name: str) -> None:
-        """Run every statement of such a file, each in a transaction of its own."""
-        for number in range(self.count(name)):
-            self.run_one(name, number)
 
     def close(self) -> None:
         """Close every connection; idempotent."""

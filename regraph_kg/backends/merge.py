@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from regraph_kg.backends import edges
-from regraph_kg.backends.bolt import Ask
+from regraph_kg.backends.bolt import Ask, Overtaken
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import Placed
 from regraph_kg.backends.evidence import Evidence, failure_key, latest, node
 from regraph_kg.backends.statistics import COUNTS, FAILURES, PASSES, Pair, Share, share, total
+from regraph_kg.errors import StoreError
 from regraph_kg.models.base import Target
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.technique import Technique, spelling
@@ -78,8 +79,20 @@ def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
 
 
 def merge(ask: Ask, plans: Sequence[MergePlan]) -> MergeCounts:
-    """Merge a batch inside the transaction of `ask`."""
-    context = read_context(ask)
+    """Merge a batch inside the transaction of `ask`; a curation in between begins it anew."""
+    context, counts, refusal = read_context(ask), MergeCounts(), None
+    try:
+        counts = _merged(ask, plans, context)
+    except StoreError as error:
+        refusal = error
+    if read_context(ask).replaced != context.replaced:
+        raise Overtaken
+    if refusal is not None:
+        raise refusal
+    return counts
+
+
+def _merged(ask: Ask, plans: Sequence[MergePlan], context: Context) -> MergeCounts:
     batch = arrivals([_redirected(plan, context.replaced) for plan in plans])
     conflicts = _ref_clashes(ask, batch)
     accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regraph_kg.cli.progress import bar
+from regraph_kg.errors import ModelError
 from regraph_kg.models.graph import EmbeddingProgress, Vector
 
 if TYPE_CHECKING:
@@ -48,8 +49,17 @@ def reembed(
 
 
 def embed_new(store: "GraphStore", embedder: "Embedder") -> None:
-    """Embed the examples of `store` that have no embedding yet."""
-    _show(store.embed(embedder.space, embedder.embed))
+    """Embed the examples of `store` that have no embedding yet.
+
+    Where the model fails, the message says that nothing else is lost.
+    """
+    try:
+        _show(store.embed(embedder.space, embedder.embed))
+    except ModelError as error:
+        raise ModelError(
+            f"{error}; the graph has everything but some embeddings, which come with the next"
+            " ingest, or with regraph graph reembed"
+        ) from None
 
 
 def place(text: str, embedder: "Embedder") -> Vector:

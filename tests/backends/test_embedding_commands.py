@@ -130,6 +130,21 @@ def test_an_ingest_with_another_embedder_writes_nothing(
     assert grown("graph", "export") == before
 
 
+def test_a_model_that_fails_in_the_end_costs_embeddings_and_nothing_else(
+    regraph: Command, fake: FakeOllama, monkeypatch: pytest.MonkeyPatch, store_settings: Settings
+) -> None:
+    monkeypatch.setenv("REGRAPH_EMBEDDER", "ollama:tiny")
+    monkeypatch.setenv("REGRAPH_OLLAMA_URL", fake.url)
+    fake.faults = ["", "500 no luck"]
+    said = regraph("ingest", str(TRAJECTORIES[0]), code=3)
+    assert "the graph has everything but some embeddings" in said
+    assert said.count("\n") == 1
+    assert json.loads(regraph("graph", "stats", "--json"))["trajectories"] > 0
+    assert _sizes(store_settings, "embedding") == {None}
+    regraph("graph", "reembed")
+    assert _sizes(store_settings, "embedding") == {16}
+
+
 class Deadly(FakeOllama):
     """Kills the process that embeds, with its n-th request."""
 

@@ -13,7 +13,7 @@ from tests.contract.plans import A100, failure, measured, plan, technique
 from tests.stores import wipe
 
 ME = Note("curator")
-ROUNDS = 10
+ROUNDS = 4
 VOCABULARY = [technique(name, aliases=(f"Label {name}",)) for name in "abc"]
 
 
