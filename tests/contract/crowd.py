@@ -77,19 +77,30 @@ def walk(settings: Settings, seed: int, together: Barrier, ending: Event) -> Tol
         together.wait()
         at = START
         while not ending.is_set():
-            near = store.neighbourhood(at, device=rng.choice(DEVICES)).successors
-            for one in near:
-                strange += impossible_successor(store, at, one, least)
-            first = [what for row in store.transitions() for what in impossible_row(row)]
+            first = impossible(store, at, least)
             if first:
                 time.sleep(AGAIN)
-                again = [what for row in store.transitions() for what in impossible_row(row)]
-                strange += [what for what in first if what in again]
-                passing += first
+                again = impossible(store, at, least)
+                strange += [what for name, what in first.items() if name in again]
+                passing += first.values()
+            near = store.neighbourhood(at, device=rng.choice(DEVICES)).successors
             at = rng.choice(near).technique.id if near and rng.random() < 0.8 else START
             steps += 1
             time.sleep(PAUSE)
     return {"steps": steps, "strange": strange[:20], "passing": passing[:20]}
+
+
+def impossible(store: GraphStore, source: str, least: Counter[tuple[str, str]]) -> dict[str, str]:
+    """What cannot be, by what it is about: around a technique, and in all statistics."""
+    found = {}
+    for device in DEVICES:
+        for one in store.neighbourhood(source, device=device).successors:
+            for what in impossible_successor(store, source, one, least):
+                found[f"{source} {one.technique.id}"] = what
+    for row in store.transitions():
+        for what in impossible_row(row):
+            found[f"{row.source} {row.target} {row.device}"] = f"{what}: {row}"
+    return found
 
 
 def impossible_successor(
@@ -99,7 +110,7 @@ def impossible_successor(
     pair = (source, one.technique.id)
     if one.examples < max(1, least[pair]):
         yield f"{pair}: {one.examples} examples, {least[pair]} before"
-    least[pair] = one.examples
+    least[pair] = max(one.examples, least[pair])
     if not 0 <= one.verified <= one.tried:
         yield f"{pair}: {one.verified} of {one.tried} verified"
     if (one.best_effect is None) != (one.verified == 0):
@@ -116,14 +127,13 @@ def impossible_successor(
 
 def impossible_row(row: TransitionStats) -> Iterator[str]:
     """What is wrong with a row of statistics."""
-    name = f"{row.source} {row.target} {row.device}"
     if row.tried != row.verified + sum(row.failed.values()):
-        yield f"{name}: {row.tried} tried, {row.verified} verified, {dict(row.failed)} failed"
+        yield "tried is not verified and failed"
     if not 0 <= row.verified_first <= row.verified or row.examples < 0:
-        yield f"{name}: {row.examples} examples, {row.verified_first} of {row.verified} at first"
+        yield "counts out of order"
     mean, square = row.sum_log2_effect / EFFECT_SCALE, row.sum_sq_log2_effect / EFFECT_SCALE
     if mean**2 > row.verified * square + 1e-3:  # Cauchy and Schwarz
-        yield f"{name}: sum {mean} of {row.verified} with squares {square}"
+        yield "sums that no effects have"
 
 
 def tell(folder: Path, name: str, work: Callable[..., Told], *arguments: object) -> None:
@@ -138,7 +148,7 @@ def tell(folder: Path, name: str, work: Callable[..., Told], *arguments: object)
 def main(folder: Path, readers: int) -> None:
     settings, ending = read_settings(), PROCESSES.Event()
     files = sorted(folder.glob("*.jsonl"))
-    together = PROCESSES.Barrier(len(files) + readers)
+    together = PROCESSES.Barrier(len(files) + readers, timeout=60)
     writing = [
         PROCESSES.Process(target=tell, args=(folder, path.stem, write, settings, path, together))
         for path in files
