@@ -3,6 +3,6 @@
 // Columns: example (map).
 MATCH (:Technique {id: $source})-[r:TRANSITION]->(:Technique {id: $target})
 WHERE $exclude_problem IS NULL OR r.problem <> $exclude_problem
-RETURN properties(r) AS example
+RETURN r {.*, embedding: null, embedding_2: null} AS example
 ORDER BY $device IN r.verified_on DESC, r.verified DESC, coalesce(r.effect, 0.0) DESC, r.id
 LIMIT $limit

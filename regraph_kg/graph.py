@@ -65,9 +65,9 @@ class GraphStore(Protocol):
     ) -> Neighbourhood:
         """Successors of `technique` seen in an example; unknown technique = no successors.
 
-        `exclude_problem` leaves out that problem's examples and its share of the statistics. Read
-        while others write, Neo4j may show a commit half applied for an instant: some counts of a
-        row before the others (one row in thousands, measured; right when read again).
+        `exclude_problem` leaves out that problem's examples and its share of the statistics. Beside
+        writers on Neo4j, the counts of a row may for an instant not add up (seen once in the tests,
+        which allow what is right when read again).
         """
 
     def examples(
