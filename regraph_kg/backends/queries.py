@@ -1,5 +1,6 @@
 """Reads the statements of cypher/ by name; an engine's override goes first."""
 
+import re
 from functools import cache
 from importlib.resources import files
 
@@ -17,9 +18,10 @@ def text(name: str, engine: Engine) -> str:
 
 
 def statements(name: str, engine: Engine) -> tuple[str, ...]:
-    """The statements of a file that holds several, each ended by a semicolon."""
+    """The statements of a file that holds several, each ended by a semicolon and a line's end."""
     lines = [line for line in text(name, engine).splitlines() if not line.startswith("//")]
-    return tuple(part.strip() for part in "\n".join(lines).split(";") if part.strip())
+    parts = re.split(r";$", "\n".join(lines), flags=re.MULTILINE)
+    return tuple(part.strip() for part in parts if part.strip())
 
 
 def title(name: str) -> str:

@@ -97,7 +97,7 @@ class Page:
         assert "exceptionDetails" not in done, f"{expression}: {done['exceptionDetails']}"
         return done["result"].get("value")
 
-    def wait(self, expression: str, what: str, seconds: float = 30) -> Any:
+    def wait(self, expression: str, what: str, seconds: float = 60) -> Any:
         """Until a JavaScript expression is true; its value."""
         deadline = time.monotonic() + seconds
         while True:
