@@ -24,7 +24,7 @@ from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 from regraph_kg.settings import Settings
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-COPIES = 300
+COPIES = 200
 BOUNDS = (16, 64, 128)
 UNBOUNDED = 1_000_000
 DEVICES = ("CPU A", "CPU B", "CPU C")

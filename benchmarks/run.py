@@ -1,6 +1,6 @@
 """Runs benchmarks, keeps their figures with the machine's facts, and rewrites docs/benchmarks.md.
 
-    python benchmarks/run.py [graph] [kills] [search_overhead] [judge]      all where none is named
+    python benchmarks/run.py [graph] [bound] [kills] [search_overhead] [judge]      all where none is named
     python benchmarks/run.py graph --sizes 10000,100000                     options are passed on
 
 Standard library only; each benchmark is a script of its own that prints one JSON object. Figures
@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-NAMES = ("graph", "kills", "search_overhead", "judge")
+NAMES = ("graph", "bound", "kills", "search_overhead", "judge")
 
 
 def machine() -> dict[str, str]:
