@@ -18,6 +18,7 @@ Compare figures of one table; those of two machines say little about each other.
 
 TITLES = {
     "graph": "The graph: ingest and reads",
+    "bound": "The graph: what a bound on examples costs retrieval",
     "kills": "The graph: writers and servers killed",
     "search_overhead": "The search: its own time per rollout",
     "judge": "The judge: source to verdict",
@@ -67,6 +68,17 @@ COLUMNS = {
             "all writing, s": "{seconds:,}",
             "embeddings, s": "{embed_seconds:.1f}",
             "check, s": "{check_seconds:.1f}",
+        },
+    ),
+    "bound": (
+        {
+            "bound": "{bound}",
+            "examples": "{examples:,}",
+            "pairs and devices asked": "{asked}",
+            "best example as good": "{best_as_good:.1%}",
+            "best three the same": "{best_three_equal:.1%}",
+            "similarity of the five nearest": "{similarity:.3f}",
+            "without bound": "{similarity_unbounded:.3f}",
         },
     ),
     "kills": (

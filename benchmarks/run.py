@@ -1,6 +1,7 @@
 """Runs benchmarks, keeps their figures with the machine's facts, and rewrites docs/benchmarks.md.
 
-    python benchmarks/run.py [graph] [bound] [kills] [search_overhead] [judge]      all where none is named
+    python benchmarks/run.py [graph] [bound] [kills] [search_overhead] [judge]
+        all where none is named
     python benchmarks/run.py graph --sizes 10000,100000                     options are passed on
 
 Standard library only; each benchmark is a script of its own that prints one JSON object. Figures
