@@ -12,6 +12,9 @@ from regraph_kg.models.base import Target
 if TYPE_CHECKING:
     from regraph_kg.ingest.relabel.verdict import Verdict
 
+NARROWEST = 120
+"""Columns where the output is no terminal."""
+
 
 def print_verdicts(
     verdicts: "Sequence[Verdict]", steps: Mapping[tuple[Target, str], int], *, as_json: bool
@@ -37,7 +40,10 @@ def print_verdicts(
             f"{row['runner_up']} {_score(row['runner_up_score'])}" if row["runner_up"] else "-",
             str(row["steps"]),
         )
-    Console(highlight=False, markup=False).print(table)
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = max(console.width, NARROWEST)  # ids are there to be copied
+    console.print(table)
 
 
 def decision(verdict: "Verdict") -> dict[str, object]:
