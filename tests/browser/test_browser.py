@@ -70,6 +70,8 @@ def test_what_optimize_and_examples_print_draws_the_path_as_pasted(browser: Brow
     shown = browser.run(wiring.browser_query(PATH))
     shown_names = sorted(name.rstrip("…") for name in shown.nodes)  # a long one may be cut
     names = ["Memory coalescing", "Thread per element", "serial code"]
-    assert [name.startswith(cut) for name, cut in zip(names, shown_names, strict=True)] == [True] * 3
+    assert [name.startswith(cut) for name, cut in zip(names, shown_names, strict=True)] == [
+        True
+    ] * 3
     assert len(shown.arrows) == 6, "three of each step"
     assert any(caption.startswith("matmul") for caption in shown.arrows)

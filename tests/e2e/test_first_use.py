@@ -54,7 +54,7 @@ def test_both_commands_of_the_readme_are_targets_of_the_makefile() -> None:
 
 
 def test_every_command_the_readme_shows_exists(environment: dict[str, str]) -> None:
-    shown = set(re.findall(r"^    regraph (\w+)(?: (list|show|stats|export))?", README, re.M))
+    shown = set(re.findall(r"^    regraph (\w+) (\w*)", README, re.M))
     assert len(shown) >= 5
     for command, sub in sorted(shown):
         words = [command, sub] if command in ("techniques", "graph") else [command]
