@@ -72,10 +72,8 @@ def recount(ask: Ask, pairs: Iterable[Pair]) -> None:
 
 def trajectories(ask: Ask, through: Sequence[str] | None = None) -> Iterator[Row]:
     """Every trajectory, or those with one of the techniques `through`, ordered by id."""
-    after = ""
-    while page := ask("page_of_evidence", after=after, limit=PAGE, through=through):
+    for page in _pages(ask, through):
         yield from page
-        after = page[-1]["id"]
 
 
 def findings(ask: Ask) -> Iterator[Finding]:
@@ -90,9 +88,9 @@ def findings(ask: Ask) -> Iterator[Finding]:
     yield from _wrong_failures(ask, truth.failures)
 
 
-def _pages(ask: Ask) -> Iterator[list[Row]]:
+def _pages(ask: Ask, through: Sequence[str] | None = None) -> Iterator[list[Row]]:
     after = ""
-    while page := ask("page_of_evidence", after=after, limit=PAGE, through=None):
+    while page := ask("page_of_evidence", after=after, limit=PAGE, through=through):
         yield page
         after = page[-1]["id"]
 
