@@ -43,6 +43,8 @@ class Flag(IntFlag):
     POISON = 1
     DEVICE_SYNC = 2
     DEVICE_ERRORS = 4
+    DEVICE_GUARDS = 8
+    RESET_L2 = 16
 
 
 class Control(ctypes.Structure):
@@ -68,6 +70,8 @@ class Control(ctypes.Structure):
         ("arrays_at", ctypes.c_uint64),
         ("confined", ctypes.c_uint64),
         ("flags", ctypes.c_uint64),
+        ("allocations", ctypes.c_uint64),
+        ("launches", ctypes.c_uint64),
         ("message", ctypes.c_char * MESSAGE_BYTES),
     )
 
@@ -215,6 +219,8 @@ class Arena:
             Flag.POISON * defences.poison
             | Flag.DEVICE_SYNC * defences.device_sync
             | Flag.DEVICE_ERRORS * defences.device_errors
+            | Flag.DEVICE_GUARDS * defences.device_guards
+            | Flag.RESET_L2 * defences.device_state
         )
         if not defences.guards:
             self.control.guards = 0

@@ -3,8 +3,10 @@
 Each timed call takes a secret set of inputs and a secret output slot; a slot never gets the same
 set twice in a row, so that work not done leaves a wrong answer behind. In the end all slots hold
 results of different sets, so that one result for all is wrong. `turn` moves every set to another
-place, so that a result remembered by its inputs' addresses is wrong.
-Not covered: results remembered by the inputs' content.
+place, so that a result remembered by its inputs' addresses is wrong. `renew` puts other inputs into
+all places, so that one remembered by its inputs' content is of no use; what some secret slots held
+just before is kept and verified as well.
+Not covered: a result remembered by a few elements of its inputs is right where those are equal.
 """
 
 import itertools
@@ -29,6 +31,8 @@ Array = NDArray[Any]
 _SETS, _SLOTS = 4, 3
 _LARGE_BYTES = 64 * 2**20
 _LARGE_SETS, _LARGE_SLOTS = 2, 2
+_KEPT = 2
+"""Secret slots whose content is kept when inputs are renewed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +66,46 @@ def reserve(layout: Layout, defences: Defences) -> Reserved:
     return Reserved(inputs, ring, calls)
 
 
+class InputSets:
+    """Sets of inputs at the timing shape, by number, drawn when first asked for; all seats share."""
+
+    def __init__(self, problem: Problem, count: int, seed: int) -> None:
+        self.count = count
+        """How many lie in a bench at once."""
+        self._problem, self._seed = problem, seed
+        self._drawn: dict[int, Mapping[str, Array]] = {}
+
+    def case(self, number: int) -> Case:
+        """The case whose inputs these are."""
+        return Case(self._problem.sizes.time, 0, self._seed + 100 + number)
+
+    def arrays(self, number: int) -> Mapping[str, Array]:
+        """Inputs by argument name."""
+        if number in self._drawn:
+            return self._drawn[number]
+        case = self.case(number)
+        arrays = generate(self._problem, case.sizes, case.variant, case.seed)
+        if number < 2 * self.count:  # the others are wanted once in a blue moon
+            self._drawn[number] = arrays
+        return arrays
+
+
 class Bench:
     """Draws the timed calls, keeps track of what each slot must hold, looks for damage."""
 
-    def __init__(self, arena: Arena, reserved: Reserved, seed: int, defences: Defences) -> None:
+    def __init__(
+        self, arena: Arena, reserved: Reserved, sets: InputSets, seed: int, defences: Defences
+    ) -> None:
         self._arena, self._reserved, self._defences = arena, reserved, defences
-        problem = arena.problem
         self._rng = random.Random(seed)
-        self.cases = [
-            Case(problem.sizes.time, 0, seed + 100 + index) for index in range(len(reserved.inputs))
-        ]
-        self._sets = [generate(problem, c.sizes, c.variant, c.seed) for c in self.cases]
-        inout = any(arg.role == "inout" for arg in problem.outputs)
+        self._pool = sets
+        self._first = 0
+        """Number of the first set that lies here."""
+        self._sets = [sets.arrays(number) for number in range(sets.count)]
+        self._renewed = 0
+        """How often inputs were renewed for this worker."""
+        self._kept: list[tuple[Case, Mapping[str, Array]]] = []
+        inout = any(arg.role == "inout" for arg in arena.problem.outputs)
         self.largest_batch = len(reserved.slots) if inout else MAX_BATCH
         """inout arrays are refilled before a batch only, so it takes each slot once."""
         self._shift, self._last = 0, 0
@@ -85,6 +117,10 @@ class Bench:
     def begin(self, worker: Worker) -> Failure | None:
         """Make everything ready for a worker's timed calls."""
         self._holds.clear()
+        self._kept = []
+        self._renewed = 0
+        if self._first > self._pool.count:
+            self._take(0)
         if not self._clean:
             self._load()
         self._clean = False
@@ -138,23 +174,94 @@ class Bench:
             return failure
         self._shift = (self._shift + 1) % len(self._sets)
         self._load()
-        return worker.upload([p for places in self._reserved.inputs for p in places.values()])
+        return worker.upload(self._input_places)
+
+    def renew(self, worker: Worker) -> Failure | None:
+        """Put inputs that this worker has never seen in place of all, while it stands still.
+
+        Keeps what some secret slots hold now, for `witnesses`.
+        """
+        failure = worker.download(self._reserved.places)
+        if failure:
+            return failure
+        worker.stop()
+        try:
+            failure = self._changed_input()
+            if failure and self._defences.input_compare:
+                return failure
+            self._kept = self._kept or self._keep()
+            self._holds.clear()
+            self._take(self._next_first())
+            self._load()
+        finally:
+            worker.resume()
+        return worker.upload(self._input_places)
+
+    def reload(self, worker: Worker) -> Failure | None:
+        """Write the same inputs into the same places again, just as `renew` writes others."""
+        failure = worker.download(self._reserved.places)
+        if failure:
+            return failure
+        worker.stop()
+        self._load()
+        worker.resume()
+        return worker.upload(self._input_places)
+
+    def fresh(self) -> list[int]:
+        """Rows that give every slot the result of a set of its own."""
+        return [self._row(slot, chosen) for slot, chosen in self._draw_pairs()]
 
     def end(self, worker: Worker) -> Failure | None:
         """Fetch what the timed calls left behind."""
         return worker.download(self._reserved.places)
 
     def witnesses(self, count: int) -> list[tuple[Case, Mapping[str, Array]]]:
-        """Outputs that must be right: those of the last call and of secret slots."""
+        """Outputs that must be right: those of the last call, of secret slots, and those kept."""
         others = [slot for slot in self._holds if slot != self._last]
-        chosen = [self._last, *self._rng.sample(others, min(count - 1, len(others)))]
+        more = max(count - 1 - len(self._kept), 0)
+        chosen = [self._last, *self._rng.sample(others, min(more, len(others)))]
+        return [*self._kept, *map(self._witness, chosen)]
+
+    def _witness(self, slot: int) -> tuple[Case, Mapping[str, Array]]:
+        places = self._reserved.slots[slot]
+        held = {name: self._arena.view(place) for name, place in places.items()}
+        return self._case(self._holds[slot]), held
+
+    def _keep(self) -> list[tuple[Case, Mapping[str, Array]]]:
+        """Copies of what some secret slots hold."""
+        chosen = self._rng.sample(list(self._holds), min(_KEPT, len(self._holds)))
         return [
-            (
-                self.cases[self._holds[slot]],
-                {name: self._arena.view(p) for name, p in self._reserved.slots[slot].items()},
-            )
-            for slot in chosen
+            (case, {name: array.copy() for name, array in held.items()})
+            for case, held in map(self._witness, chosen)
         ]
+
+    def _case(self, chosen: int) -> Case:
+        return self._pool.case(self._first + chosen)
+
+    def _take(self, first: int) -> None:
+        self._first = first
+        self._sets = [self._pool.arrays(first + index) for index in range(self._pool.count)]
+        self._clean = False
+
+    def _next_first(self) -> int:
+        """Of two groups that are at hand the other one; then groups that nobody has seen."""
+        count = self._pool.count
+        self._renewed += 1
+        if self._renewed == 1:
+            return count - self._first
+        return self._renewed * count
+
+    @property
+    def _input_places(self) -> list[Place]:
+        return [place for places in self._reserved.inputs for place in places.values()]
+
+    def unlike_last(self) -> tuple[int, Case, Mapping[str, Place]]:
+        """A row with other inputs than the last call's: it, its case, its output places."""
+        last = self._holds.get(self._last)
+        chosen = next(i for i in range(len(self._sets)) if i != last or len(self._sets) == 1)
+        slot = self._last
+        row = self._row(slot, chosen)
+        return row, self._case(chosen), self._reserved.slots[slot]
 
     def harm(self) -> Failure | None:
         """What the timed calls did besides writing their outputs."""

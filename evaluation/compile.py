@@ -35,7 +35,13 @@ _SHARED = ("-fPIC", "-shared", "-w", "-Wl,--no-undefined", "-Wl,-z,now")
 _PLAIN_ERRORS = ("-fmax-errors=8", "-fdiagnostics-color=never", "-fno-diagnostics-show-caret")
 _LEAN = "-D_GLIBCXX_BITS_SPECFUN_H"
 """Leaves out a slow header that CUDA code rarely needs: 0.69 s instead of 0.94 s."""
-_WRAPPED = ("cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cudaMallocPitch")
+_WRAPPED = (
+    *("cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cudaMallocPitch"),
+    *("cudaMallocFromPoolAsync", "cudaFree", "cudaFreeAsync"),
+    *("cudaLaunchKernel", "__cudaLaunchKernel", "cudaLaunchKernelExC"),
+    *("cudaLaunchCooperativeKernel", "cudaGraphLaunch"),
+)
+"""What wraps.cpp stands in for."""
 _OUTPUT_BYTES = 256 * 2**20
 _MEMORY_BYTES = 16 * 2**30
 _SOURCE_BYTES = 2**20
@@ -68,46 +74,61 @@ class Compiler:
         return self._cached(job)
 
     def cuda(self, code: str, cuda: Cuda, arch: str) -> Path | Failure:
-        """CUDA code with nvcc for one architecture, linked by g++ with poisoned allocations."""
+        """CUDA code with nvcc for one architecture, linked by g++ with wraps.cpp."""
         lean = self._cached(self._cuda_job(code, cuda, arch, (_LEAN,)))
         if isinstance(lean, Failure):
             return self._cached(self._cuda_job(code, cuda, arch, ()))
         return lean
 
-    def harness(self, problem: Problem, cuda: Cuda | None) -> Path:
+    def harness(self, problem: Problem, cuda: Cuda | None = None, arch: str = "") -> Path:
         """The trusted half of a worker for this signature. Raises `ToolError`."""
-        source = (_HARNESS / "harness.cpp").read_text(encoding="utf-8")
-        flags: tuple[str, ...] = ()
-        if cuda:
-            flags = ("-DREGRAPH_CUDA", f"-I{cuda.include}", *_runtime_flags(cuda))
-            if problem.metric == "device":
-                flags = ("-DREGRAPH_DEVICE", *flags)
-        command = (str(self._gcc.path), "-std=c++17", "-O2", *_SHARED, "harness.cpp", *flags)
-        job = Job(
-            {"harness.cpp": source, "signature.h": signature_header(problem)},
-            ((*command, "-o", "out.so"),),
-            (self._gcc.version,),
+        files = {"harness.cpp": _text("harness.cpp"), "signature.h": signature_header(problem)}
+        link: tuple[str, ...] = (
+            *(str(self._gcc.path), "-std=c++17", "-O2"),
+            *(*_SHARED, "harness.cpp"),
         )
+        versions = (self._gcc.version,)
+        if not cuda:
+            return self._trusted(Job(files, ((*link, "-o", "out.so"),), versions))
+        link = (*link, "-DREGRAPH_CUDA", f"-I{cuda.include}")
+        before: tuple[tuple[str, ...], ...] = ()
+        if problem.metric == "device":
+            files["sweep.cu"] = _text("sweep.cu")
+            before = (self._nvcc(cuda, arch, "sweep"),)
+            link = (*link, "-DREGRAPH_DEVICE", "sweep.o")
+        last = (*link, *_runtime_flags(cuda), "-o", "out.so")
+        return self._trusted(Job(files, (*before, last), (*versions, cuda.version)))
+
+    def stopwatch(self) -> Path:
+        """The judge's own clock (clock.cpp). Raises `ToolError`."""
+        command = (str(self._gcc.path), "-std=c++17", "-O2", *_SHARED, "clock.cpp", "-o", "out.so")
+        return self._trusted(
+            Job({"clock.cpp": _text("clock.cpp")}, (command,), (self._gcc.version,))
+        )
+
+    def _trusted(self, job: Job) -> Path:
         built = self._cached(job)
         if isinstance(built, Failure):
-            raise ToolError(f"harness: does not compile: {built.diagnosis}")
+            raise ToolError(f"{next(iter(job.files))}: does not compile: {built.diagnosis}")
         return built
 
-    def _cuda_job(self, code: str, cuda: Cuda, arch: str, extra: tuple[str, ...]) -> Job:
+    def _nvcc(self, cuda: Cuda, arch: str, name: str, extra: Sequence[str] = ()) -> tuple[str, ...]:
         gencode = f"-gencode=arch=compute_{arch},code=sm_{arch}"
-        compile_ = (
+        return (
             *(str(cuda.nvcc), "-ccbin", str(self._gcc.path), "-std=c++17", "-O3", "-w", gencode),
-            *("-Xcompiler=-fPIC", *extra, "-c", "candidate.cu", "-o", "candidate.o"),
+            *("-Xcompiler=-fPIC", *extra, "-c", f"{name}.cu", "-o", f"{name}.o"),
         )
+
+    def _cuda_job(self, code: str, cuda: Cuda, arch: str, extra: tuple[str, ...]) -> Job:
+        compile_ = self._nvcc(cuda, arch, "candidate", extra)
         gcc = str(self._gcc.path)
-        poison = (gcc, "-std=c++17", "-O2", "-fPIC", f"-I{cuda.include}", "-c", "poison.cpp")
-        wraps = tuple(f"-Wl,--wrap={name}" for name in _WRAPPED)
-        objects = ("candidate.o", "poison.o")
-        link = (gcc, *_SHARED, *objects, *wraps, *_runtime_flags(cuda), "-o", "out.so")
-        source = (_HARNESS / "poison.cpp").read_text(encoding="utf-8")
+        wraps = (gcc, "-std=c++17", "-O2", "-fPIC", f"-I{cuda.include}", "-c", "wraps.cpp")
+        wrapped = tuple(f"-Wl,--wrap={name}" for name in _WRAPPED)
+        objects = ("candidate.o", "wraps.o")
+        link = (gcc, *_SHARED, *objects, *wrapped, *_runtime_flags(cuda), "-o", "out.so")
         return Job(
-            {"candidate.cu": code, "poison.cpp": source},
-            (compile_, poison, link),
+            {"candidate.cu": code, "wraps.cpp": _text("wraps.cpp")},
+            (compile_, wraps, link),
             (self._gcc.version, cuda.version, _cpu_features()),
         )
 
@@ -252,6 +273,10 @@ def _strings(text: str) -> str:
     """All string literals, joined as the compiler joins neighbours, escapes resolved."""
     joined = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', text))
     return codecs.decode(joined.encode("latin-1", "replace"), "unicode_escape", "replace")
+
+
+def _text(name: str) -> str:
+    return (_HARNESS / name).read_text(encoding="utf-8")
 
 
 def _runtime_flags(cuda: Cuda) -> tuple[str, ...]:

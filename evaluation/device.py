@@ -1,24 +1,35 @@
 """Machine facts, and the statistics key under which a technique's effects are counted."""
 
+import contextlib
+import fcntl
 import functools
 import os
 import platform
 import shutil
 import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from regraph_kg.errors import ToolError
 
+_TENANCY_SECONDS, _TENANCY_POLL_SECONDS = 600.0, 0.002
+_LEAST_SHARE = 6
+_WORKER_CORES = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """The first visible GPU."""
+    """One visible GPU."""
 
     name: str
     arch: str
     """Compute capability without its dot: "90"."""
     driver: str
+    visible: str
+    """What CUDA_VISIBLE_DEVICES must be for it to be the only one: its UUID."""
 
 
 def threads() -> int:
@@ -31,13 +42,21 @@ def openmp_device() -> str:
     return f"{_cpu_model()} x{threads()} threads"
 
 
-def find_gpu() -> Gpu:
-    """The GPU that CUDA sees first. Raises `ToolError`, in one line."""
+def find_gpu(index: int = 0) -> Gpu:
+    """The `index`-th GPU that CUDA may see. Raises `ToolError`, in one line."""
+    gpus = find_gpus()
+    if index >= len(gpus):
+        raise ToolError(f"GPU {index}: this machine shows {len(gpus)}; give a lower number")
+    return gpus[index]
+
+
+def find_gpus() -> list[Gpu]:
+    """Every GPU that CUDA may see, in its order. Raises `ToolError` where there is none."""
     tool = shutil.which("nvidia-smi")
     if not tool:
         raise ToolError("GPU: nvidia-smi not found; target cuda needs an NVIDIA GPU and its driver")
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0]
-    query = [tool, "--query-gpu=name,compute_cap,driver_version", "--format=csv,noheader"]
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    query = [tool, "--query-gpu=name,compute_cap,driver_version,uuid", "--format=csv,noheader"]
     try:
         said = subprocess.run(
             [*query, *([f"--id={visible}"] if visible else [])],
@@ -46,10 +65,85 @@ def find_gpu() -> Gpu:
             timeout=60,
             check=True,
         ).stdout
-        name, capability, driver = (part.strip() for part in said.splitlines()[0].split(","))
-    except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
+        gpus = [_gpu(line) for line in said.splitlines() if line.strip()]
+        if not gpus:
+            raise ValueError("it names none")
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise ToolError(f"GPU: nvidia-smi finds no usable GPU: {str(error)[:200]}") from None
-    return Gpu(name, capability.replace(".", ""), driver)
+    return gpus
+
+
+def _gpu(line: str) -> Gpu:
+    name, capability, driver, uuid = (part.strip() for part in line.split(","))
+    return Gpu(name, capability.replace(".", ""), driver, uuid)
+
+
+@contextlib.contextmanager
+def tenancy(gpu: Gpu) -> Iterator[None]:
+    """One timing tenant a GPU: waits until no other judge on this machine uses it.
+
+    The lock is the kernel's (flock), so it ends with its holder, however that dies.
+    Raises `ToolError` after `_TENANCY_SECONDS`.
+    """
+    path = Path(tempfile.gettempdir()) / f"regraph-{gpu.visible}.lock"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
+        _lock(descriptor, gpu)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, gpu: Gpu) -> None:
+    deadline = time.monotonic() + _TENANCY_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise ToolError(
+                    f"GPU {gpu.name}: another judge has used it for {_TENANCY_SECONDS:.0f} s;"
+                    " wait for it or choose another GPU (CUDA_VISIBLE_DEVICES)"
+                ) from None
+            time.sleep(_TENANCY_POLL_SECONDS)
+        else:
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class Cores:
+    """Which CPUs a cuda judge and its worker keep to, so that neither is moved while it times."""
+
+    judge: frozenset[int]
+    worker: frozenset[int]
+
+
+def cores_of(gpu: int, gpus: int) -> Cores | None:
+    """A GPU's share of the CPUs; None where there are too few to give each its own.
+
+    The first CPU of a share is the judge's, the next ones its worker's; the rest of the share is
+    left to compilers.
+    """
+    usable = sorted(os.sched_getaffinity(0))
+    share = len(usable) // max(gpus, 1)
+    if share < _LEAST_SHARE:
+        return None
+    own = usable[gpu * share : (gpu + 1) * share]
+    return Cores(frozenset(own[:1]), frozenset(own[1 : 1 + _WORKER_CORES]))
+
+
+@contextlib.contextmanager
+def pinned(cores: frozenset[int] | None) -> Iterator[None]:
+    """Keep the calling thread to these CPUs meanwhile."""
+    if not cores:
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def machine_facts() -> dict[str, str]:

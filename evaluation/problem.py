@@ -1,17 +1,15 @@
-"""What a problem is: a folder with problem.toml, serial.cpp and, rarely, reference.cpp.
+"""What a problem is: a folder with problem.toml, serial.cpp and, rarely, reference.cpp, inputs.py.
 
-Not covered yet: custom input generators (inputs.py).
+Not covered: whether a declaration is true (calibrate.py looks at `separates`); arrays whose shape
+depends on their content.
 """
 
-import ast
-import operator
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -23,10 +21,11 @@ from pydantic import (
 )
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.expression import Expression, Sizes, size_of
 from regraph_kg.models.base import Frozen, Metric
 
-Sizes = Mapping[str, int]
-"""Value of each size name: one shape of a problem."""
+__all__ = ["Sizes", "size_of"]
+"""Names of expression.py that a problem's users need with it."""
 
 C_TYPES = {
     "float32": "float",
@@ -45,68 +44,28 @@ C_TYPES = {
 Type = Literal[
     "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"
 ]
-Values = Literal["normal", "uniform", "sparse", "large-range", "small-int", "sorted"]
+Values = Literal["normal", "uniform", "sparse", "large-range", "small-int", "sorted", "custom"]
+Precision = Literal["fp32", "tf32", "fp16"]
+"""What a candidate may compute floats with: fp16 and tf32 keep 11 significant bits."""
 Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
 
-_OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
 _MAX_BYTES = 8 * 2**30
-
-
-def size_of(expression: str, sizes: Sizes) -> int:
-    """Value of an integer expression over size names: + - * // % and parentheses, nothing else.
-
-    Raises `ValueError` with the offending part.
-    """
-    try:
-        tree = ast.parse(expression, mode="eval")
-        return _value(tree.body, sizes)
-    except SyntaxError:
-        raise ValueError(f"{expression!r} is not an integer expression") from None
-    except (ZeroDivisionError, RecursionError) as error:
-        raise ValueError(f"{expression!r}: {error}") from None
-
-
-def _value(node: ast.expr, sizes: Sizes) -> int:
-    match node:
-        case ast.Constant(value=int(number)) if not isinstance(number, bool):
-            return number
-        case ast.Name(id=name) if name in sizes:
-            return sizes[name]
-        case ast.Name(id=name):
-            raise ValueError(f"unknown size {name!r} (known: {', '.join(sizes)})")
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand, sizes)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_value(left, sizes), _value(right, sizes))
-    raise ValueError(f"{ast.unparse(node)!r} is not allowed: use integers, size names, + - * // %")
-
-
-def _expression(text: str) -> str:
-    names = {n.id for n in ast.walk(_parsed(text)) if isinstance(n, ast.Name)}
-    size_of(text, dict.fromkeys(names, 1))
-    return text
-
-
-def _parsed(text: str) -> ast.AST:
-    try:
-        return ast.parse(text, mode="eval")
-    except SyntaxError:
-        raise ValueError(f"{text!r} is not an integer expression") from None
-
-
-Expression = Annotated[str, StringConstraints(max_length=200), AfterValidator(_expression)]
+_OPTIONAL_FILES = {"reference_code": "reference.cpp", "inputs_code": "inputs.py"}
 
 
 class SumRule(Frozen):
     """Tolerance of a sum of `terms` products: grows with sqrt(terms) and the output's RMS."""
 
     rule: Literal["sum"]
+    terms: Expression
+    exact_integers: bool = True
+    """Sums of products of small integers must be exact; not so where factors are divided."""
+
+
+class ConditionedRule(Frozen):
+    """Conditioned, with a floor for the rounding inside a chain of `terms` operations."""
+
+    rule: Literal["conditioned"]
     terms: Expression
 
 
@@ -121,12 +80,16 @@ def _kind(tolerance: object) -> str:
         isinstance(tolerance, Mapping) and "absolute" in tolerance
     ):
         return "absolute"
+    rule = tolerance.get("rule") if isinstance(tolerance, Mapping) else None
+    if isinstance(tolerance, ConditionedRule) or rule == "conditioned":
+        return "conditioned"
     return "sum" if isinstance(tolerance, SumRule | Mapping) else "name"
 
 
 Tolerance = Annotated[
     Annotated[Literal["exact", "conditioned"], Tag("name")]
     | Annotated[SumRule, Tag("sum")]
+    | Annotated[ConditionedRule, Tag("conditioned")]
     | Annotated[AbsoluteRule, Tag("absolute")],
     Discriminator(_kind),
 ]
@@ -137,6 +100,26 @@ class Work(Frozen):
 
     flop: Expression | None = None
     bytes: Expression | None = None
+    early_exit: bool = False
+    """The function may stop early or need not read everything: no physics floor applies."""
+
+
+class CheapCheck(Frozen):
+    """How outputs of the timing shape are checked where its arrays pass 64 MiB (cheap.py).
+
+    random-indices: at secret places only. freivalds, args [A, B, C]: C = A B by random vectors.
+    sorted, args [given, out]: `out` holds the elements of `given` in ascending order.
+    """
+
+    rule: Literal["random-indices", "freivalds", "sorted"]
+    args: tuple[Identifier, ...] = ()
+
+    @model_validator(mode="after")
+    def _count(self) -> Self:
+        wanted = {"random-indices": 0, "freivalds": 3, "sorted": 2}[self.rule]
+        if len(self.args) != wanted:
+            raise ValueError(f'rule "{self.rule}" needs {wanted} args, not {len(self.args)}')
+        return self
 
 
 class SizesTable(Frozen):
@@ -164,7 +147,7 @@ class Argument(Frozen):
     shape: tuple[Expression, ...] = ()
     values: tuple[Values, ...] = ("normal", "uniform", "sparse", "small-int")
     range: tuple[float, float] | None = None
-    """Bounds of "uniform" and "sorted" values, both included for integer types."""
+    """Bounds of "uniform", "sorted" and "custom" values, both included for integer types."""
     size: Expression | None = None
     value: float | int | None = None
 
@@ -178,9 +161,16 @@ class Argument(Frozen):
             raise ValueError(f'role "{self.role}" needs a shape')
         if self.role != "size" and bool(self.shape) == (self.value is not None):
             raise ValueError("give either a shape (array) or a value (scalar)")
+        if "custom" in self.values and len(self.values) > 1:
+            raise ValueError('values "custom" stands alone: inputs.py decides')
         if not self.values or (self.range and self.range[0] > self.range[1]):
             raise ValueError("values must not be empty and range must be [low, high]")
         return self
+
+    @property
+    def is_custom(self) -> bool:
+        """Drawn by the problem's inputs.py."""
+        return self.is_array and self.role in ("in", "inout") and self.values == ("custom",)
 
     @property
     def is_array(self) -> bool:
@@ -209,6 +199,12 @@ class Problem(Frozen):
     entry: Identifier
     metric: Metric = "call"
     tolerance: Tolerance = "conditioned"
+    precision: Precision = "fp32"
+    separates: bool = True
+    """Whether the tolerance tells the declared precision from a lower one (calibrate.py)."""
+    cheap_check: CheapCheck | None = None
+    custom_variants: PositiveInt = Field(default=1, le=8)
+    """How many kinds of inputs inputs.py makes; it is told which."""
     work: Work = Work()
     held_out: bool = True
     """Also check a secret shape between the smallest and the largest value of each size."""
@@ -217,6 +213,8 @@ class Problem(Frozen):
     serial_code: str
     reference_code: str | None = None
     """Own fp64 reference (float32 of the signature becomes double), where rewriting will not do."""
+    inputs_code: str | None = None
+    """Text of inputs.py: generates the arguments whose values are "custom"."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -225,8 +223,13 @@ class Problem(Frozen):
             raise ValueError("args: two arguments have the same name")
         if not self.outputs:
             raise ValueError('args: no array has role "out" or "inout"')
+        custom = any(arg.is_custom for arg in self.args)
+        if custom != (self.inputs_code is not None):
+            raise ValueError('args: values "custom" and a file inputs.py need each other')
         for sizes in (*self.sizes.check, self.sizes.time):
             self._check_at(sizes)
+        if self.cheap_check:
+            _check_cheap(self, self.cheap_check)
         return self
 
     def _check_at(self, sizes: Sizes) -> None:
@@ -244,7 +247,7 @@ class Problem(Frozen):
                 raise ValueError(f"args.{arg.name}: {error}") from None
         if total > _MAX_BYTES:
             raise ValueError(f"sizes: more than 8 GiB of arrays at {shape_text(sizes)}")
-        if isinstance(self.tolerance, SumRule):
+        if isinstance(self.tolerance, SumRule | ConditionedRule):
             size_of(self.tolerance.terms, sizes)
         for text in (self.work.flop, self.work.bytes):
             if text is not None:
@@ -265,6 +268,13 @@ class Problem(Frozen):
         """Arrays that the function reads, in order."""
         return tuple(arg for arg in self.args if arg.is_array and arg.role in ("in", "inout"))
 
+    def nbytes(self, sizes: Sizes) -> int:
+        """Bytes of all arrays at `sizes`."""
+        return sum(
+            int("".join(filter(str.isdigit, arg.type))) // 8 * _product(arg.dimensions(sizes))
+            for arg in self.arrays
+        )
+
     def signature(self) -> str:
         """The C declaration that a candidate must export."""
         parts = []
@@ -283,6 +293,26 @@ class Problem(Frozen):
         return self.model_copy(update={"args": wide})
 
 
+def _check_cheap(problem: Problem, check: CheapCheck) -> None:
+    """Raise `ValueError` where the arguments are not what the rule speaks of."""
+    if check.rule == "random-indices":
+        return
+    known = {arg.name: arg for arg in problem.arrays}
+    missing = [name for name in check.args if name not in known]
+    if missing:
+        raise ValueError(f"cheap_check: no array argument {missing[0]!r}")
+    named = [known[name] for name in check.args]
+    if [arg.name for arg in problem.outputs] != [named[-1].name] or named[-1].role != "out":
+        raise ValueError('cheap_check: its last argument must be the only output, role "out"')
+    shapes = [arg.dimensions(problem.sizes.time) for arg in named]
+    if check.rule == "sorted" and (named[0].type, shapes[0]) != (named[1].type, shapes[1]):
+        raise ValueError("cheap_check: sorted needs two arrays of one type and shape")
+    if check.rule == "freivalds":
+        a, b, c = shapes
+        if {len(shape) for shape in shapes} != {2} or (*a, b[1]) != (c[0], b[0], c[1]):
+            raise ValueError("cheap_check: freivalds needs shapes [m, k], [k, n], [m, n]")
+
+
 def load_problem(folder: Path) -> Problem:
     """Read a problem folder. Raises `BadInput` naming file and field, and how to mend."""
     path = folder / "problem.toml"
@@ -292,14 +322,15 @@ def load_problem(folder: Path) -> Problem:
         raise BadInput(f"{path}: {error.strerror}; a problem is a folder with this file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: not TOML: {error}; see docs/problems.md") from None
-    for reserved in ("serial_code", "reference_code"):
+    for reserved in ("serial_code", *_OPTIONAL_FILES):
         if reserved in content:
             raise BadInput(
                 f"{path}: {reserved}: not a field; the code lies in serial.cpp beside it"
             )
     code = {"serial_code": _read_code(folder / "serial.cpp")}
-    if (folder / "reference.cpp").exists():
-        code["reference_code"] = _read_code(folder / "reference.cpp")
+    for field, name in _OPTIONAL_FILES.items():
+        if (folder / name).exists():
+            code[field] = _read_code(folder / name)
     try:
         return Problem.model_validate(content | code)
     except ValidationError as error:

@@ -27,6 +27,10 @@ class Defences:
     """Other processes of this user cannot read the judge's memory and environment in /proc."""
     sandbox: bool = True
     """seccomp and no capabilities: no fork, exec, socket, signal, ptrace, file written."""
+    landlock: bool = True
+    """Only system libraries and devices can be opened, where the kernel has landlock."""
+    namespaces: bool = True
+    """A network, IPC and host name of its own, where the kernel allows it."""
     deadline: bool = True
     """Calls end at their deadline. Off: only at ten times it."""
     kill_group: bool = True
@@ -66,6 +70,16 @@ class Defences:
     """cuda: a call ends with a device-wide synchronisation, inside the timed span."""
     device_errors: bool = True
     """cuda: the runtime's last error is looked at after each call."""
+    device_guards: bool = True
+    """cuda: canaries around the candidate's own device allocations while verifying."""
+    device_state: bool = True
+    """cuda: persisting L2 is reset before each timed call, device limits are compared after."""
+    ghost: bool = True
+    """cuda: with its launches suppressed a candidate must not have the answer."""
+    fresh_content: bool = True
+    """Timed calls on inputs never seen before must cost about the same."""
+    floor: bool = True
+    """A time in which the declared bytes cannot have moved is suspicious."""
 
 
 @dataclass(frozen=True, slots=True)

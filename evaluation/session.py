@@ -1,29 +1,44 @@
-"""One problem on one target for as long as a judge lives: its memory, truths and baseline.
+"""One problem on one target for as long as a judge lives: its seats, truths and baseline.
 
 The serial code is the first candidate: it must load, be right and be the same from run to run,
 or the problem itself is bad input. Its time at the timing shape is the baseline.
+
+For cuda the next workers make their device contexts while one candidate is judged: the driver makes
+contexts one after another, 0.2 s each [measured, H200], so that is what limits candidates a second.
+It also makes others' device allocations wait, so that none is made in a timed span of a candidate
+that allocates, nor at the full grade.
 """
 
-from dataclasses import dataclass
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
 from typing import TypeVar
 
-from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.arena import POISON, Layout
-from regraph_kg.evaluation.bench import Bench, reserve
-from regraph_kg.evaluation.problem import Problem, shape_text
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.device import pinned
+from regraph_kg.evaluation.kernels import KernelTimes, profile
+from regraph_kg.evaluation.problem import Problem
 from regraph_kg.evaluation.reference import Case, References
-from regraph_kg.evaluation.rules import Defences, Failure, Limits
-from regraph_kg.evaluation.supervisor import Program, Worker
-from regraph_kg.evaluation.timing import Measured, StopRule, half_width, measure, summarise
-from regraph_kg.evaluation.verify import Verification, check_shapes, mismatch, plan
+from regraph_kg.evaluation.rules import Failure
+from regraph_kg.evaluation.seat import Plan, Rules, Seat
+from regraph_kg.evaluation.spawn import Program, Surroundings
+from regraph_kg.evaluation.stop import StopRule, half_width, summarise
+from regraph_kg.evaluation.timing import SLEEPING, SPINNING, Measured, Method, measure
+from regraph_kg.evaluation.verify import check_shapes, plan
 from regraph_kg.models.evaluation import Outcome
 
-_WITNESSES = 3
 _BASELINE_SECONDS = 120.0
 _BASELINE_WIDTH, _BASELINE_TRIES = 0.05, 3
 _SENTINEL = 50
-_HOST_ALIGNMENT, _DEVICE_ALIGNMENT = 64, 256
-
+_SPARES, _FEW_SPARES = 3, 1
+_LARGE_BYTES = 256 * 2**20
+"""Above this much shared memory a seat, one spare worker is enough."""
+_POLL_SECONDS = 0.001
+_SETTLE_SECONDS = 90.0
+_SWEEPS, _SWEEP_WARM_UP_SECONDS, _SWEEP_BATCHES = 16, 0.3, 15
 
 _Kept = TypeVar("_Kept")
 
@@ -36,73 +51,134 @@ class Programs:
     reference: Program
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What holds for every session of a judge."""
-
-    seed: int
-    defences: Defences
-    limits: Limits
-
-
 class Session:
-    """Arena, cases, truths and timing bench of one problem. Raises `BadInput` for a bad problem."""
+    """Seats, cases, truths and baseline of one problem. Raises `BadInput` for a bad problem."""
 
-    def __init__(self, problem: Problem, programs: Programs, rules: Rules) -> None:
+    def __init__(self, problem: Problem, programs: Programs, rules: Rules, threads: int) -> None:
         self.problem = problem
-        self._programs, self._rules = programs, rules
-        shapes = check_shapes(problem, rules.seed, rules.defences)
-        on_device = problem.metric == "device"
-        layout = Layout(problem, _DEVICE_ALIGNMENT if on_device else _HOST_ALIGNMENT)
-        calls = {shape_text(sizes): layout.whole_call(sizes) for sizes in shapes}
-        reserved = reserve(layout, rules.defences)
-        self._arena = layout.build()
-        self._shapes = shapes
+        self._programs, self._rules, self._threads = programs, rules, threads
+        self._shapes = check_shapes(problem, rules.seed, rules.defences)
         self._references = References(
-            problem, programs.reference, [*shapes, problem.sizes.time], rules.limits
+            problem, programs.reference, [*self._shapes, problem.sizes.time], rules.limits
         )
-        self._verification = Verification(
-            problem, self._arena, calls, self._references, rules.defences, rules.limits.call_seconds
+        self._plan = Plan(problem, self._shapes, self._references, rules)
+        self._method = Method(
+            clock=SPINNING if rules.surroundings.stopwatch else SLEEPING,
+            check_clock=rules.defences.clock_check,
+            fresh_content=rules.defences.fresh_content,
+            monitor=rules.monitor,
         )
+        self._seats: list[Seat] = []
         self._served = 0
-        self._worker: Worker | None = None
-        self._bench = Bench(self._arena, reserved, rules.seed, rules.defences)
+        self._sweep_seconds = 0.0
 
     def close(self) -> None:
         """End every process and release the memory."""
-        if self._worker:
-            self._worker.kill()
+        while self._seats:
+            self._seats.pop().close()
         self._references.close()
-        self._arena.close()
-
-    def worker(self, program: Program, threads: int) -> Worker:
-        """A fresh process for one candidate; ends the one before, they would share the arena."""
-        if self._worker:
-            self._worker.kill()
-        self._worker = Worker(
-            program, self._arena, self._rules.defences, self._rules.limits, threads
-        )
-        return self._worker
-
-    def verify(self, worker: Worker, *, full: bool) -> Failure | None:
-        """Check a loaded candidate at the check shapes."""
-        return self._verification.check(worker, self._cases(full))
 
     def open(self, rule: StopRule) -> None:
         """Verify and time the serial code. Raises `BadInput` where it fails."""
-        with self.worker(self._programs.serial, threads=1) as worker:
+        with self._serial() as seat:
             largest = self._cases(full=False)[-1]
-            self._require(worker.start or self._verification.repeat(worker, largest))
-            self._require(self.verify(worker, full=False))
-            self.confined = worker.confined
+            self._require(seat.worker.start or seat.verification.repeat(seat.worker, largest))
+            self._require(self.verify(seat, full=False))
+            self.sandbox = ", ".join(sorted(seat.worker.confined)) or "none"
         self._rule = rule
         self._renew_baseline()
+
+    @contextlib.contextmanager
+    def candidate(self, program: Program) -> Iterator[Seat]:
+        """A seat whose worker is to load the program; meanwhile the next workers warm up."""
+        seat = self._warm_seat(program) or self._cold_seat(program)
+        seat.is_taken = True
+        seat.worker.assign(program)
+        self.warm_up(program)
+        try:
+            seat.worker.wait_until_ready()
+            seat.worker.sweep_seconds = self._sweep(seat)
+            yield seat
+        finally:
+            if seat.is_taken:
+                seat.vacate()
+
+    def keep(self, seat: Seat) -> None:
+        """After a clean pass: with shared isolation its worker serves the next candidate, too."""
+        if self._rules.isolation == "shared" and seat.worker.programs_left:
+            seat.is_taken = False
+
+    def warm_up(self, program: Program) -> None:
+        """Start workers for the programs that may come; only cuda's take long to start."""
+        if not program.cuda or self._rules.isolation == "shared":
+            return
+        wanted = _SPARES if self._seats[0].arena.nbytes < _LARGE_BYTES else _FEW_SPARES
+        for _ in range(wanted - sum(self._is_spare(seat, program) for seat in self._seats)):
+            seat = next((s for s in self._seats if s.is_free and not s.is_taken), None)
+            if seat is None and len(self._seats) > wanted + 1:
+                return  # the rest is being taken down
+            self._staff(seat or self._new_seat(), program)
+
+    def cool_down(self) -> None:
+        """End the workers that nobody uses: another problem's turn."""
+        for seat in self._seats:
+            if not seat.is_taken:
+                seat.vacate()
+
+    def verify(self, seat: Seat, *, full: bool) -> Failure | None:
+        """Check a loaded candidate at the check shapes."""
+        return seat.verification.check(seat.worker, self._cases(full))
+
+    def time(
+        self, seat: Seat, rule: StopRule, call_seconds: float, *, quiet: bool
+    ) -> Measured | Failure:
+        """Time a loaded candidate, then verify what its timed calls left behind."""
+        worker, defences = seat.worker, self._rules.defences
+        if quiet or worker.allocations:
+            self._settle()
+        measured = self._measure(seat, rule, call_seconds, self._method)
+        if isinstance(measured, Failure):
+            return measured
+        worker.stop()
+        failure = seat.verify_timed()
+        worker.resume()
+        if not failure and defences.ghost and seat.serves and seat.serves.cuda:
+            failure = seat.ghost(call_seconds)
+        return failure or measured
+
+    def profile(self, program: Program, library: Path, seconds: float) -> KernelTimes | None:
+        """Kernels and copies of one warm call, in a worker of its own; None where that fails."""
+        self._settle()
+        seat = self._free_seat()
+        where = replace(self._rules.surroundings, profiler=library, programs=1)
+        seat.staff(program, self._threads, where)
+        seat.is_taken = True
+        try:
+            worker, bench = seat.worker, seat.bench
+            worker.assign(program)
+            if worker.start or bench.begin(worker) or worker.settle():
+                return None
+            rows = bench.fresh()
+            if isinstance(worker.call(rows, len(rows) * seconds), Failure):
+                return None
+            found = profile(worker, rows[0], seconds)
+            return found if isinstance(found, KernelTimes) else None
+        finally:
+            seat.vacate()
 
     def serve(self) -> None:
         """Count a candidate; every 50th time the serial code is timed anew, machines drift."""
         self._served += 1
         if self._served % _SENTINEL == 0:
             self._renew_baseline()
+
+    def time_serial(self, rule: StopRule) -> Measured:
+        """Time the serial code again, in a fresh worker."""
+        with self._serial() as seat:
+            self._settle()
+            self._require(seat.worker.start)
+            method = replace(self._method, fresh_content=False, monitor=None)
+            return self._require(self._measure(seat, rule, _BASELINE_SECONDS, method))
 
     def _renew_baseline(self) -> None:
         series = self.time_serial(self._rule)
@@ -113,26 +189,82 @@ class Session:
             series = min(series, again, key=lambda s: half_width(summarise(s.samples)))
         self.baseline = series
         self.serial_seconds = summarise(series.samples).median
+        self._sweep_seconds = 0.0
 
-    def time_serial(self, rule: StopRule) -> Measured:
-        """Time the serial code again, in a fresh worker."""
-        with self.worker(self._programs.serial, threads=1) as worker:
-            self._require(worker.start)
-            return self._require(self._measure(worker, rule, _BASELINE_SECONDS))
+    @contextlib.contextmanager
+    def _serial(self) -> Iterator[Seat]:
+        seat = self._free_seat()
+        where = self._rules.surroundings
+        own = Surroundings(stopwatch=where.stopwatch, cores=where.cores)
+        seat.staff(self._programs.serial, 1, own)
+        seat.worker.assign(self._programs.serial)
+        seat.is_taken = True
+        try:
+            yield seat
+        finally:
+            seat.vacate()
 
-    def time(self, worker: Worker, rule: StopRule, call_seconds: float) -> Measured | Failure:
-        """Time a loaded candidate, end it, then verify what its timed calls left behind."""
-        measured = self._measure(worker, rule, call_seconds)
-        worker.kill()
-        if isinstance(measured, Failure):
-            return measured
-        return self._verify_timed() or measured
+    def _settle(self) -> None:
+        """Wait until no device context is being made or taken down."""
+        deadline = time.monotonic() + _SETTLE_SECONDS
+        while any(seat.is_settling for seat in self._seats):
+            if time.monotonic() > deadline:
+                raise ToolError("GPU: a device context is not made or taken down in time")
+            time.sleep(_POLL_SECONDS)
+
+    def _warm_seat(self, program: Program) -> Seat | None:
+        spares = [seat for seat in self._seats if self._is_spare(seat, program)]
+        return max(spares, key=lambda seat: seat.worker.is_ready, default=None)
+
+    @staticmethod
+    def _is_spare(seat: Seat, program: Program) -> bool:
+        serves = seat.serves
+        return not seat.is_taken and serves is not None and serves.harness == program.harness
+
+    def _cold_seat(self, program: Program) -> Seat:
+        seat = self._free_seat()
+        self._staff(seat, program)
+        return seat
+
+    def _staff(self, seat: Seat, program: Program) -> None:
+        seat.staff(program, self._threads, self._rules.surroundings)
+
+    def _free_seat(self) -> Seat:
+        return next((s for s in self._seats if s.is_free and not s.is_taken), None) or (
+            self._new_seat()
+        )
+
+    def _new_seat(self) -> Seat:
+        seat = self._plan.seat()
+        self._seats.append(seat)
+        return seat
+
+    def _sweep(self, seat: Seat) -> float:
+        """Seconds of one cache sweep, measured before any candidate is loaded, once a baseline."""
+        program = seat.serves
+        if not (program and program.cuda and self.problem.metric == "device"):
+            return 0.0
+        if not self._sweep_seconds:
+            end = time.monotonic() + _SWEEP_WARM_UP_SECONDS  # a resting GPU's clock is low
+            while time.monotonic() < end:
+                self._swept(seat)
+            self._sweep_seconds = median(self._swept(seat) for _ in range(_SWEEP_BATCHES))
+        return self._sweep_seconds
+
+    def _swept(self, seat: Seat) -> float:
+        done = seat.worker.sweeps(_SWEEPS)
+        if isinstance(done, Failure):
+            raise ToolError(f"GPU: cannot sweep its cache: {done.diagnosis}")
+        return done.ours / _SWEEPS
 
     def _cases(self, full: bool) -> list[Case]:
         return plan(self.problem, self._shapes, self._rules.seed, full)
 
-    def _measure(self, worker: Worker, rule: StopRule, call_seconds: float) -> Measured | Failure:
-        return measure(worker, self._bench, rule, call_seconds, self._rules.defences.clock_check)
+    def _measure(
+        self, seat: Seat, rule: StopRule, call_seconds: float, method: Method
+    ) -> Measured | Failure:
+        with pinned(self._rules.judge_cores):
+            return measure(seat.worker, seat.bench, rule, call_seconds, method)
 
     def _require(self, result: _Kept | Failure) -> _Kept:
         if not isinstance(result, Failure):
@@ -142,19 +274,3 @@ class Session:
             Outcome.WRONG_ANSWER: "serial.cpp fails its own check (tolerance, or reference.cpp?)",
         }.get(result.outcome, "serial.cpp fails")
         raise BadInput(f"problem {self.problem.name}: {what}: {result.diagnosis}")
-
-    def _verify_timed(self) -> Failure | None:
-        """After the worker's death: inputs as they were, gaps whole, secret outputs right."""
-        defences = self._rules.defences
-        failure = self._bench.harm()
-        where = f"timed calls at shape {shape_text(self.problem.sizes.time)}"
-        if failure:
-            return Failure(failure.outcome, f"{where}: {failure.diagnosis}")
-        if not (defences.timed_verify and defences.comparison):
-            return None
-        for case, outputs in self._bench.witnesses(_WITNESSES):
-            for name, truth in self._references.truths(case).items():
-                text = mismatch(name, outputs[name], truth, POISON, defences.nan_compare)
-                if text:
-                    return Failure(Outcome.WRONG_ANSWER, f"{where}: {text}")
-        return None

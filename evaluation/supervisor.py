@@ -1,4 +1,8 @@
-"""One worker process: start it, have it call, hold it to its deadline, kill all of it.
+"""One worker process: start it, give it a candidate, hold it to its deadline, kill all of it.
+
+A worker starts without a candidate: memory mapped, device context made, confined. It can wait like
+that, warm, until one is compiled, which it gets as an anonymous file, so that it needs no access to
+the compile cache.
 
 Covered: the worker and whatever it starts live in a session and process group of their own, killed
 as a group at the deadline, at the end, and by the kernel when the judge itself dies; descriptors
@@ -16,95 +20,83 @@ Where seccomp is absent, a process that leaves the group survives us.
 
 import contextlib
 import ctypes
-import functools
-import json
+import fcntl
 import os
-import platform
 import secrets
 import signal
-import struct
-import subprocess
 import sys
-import tempfile
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from pathlib import Path
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.arena import MAX_BATCH, Arena, Control, Place
+from regraph_kg.evaluation.arena import MAX_BATCH, Arena, Place
+from regraph_kg.evaluation.drain import Drain, kill_group
+from regraph_kg.evaluation.handshake import Operation, sleep, wake
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.spawn import Program, Start, Surroundings
 from regraph_kg.models.evaluation import Outcome
 
-_FUTEX_CALL = {"x86_64": 202, "aarch64": 98}
 _SLICE_SECONDS = 0.05
-_KEPT_OUTPUT = 4096
 _PR_SET_DUMPABLE = 4
 _CONTEXT_SECONDS = 60.0
 _THREAD_BYTES = 256 * 2**20
+_SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
+_DAMAGED = -3
+_CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces"}
 _ALLOWED_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
-
-
-class Operation(IntEnum):
-    """What the harness can be told (harness.cpp)."""
-
-    CALLS = 1
-    UPLOAD = 2
-    DOWNLOAD = 3
-    SETTLE = 4
-    EXIT = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """What a worker runs: shared objects and the entry point."""
-
-    harness: Path
-    candidate: Path
-    entry: str
-    cuda: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Elapsed:
-    """Seconds one command took: by the judge's clock, and by the worker's own."""
+    """Seconds of one command: by the judge's clock, by the worker's own."""
 
     ours: float
+    """Less what its cache sweeps take, where calls have them."""
     own: float
+    """Of the calls alone."""
+    swept: float = 0.0
+    """What the cache sweeps took."""
 
 
 class Worker:
-    """A started worker. `start` is a Failure where loading failed; use as a context manager."""
+    """A started worker; `start` loads its program's candidate. Use as a context manager."""
 
     def __init__(
-        self, program: Program, arena: Arena, defences: Defences, limits: Limits, threads: int
+        self,
+        program: Program,
+        arena: Arena,
+        defences: Defences,
+        limits: Limits,
+        threads: int,
+        where: Surroundings | None = None,
     ) -> None:
         self._program, self._arena = program, arena
         self._defences, self._limits = defences, limits
+        self._where = where or Surroundings()
+        start = Start(program, arena, defences, limits, threads, self._where)
         self._nonce = secrets.randbits(63) | 1
         self._number = 0
         self._believed_exit = False
+        self._started: list[Failure | None] = []
+        self.sweep_seconds = 0.0
+        """What one cache sweep takes; taken off every timed call."""
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not defences.hidden_memory), 0, 0, 0)
         arena.reset(self._nonce, defences)
+        self._files = [os.memfd_create("candidate", _SEALABLE) for _ in range(self._where.programs)]
         pipe, end = os.pipe()
         try:
-            self._process = self._spawn(threads, end)
+            self._process = start.process(self._files, end)
         except OSError as error:
             os.close(pipe)
+            self._close_files()
             raise ToolError(f"worker: cannot start it: {error.strerror or error}") from None
         finally:
             os.close(end)
         cap = limits.output_bytes if defences.output_cap else sys.maxsize
-        self._drain = _Drain(pipe, cap, self._process, arena.control)
+        self._drain = Drain(pipe, cap, self._process, arena.control)
         self._drain.start()
-        patience = limits.load_seconds + (_CONTEXT_SECONDS if program.cuda else 0)
-        try:
-            self.start = self._loaded(self._await(patience))
-        except BaseException:
-            self.kill()
-            raise
 
     def __enter__(self) -> "Worker":
         return self
@@ -112,12 +104,77 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
+    def assign(self, program: Program) -> None:
+        """Before `start`: which program's candidate it is to load, on the cores kept for that."""
+        self._program = program
+        self._started.clear()
+        if self._where.cores:
+            with contextlib.suppress(OSError):  # it ended already
+                os.sched_setaffinity(self._process.pid, self._where.cores)
+
+    @property
+    def start(self) -> Failure | None:
+        """Load the program's candidate when first asked; a Failure where that fails."""
+        if not self._started:
+            self._started.append(self.load(self._program.candidate))
+        return self._started[0]
+
+    def load(self, candidate: Path) -> Failure | None:
+        """Load a candidate, in place of the one before; a Failure where that fails."""
+        self.wait_until_ready()
+        try:
+            descriptor = _filled(self._files.pop(), candidate)
+        except OSError as error:
+            raise ToolError(f"{candidate}: {error.strerror}; run again") from None
+        self._arena.control.count = descriptor
+        done = self._command(Operation.LOAD, self._limits.load_seconds)
+        os.close(descriptor)
+        return self._loaded(done if isinstance(done, Failure) else None)
+
+    @property
+    def programs_left(self) -> int:
+        """How many more candidates it can be given."""
+        return len(self._files)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it waits for its candidate, or has one."""
+        return self._number > 0 or self._arena.control.done == self._nonce
+
+    def wait_until_ready(self) -> None:
+        """Until its device context is made. Raises `ToolError` where it fails."""
+        if self.is_ready:
+            return
+        patience = self._limits.load_seconds + (_CONTEXT_SECONDS if self._program.cuda else 0)
+        failure = self._await(patience)
+        if failure:
+            self.kill()
+            said = self._arena.control.message.decode(errors="replace")
+            raise ToolError(f"worker: it ended before it was ready: {said or failure.diagnosis}")
+
     def call(self, rows: Sequence[int], seconds: float) -> Elapsed | Failure:
         """Call the prepared `rows` in order, within `seconds` for all of them."""
-        assert len(rows) <= MAX_BATCH
-        self._arena.sequence[: len(rows)] = rows
-        self._arena.control.count = len(rows)
-        return self._command(Operation.CALLS, seconds)
+        return self._calls(Operation.CALLS, rows, seconds)
+
+    def ghost(self, row: int, seconds: float) -> Failure | None:
+        """Call a row with kernel launches swallowed; a Failure where that ends badly."""
+        done = self._calls(Operation.GHOST, [row], seconds)
+        return done if isinstance(done, Failure) else None
+
+    def profile(self, row: int, seconds: float) -> str | Failure:
+        """Call a row while a profiler records; what that says, by the worker's word."""
+        done = self._calls(Operation.PROFILE, [row], seconds)
+        return done if isinstance(done, Failure) else self._said()
+
+    def sweeps(self, count: int) -> Elapsed | Failure:
+        """Metric "device": only the cache sweeps of so many timed calls."""
+        self._arena.control.count = count
+        return self._command(Operation.SWEEPS, self._limits.load_seconds)
+
+    @property
+    def allocations(self) -> int:
+        """Device allocations that the last calls made: the candidate's word for it."""
+        return int(self._arena.control.allocations)
 
     def upload(self, places: Sequence[Place]) -> Failure | None:
         """Metric "device": copy arrays with their gaps to the device; nothing elsewhere."""
@@ -128,14 +185,15 @@ class Worker:
         return self._transfer(Operation.DOWNLOAD, places)
 
     def settle(self) -> Failure | None:
-        """Get ready for timing: pages mapped, malloc no longer poisoned."""
+        """Get ready for timing: pages mapped, allocations no longer poisoned or guarded."""
         done = self._command(Operation.SETTLE, self._limits.load_seconds)
         return done if isinstance(done, Failure) else None
 
     @property
-    def confined(self) -> bool:
-        """Whether the kernel refuses this worker what worker.py lists."""
-        return bool(self._arena.control.confined)
+    def confined(self) -> frozenset[str]:
+        """What holds this worker besides limits: seccomp, landlock, namespaces."""
+        bits = self._arena.control.confined
+        return frozenset(name for bit, name in _CONFINEMENTS.items() if bits & bit)
 
     def stop(self) -> None:
         """Freeze every thread; returns once they stand."""
@@ -150,12 +208,29 @@ class Worker:
 
     def kill(self) -> None:
         """End the worker and its group, and reap it; idempotent."""
+        self.end()
+        self._process.wait()
+        self._drain.join(timeout=1)
+
+    def end(self) -> None:
+        """Begin to end the worker and its group: it runs no more code of its own."""
         if self._process.returncode is None:  # not reaped: no other process can have its id
             if self._defences.kill_group:
-                _kill_group(self._process.pid)
+                kill_group(self._process.pid)
             self._process.kill()
-            self._process.wait()
-        self._drain.join(timeout=1)
+        self._close_files()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it has ended and is reaped; a device context takes its time."""
+        return self._process.poll() is not None
+
+    def _said(self) -> str:
+        return bytes(self._arena.control.message).decode(errors="replace")
+
+    def _close_files(self) -> None:
+        while self._files:
+            os.close(self._files.pop())
 
     def _gone(self) -> bool:
         """Whether the process has ended, without reaping it."""
@@ -164,53 +239,46 @@ class Worker:
         how = os.WEXITED | os.WNOHANG | os.WNOWAIT
         return os.waitid(os.P_PID, self._process.pid, how) is not None
 
-    def _spawn(self, threads: int, output: int) -> subprocess.Popen[bytes]:
-        directory = tempfile.mkdtemp(prefix="regraph-")
-        orders = {
-            "descriptor": self._arena.fd,
-            "bytes": self._arena.nbytes,
-            "harness": str(self._program.harness),
-            "candidate": str(self._program.candidate),
-            "entry": self._program.entry,
-            "parent": os.getpid(),
-            "directory": directory,
-            "memory": self._memory(threads),
-            "cpu_seconds": int(600 * threads),
-            "sandbox": self._defences.sandbox,
-            "cuda": self._program.cuda,
-        }
-        worker = Path(__file__).with_name("worker.py").resolve()
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-B", str(worker), json.dumps(orders)],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=_environment(threads) if self._defences.clean_env else dict(os.environ),
-            pass_fds=(self._arena.fd,),
-            start_new_session=True,
-        )
-
-    def _memory(self, threads: int) -> int:
-        if self._program.cuda or not self._defences.memory_limit:
-            return 0  # CUDA reserves far more address space than it uses
-        return self._arena.nbytes + self._limits.memory_bytes + threads * _THREAD_BYTES
-
     def _command(self, operation: Operation, seconds: float) -> Elapsed | Failure:
         control = self._arena.control
         self._number += 1
         control.operation = operation
         control.status = 0
-        start = time.perf_counter()
-        control.command = self._number
-        _wake(control, "command")
-        failure = self._await(seconds)
-        ours = time.perf_counter() - start
-        if failure:
-            return failure
-        if control.status:
+        ours = self._give(seconds)
+        if isinstance(ours, Failure):
+            return ours
+        if control.status and operation is not Operation.LOAD:
             text = control.message.decode(errors="replace")
-            return Failure(Outcome.CRASHED, f"CUDA error after the call: {text}")
-        return Elapsed(ours, control.nanoseconds * 1e-9 if not self._believed_exit else ours)
+            where = "" if control.status == _DAMAGED else "CUDA error after the call: "
+            return Failure(Outcome.CRASHED, where + text)
+        own = ours if self._believed_exit else control.nanoseconds * 1e-9
+        return Elapsed(ours, own)
+
+    def _give(self, seconds: float) -> float | Failure:
+        """Give command `self._number`; seconds until it was done."""
+        control = self._arena.control
+        start = time.perf_counter()
+        if self._where.stopwatch:
+            expected = (self._nonce + self._number) % 2**64
+            passed = self._where.stopwatch.give(control, self._number, expected)
+            if control.done == expected and passed < seconds:
+                return passed
+        else:
+            control.command = self._number
+            wake(control, "command")
+        return self._await(seconds) or time.perf_counter() - start
+
+    def _calls(
+        self, operation: Operation, rows: Sequence[int], seconds: float
+    ) -> Elapsed | Failure:
+        assert len(rows) <= MAX_BATCH
+        self._arena.sequence[: len(rows)] = rows
+        self._arena.control.count = len(rows)
+        done = self._command(operation, seconds)
+        if isinstance(done, Failure) or not self.sweep_seconds:
+            return done
+        swept = min(len(rows) * self.sweep_seconds, done.ours)
+        return Elapsed(done.ours - swept, done.own, swept)
 
     def _transfer(self, operation: Operation, places: Sequence[Place]) -> Failure | None:
         if not (self._program.cuda and self._arena.problem.metric == "device"):
@@ -237,7 +305,7 @@ class Worker:
             if left <= 0:
                 self.kill()
                 return Failure(Outcome.TIMED_OUT, f"no result after {allowed:.3g} s: killed")
-            _sleep(control, "finished", self._number - 1, min(left, _SLICE_SECONDS))
+            sleep(control, "finished", self._number - 1, min(left, _SLICE_SECONDS))
         return None
 
     def _ended(self) -> Failure | None:
@@ -259,11 +327,6 @@ class Worker:
 
     def _loaded(self, failure: Failure | None) -> Failure | None:
         control = self._arena.control
-        if failure and control.stage == 0:
-            raise ToolError(
-                "worker: it ended before the candidate was loaded:"
-                f" {control.message.decode(errors='replace') or failure.diagnosis}"
-            )
         if failure:
             return Failure(failure.outcome, f"while loading: {failure.diagnosis}")
         if control.status:
@@ -284,73 +347,13 @@ class Worker:
         return f": access {distance - place.nbytes} bytes past the end of array {place.name}"
 
 
-class _Drain(threading.Thread):
-    """Reads a worker's pipe so that it never blocks; keeps the start, counts the rest."""
-
-    def __init__(
-        self, pipe: int, cap: int, process: subprocess.Popen[bytes], control: Control
-    ) -> None:
-        super().__init__(daemon=True)
-        self._pipe, self._cap, self._process, self._control = pipe, cap, process, control
-        self._kept = b""
-        self.flooded = False
-
-    def run(self) -> None:
-        """Until every holder of the pipe is gone."""
-        total = 0
-        while chunk := os.read(self._pipe, 65536):
-            total += len(chunk)
-            self._kept += chunk[: _KEPT_OUTPUT - len(self._kept)]
-            if total > self._cap and not self.flooded:
-                self.flooded = True
-                if self._process.returncode is None:
-                    _kill_group(self._process.pid)
-        os.close(self._pipe)
-        _wake(self._control, "finished")  # the worker may have died: look now
-
-    def text(self) -> str:
-        """What was said, on one line, for a diagnosis."""
-        return " ".join(self._kept.decode(errors="replace").split())[:500]
-
-
-def _sleep(control: Control, word: str, value: int, seconds: float) -> None:
-    """Sleep while the word of shared memory has this value, at most so long."""
-    whole = int(seconds)
-    timeout = struct.pack("@ll", whole, int((seconds - whole) * 1e9))
-    _futex()(_word(control, word), 0, ctypes.c_uint32(value % 2**32), timeout, None, 0)
-
-
-def _wake(control: Control, word: str) -> None:
-    """Wake whoever sleeps on the word."""
-    _futex()(_word(control, word), 1, ctypes.c_uint32(2**31 - 1), None, None, 0)
-
-
-def _word(control: Control, name: str) -> ctypes.c_void_p:
-    return ctypes.c_void_p(ctypes.addressof(control) + getattr(Control, name).offset)
-
-
-@functools.cache
-def _futex() -> Callable[..., int]:
-    number = _FUTEX_CALL.get(platform.machine())
-    if number is None:
-        raise ToolError(f"worker: no support for {platform.machine()}; use x86_64 or aarch64 Linux")
-    return functools.partial(ctypes.CDLL(None).syscall, number)
-
-
-def _environment(threads: int) -> Mapping[str, str]:
-    allowed = {name: os.environ[name] for name in _ALLOWED_ENV if name in os.environ}
-    return allowed | {
-        "PATH": "/usr/bin:/bin",
-        "LANG": "C",
-        "OMP_NUM_THREADS": str(threads),
-        "CUDA_CACHE_DISABLE": "1",
-        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
-    }
-
-
-def _kill_group(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
+def _filled(descriptor: int, library: Path) -> int:
+    """The anonymous file with the library's bytes, sealed against further change."""
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(library.read_bytes())
+    seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+    return descriptor
 
 
 def _signal_name(number: int) -> str:

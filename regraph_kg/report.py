@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from regraph_kg.models.evaluation import Interval
+from regraph_kg.models.evaluation import Interval, WorkAccount
 from regraph_kg.models.run import RunSummary, SimulationRecord
 
 _UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
 _DIGITS = 3
 
 
@@ -30,6 +31,19 @@ def seconds(duration: float) -> str:
         if duration >= size:
             return f"{_digits(duration / size)} {unit}"
     return f"{_digits(duration)} s"
+
+
+def roofline(account: WorkAccount) -> str:
+    """How near the device's peak: "61 % of memory bound (1.23 of 2.02 TB/s; 0.25 flop/byte)"."""
+    roof = account.roof
+    if roof is None:
+        return "unknown: nothing measured here yet (regraph doctor measures)"
+    unit = "flop/s" if roof.bound == "compute" else "B/s"
+    size, prefix = next(entry for entry in _PREFIXES if roof.peak >= entry[0] or entry[0] == 1)
+    said = f"{_digits(roof.reached / size)} of {_digits(roof.peak / size)} {prefix}{unit}"
+    if account.intensity is not None:
+        said += f"; {_digits(account.intensity)} flop/byte"
+    return f"{100 * roof.share:.0f} % of {roof.bound} bound ({said})"
 
 
 def path(elements: Sequence[str]) -> str:

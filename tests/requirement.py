@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import pytest
 
-KNOWN = ("neo4j", "neo4j-2026", "gpu", "nvcc", "ollama", "browser", "embed")
+KNOWN = ("neo4j", "neo4j-2026", "gpu", "nvcc", "ollama", "browser", "embed", "ray")
 """What `--require` may name."""
 
 

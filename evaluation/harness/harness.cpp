@@ -1,8 +1,10 @@
-// Trusted half of a worker: maps the arena, loads candidate.so, calls it, times it.
-// Nothing of the verdict is decided here. `signature.h` is generated for each signature:
+// Trusted half of a worker: maps the arena, prepares the device, then loads candidates, calls them,
+// times them, as it is told through the arena. Nothing of the verdict is decided here.
+// `signature.h` is generated for each signature:
 //   ARGUMENTS, is_array[], call(function, pointers to arguments)
 // REGRAPH_CUDA: the CUDA runtime's device-wide synchronisation and last error inside every call;
-// REGRAPH_DEVICE: array arguments are device pointers into a copy of the arena's arrays.
+// REGRAPH_DEVICE: array arguments are device pointers into a copy of the arena's arrays, and L2 is
+// swept before every timed call (sweep.cu).
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -33,6 +35,7 @@ struct Control {  // field for field the Control of arena.py
   uint64_t count, nanoseconds;
   int64_t status;
   uint64_t fault, sequence_at, rows_at, guards_at, guards, arrays_at, confined, flags;
+  uint64_t allocations, launches;
   char message[512];
 };
 
@@ -40,12 +43,19 @@ struct Slot {  // field for field the Slot of arena.py
   uint64_t value, source, bytes;
 };
 
-enum Operation { CALLS = 1, UPLOAD = 2, DOWNLOAD = 3, SETTLE = 4, EXIT = 5 };
-enum Stage { STARTED = 0, READY_TO_LOAD = 1, LOADED = 2 };
+struct Wraps {  // field for field the Wraps of wraps.cpp
+  int poison, guard, ghost;
+  uint64_t allocations, launches;
+  uint64_t (*damaged)();
+};
 
-enum Flag { POISONED = 1, DEVICE_SYNC = 2, DEVICE_ERRORS = 4 };
+enum Operation { CALLS = 1, UPLOAD, DOWNLOAD, SETTLE, EXIT, LOAD, GHOST, SWEEPS, PROFILE };
+enum Stage { STARTED = 0, READY = 1, LOADING = 2, LOADED = 3 };
+
+enum Flag { POISONED = 1, DEVICE_SYNC = 2, DEVICE_ERRORS = 4, DEVICE_GUARDS = 8, RESET_L2 = 16 };
 
 constexpr int MAX_BATCH = 4096;
+constexpr int64_t DAMAGED = -3;  // a status
 constexpr int POISON = 0xA5;  // glibc fills malloc'ed memory with it until SETTLE
 constexpr int POPULATE_WRITE = 23;  // MADV_POPULATE_WRITE, Linux 5.14
 constexpr uint64_t PAGE = 4096;
@@ -56,7 +66,12 @@ uint64_t nonce;
 uint64_t arena_bytes, arrays_at, flags;
 Slot rows[MAX_BATCH][ARGUMENTS];
 void *arguments[MAX_BATCH][ARGUMENTS];
-int *device_poison;  // of poison.cpp in a CUDA candidate
+const char *entry;
+void *library, *function;  // the candidate
+Wraps *wraps;  // of a CUDA candidate
+bool settled;
+int (*profile_begin)();  // of profile.cpp, where that was loaded
+int (*profile_end)(char *, size_t);
 char *array_base;  // what array offsets count from: the arena, or its copy on the device
 
 uint64_t now() {
@@ -77,15 +92,32 @@ bool cuda(cudaError_t error) {
   return false;
 }
 
-bool device_open() {
-  if (!cuda(cudaFree(nullptr))) return false;
 #ifdef REGRAPH_DEVICE
+extern "C" cudaError_t regraph_sweep_open();
+extern "C" cudaError_t regraph_sweep();
+
+bool device_arrays() {
   void *copy = nullptr;
   if (!cuda(cudaMalloc(&copy, arena_bytes - arrays_at))) return false;
   array_base = static_cast<char *>(copy) - arrays_at;
-#endif
-  return true;
+  return cuda(regraph_sweep_open());
 }
+
+constexpr bool SWEEPING = true;
+
+// The last call left nothing of the inputs in L2, no dirty line and no persisting one.
+void sweep() {
+  if (flags & RESET_L2) cuda(cudaCtxResetPersistingL2Cache());
+  cuda(regraph_sweep());
+  cuda(cudaDeviceSynchronize());  // else a stream of the candidate's own would run beside it
+}
+#else
+constexpr bool SWEEPING = false;
+bool device_arrays() { return true; }
+void sweep() {}
+#endif
+
+bool device_open() { return cuda(cudaFree(nullptr)) && device_arrays(); }
 
 bool device_settled(uint64_t how) {
   cudaError_t launch = how & DEVICE_ERRORS ? cudaGetLastError() : cudaSuccess;
@@ -118,6 +150,8 @@ void device_copy(uint64_t from, uint64_t to, uint64_t bytes) {
   memcpy(arena + to, arena + from, bytes);
 }
 void transfer(bool, uint64_t, uint64_t) {}
+constexpr bool SWEEPING = false;
+void sweep() {}
 #endif
 
 void futex(uint32_t *word, int operation, uint32_t value) {
@@ -160,6 +194,19 @@ void watch_faults() {
   sigaction(SIGBUS, &action, nullptr);
 }
 
+// Device allocations and launches of these calls; what was written past the end of an allocation.
+void note_allocations() {
+  control->allocations = wraps->allocations;
+  control->launches = wraps->launches;
+  wraps->allocations = wraps->launches = 0;
+  const uint64_t bytes = wraps->guard && !control->status ? wraps->damaged() : 0;
+  if (!bytes) return;
+  char text[128];
+  snprintf(text, sizeof text, "wrote past the end of a device allocation of %llu bytes",
+           static_cast<unsigned long long>(bytes));
+  say(DAMAGED, text);
+}
+
 // Copies the rows to private memory, refills inout arrays: all before the clock starts.
 bool prepare(uint64_t count) {
   uint32_t *sequence = reinterpret_cast<uint32_t *>(arena + control->sequence_at);
@@ -177,21 +224,56 @@ bool prepare(uint64_t count) {
   return device_settled(flags & DEVICE_SYNC);
 }
 
-void run_calls(void *function, uint64_t count) {
+void run_calls(uint64_t count) {
   if (count > MAX_BATCH || !prepare(count)) return;
-  uint64_t start = now();
+  uint64_t start = now(), swept = 0;
   bool good = true;
   for (uint64_t i = 0; i < count && good; ++i) {
+    if (SWEEPING && settled) {
+      const uint64_t before = now();
+      sweep();
+      swept += now() - before;
+    }
     call(function, arguments[i]);
     good = device_settled(flags);
+  }
+  control->nanoseconds = now() - start - swept;
+  if (wraps) note_allocations();
+}
+
+// What the sweeps of that many timed calls take by themselves.
+void run_sweeps(uint64_t count) {
+  const uint64_t start = now();
+  for (uint64_t i = 0; i < count; ++i) {
+    sweep();
+    device_settled(flags);
   }
   control->nanoseconds = now() - start;
 }
 
+// Calls whose launches do nothing: what is right afterwards was not computed by a kernel.
+void run_ghost(uint64_t count) {
+  if (!wraps) return;
+  wraps->ghost = 1;
+  run_calls(count);
+  wraps->ghost = 0;
+}
+
+// One call between two readings of the profiler; what that saw is the message.
+void run_profile() {
+  if (!profile_end || !prepare(1)) return;
+  if (settled) sweep();
+  profile_begin();
+  call(function, arguments[0]);
+  device_settled(flags);
+  if (!control->status) profile_end(control->message, sizeof control->message);
+}
+
 // Ends the poison of allocations and maps every page here, outside the timed spans.
 void settle() {
+  settled = true;
   mallopt(M_PERTURB, 0);
-  if (device_poison) *device_poison = 0;
+  if (wraps) wraps->poison = wraps->guard = 0;
   const uint64_t *guards = reinterpret_cast<uint64_t *>(arena + control->guards_at);
   for (uint64_t i = 0; i + 1 < control->guards; ++i) {
     char *first = arena + guards[i] + PAGE;
@@ -201,14 +283,41 @@ void settle() {
   }
 }
 
-void *load(const char *path, const char *entry) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library) return say(-1, dlerror()), nullptr;
-  void *function = dlsym(library, entry);
-  if (!function) return say(-2, dlerror()), nullptr;
-  device_poison = static_cast<int *>(dlsym(library, "regraph_poison_allocations"));
-  if (device_poison && !(flags & POISONED)) *device_poison = 0;
-  return function;
+void unload() {
+  if (library) dlclose(library);
+  library = function = nullptr;
+  wraps = nullptr;
+  settled = false;
+}
+
+// The candidate lies in an anonymous file that the judge has filled: no path, nothing to be found.
+void load(uint64_t descriptor) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%llu", static_cast<unsigned long long>(descriptor));
+  unload();
+  control->stage = LOADING;
+  if (flags & POISONED) mallopt(M_PERTURB, POISON);
+  library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  close(static_cast<int>(descriptor));
+  if (library) function = dlsym(library, entry);
+  if (!function) return say(library ? -2 : -1, dlerror());
+  wraps = static_cast<Wraps *>(dlsym(library, "regraph_wraps"));
+  if (wraps && !(flags & POISONED)) wraps->poison = 0;
+  if (wraps && !(flags & DEVICE_GUARDS)) wraps->guard = 0;
+  control->stage = LOADED;
+}
+
+void obey(uint32_t operation) {
+  if (operation == LOAD) load(control->count);
+  if (operation == UPLOAD || operation == DOWNLOAD)
+    transfer(operation == UPLOAD, control->count, control->nanoseconds);
+  if (operation == SWEEPS) run_sweeps(control->count);
+  if (operation == EXIT) _exit(0);
+  if (!function) return;
+  if (operation == CALLS) run_calls(control->count);
+  if (operation == GHOST) run_ghost(control->count);
+  if (operation == PROFILE) run_profile();
+  if (operation == SETTLE) settle();
 }
 
 }  // namespace
@@ -232,24 +341,29 @@ extern "C" int regraph_open(int descriptor, uint64_t bytes) {
   return device_open() ? 0 : 4;
 }
 
-// Loads the candidate and serves commands until EXIT. Call 0 is the loading itself.
-extern "C" void regraph_serve(const char *path, const char *entry) {
-  if (flags & POISONED) mallopt(M_PERTURB, POISON);
+// Before regraph_open: loads profile.cpp's library, which records from now on. Returns 0 on success.
+extern "C" int regraph_profiled(const char *path) {
+  void *recorder = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!recorder) return 1;
+  profile_begin = reinterpret_cast<int (*)()>(dlsym(recorder, "regraph_profile_begin"));
+  profile_end = reinterpret_cast<int (*)(char *, size_t)>(dlsym(recorder, "regraph_profile_end"));
+  int (*open)() = reinterpret_cast<int (*)()>(dlsym(recorder, "regraph_profile_open"));
+  return open && profile_begin && profile_end ? open() : 2;
+}
+
+// What confines this process by now, as bits; see worker.py.
+extern "C" void regraph_confined(uint64_t what) { control->confined = what; }
+
+// Serves commands until EXIT. Command 0 is to be ready.
+extern "C" void regraph_serve(const char *name) {
+  entry = name;
   watch_faults();
-  control->confined = prctl(PR_GET_SECCOMP) == 2;
-  control->stage = READY_TO_LOAD;
-  void *function = load(path, entry);
-  control->stage = LOADED;
+  control->stage = READY;
   finish(0);
-  for (uint32_t number = 1; function; ++number) {
+  for (uint32_t number = 1;; ++number) {
     await(number);
-    const uint32_t operation = control->operation;
     control->status = 0;
-    if (operation == CALLS) run_calls(function, control->count);
-    if (operation == UPLOAD || operation == DOWNLOAD)
-      transfer(operation == UPLOAD, control->count, control->nanoseconds);
-    if (operation == SETTLE) settle();
-    if (operation == EXIT) _exit(0);
+    obey(control->operation);
     finish(number);
   }
 }

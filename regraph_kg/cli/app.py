@@ -6,6 +6,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from regraph_kg.cli import batch, graph, store, techniques
+from regraph_kg.cli.doctor import doctor
 from regraph_kg.cli.evaluate import evaluate
 from regraph_kg.cli.examples import examples
 from regraph_kg.cli.ingest import ingest
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 
 
+app.command()(doctor)
 app.command()(evaluate)
 app.command()(examples)
 app.command()(ingest)

@@ -8,7 +8,7 @@ import typer
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.report import interval, seconds, times
+from regraph_kg.report import interval, roofline, seconds, times
 
 
 def evaluate(
@@ -59,6 +59,11 @@ def _text(report: EvalReport) -> str:
             f"candidate  {seconds(report.timing.median)} a call",
             f"serial     {seconds(report.baseline.median)} a call",
         ]
+    if report.account:
+        lines.append(f"roofline   {roofline(report.account)}")
+        lines += [f"note       {note}" for note in report.account.notes]
+    if "profile" in report.facts:
+        lines.append(f"profile    {report.facts['profile']}")
     if report.diagnosis:
         lines.append(report.diagnosis)
     lines.append(f"on {report.device}, {report.toolchain}, grade {report.grade}")

@@ -58,12 +58,49 @@ class Timing(Frozen):
     interval: Interval
 
 
+class Roof(Frozen):
+    """The shortest time that the measured peaks of the device allow, and how near a call comes."""
+
+    bound: Literal["memory", "compute", "transfer"]
+    """What takes longest: memory of the device, its arithmetic, or copies to and from the host."""
+    seconds: float
+    """Duration of a call at the peak; whatever the device does at the same time overlaps."""
+    share: float
+    """`seconds` over the measured duration. Above 1 where caches or a better algorithm help."""
+    reached: float
+    """Rate of the bounding resource in the measured call: byte/s, or flop/s for "compute"."""
+    peak: float
+    """The measured peak of that resource, in the same unit."""
+    floor_seconds: float | None = None
+    """Below this the declared bytes cannot have moved; None where the problem may exit early."""
+
+
+class WorkAccount(Frozen):
+    """What one call had to do, by the problem's declaration, held against the device's peaks."""
+
+    seconds: float
+    """Median duration of a call that this account is about."""
+    flop: int | None
+    """Declared floating-point operations of a call; None where the problem declares none."""
+    bytes: int
+    """Declared bytes of a call; else every array once, arrays that are read and written twice."""
+    flop_per_second: float | None
+    bytes_per_second: float
+    intensity: float | None
+    """flop per byte."""
+    roof: Roof | None
+    """None where the device's peaks have not been measured."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of these figures; never a reason to fail."""
+
+
 class EvalReport(Frozen):
     """What the judge says of one candidate. Always a report; our own failures raise instead.
 
     `speedup` = baseline median / candidate median (serial code, g++ -O3 -march=native, one thread,
     same metric, same session); None unless the candidate was timed. Reports whose `device`,
     `toolchain`, `evaluator`, `metric` or `grade` differ must not be compared.
+    History: 1 (2026-11) first version; later in 1: `account`, absent from older reports.
     """
 
     schema_version: Literal[1] = 1
@@ -84,6 +121,8 @@ class EvalReport(Frozen):
     baseline: Timing | None = None
     speedup: float | None = None
     speedup_interval: Interval | None = None
+    account: WorkAccount | None = None
+    """Work per second against the device's peaks; None unless the candidate was timed."""
     stages: dict[str, float] = Field(default_factory=dict)
     """Wall seconds of each stage that happened: compile, verify, time, total."""
     facts: dict[str, str] = Field(default_factory=dict)
@@ -93,3 +132,11 @@ class EvalReport(Frozen):
     def passed(self) -> bool:
         """True only for a verified, stably timed candidate."""
         return self.outcome is Outcome.PASSED
+
+    def differs_from(self, other: "EvalReport") -> str | None:
+        """The first circumstance that forbids comparing the two times; None where none does."""
+        for name in ("problem", "target", "device", "toolchain", "evaluator", "metric", "grade"):
+            ours, theirs = getattr(self, name), getattr(other, name)
+            if ours != theirs:
+                return f"{name}: {ours}, {theirs}"
+        return None

@@ -1,5 +1,11 @@
-"""Where a candidate is judged, and what harm can be seen there afterwards."""
+"""Where a candidate is judged, what it is told there, and what harm can be seen afterwards.
 
+Placeholders in a candidate's text: `@SCRATCH@` a folder of ours with one file, "ours"; `@PORT@` a
+port we listen on; `@PREDICTED@` and `@PREDICTED_COUNT@` the answers to naive.py's inputs;
+`@CONTROL_SIZE@`, `@CONTROL_DONE@`, ...: size and offsets of the arena's `Control`.
+"""
+
+import ctypes
 import os
 import signal
 import socket
@@ -7,7 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from regraph_kg.evaluation.arena import Control
 from regraph_kg.models.evaluation import EvalReport
+from tests.adversarial import naive
 
 
 class Scene:
@@ -32,7 +40,8 @@ class Scene:
     def source(self, path: Path) -> str:
         """The candidate's text, its placeholders filled in."""
         text = path.read_text(encoding="utf-8")
-        return text.replace("@SCRATCH@", str(self.folder)).replace("@PORT@", self._port)
+        text = text.replace("@SCRATCH@", str(self.folder)).replace("@PORT@", self._port)
+        return _with_predictions(_with_offsets(text))
 
     def happened(self, harm: str, report: EvalReport | None, call_seconds: float) -> bool:
         """Whether this harm was done; "slow" and "fast" are read from the report."""
@@ -92,3 +101,18 @@ def _comm(pid: str) -> str:
         return Path("/proc", pid, "comm").read_text().strip()
     except OSError:
         return ""
+
+
+def _with_predictions(text: str) -> str:
+    if "@PREDICTED@" not in text:
+        return text
+    y, positive = naive.smooth(naive.inputs())
+    answers = ", ".join(f"{value:.9e}f" for value in y)
+    return text.replace("@PREDICTED@", answers).replace("@PREDICTED_COUNT@", str(positive))
+
+
+def _with_offsets(text: str) -> str:
+    text = text.replace("@CONTROL_SIZE@", str(ctypes.sizeof(Control)))
+    for name, *_ in Control._fields_:
+        text = text.replace(f"@CONTROL_{name.upper()}@", str(getattr(Control, name).offset))
+    return text

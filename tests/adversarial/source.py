@@ -4,19 +4,26 @@
     // outcome: one outcome, or several with " | "
     // defence: fields of `Defences` with " + ", or "separation": naive.py has none
     // without: the outcome when exactly these are switched off; "died": it took the judge with it
+    // alone: optional, "defence outcome, defence outcome": each with the others of its line off
     // harm: optional, a name from harm.py: what must happen without the defence, and never with it
     // problem: optional, a folder of problem/ (default "smooth")
 
-`@SCRATCH@` stands for a folder of ours with one file, "ours"; `@PORT@` for a port we listen on.
+Files lie here, or are shipped with the package (evaluation/exploits): those hold no placeholders.
+harm.py says what the placeholders stand for.
 """
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import regraph_kg.evaluation
+from regraph_kg.models.base import Target
+
 HERE = Path(__file__).parent
+SHIPPED = Path(regraph_kg.evaluation.__file__).parent / "exploits"
 SEPARATION = ("separation",)
-_FIELD = re.compile(r"// (outcome|defence|without|harm|problem): (.+)")
+_SUFFIX: dict[Target, str] = {"openmp": "cpp", "cuda": "cu"}
+_FIELD = re.compile(r"// (outcome|defence|without|alone|harm|problem): (.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,7 @@ class Adversary:
     outcomes: frozenset[str]
     defences: tuple[str, ...]
     without: frozenset[str]
+    alone: tuple[tuple[str, str], ...]
     harm: str | None
     problem: str
 
@@ -36,25 +44,37 @@ class Adversary:
         return self.path.stem
 
 
-def adversaries(target: str) -> list[Adversary]:
+def adversaries(target: Target) -> list[Adversary]:
     """Every adversarial candidate for a target, by name."""
-    suffix = {"openmp": "cpp", "cuda": "cu"}[target]
-    return [_read(path) for path in sorted((HERE / target).glob(f"*.{suffix}"))]
+    return sorted(map(_read, _files(target)), key=lambda adversary: adversary.name)
 
 
-def honest(target: str) -> list[tuple[Path, str]]:
+def honest(target: Target) -> list[tuple[Path, str]]:
     """Every honest candidate for a target, and its problem."""
-    paths = sorted((HERE / "honest" / target).iterdir())
+    paths = sorted(_files(target, "honest"), key=lambda path: path.stem)
     return [(path, _fields(path).get("problem", "smooth")) for path in paths]
+
+
+def problem_folder(name: str) -> Path:
+    """Where a problem lies."""
+    shipped = SHIPPED / "problem" / name
+    return shipped if shipped.exists() else HERE / "problem" / name
+
+
+def _files(target: Target, under: str = "") -> list[Path]:
+    pattern = f"*.{_SUFFIX[target]}"
+    return [path for top in (HERE, SHIPPED) for path in (top / under / target).glob(pattern)]
 
 
 def _read(path: Path) -> Adversary:
     fields = _fields(path)
+    alone = [part.split() for part in fields.get("alone", "").split(",") if part]
     return Adversary(
         path=path,
         outcomes=frozenset(fields["outcome"].split(" | ")),
         defences=tuple(fields["defence"].split(" + ")),
         without=frozenset(fields["without"].split(" | ")),
+        alone=tuple((defence, outcome) for defence, outcome in alone),
         harm=fields.get("harm"),
         problem=fields.get("problem", "smooth"),
     )

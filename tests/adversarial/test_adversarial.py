@@ -15,13 +15,21 @@ from regraph_kg.evaluation import bench
 from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.device import find_gpu
 from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.peaks import measure_peaks
 from regraph_kg.evaluation.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Limits
 from regraph_kg.evaluation.toolchain import find_cuda, find_gcc
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from tests.adversarial import naive
 from tests.adversarial.harm import Scene, scene
-from tests.adversarial.source import HERE, SEPARATION, Adversary, adversaries, honest
+from tests.adversarial.source import (
+    SEPARATION,
+    Adversary,
+    adversaries,
+    honest,
+    problem_folder,
+)
 from tests.requirement import require
 
 LIMITS: dict[Target, Limits] = {
@@ -45,12 +53,16 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def judges(cache: Path) -> Iterator[Judges]:
-    """The judge of a target with these defences: one each, kept open."""
+    """The judge of a target with these defences: one each, kept open, the device's peaks known."""
     made: dict[tuple[Target, Defences], Judge] = {}
+    measured: set[Target] = set()
     with ExitStack() as stack:
 
         def judge(target: Target, defences: Defences) -> Judge:
             key = (target, defences)
+            if target not in measured:
+                measure_peaks(cache, target)
+                measured.add(target)
             if key not in made:
                 opened = Judge(cache, limits=LIMITS[target], defences=defences, seed=1)
                 made[key] = stack.enter_context(opened)
@@ -79,7 +91,7 @@ def gpu() -> None:
 
 
 def problem(name: str) -> Problem:
-    return load_problem(HERE / "problem" / name)
+    return load_problem(problem_folder(name))
 
 
 def verdict(report: EvalReport) -> str:
@@ -111,10 +123,25 @@ def assert_gets_through(judges: Judges, target: Target, adversary: Adversary, ba
         assert bait.happened(adversary.harm, report, LIMITS[target].call_seconds)
 
 
+def assert_caught_by_one(
+    judges: Judges, target: Target, layer: tuple[Adversary, str, str], bait: Scene
+) -> None:
+    adversary, defence, outcome = layer
+    others = tuple(name for name in adversary.defences if name != defence)
+    report = judged(judges, target, others, adversary, bait)
+    assert verdict(report) == outcome, report.diagnosis
+
+
+def layers(adversaries: Iterable[Adversary]) -> pytest.MarkDecorator:
+    """One test for each defence of several that is declared to do alone."""
+    each = [(adversary, *alone) for adversary in adversaries for alone in adversary.alone]
+    return pytest.mark.parametrize("layer", each, ids=lambda layer: f"{layer[0].name}-{layer[1]}")
+
+
 def assert_gets_past_naive(library: Path, cache: Path, adversary: Adversary, bait: Scene) -> None:
-    serial = (HERE / "problem" / adversary.problem / "serial.cpp").read_text(encoding="utf-8")
+    serial = (problem_folder(adversary.problem) / "serial.cpp").read_text(encoding="utf-8")
     run = subprocess.run(
-        [sys.executable, HERE / "naive.py", built_openmp(cache, serial), library],
+        [sys.executable, naive.__file__, built_openmp(cache, serial), library],
         cwd=bait.folder,
         pass_fds=(bait.descriptor,),
         stdin=subprocess.DEVNULL,
@@ -164,7 +191,14 @@ def test_openmp_gets_through_without_its_defence(
     assert_gets_through(judges, "openmp", adversary, bait)
 
 
-@each(a for a in OPENMP if a.defences == ("fresh_inputs",))
+@layers(OPENMP)
+def test_openmp_is_caught_by_each_layer(
+    judges: Judges, layer: tuple[Adversary, str, str], bait: Scene
+) -> None:
+    assert_caught_by_one(judges, "openmp", layer, bait)
+
+
+@each(a for a in OPENMP if "fresh_inputs" in a.defences)
 def test_remembered_results_are_caught_where_large_arrays_leave_few_of_them(
     cache: Path, adversary: Adversary, bait: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +213,14 @@ def test_openmp_gets_past_a_judge_without_separation(
 ) -> None:
     library = built_openmp(cache, bait.source(adversary.path))
     assert_gets_past_naive(library, cache, adversary, bait)
+
+
+def test_a_claim_of_no_time_at_all_is_the_candidates_failure(judges: Judges, bait: Scene) -> None:
+    adversary = next(a for a in OPENMP if a.name == "forges_done")
+    code = bait.source(adversary.path).replace("= 1000;", "= 0;")
+    judge = judges("openmp", Defences(timed_verify=False))
+    report = judge.evaluate(Candidate("openmp", code), problem(adversary.problem))
+    assert verdict(report) == "suspicious", report.diagnosis
 
 
 @pytest.mark.parametrize(("path", "name"), honest("openmp"), ids=lambda value: Path(value).stem)
@@ -201,6 +243,14 @@ def test_cuda_gets_through_without_its_defence(
     judges: Judges, adversary: Adversary, bait: Scene
 ) -> None:
     assert_gets_through(judges, "cuda", adversary, bait)
+
+
+@layers(CUDA)
+@pytest.mark.usefixtures("gpu")
+def test_cuda_is_caught_by_each_layer(
+    judges: Judges, layer: tuple[Adversary, str, str], bait: Scene
+) -> None:
+    assert_caught_by_one(judges, "cuda", layer, bait)
 
 
 @each(a for a in CUDA if a.defences == SEPARATION)
@@ -229,3 +279,8 @@ def test_every_defence_is_shown_to_matter() -> None:
 @each([*OPENMP, *CUDA])
 def test_a_defence_makes_a_difference(adversary: Adversary) -> None:
     assert adversary.harm or not adversary.outcomes & adversary.without
+
+
+@each([*OPENMP, *CUDA])
+def test_a_layer_is_one_of_the_declared_defences(adversary: Adversary) -> None:
+    assert {defence for defence, _ in adversary.alone} <= set(adversary.defences)

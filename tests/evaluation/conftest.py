@@ -96,3 +96,12 @@ def fake_cuda(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def pretended_gpu(fake_cuda: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{fake_cuda / 'bin'}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.fixture
+def faults(fake_cuda: Path) -> Iterator[Callable[..., None]]:
+    """Make the pretended GPU fail: faults("smi 1", "cudaMalloc 2"); cudart.cpp and nvidia-smi."""
+    file = fake_cuda / "lib" / "faults"
+    file.touch()
+    yield lambda *lines: (file.write_text("".join(f"{line}\n" for line in lines)), None)[1]
+    file.write_text("")

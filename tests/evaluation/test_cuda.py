@@ -105,8 +105,8 @@ def test_the_harness_compiles_for_both_metrics(
     tmp_path: Path, toolkit: Cuda, problem: Problem
 ) -> None:
     compiler = Compiler(tmp_path, find_gcc(), Limits())
-    called = compiler.harness(problem, toolkit)
-    on_device = compiler.harness(problem.model_copy(update={"metric": "device"}), toolkit)
+    called = compiler.harness(problem, toolkit, "90")
+    on_device = compiler.harness(problem.model_copy(update={"metric": "device"}), toolkit, "90")
     assert called != on_device
 
 

@@ -31,7 +31,7 @@ def test_a_right_candidate_passes_with_speedup_and_circumstances(judge: Judge) -
     assert report.toolchain == judge.toolchain("openmp")
     assert report.grade == "screening"
     assert set(report.stages) >= {"compile", "verify", "time", "total"}
-    assert report.facts["sandbox"] == "seccomp"
+    assert "seccomp" in report.facts["sandbox"]
 
 
 def test_the_full_grade_uses_fresh_workers_in_turn_with_the_serial_code(judge: Judge) -> None:

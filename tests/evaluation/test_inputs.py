@@ -1,10 +1,24 @@
-"""Inputs follow their seed and distribution."""
+"""Inputs follow their seed and distribution; those of inputs.py are checked."""
+
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.inputs import generate, moved_by_one_ulp, variants
-from regraph_kg.evaluation.problem import Argument
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation import inputs
+from regraph_kg.evaluation.inputs import (
+    Inputs,
+    describe,
+    distributions,
+    factors,
+    generate,
+    levels,
+    moved_by_one_ulp,
+    variant_of,
+)
+from regraph_kg.evaluation.problem import Argument, Problem, load_problem
 
 from .conftest import problem_named
 
@@ -24,7 +38,6 @@ def test_the_same_seed_gives_the_same_inputs_and_another_others() -> None:
     assert np.array_equal(one, generate(problem, {"n": 100}, 0, 1)["x"])
     assert not np.array_equal(one, generate(problem, {"n": 100}, 0, 2)["x"])
     assert one.dtype == np.float32
-    assert variants(problem) == 4
 
 
 def test_float_distributions() -> None:
@@ -56,3 +69,117 @@ def test_one_ulp_moves_floats_only() -> None:
     moved = moved_by_one_ulp(made, 1)
     assert set(np.unique(moved["x"])) == {1 - 2.0**-23, 1 + 2.0**-23}
     assert moved["k"] is made["k"]
+
+
+def test_a_unit_may_be_that_of_a_lower_precision() -> None:
+    moved = moved_by_one_ulp({"x": np.ones(1000, np.float32)}, 1, 2.0**-10)
+    assert set(np.unique(moved["x"])) == {1 - 2.0**-10, 1 + 2.0**-10}
+
+
+def test_a_variant_says_which_distribution_each_argument_takes() -> None:
+    problem = problem_named("spmv")
+    assert factors(problem) == (2, 2, 2)
+    for places in ((0, 0, 0), (1, 0, 0), (0, 1, 1)):
+        assert levels(problem, variant_of(problem, places)) == places
+    drawn = distributions(problem, variant_of(problem, (0, 1, 0)))
+    assert drawn == {"start": "custom", "column": "custom", "value": "normal", "x": "small-int"}
+    assert describe(problem_named("scale"), 1) == "x uniform"
+
+
+def test_inputs_are_drawn_once_and_cannot_be_written() -> None:
+    problem = problem_named("scale")
+    kept = Inputs(problem)
+    one = kept.get({"n": 100}, 0, 1)
+    assert kept.get({"n": 100}, 0, 1) is one
+    assert not one["x"].flags.writeable
+    assert np.array_equal(one["x"], generate(problem, {"n": 100}, 0, 1)["x"])
+    assert not np.array_equal(one["x"], kept.get({"n": 100}, 0, 2)["x"])
+
+
+def test_what_is_kept_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "_KEPT_BYTES", 900)
+    kept = Inputs(problem_named("scale"))
+    assert kept.get({"n": 200}, 0, 1) is kept.get({"n": 200}, 0, 1)
+    assert kept.get({"n": 100}, 0, 1) is not kept.get({"n": 100}, 0, 1)
+
+
+def test_a_problem_may_bring_its_own_generator() -> None:
+    problem = problem_named("spmv")
+    sizes = {"rows": 100, "nonzeros": 400}
+    made = generate(problem, sizes, variant_of(problem, (0, 0, 0)), 1)
+    assert list(made) == ["value", "x", "start", "column"]
+    assert made["start"][[0, -1]].tolist() == [0, 400]
+    assert np.array_equal(made["start"], generate(problem, sizes, 0, 1)["start"])
+    assert not np.array_equal(made["start"], generate(problem, sizes, 0, 2)["start"])
+    all_in_one = generate(problem, sizes, variant_of(problem, (0, 0, 1)), 1)
+    assert all_in_one["start"][1:].tolist() == [400] * 100
+
+
+def test_the_generator_is_part_of_a_problems_identity() -> None:
+    problem = problem_named("spmv")
+    other = problem.model_copy(update={"inputs_code": f"{problem.inputs_code}\n"})
+    assert problem.model_dump_json() != other.model_dump_json()
+
+
+@pytest.fixture
+def custom(problem_folder: Callable[..., Path]) -> Callable[[str], Problem]:
+    """The problem "scale" with an inputs.py whose body is given."""
+
+    def make(body: str) -> Problem:
+        values = 'shape = ["n"]\nvalues = ["custom"]\nrange = [0, 9]'
+        folder = problem_folder(toml=('shape = ["n"]', values))
+        toml = folder / "problem.toml"
+        head, _, tail = toml.read_text().partition('name = "y"')
+        toml.write_text(head + 'name = "y"' + tail.replace(values, 'shape = ["n"]'))
+        head = "import numpy as np\ndef generate(sizes, variant, rng):\n    "
+        (folder / "inputs.py").write_text(head + body)
+        return load_problem(folder)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("return {}", "gives [], needs ['x']"),
+        ("return {'x': np.zeros(sizes['n'])}", "x: dtype float64, declared float32"),
+        ("return {'x': np.zeros(5, np.float32)}", "x: shape [5], declared [7]"),
+        ("return {'x': np.full(7, np.nan, np.float32)}", "x: has NaN or Inf"),
+        ("return {'x': np.full(7, 10, np.float32)}", "x: values from 10 to 10, declared range"),
+        ("return {'x': 1 / 0}", "line 3: ZeroDivisionError: division by zero"),
+        ("return None", "TypeError"),
+        ("import os; os._exit(3)", "it ended without a word"),
+    ],
+)
+def test_a_faulty_generator_is_named_in_one_line(
+    custom: Callable[[str], Problem], body: str, says: str
+) -> None:
+    with pytest.raises(BadInput) as error:
+        generate(custom(body), {"n": 7}, 0, 1)
+    assert str(error.value).startswith("problem scale: inputs.py at n=7: ")
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_generator_may_print(custom: Callable[[str], Problem]) -> None:
+    body = "print('noise', flush=True); return {'x': np.arange(7, dtype=np.float32)}"
+    assert generate(custom(body), {"n": 7}, 0, 1)["x"].tolist() == list(range(7))
+
+
+def test_a_generator_does_not_see_the_judges_environment(
+    custom: Callable[[str], Problem], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGRAPH_TEST_SECRET", "1")
+    body = (
+        "import os; seen = float('REGRAPH_TEST_SECRET' in os.environ)\n"
+        "    return {'x': np.full(7, seen, np.float32)}"
+    )
+    assert not generate(custom(body), {"n": 7}, 0, 1)["x"].any()
+
+
+def test_a_generator_that_never_ends_is_ended(
+    custom: Callable[[str], Problem], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "_CUSTOM_SECONDS", 0.5)
+    with pytest.raises(BadInput, match="no arrays after"):
+        generate(custom("while True: pass"), {"n": 7}, 0, 1)

@@ -53,6 +53,25 @@ MISTAKES = [
     ('"conditioned"', '{ rule = "sum" }', "terms"),
     ('"conditioned"', '{ rule = "sum", terms = "q" }', "unknown size 'q'"),
     ('"conditioned"', "{ absolute = -1 }", "absolute"),
+    ('"conditioned"', '{ rule = "conditioned", terms = "q" }', "unknown size 'q'"),
+    ('"conditioned"', '"exact"\nprecision = "fp8"', "precision"),
+    ('"conditioned"', '"exact"\ncheap_check = { rule = "guess" }', "cheap_check.rule"),
+    ('"conditioned"', '"exact"\ncheap_check = { rule = "sorted" }', "needs 2 args, not 0"),
+    (
+        '"conditioned"',
+        '"exact"\ncheap_check = { rule = "sorted", args = ["x", "z"] }',
+        "no array argument 'z'",
+    ),
+    (
+        '"conditioned"',
+        '"exact"\ncheap_check = { rule = "sorted", args = ["y", "x"] }',
+        "its last argument must be the only output",
+    ),
+    (
+        '"conditioned"',
+        '"exact"\ncheap_check = { rule = "freivalds", args = ["x", "x", "y"] }',
+        "freivalds needs shapes",
+    ),
     ("{ n = 1 }", "{ n = 0 }", "sizes.check"),
     ("{ n = 1 }", "{ m = 1 }", "names"),
     ("time = { n = 200000 }", "", "sizes.time"),
@@ -64,6 +83,8 @@ MISTAKES = [
     ('shape = ["n"]', 'shape = ["exit()"]', "args.0.shape"),
     ('shape = ["n"]', 'shape = ["n"]\nvalues = ["gaussian"]', "args.0.values"),
     ('shape = ["n"]', 'shape = ["n"]\nrange = [2, 1]', "args.0"),
+    ('shape = ["n"]', 'shape = ["n"]\nvalues = ["custom", "normal"]', "stands alone"),
+    ('shape = ["n"]', 'shape = ["n"]\nvalues = ["custom"]', "inputs.py need each other"),
     ("value = 2.5", "", "args.2"),
     ('size = "n"', "", "args.3"),
     ('role = "out"', 'role = "in"', 'role "out"'),
@@ -84,6 +105,24 @@ def test_every_mistake_is_named_in_one_line(
     assert message.startswith(f"{folder / 'problem.toml'}: ")
     assert says in message
     assert "\n" not in message
+
+
+def test_an_idle_generator_is_a_mistake(problem_folder: Callable[..., Path]) -> None:
+    folder = problem_folder()
+    (folder / "inputs.py").write_text("def generate(sizes, variant, rng): return {}")
+    with pytest.raises(BadInput, match=r"inputs\.py need each other"):
+        load_problem(folder)
+
+
+def test_new_fields_have_defaults_that_change_nothing() -> None:
+    problem = problem_named("scale")
+    assert (problem.precision, problem.separates, problem.cheap_check) == ("fp32", True, None)
+    assert not problem.work.early_exit
+
+
+def test_a_problem_knows_the_bytes_of_its_arrays() -> None:
+    assert problem_named("bump").nbytes({"n": 100, "k": 7}) == 4 * 100 + 7
+    assert problem_named("scale").nbytes({"n": 10}) == 80
 
 
 @pytest.mark.parametrize("missing", ["problem.toml", "serial.cpp"])

@@ -1,104 +1,272 @@
-"""Cases, tolerances and diagnoses, by table."""
+"""Cases cover shapes and distributions; runs that differ are told apart from wrong ones."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.problem import SumRule
-from regraph_kg.evaluation.reference import Truth, tolerance
-from regraph_kg.evaluation.rules import Defences
-from regraph_kg.evaluation.verify import check_shapes, mismatch, plan
+from regraph_kg.evaluation import cheap
+from regraph_kg.evaluation.arena import Layout
+from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.covering import check_shapes, covering, plan, shape_class
+from regraph_kg.evaluation.diagnose import Truth
+from regraph_kg.evaluation.inputs import factors, levels
+from regraph_kg.evaluation.problem import (
+    CheapCheck,
+    Problem,
+    SizesTable,
+    load_problem,
+    shape_text,
+)
+from regraph_kg.evaluation.reference import References
+from regraph_kg.evaluation.rewrite import to_double
+from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.spawn import Program
+from regraph_kg.evaluation.supervisor import Worker
+from regraph_kg.evaluation.toolchain import find_gcc
+from regraph_kg.evaluation.verify import Verification, _unsteady
+from regraph_kg.models.evaluation import Outcome
 
-from .conftest import problem_named
-
-POISON = 0xFF
+from .conftest import problem_named, scale_source
 
 
-def test_every_shape_and_distribution_is_checked_and_one_shape_is_secret() -> None:
+def shapes_of(problem: Problem, seed: int = 1) -> list[dict[str, int]]:
+    return [dict(s) for s in check_shapes(problem, seed, Defences())]
+
+
+def test_a_secret_shape_and_the_timing_shape_follow_the_declared_ones() -> None:
     problem = problem_named("scale")
-    shapes = check_shapes(problem, seed=1, defences=Defences())
+    shapes = shapes_of(problem)
     assert shapes[:2] == [{"n": 1}, {"n": 1000}]
     assert 1 <= shapes[2]["n"] <= 1000
-    assert shapes[2] != check_shapes(problem, seed=2, defences=Defences())[2]
-    cases = plan(problem, shapes, 1, full=False)
-    assert {case.sizes["n"] for case in cases} == {s["n"] for s in shapes}
-    assert {case.variant % 4 for case in cases} == {0, 1, 2, 3}
-    assert cases[-1].sizes == {"n": 1000}
-    assert len({case.seed for case in plan(problem, shapes, 1, full=True)[:-2]}) == 3
+    assert shapes[3] == problem.sizes.time
+    assert len({shapes_of(problem, seed)[2]["n"] for seed in range(20)}) > 10
+    assert all(shapes_of(problem, seed)[2]["n"] % 32 for seed in range(200))
 
 
 def test_a_problem_may_refuse_the_secret_shape() -> None:
     problem = problem_named("scale").model_copy(update={"held_out": False})
-    assert len(check_shapes(problem, seed=1, defences=Defences())) == 2
+    assert shapes_of(problem) == [*problem.sizes.check, problem.sizes.time]
+
+
+def test_without_its_defence_one_shape_is_left() -> None:
+    problem = problem_named("scale")
+    assert check_shapes(problem, 1, Defences(shapes=False)) == [{"n": 1000}]
+
+
+def test_screening_takes_each_check_shape_and_each_distribution_once() -> None:
+    problem = problem_named("scale")
+    shapes = check_shapes(problem, 1, Defences())
+    cases = plan(problem, shapes, 1, full=False)
+    assert {case.sizes["n"] for case in cases} == {s["n"] for s in shapes[:3]}
+    assert {levels(problem, case.variant) for case in cases} == {(0,), (1,), (2,), (3,)}
+    assert len(cases) == 4 + 2
+    assert cases[-1].sizes == cases[-2].sizes == {"n": 1000}
+    assert cases[-1].variant != cases[-2].variant
+
+
+def test_the_full_grade_adds_pairs_seeds_and_the_timing_shape() -> None:
+    problem = problem_named("bump")
+    shapes = check_shapes(problem, 1, Defences())
+    cases = plan(problem, shapes, 1, full=True)
+    assert problem.sizes.time in [case.sizes for case in cases]
+    assert len({case.seed for case in cases}) == len(cases) - 1  # the timing shape starts anew
+    assert cases == plan(problem, shapes, 1, full=True)
+    assert cases[-1].sizes == {"n": 100, "k": 7}
 
 
 @pytest.mark.parametrize(
-    ("output", "says"),
+    ("classes", "counts"),
     [
-        ([1, 2, 3, 4], None),
-        ([1, 2.05, 3, 4], None),
-        ([1, 2.2, 3, 4], "y[1] is 2.2"),
-        ([1, np.nan, 3, 4], "1 of 4 elements are wrong; they are NaN"),
-        ([1, np.inf, 3, 4], "y[1] is inf"),
-        ([2, 4, 6, 8], "all by the factor 2"),
-        ([0, 0, 0, 0], "all are 0"),
-        ([1, 2, 7, 9], "everything from flat index 2 on"),
+        (("one", "ragged", "aligned", "ragged", "ragged"), (4, 4)),
+        (("one", "ragged"), (4, 2, 3)),
+        (("ragged",), (1,)),
+        (("one", "ragged", "aligned"), (6, 6, 6, 6)),
+        (("one", "ragged"), ()),
     ],
 )
-def test_a_wrong_float_output_is_described(output: list[float], says: str | None) -> None:
-    truth = Truth(np.array([1.0, 2.0, 3.0, 4.0]), 0.1)
-    text = mismatch("y", np.array(output), truth, 0x5A)
-    assert text is None if says is None else text is not None and says in text
+def test_every_pair_occurs(classes: tuple[str, ...], counts: tuple[int, ...]) -> None:
+    rows = covering(classes, counts, True)
+    assert {row[0] for row in rows} == set(range(len(classes)))
+    for factor, count in enumerate(counts, start=1):
+        pairs = {(classes[row[0]], row[factor]) for row in rows}
+        assert pairs == set(itertools.product(set(classes), range(count)))
+    for one, other in itertools.combinations(range(len(counts)), 2):
+        pairs = {(row[one + 1], row[other + 1]) for row in rows}
+        assert pairs == set(itertools.product(range(counts[one]), range(counts[other])))
 
 
-def test_unwritten_elements_are_recognised_by_their_poison() -> None:
-    output = np.array([1, 2, 3, 4], np.int32)
-    output[2:] = np.frombuffer(bytes([0x5A] * 4), np.int32)[0]
-    text = mismatch("y", output, Truth(np.arange(1, 5, dtype=np.int32), 0.0), 0x5A)
-    assert text is not None
-    assert text.endswith("they were never written")
+def test_the_array_is_small() -> None:
+    """16 pairs of two arguments' distributions cannot be had in fewer calls; 12 of one's can."""
+    assert len(covering(("one", "ragged", "aligned", "ragged", "ragged"), (4, 4), True)) <= 20
+    assert len(covering(("one", "ragged", "aligned"), (4,), True)) == 12
+    assert len(covering(("one", "ragged", "aligned", "ragged"), (4, 4), False)) == 4
 
 
-def test_special_values_are_right_only_where_the_truth_has_them() -> None:
-    truth = Truth(np.array([np.nan, np.inf, -np.inf]), 1.0)
-    assert mismatch("y", np.array([np.nan, np.inf, -np.inf]), truth, POISON) is None
-    assert mismatch("y", np.array([1.0, np.inf, -np.inf]), truth, POISON) is not None
-    assert mismatch("y", np.array([np.nan, -np.inf, -np.inf]), truth, POISON) is not None
+def test_shapes_have_classes() -> None:
+    shapes = [{"m": 1, "n": 1}, {"m": 64, "n": 32}, {"m": 64, "n": 31}]
+    assert [shape_class(s) for s in shapes] == ["one", "aligned", "ragged"]
 
 
-def test_a_nan_would_pass_the_naive_comparison() -> None:
-    truth = Truth(np.array([1.0]), 1.0)
-    assert mismatch("y", np.array([np.nan]), truth, POISON, nan_fails=False) is None
-    assert mismatch("y", np.array([np.nan]), truth, POISON) is not None
-
-
-@pytest.mark.parametrize("terms", [64, 512, 2048])
-def test_the_sum_rule_separates_reordered_fp32_from_fp16(terms: int) -> None:
-    """Reordered fp32 lies at least four times inside, fp16 inputs at least four times outside."""
-    rng = np.random.default_rng(terms)
-    a = rng.standard_normal((64, terms), np.float32)
-    b = rng.standard_normal((terms, 64), np.float32)
-    truth = a.astype(np.float64) @ b.astype(np.float64)
-    problem = problem_named("total").model_copy(
-        update={"tolerance": SumRule(rule="sum", terms="n")}
-    )
-    out = problem.outputs[0]
-    allowed = tolerance(problem, out, {"n": terms}, truth, np.zeros_like(truth))
-    sequential = np.zeros((64, 64), np.float32)
-    for k in range(terms):
-        sequential += a[:, k : k + 1] * b[k]
-    low = a.astype(np.float16).astype(np.float64) @ b.astype(np.float16).astype(np.float64)
-    assert np.max(np.abs(sequential - truth) / allowed) < 0.25
-    assert np.max(np.abs(low - truth) / allowed) > 4
-
-
-def test_a_lone_sum_near_zero_keeps_the_tolerance_of_its_terms() -> None:
-    problem = problem_named("total")
-    deviation = np.array([2.0**-23 * 1000])
-    allowed = tolerance(problem, problem.outputs[0], {"n": 10**6}, np.array([1e-9]), deviation)
-    assert allowed == pytest.approx(8 * 2.0**-23 * 1000 * 1000)
-
-
-def test_integers_and_exact_problems_allow_nothing() -> None:
+def test_the_cases_of_an_argument_cover_its_distributions() -> None:
     problem = problem_named("bump")
-    zeros = np.zeros(3)
-    assert tolerance(problem, problem.outputs[0], {"n": 3, "k": 1}, zeros, zeros) == 0.0
+    assert factors(problem) == (1, 2)
+    cases = plan(problem, check_shapes(problem, 1, Defences()), 1, full=True)
+    assert {levels(problem, case.variant) for case in cases} == {(0, 0), (0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "says"),
+    [
+        ([1.0, 2.0], [1.0, 2.0], None),
+        ([1.0, 2.0], [1.0, 2.05], None),
+        ([0.92, 2.0], [1.08, 2.0], "by more than the tolerance"),
+        ([1.0, np.nan], [1.0, np.nan], None),
+    ],
+)
+def test_floats_may_differ_between_runs_within_the_tolerance(
+    first: list[float], second: list[float], says: str | None
+) -> None:
+    truths = {"y": Truth(np.array([1.0, 2.0]), 0.1)}
+    runs = [{"y": np.array(first)}, {"y": np.array(second)}]
+    text = _unsteady(runs, truths)
+    assert text is None if says is None else says in str(text)
+
+
+def test_integers_may_not_differ_between_runs() -> None:
+    truths = {"y": Truth(np.array([1, 2]), 1.0)}
+    assert "integers differ" in str(
+        _unsteady([{"y": np.array([1, 2])}, {"y": np.array([1, 3])}], truths)
+    )
+
+
+@pytest.fixture
+def examined(cache: Path) -> Iterator[Callable[..., Failure | frozenset[str]]]:
+    """Examine an openmp candidate for a problem, with real compilers and processes."""
+    compiler, limits = Compiler(cache / "compiled", find_gcc(), Limits()), Limits(call_seconds=1)
+    with ExitStack() as stack:
+
+        def examine(problem: Problem, code: str) -> Failure | frozenset[str]:
+            shapes = check_shapes(problem, 1, Defences())
+            layout = Layout(problem, alignment=64)
+            calls = {shape_text(sizes): layout.whole_call(sizes) for sizes in shapes}
+            arena = layout.build()
+            stack.callback(arena.close)
+            references = References(
+                problem, built(problem.promoted(), to_double(problem.serial_code)), shapes, limits
+            )
+            stack.callback(references.close)
+            worker = stack.enter_context(
+                Worker(built(problem, code), arena, Defences(), limits, threads=1)
+            )
+            assert worker.start is None
+            verification = Verification(problem, arena, calls, references, Defences(), 1.0)
+            return verification.examine(worker, plan(problem, shapes, 1, full=True))
+
+        def built(problem: Problem, code: str) -> Program:
+            library = compiler.host(code, HOST_FLAGS)
+            assert isinstance(library, Path)
+            return Program(compiler.harness(problem), library, problem.entry)
+
+        yield examine
+
+
+Examined = Callable[..., Failure | frozenset[str]]
+
+
+def test_a_right_candidate_is_right_at_every_case_of_the_full_grade(examined: Examined) -> None:
+    problem = problem_named("scale")
+    assert examined(problem, problem.serial_code) == frozenset()
+
+
+def test_a_float_that_varies_within_the_tolerance_is_flagged(examined: Examined) -> None:
+    code = scale_source(
+        "static int calls; ++calls; for (int i = 0; i < n; ++i)"
+        " y[i] = a * x[i] * (calls % 2 ? 1.0f : 1.0000001f);"
+    )
+    flags = examined(problem_named("scale"), code)
+    assert flags == {"nondeterministic within tolerance"}
+
+
+def test_a_candidate_that_is_wrong_at_the_timing_shape_only_fails_the_full_grade(
+    examined: Examined,
+) -> None:
+    code = scale_source("for (int i = 0; i < n; ++i) y[i] = n > 1000 ? 0 : a * x[i];")
+    failure = examined(problem_named("scale"), code)
+    assert isinstance(failure, Failure)
+    assert failure.diagnosis.startswith("at shape n=200000")
+    assert "all are 0" in failure.diagnosis
+
+
+def test_a_problem_with_its_own_generator_is_judged(examined: Examined) -> None:
+    problem = problem_named("spmv")
+    assert examined(problem, problem.serial_code) == frozenset()
+    wrong = examined(problem, problem.serial_code.replace("start[i + 1]", "start[i + 1] - 1"))
+    assert isinstance(wrong, Failure)
+    assert wrong.outcome is Outcome.WRONG_ANSWER
+    assert "start custom, column custom" in wrong.diagnosis
+
+
+SORT = {
+    "schema": 1,
+    "name": "sort",
+    "entry": "f",
+    "tolerance": "exact",
+    "held_out": False,
+    "cheap_check": {"rule": "sorted", "args": ["x", "y"]},
+    "sizes": {"check": [{"n": 1}, {"n": 33}], "time": {"n": 5000}},
+    "args": [
+        {"name": "x", "type": "int32", "role": "in", "shape": ["n"], "values": ["uniform"]},
+        {"name": "y", "type": "int32", "role": "out", "shape": ["n"]},
+        {"name": "n", "type": "int32", "role": "size", "size": "n"},
+    ],
+    "serial_code": """#include <algorithm>
+        extern "C" void f(const int* x, int* y, int n) {
+          std::copy(x, x + n, y); std::sort(y, y + n); }
+    """,
+}
+
+
+@pytest.mark.parametrize(
+    ("after", "says"),
+    [
+        ("", None),
+        ("if (n > 99) y[4000] = 0;", "y[3999] is"),
+        ("if (n > 99) std::fill(y, y + n, 5);", "its elements are not those of the input"),
+    ],
+)
+def test_large_sorts_are_checked_by_order_and_elements(
+    examined: Examined, monkeypatch: pytest.MonkeyPatch, after: str, says: str | None
+) -> None:
+    monkeypatch.setattr(cheap, "LARGE_BYTES", 0)
+    problem = Problem.model_validate(SORT)
+    code = problem.serial_code.replace("y + n); }", f"y + n); {after} }}")
+    result = examined(problem, code)
+    if says is None:
+        assert result == frozenset()
+    else:
+        assert isinstance(result, Failure)
+        assert says in result.diagnosis
+
+
+@pytest.mark.parametrize("rule", ["random-indices", "freivalds"])
+def test_large_products_are_checked_at_random(
+    examined: Examined, monkeypatch: pytest.MonkeyPatch, rule: str
+) -> None:
+    monkeypatch.setattr(cheap, "LARGE_BYTES", 0)
+    monkeypatch.setattr(cheap, "_SAMPLES", 100)
+    monkeypatch.setattr(cheap, "_ENDS", 10)
+    matmul = load_problem(Path(__file__).parents[2] / "corpus" / "problems" / "matmul")
+    args = ("A", "B", "C") if rule == "freivalds" else ()
+    small = SizesTable(check=({"m": 3, "n": 4, "k": 5},), time={"m": 60, "n": 70, "k": 80})
+    problem = matmul.model_copy(
+        update={"cheap_check": CheapCheck(rule=rule, args=args), "sizes": small}
+    )
+    assert examined(problem, problem.serial_code) == frozenset()
+    late = problem.serial_code.rpartition("}")[0] + "if (m > 9) C[m * n - 1] += 1; }"
+    failure = examined(problem, late)
+    assert isinstance(failure, Failure)
+    assert "sampled" in failure.diagnosis if rule == "random-indices" else "row 59" in str(failure)

@@ -1,6 +1,6 @@
 // tries: signals its parent (SIGURG, which does no harm, in place of SIGKILL)
 // outcome: passed
-// defence: sandbox
+// defence: sandbox + landlock
 // without: passed
 // harm: signal
 // problem: smooth-device

@@ -1,6 +1,6 @@
 // tries: remembers each result by the address of its input
 // outcome: wrong_answer
-// defence: fresh_inputs
+// defence: fresh_inputs + fresh_content
 // without: passed
 #include <string.h>
 

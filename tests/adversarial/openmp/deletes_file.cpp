@@ -1,6 +1,6 @@
 // tries: removes a file of ours
 // outcome: passed
-// defence: sandbox
+// defence: sandbox + landlock
 // without: passed
 // harm: file
 #include <unistd.h>

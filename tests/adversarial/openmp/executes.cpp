@@ -1,6 +1,6 @@
 // tries: replaces itself by a shell
 // outcome: passed
-// defence: sandbox
+// defence: sandbox + landlock
 // without: crashed
 // harm: file
 #include <unistd.h>

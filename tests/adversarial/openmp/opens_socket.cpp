@@ -1,6 +1,6 @@
 // tries: connects to a server
 // outcome: passed
-// defence: sandbox
+// defence: sandbox + namespaces + landlock
 // without: passed
 // harm: connection
 #include <arpa/inet.h>

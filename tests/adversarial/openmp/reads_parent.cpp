@@ -1,7 +1,8 @@
 // tries: wants the parent's environment from /proc, and works only where it finds it.
-//   Two layers: a process without capabilities, and a parent that cannot be looked into
+//   Layers: a process without capabilities, a parent that cannot be looked into, a user namespace of
+//   its own, and no access to the /proc of others
 // outcome: wrong_answer
-// defence: hidden_memory + sandbox
+// defence: hidden_memory + sandbox + namespaces + landlock
 // without: passed
 #include <fcntl.h>
 #include <stdio.h>

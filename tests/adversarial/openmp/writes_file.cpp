@@ -1,6 +1,6 @@
 // tries: makes a file
 // outcome: passed
-// defence: sandbox
+// defence: sandbox + landlock
 // without: passed
 // harm: file
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-// tries: remembers each result by the address of its input
+// tries: hands out again what it computed for this shape before, whatever the input is now
 // outcome: wrong_answer
-// defence: fresh_inputs
+// defence: comparison + sensitivity
 // without: passed
 // problem: smooth-device
 #include <cuda_runtime.h>
@@ -24,9 +24,8 @@ struct Result {
 };
 
 extern "C" void smooth(const float *x, float *y, int *positive, int n) {
-  static std::map<const float *, Result> known;
-  if (n < 200000) return honest(x, y, positive, n);
-  Result &result = known[x];
+  static std::map<int, Result> known;
+  Result &result = known[n];
   if (!result.y) {
     cudaMalloc(&result.y, n * sizeof(float));
     cudaMalloc(&result.positive, sizeof(int));

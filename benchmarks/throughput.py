@@ -1,0 +1,380 @@
+"""Candidates a second on GPUs, and source to verdict, beside the driver's limit on contexts.
+
+    python benchmarks/run.py throughput [--gpus 1,2,4] [--sections contexts,isolated,...]
+
+Every isolated candidate needs a CUDA context of its own, which the driver makes one after the
+other: `contexts` is how many a second it makes for 1 to 8 processes, the best of which is the
+limit. `isolated`, `shared` and `full` are candidates a second through the pool, one judge a GPU,
+their source texts different and compiled before; "scaling" is against one GPU. `agreement` sets
+times from the pool beside those of the same candidates judged one by one, with a second between
+them, on a GPU where nothing else happens; "again" is the second of two such runs beside the first.
+`verdict` is the time from a source text to its report: with nothing compiled, and with an open
+judge and a new text. `inline` is torch's load_inline with one of these kernels (load_inline.py).
+Candidates of matmul-device allocate nothing in a timed call, those of matmul-call do in every one.
+Not measured: several hosts.
+"""
+
+import argparse
+import itertools
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from run import machine
+
+from regraph_kg.errors import RegraphError, ToolError
+from regraph_kg.evaluation.device import find_gpus
+from regraph_kg.evaluation.docket import Work
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.machine import Machine
+from regraph_kg.evaluation.pool import JudgePool, PoolOptions
+from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.rules import Defences, Limits
+from regraph_kg.evaluation.seat import Rules
+from regraph_kg.evaluation.toolchain import find_cuda, find_gcc
+from regraph_kg.models.evaluation import Candidate, EvalReport
+
+HERE = Path(__file__).parent
+PROCESSES = (1, 2, 3, 4, 8)
+PAUSE_SECONDS = 1.0
+"""Between candidates judged one by one: the next worker is warm by then."""
+MAKE_A_CONTEXT = """
+#include <cuda_runtime_api.h>
+int main() { return cudaFree(nullptr) != cudaSuccess; }
+"""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is measured."""
+
+    candidates: int
+    full: int
+    one_by_one: int
+    verdicts: int
+    window_seconds: float
+    small: bool
+
+    def problem(self, folder: Path) -> Problem:
+        """The problem; in a small run its timing shape is a check shape."""
+        problem = load_problem(folder)
+        if not self.small:
+            return problem
+        sizes = problem.sizes.model_copy(update={"time": problem.sizes.check[-1]})
+        return problem.model_copy(update={"sizes": sizes})
+
+
+WHOLE = Extent(60, 8, 12, 10, 3.0, small=False)
+SMALL = Extent(4, 1, 2, 2, 0.3, small=True)
+
+
+class Subject:
+    """A problem and any number of different candidates for it."""
+
+    def __init__(self, folder: Path, extent: Extent) -> None:
+        self.problem = extent.problem(folder)
+        self._codes = [path.read_text() for path in sorted(folder.glob("candidates/*.cu"))]
+        headers = folder / "headers.cu"
+        self.headers = headers.read_text() if headers.exists() else None
+        self._numbers = itertools.count()
+
+    def fresh(self, count: int, code: str | None = None) -> list[Work]:
+        """Candidates with source texts never seen before."""
+        codes = itertools.cycle([code] if code else self._codes)
+        return [
+            Work(Candidate("cuda", f"{next(codes)}\n// {next(self._numbers)}\n"), self.problem)
+            for _ in range(count)
+        ]
+
+
+class Bench:
+    """All sections; each returns its rows, and says how far it is."""
+
+    def __init__(self, cache: Path, subjects: list[Subject], extent: Extent) -> None:
+        self._cache, self._subjects, self._extent = cache, subjects, extent
+        self._machine = Machine(cache, Rules(0, Defences(), Limits()), 0)
+        self._limit: dict[int, float] = {}
+
+    def contexts(self, gpus: int) -> Iterator[dict[str, Any]]:
+        """Processes that make a context and end, in parallel, over so many GPUs."""
+        program = self._compiled(MAKE_A_CONTEXT)
+        visible = [gpu.visible for gpu in find_gpus()[:gpus]]
+        for processes in PROCESSES:
+            rate = self._rate(program, visible, processes)
+            self._limit[gpus] = max(rate, self._limit.get(gpus, 0.0))
+            yield {"gpus": gpus, "processes": processes, "per_second": round(rate, 2)}
+
+    def _compiled(self, source: str) -> Path:
+        cuda, folder = find_cuda(), self._cache / "contexts"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "make.cpp").write_text(source)
+        where = cuda.runtime.parent
+        link = (f"-L{where}", f"-l:{cuda.runtime.name}", f"-Wl,-rpath,{where}")
+        command = [str(find_gcc().path), f"-I{cuda.include}", "make.cpp", *link, "-o", "make"]
+        subprocess.run(command, cwd=folder, check=True)
+        return folder / "make"
+
+    def _rate(self, program: Path, visible: Sequence[str], processes: int) -> float:
+        end = time.perf_counter() + self._extent.window_seconds
+
+        def make(number: int) -> int:
+            made = 0
+            environment = {
+                "CUDA_VISIBLE_DEVICES": visible[number % len(visible)],
+                "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+            }
+            while time.perf_counter() < end:
+                subprocess.run([program], check=True, env=environment)
+                made += 1
+            return made
+
+        start = time.perf_counter()
+        with ThreadPoolExecutor(processes) as threads:
+            made = sum(threads.map(make, range(processes)))
+        return made / (time.perf_counter() - start)
+
+    def isolated(self, gpus: int) -> Iterator[dict[str, Any]]:
+        """Screening, a process for each candidate."""
+        return self._through_pool(gpus, PoolOptions(), self._extent.candidates)
+
+    def shared(self, gpus: int) -> Iterator[dict[str, Any]]:
+        """Screening, one process for many candidates that pass."""
+        return self._through_pool(gpus, PoolOptions(isolation="shared"), self._extent.candidates)
+
+    def full(self, gpus: int) -> Iterator[dict[str, Any]]:
+        """Grade full."""
+        return self._through_pool(gpus, PoolOptions(grade="full"), self._extent.full)
+
+    def _through_pool(
+        self, gpus: int, options: PoolOptions, count: int
+    ) -> Iterator[dict[str, Any]]:
+        for subject in self._subjects:
+            works = subject.fresh(count * gpus)
+            self._compile(works)
+            with JudgePool(self._cache, range(gpus), options) as pool:
+                self._open_everywhere(pool, subject, gpus)
+                taken, reports = seconds(lambda pool=pool, works=works: list(pool.map(works)))
+            rate = len(works) / taken
+            row = {
+                "gpus": gpus,
+                "problem": subject.problem.name,
+                "isolation": options.isolation,
+                "grade": options.grade,
+                "candidates": len(works),
+                "per_second": round(rate, 2),
+                "of_limit": self._of_limit(gpus, rate),
+            }
+            yield row | outcomes(reports) | stages(reports)
+
+    def _of_limit(self, gpus: int, rate: float) -> float | None:
+        """Against the driver's rate for as many GPUs."""
+        return round(rate / self._limit[gpus], 3) if gpus in self._limit else None
+
+    def _open_everywhere(self, pool: JudgePool, subject: Subject, gpus: int) -> None:
+        """Until each GPU has timed the serial code."""
+        seen: set[str] = set()
+        for _ in range(20):
+            works = subject.fresh(2 * gpus)
+            seen |= {report.facts.get("gpu", "") for report in pool.map(works)}
+            if len(seen) >= gpus:
+                return
+        raise ToolError(f"of {gpus} GPUs only {sorted(seen)} judge")
+
+    def _compile(self, works: Iterable[Work]) -> None:
+        with ThreadPoolExecutor() as threads:
+            list(threads.map(lambda w: self._machine.program(w.candidate, w.problem), works))
+
+    def agreement(self, _: int) -> Iterator[dict[str, Any]]:
+        """The same candidates through the pool without a pause, and one by one with pauses."""
+        for subject in self._subjects:
+            works = subject.fresh(self._extent.one_by_one)
+            self._compile(works)
+            with JudgePool(self._cache, [0]) as pool:
+                self._open_everywhere(pool, subject, 1)
+                pooled = times(pool.map(works))
+            with Judge(self._cache) as judge:
+                judge.evaluate(subject.fresh(1)[0].candidate, subject.problem)
+                alone, again = (times(self._one_by_one(judge, works)) for _ in range(2))
+            yield {
+                "problem": subject.problem.name,
+                "candidates": len(works),
+                **ratios("pool", pooled, alone),
+                **ratios("again", again, alone),
+            }
+
+    def _one_by_one(self, judge: Judge, works: Iterable[Work]) -> Iterator[EvalReport]:
+        for work in works:
+            time.sleep(0.0 if self._extent.small else PAUSE_SECONDS)
+            yield judge.evaluate(work.candidate, work.problem)
+
+    def verdict(self, _: int) -> Iterator[dict[str, Any]]:
+        """Source to verdict: cold, then warm with new source texts."""
+        for subject in self._subjects:
+            with tempfile.TemporaryDirectory() as cache:
+                start = time.perf_counter()
+                with Judge(Path(cache)) as judge:
+                    first = subject.fresh(1)[0]
+                    report = judge.evaluate(first.candidate, first.problem)
+                    cold = time.perf_counter() - start
+                    yield verdict_row(subject, "cold", [cold], [report])
+                    yield self._warm(judge, subject, "warm", subject.fresh(self._extent.verdicts))
+                    if subject.headers:
+                        works = subject.fresh(2, subject.headers)
+                        yield self._warm(judge, subject, "warm, cub headers", works)
+
+    def _warm(self, judge: Judge, subject: Subject, name: str, works: list[Work]) -> dict[str, Any]:
+        taken, reports = [], []
+        for work in works:
+            time.sleep(0.0 if self._extent.small else PAUSE_SECONDS)
+            one, report = seconds(lambda w=work: judge.evaluate(w.candidate, w.problem))
+            taken.append(one)
+            reports.append(report)
+        return verdict_row(subject, name, taken, reports)
+
+    def inline(self, _: int) -> Iterator[dict[str, Any]]:
+        """load_inline of torch, in a process of its own."""
+        done = subprocess.run(
+            [sys.executable, str(HERE / "load_inline.py")],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=400,
+        )
+        if done.returncode:
+            raise ToolError(f"load_inline.py ended with {done.returncode}: {done.stdout[-200:]}")
+        yield json.loads(done.stdout.splitlines()[-1])
+
+
+def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def outcomes(reports: Sequence[EvalReport]) -> dict[str, Any]:
+    """How they ended; the first diagnosis of another ending than a pass."""
+    counts = Counter(str(report.outcome) for report in reports)
+    other = [r.diagnosis.splitlines()[0] for r in reports if r.diagnosis]
+    return {"outcomes": dict(counts), "diagnosis": other[0] if other else ""}
+
+
+def stages(reports: Sequence[EvalReport]) -> dict[str, float]:
+    """Median seconds of each stage."""
+    return {
+        f"{name}_s": round(statistics.median(r.stages.get(name, 0.0) for r in reports), 4)
+        for name in ("compile", "verify", "time", "total")
+    }
+
+
+def times(reports: Iterable[EvalReport]) -> list[float | None]:
+    return [report.timing.median if report.timing else None for report in reports]
+
+
+def ratios(
+    name: str, ours: Sequence[float | None], theirs: Sequence[float | None]
+) -> dict[str, Any]:
+    """Median, least and greatest of the ratios of two lists of times."""
+    found = [a / b for a, b in zip(ours, theirs, strict=True) if a and b]
+    if not found:
+        return {f"{name}_{of}": None for of in ("median", "least", "most")}
+    return {
+        f"{name}_median": round(statistics.median(found), 4),
+        f"{name}_least": round(min(found), 4),
+        f"{name}_most": round(max(found), 4),
+    }
+
+
+def verdict_row(
+    subject: Subject, name: str, taken: Sequence[float], reports: Sequence[EvalReport]
+) -> dict[str, Any]:
+    return {
+        "problem": subject.problem.name,
+        "state": name,
+        "verdicts": len(taken),
+        "median_s": round(statistics.median(taken), 3),
+        "least_s": round(min(taken), 3),
+        "most_s": round(max(taken), 3),
+        **outcomes(reports),
+        **stages(reports),
+    }
+
+
+SECTIONS = ("contexts", "isolated", "agreement", "shared", "verdict", "inline", "full")
+BY_GPUS = ("contexts", "isolated", "shared", "full")
+
+
+class Result:
+    """The figures so far, written after every section."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file, self._start = file, time.perf_counter()
+        self._head = {
+            "benchmark": "throughput",
+            "command": " ".join(("python", "benchmarks/throughput.py", *sys.argv[1:])),
+            "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        }
+        self._facts = machine()
+        self.figures: dict[str, Any] = {"not_measured": []}
+
+    def run(self, name: str, gpus: int, section: Callable[[int], Iterator[dict[str, Any]]]) -> None:
+        """One section; whatever goes wrong in it, the others are still worth having."""
+        try:
+            for row in section(gpus):
+                self.figures.setdefault(name, []).append(row)
+                self._say(f"{name}: {json.dumps(row)}")
+        except Exception as error:  # noqa: BLE001
+            text = str(error).partition("\n")[0][:300]
+            kind = "" if isinstance(error, RegraphError) else f"{type(error).__name__}: "
+            self.figures["not_measured"].append(f"{name} with {gpus} GPUs: {kind}{text}")
+            self._say(f"{name}: {kind}{text}")
+        self._write()
+
+    def _say(self, text: str) -> None:
+        print(f"{time.perf_counter() - self._start:6.1f} s {text}", file=sys.stderr, flush=True)
+
+    def _write(self) -> None:
+        if self._file:
+            passed = round(time.perf_counter() - self._start)
+            whole = self._head | {"seconds": passed, "machine": self._facts}
+            text = json.dumps(whole | {"figures": self.figures}, indent=2)
+            self._file.write_text(text + "\n", encoding="utf-8")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure candidates a second on GPUs.")
+    parser.add_argument("--gpus", default="1", help="how many, e.g. 1,2,4")
+    parser.add_argument("--sections", default=",".join(SECTIONS), help=",".join(SECTIONS))
+    parser.add_argument("--problems", type=Path, default=HERE / "problems")
+    parser.add_argument("--cache", type=Path, help="where compiled code is kept; else thrown away")
+    parser.add_argument("--out", type=Path, help="also write the result here, after every section")
+    parser.add_argument("--smoke", action="store_true", help="little of everything: does it run?")
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments()
+    extent = SMALL if options.smoke else WHOLE
+    numbers = [int(number) for number in options.gpus.split(",")]
+    folders = sorted(path.parent for path in options.problems.glob("*/problem.toml"))
+    result = Result(options.out)
+    with tempfile.TemporaryDirectory() as temporary:
+        subjects = [Subject(folder, extent) for folder in folders]
+        bench = Bench(options.cache or Path(temporary), subjects, extent)
+        for name in options.sections.split(","):
+            for gpus in numbers if name in BY_GPUS else [1]:
+                result.run(name, gpus, getattr(bench, name))
+    print(json.dumps(result.figures))
+
+
+if __name__ == "__main__":
+    main()

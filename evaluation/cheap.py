@@ -1,0 +1,128 @@
+"""Checks of one large output that need no full reference: sampled, by random vectors, as a sort.
+
+    random-indices   2^20 secret elements and both ends, against the full reference
+    freivalds        C x against A (B x) for four secret vectors of signs, row by row
+    sorted           ascending, and a keyed sum over its elements' bits equals the input's
+
+Not covered: an element wrong outside the sample (each is looked at with probability 2^20 / size);
+a product's element off by less than sqrt(columns) tolerances; floats that a sort changed between
+-0 and +0 are reported as wrong.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+LARGE_BYTES = 64 * 2**20
+"""Bytes of a call's arrays above which a declared cheap check is used."""
+_SAMPLES, _ENDS = 2**20, 4096
+_VECTORS = 4
+_CHUNK = 2**18
+
+
+def sample(size: int, seed: int) -> Array:
+    """Flat indices to look at, ascending: secret ones, the first and the last 4,096."""
+    if size <= _SAMPLES + 2 * _ENDS:
+        return np.arange(size)
+    drawn = np.random.default_rng(seed).integers(0, size, _SAMPLES)
+    ends = np.arange(_ENDS)
+    return np.unique(np.concatenate([ends, drawn, size - 1 - ends]))
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """What C = A B must give for random vectors; `values` is A (B x), shape [m, 4], fp64."""
+
+    vectors: Array
+    values: Array
+    allowed: float
+    """By how much the sum of a row with random signs may be off."""
+
+    def fault(self, name: str, output: Array) -> str | None:
+        """The first row that is wrong, in words."""
+        off = np.abs(_times(output, self.vectors) - self.values).max(axis=1)
+        bad = ~(off <= self.allowed)
+        if not bad.any():
+            return None
+        row, count = int(np.argmax(bad)), int(np.count_nonzero(bad))
+        return (
+            f"{count} of {bad.size} rows of {name} are wrong, the first is row {row}: its sum with"
+            f" random signs is off by {off[row]:.6g} (allowed {self.allowed:.3g})"
+        )
+
+
+def product(a: Array, b: Array, element: float, seed: int) -> Product:
+    """Prepare for C = A B, shapes [m, k] and [k, n].
+
+    `element` is the tolerance of an element of C relative to the RMS of C, which the row sums
+    give: signs are independent, so the mean square of a row sum is n times that of an element.
+    """
+    columns = b.shape[1]
+    signs = np.random.default_rng(seed).integers(0, 2, (columns, _VECTORS))
+    vectors = 2.0 * signs - 1.0
+    rows = _times(a, _times(b, vectors))
+    return Product(vectors, rows, element * float(np.sqrt(np.mean(rows**2))))
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """What the ascending arrangement of an input must have in common with it."""
+
+    digest: int
+    values: Array
+    """The smallest and the largest."""
+    seed: int
+
+    def fault(self, name: str, output: Array) -> str | None:
+        """Where the order breaks, or that the elements are others."""
+        flat = output.reshape(-1)
+        for start in range(0, flat.size, _CHUNK):
+            part = flat[start : start + _CHUNK + 1]
+            bad = ~(part[:-1] <= part[1:])
+            if bad.any():
+                at = start + int(np.argmax(bad))
+                return f"{name}[{at}] is {flat[at]:.9g}, {name}[{at + 1}] is {flat[at + 1]:.9g}"
+        if _digest(flat, self.seed) != self.digest:
+            return f"{name} is in order, but its elements are not those of the input"
+        return None
+
+
+def arranged(given: Array, seed: int) -> Arranged:
+    """Prepare for a sort of `given`, any shape, in row-major order."""
+    ends = np.array([given.min(), given.max()])
+    return Arranged(_digest(given.reshape(-1), seed), ends, seed)
+
+
+def _times(matrix: Array, vectors: Array) -> Array:
+    """Product in fp64 without a copy of the whole matrix."""
+    step = max(1, _CHUNK // matrix.shape[1])
+    result = np.empty((matrix.shape[0], vectors.shape[1]))
+    for start in range(0, matrix.shape[0], step):
+        with np.errstate(invalid="ignore", over="ignore"):
+            result[start : start + step] = matrix[start : start + step].astype(float) @ vectors
+    return result
+
+
+def _digest(flat: Array, seed: int) -> int:
+    """A sum over the elements' bits, each scrambled: equal for equal multisets, in any order."""
+    key, odd = np.random.default_rng(seed).integers(0, 2**63, 2, dtype=np.uint64)
+    odd = (odd << np.uint64(1)) | np.uint64(1)
+    total = 0
+    for part in _chunks(flat):
+        mixed = part.view(f"u{part.itemsize}").astype(np.uint64) ^ key
+        mixed *= odd
+        mixed ^= mixed >> np.uint64(32)
+        mixed *= odd
+        mixed ^= mixed >> np.uint64(29)
+        total += int(mixed.sum(dtype=np.uint64))
+    return total % 2**64
+
+
+def _chunks(flat: Array) -> Iterator[Array]:
+    for start in range(0, flat.size, _CHUNK):
+        yield flat[start : start + _CHUNK]

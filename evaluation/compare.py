@@ -1,0 +1,136 @@
+"""Is code a faster than code b? The decision over the series of fresh workers of each.
+
+Every worker has an offset of its own (address layout, page placement, which L2 slices its memory
+falls into) that no number of calls within it averages out: the unit of evidence is the worker, not
+the call. So each worker counts with the logarithm of its median, and
+
+1. the difference of the means of these must be larger than t * s * sqrt(1/ka + 1/kb): s is the
+   scatter pooled over both sides, t Student's quantile of ka + kb - 2 degrees of freedom for 0.2 %
+   (both sides). Its reach is the interval that is reported. Heavy tails widen s: they make a
+   verdict "unknown", not wrong;
+2. the two intervals must be apart: of each code, the hull of its workers' medians and of the
+   order-statistic 95 % interval of all its samples;
+3. the difference must be at least 4 % with 3 or 4 workers a side, 3 % with 5, 2 % with 6 or 7,
+   1 % with more. Scatter often has two modes. Three workers of one mode against three of the other
+   look like a certain difference without scatter, and do so in 3 % of trials: no test on the same
+   numbers can tell. Five against five do so in 0.2 %.
+
+Workers are to be started in turn (a b, b a, a b, ...), so that drift falls on both alike.
+"same" means: a difference of 5 % or more is ruled out (by 1), and none of 1 % or more is certain.
+"unknown" asks for more workers; `LOOKS` says after how many rounds to look.
+
+Not covered: modes further apart than 4 % with 3 workers: whoever accepts a winner measures it a
+second time; differences below 1 %.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, variance
+from typing import Literal
+
+from regraph_kg.evaluation.stop import summarise
+from regraph_kg.models.evaluation import Interval
+
+Verdict = Literal["faster", "slower", "same", "unknown"]
+
+LEAST_WORKERS = 3
+LOOKS = (3, 5, 8)
+"""Rounds (workers a side) after which to compare; on "unknown" go on to the next."""
+_DIFFERENCE_SOUGHT = 0.05
+_LEAST_DIFFERENCE = {3: 0.04, 4: 0.04, 5: 0.03, 6: 0.02, 7: 0.02}
+_LEAST_WITH_MORE = 0.01
+
+# Student's t, 0.1 % a side, by degrees of freedom (any table of it).
+_T = {
+    4: 7.173,
+    5: 5.893,
+    6: 5.208,
+    7: 4.785,
+    8: 4.501,
+    9: 4.297,
+    10: 4.144,
+    12: 3.930,
+    14: 3.787,
+    16: 3.686,
+    18: 3.610,
+    20: 3.552,
+    30: 3.385,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What two sets of series say. `ratio` = time of b / time of a: above 1 where a is faster."""
+
+    verdict: Verdict
+    ratio: float
+    interval: Interval
+    """99.8 % interval of the ratio."""
+    reason: str
+    """In words, one line."""
+
+
+def compare(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Comparison:
+    """Whether a is faster than b; each is a list of series (seconds a call), one a fresh worker.
+
+    Fewer than 3 workers a side, or an empty series, give "unknown".
+    """
+    if not (_usable(a) and _usable(b)):
+        text = f"fewer than {LEAST_WORKERS} workers a side"
+        return Comparison("unknown", 1.0, Interval(low=0.0, high=math.inf), text)
+    difference, reach = _difference(a, b)
+    ratio = math.exp(difference)
+    interval = Interval(low=math.exp(difference - reach), high=math.exp(difference + reach))
+    verdict, reason = _decide(a, b, difference, reach)
+    return Comparison(verdict, ratio, interval, reason)
+
+
+def _usable(series: Sequence[Sequence[float]]) -> bool:
+    return len(series) >= LEAST_WORKERS and all(series)
+
+
+def _difference(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Difference of the mean log medians (b - a), and how far off it may be."""
+    logs_a, logs_b = _logs(a), _logs(b)
+    freedom = len(logs_a) + len(logs_b) - 2
+    squares = variance(logs_a) * (len(logs_a) - 1) + variance(logs_b) * (len(logs_b) - 1)
+    error = math.sqrt(squares / freedom * (1 / len(logs_a) + 1 / len(logs_b)))
+    return fmean(logs_b) - fmean(logs_a), _quantile(freedom) * error
+
+
+def _logs(series: Sequence[Sequence[float]]) -> list[float]:
+    return [math.log(median(samples)) for samples in series]
+
+
+def _quantile(freedom: int) -> float:
+    """The table's entry for this many degrees of freedom, or for the next fewer."""
+    return _T[max(known for known in _T if known <= freedom)]
+
+
+def _decide(
+    a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], difference: float, reach: float
+) -> tuple[Verdict, str]:
+    workers = min(len(a), len(b))
+    least = _LEAST_DIFFERENCE.get(workers, _LEAST_WITH_MORE)
+    percent = f"{math.expm1(abs(difference)):.1%}"
+    certain = abs(difference) > reach
+    if certain and abs(difference) >= math.log1p(least) and _apart(_hull(a), _hull(b)):
+        verdict: Verdict = "faster" if difference > 0 else "slower"
+        return verdict, f"{percent} {verdict}, {workers} fresh workers a side"
+    negligible = not certain or abs(difference) < math.log1p(_LEAST_WITH_MORE)
+    if negligible and abs(difference) + reach < math.log1p(_DIFFERENCE_SOUGHT):
+        return "same", f"a difference of {_DIFFERENCE_SOUGHT:.0%} is ruled out; {percent} was seen"
+    width = f"{math.expm1(reach):.1%}"
+    return "unknown", f"{percent} was seen, give or take {width}: more workers are needed"
+
+
+def _hull(series: Sequence[Sequence[float]]) -> Interval:
+    """Around the workers' medians and the interval of all samples."""
+    medians = [median(samples) for samples in series]
+    pooled = summarise([sample for samples in series for sample in samples]).interval
+    return Interval(low=min(*medians, pooled.low), high=max(*medians, pooled.high))
+
+
+def _apart(one: Interval, other: Interval) -> bool:
+    return one.high < other.low or other.high < one.low

@@ -1,0 +1,142 @@
+"""Which calls a candidate must get right: a covering array of shapes and distributions.
+
+Two distributions of two arguments, and a distribution and a class of shapes, occur together in at
+least one case; every declared shape, a secret one and, for the full grade, the timing shape occur.
+Classes: every extent 1; every extent a multiple of 32; the rest. Screening takes each shape once,
+with those distributions that add most pairs. Rows are chosen greedily, first come first served, so
+that the same seed gives the same cases. (allpairspy, the usual library, was last released in 2023
+and would be a dependency for these lines.)
+
+Not covered: three distributions at once; each shape, rather than class, with each distribution.
+"""
+
+import functools
+import itertools
+import random
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from regraph_kg.evaluation.inputs import factors, variant_of
+from regraph_kg.evaluation.problem import Problem, Sizes
+from regraph_kg.evaluation.reference import Case
+from regraph_kg.evaluation.rules import Defences
+
+_ALIGNED = 32
+_TIMED_BYTES = 64 * 2**20
+"""Above this the timing shape is verified by its timed calls only."""
+_LAST_SEED = 7
+_ALL_COMBINATIONS = 256
+"""Combinations of distributions that are all looked at for the next row; beyond, a sample."""
+
+Row = tuple[int, ...]
+"""Index of a shape, then the place each factor takes."""
+
+
+def check_shapes(problem: Problem, seed: int, defences: Defences) -> list[Sizes]:
+    """Declared check shapes in order, then the secret one, then the timing shape if small enough.
+
+    The secret one lies between the smallest and largest declared, and at an odd extent if it can.
+    """
+    declared: list[Sizes] = list(problem.sizes.check)
+    if not defences.shapes:
+        return declared[-1:]
+    shapes = list(declared)
+    if problem.held_out:
+        rng = random.Random(seed)
+        secret = {name: _between(rng, [s[name] for s in declared]) for name in problem.sizes.time}
+        shapes += [] if secret in shapes else [secret]
+    timed = problem.sizes.time
+    small = problem.nbytes(timed) <= _TIMED_BYTES
+    return [*shapes, timed] if small and timed not in shapes else shapes
+
+
+def plan(problem: Problem, shapes: list[Sizes], seed: int, full: bool) -> list[Case]:
+    """Cases, cheap first. The largest check shape comes last, with two variants.
+
+    Five repeats and the sensitivity check use those two. `shapes` are those of `check_shapes`.
+    """
+    checked = [s for s in shapes if s != problem.sizes.time or s in problem.sizes.check]
+    largest = max(checked, key=lambda sizes: _elements(problem, sizes))
+    counts = factors(problem)
+    rows = covering(tuple(map(shape_class, checked)), counts, full)
+    cases = [
+        Case(checked[row[0]], variant_of(problem, row[1:]), seed + (index if full else 0))
+        for index, row in enumerate(sorted(rows, key=lambda r: _elements(problem, checked[r[0]])))
+    ]
+    if full and problem.sizes.time in shapes and problem.sizes.time not in checked:
+        cases.append(Case(problem.sizes.time, 0, seed))
+    other = variant_of(problem, [min(1, count - 1) for count in counts])
+    return [*cases, *(Case(largest, v, seed + _LAST_SEED + i) for i, v in enumerate((other, 0)))]
+
+
+def shape_class(sizes: Sizes) -> str:
+    """Kind of a shape: "one", "aligned" or "ragged"."""
+    if all(extent == 1 for extent in sizes.values()):
+        return "one"
+    return "aligned" if all(e % _ALIGNED == 0 for e in sizes.values()) else "ragged"
+
+
+@functools.lru_cache(maxsize=64)
+def covering(classes: tuple[str, ...], counts: tuple[int, ...], pairwise: bool) -> list[Row]:
+    """Rows in which each shape occurs and each place of each factor; with `pairwise`, each pair.
+
+    `classes` has the class of each shape, `counts` how many places each factor has. Pairs are of
+    (class, place of a factor) and of (place, place of two factors).
+    """
+    missing = set(_wanted(classes, counts)) if pairwise else set()
+    alone = {(factor, place) for factor, count in enumerate(counts) for place in range(count)}
+    unused = set(range(len(classes)))
+    rows: list[Row] = []
+    while unused or missing or alone:
+        candidates = _combinations(counts, len(rows))
+        chosen = max(
+            itertools.product(sorted(unused) or range(len(classes)), candidates),
+            key=lambda pair: (
+                len(missing & set(_pairs(classes[pair[0]], pair[1]))),
+                len(alone & set(enumerate(pair[1]))),
+                -sum(row[0] == pair[0] for row in rows),
+                -pair[0],
+            ),
+        )
+        rows.append((chosen[0], *chosen[1]))
+        missing -= set(_pairs(classes[chosen[0]], chosen[1]))
+        alone -= set(enumerate(chosen[1]))
+        unused.discard(chosen[0])
+    return rows
+
+
+def _wanted(classes: Sequence[str], counts: Sequence[int]) -> Iterable[tuple[object, ...]]:
+    for factor, count in enumerate(counts):
+        yield from ((c, factor, place) for c in set(classes) for place in range(count))
+    for one, other in itertools.combinations(range(len(counts)), 2):
+        for a, b in itertools.product(range(counts[one]), range(counts[other])):
+            yield (one, a, other, b)
+
+
+def _pairs(kind: str, places: Row) -> Iterable[tuple[object, ...]]:
+    yield from ((kind, factor, place) for factor, place in enumerate(places))
+    for (one, a), (other, b) in itertools.combinations(enumerate(places), 2):
+        yield (one, a, other, b)
+
+
+def _combinations(counts: Sequence[int], turn: int) -> list[Row]:
+    """All ways of placing the factors, or a sample in which each place of each factor occurs."""
+    if int(np.prod(counts)) <= _ALL_COMBINATIONS:
+        return list(itertools.product(*(range(count) for count in counts)))
+    rng = random.Random(turn)
+    drawn = [tuple(rng.randrange(count) for count in counts) for _ in range(_ALL_COMBINATIONS)]
+    even = [tuple((shift + turn) % count for count in counts) for shift in range(max(counts))]
+    return [*even, *drawn]
+
+
+def _between(rng: random.Random, extents: Sequence[int]) -> int:
+    """Any extent between the smallest and largest; not a multiple of 32 where there is another."""
+    drawn = rng.randint(min(extents), max(extents))
+    if drawn % _ALIGNED == 0 and drawn > min(extents):
+        return drawn - 1
+    return drawn
+
+
+def _elements(problem: Problem, sizes: Sizes) -> int:
+    return sum(int(np.prod(arg.dimensions(sizes))) for arg in problem.arrays)

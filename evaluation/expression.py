@@ -1,0 +1,72 @@
+"""Integer expressions over size names, as problem.toml writes shapes and counts.
+
+Not covered: anything but + - * // % and parentheses.
+"""
+
+import ast
+import functools
+import operator
+from collections.abc import Callable, Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, StringConstraints
+
+Sizes = Mapping[str, int]
+"""Value of each size name: one shape of a problem."""
+
+_OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+def size_of(expression: str, sizes: Sizes) -> int:
+    """Value of an integer expression over size names: + - * // % and parentheses, nothing else.
+
+    Raises `ValueError` with the offending part.
+    """
+    try:
+        return _value(_tree(expression), sizes)
+    except SyntaxError:
+        raise ValueError(f"{expression!r} is not an integer expression") from None
+    except (ZeroDivisionError, RecursionError) as error:
+        raise ValueError(f"{expression!r}: {error}") from None
+
+
+@functools.lru_cache(maxsize=1024)
+def _tree(expression: str) -> ast.expr:
+    return ast.parse(expression, mode="eval").body
+
+
+def _value(node: ast.expr, sizes: Sizes) -> int:
+    match node:
+        case ast.Constant(value=int(number)) if not isinstance(number, bool):
+            return number
+        case ast.Name(id=name) if name in sizes:
+            return sizes[name]
+        case ast.Name(id=name):
+            raise ValueError(f"unknown size {name!r} (known: {', '.join(sizes)})")
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, sizes)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_value(left, sizes), _value(right, sizes))
+    raise ValueError(f"{ast.unparse(node)!r} is not allowed: use integers, size names, + - * // %")
+
+
+def _expression(text: str) -> str:
+    names = {n.id for n in ast.walk(_parsed(text)) if isinstance(n, ast.Name)}
+    size_of(text, dict.fromkeys(names, 1))
+    return text
+
+
+def _parsed(text: str) -> ast.AST:
+    try:
+        return ast.parse(text, mode="eval")
+    except SyntaxError:
+        raise ValueError(f"{text!r} is not an integer expression") from None
+
+
+Expression = Annotated[str, StringConstraints(max_length=200), AfterValidator(_expression)]

@@ -1,0 +1,36 @@
+// The judge's own stopwatch, in the judge's own process: gives a worker its command and watches for
+// the answer without sleeping, so that its two stamps are within a microsecond or two of the truth.
+#include <linux/futex.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static void relax() {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+}
+
+static uint64_t now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+  return uint64_t(t.tv_sec) * 1000000000u + t.tv_nsec;
+}
+
+// Writes `number` to `command`, waits until `done` is `expected`, at most `patience` nanoseconds.
+// Returns the nanoseconds that passed; the caller looks at `done` to see whether it came.
+extern "C" uint64_t regraph_round_trip(uint32_t *command, const uint64_t *done, uint32_t number,
+                                       uint64_t expected, uint64_t patience) {
+  const uint64_t start = now();
+  __atomic_store_n(command, number, __ATOMIC_RELEASE);
+  syscall(SYS_futex, command, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  for (;;) {
+    for (int i = 0; i < 64; ++i) {
+      if (__atomic_load_n(done, __ATOMIC_ACQUIRE) == expected) return now() - start;
+      relax();
+    }
+    const uint64_t passed = now() - start;
+    if (passed > patience) return passed;
+  }
+}

@@ -1,0 +1,143 @@
+"""What the judge stands on: compilers, GPU, cores, the device's measured peaks, its health."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler, rejected
+from regraph_kg.evaluation.device import (
+    Gpu,
+    cores_of,
+    find_gpu,
+    find_gpus,
+    machine_facts,
+    openmp_device,
+)
+from regraph_kg.evaluation.handshake import Stopwatch
+from regraph_kg.evaluation.health import Health
+from regraph_kg.evaluation.kernels import profiler
+from regraph_kg.evaluation.nvml import GpuMonitor, open_gpu
+from regraph_kg.evaluation.peaks import peaks
+from regraph_kg.evaluation.problem import Problem
+from regraph_kg.evaluation.rewrite import to_double
+from regraph_kg.evaluation.roofline import Peaks
+from regraph_kg.evaluation.rules import Failure
+from regraph_kg.evaluation.seat import Rules
+from regraph_kg.evaluation.session import Programs
+from regraph_kg.evaluation.spawn import Program, Surroundings
+from regraph_kg.evaluation.toolchain import Cuda, find_cuda, find_gcc
+from regraph_kg.models.base import Target
+from regraph_kg.models.evaluation import Candidate
+
+_SHARED_PROGRAMS = 64
+"""A worker that many candidates share serves so many."""
+
+
+class Machine:
+    """One machine as one judge uses it. Raises `ToolError` where it lacks something.
+
+    `cache` holds compiled code and measured peaks; `gpu` counts the GPUs that CUDA may see.
+    """
+
+    def __init__(self, cache: Path, rules: Rules, gpu: int) -> None:
+        self._cache, self._rules, self._gpu_index = cache, rules, gpu
+        self._gcc = find_gcc()
+        self._compiler = Compiler(cache / "compiled", self._gcc, rules.limits)
+        self._gpu_tools: tuple[Cuda, Gpu] | None = None
+        self._peaks: dict[Target, Peaks | None] = {}
+        self._health: Health | None = None
+
+    def device(self, target: Target) -> str:
+        """Statistics key: GPU model for cuda, CPU model and threads for openmp."""
+        return openmp_device() if target == "openmp" else self._cuda()[1].name
+
+    def toolchain(self, target: Target) -> str:
+        """Compilers and flags, as reports carry them."""
+        if target == "openmp":
+            return f"g++ {self._gcc.version} {' '.join(HOST_FLAGS[1:])} -fopenmp"
+        cuda, gpu = self._cuda()
+        return f"nvcc {cuda.version} -O3 sm_{gpu.arch}, g++ {self._gcc.version}"
+
+    def facts(self, target: Target) -> dict[str, str]:
+        """What else a report says of this machine."""
+        gpu = {"driver": self.gpu.driver, "gpu": self.gpu.visible} if target == "cuda" else {}
+        return machine_facts() | gpu
+
+    @property
+    def gpu(self) -> Gpu:
+        """The GPU of this judge."""
+        return self._cuda()[1]
+
+    def peaks(self, target: Target) -> Peaks | None:
+        """The device's measured peaks; None where nobody has measured them (regraph doctor)."""
+        if target not in self._peaks:
+            gpu = self.gpu if target == "cuda" else None
+            self._peaks[target] = peaks(self._cache, target, gpu)
+        return self._peaks[target]
+
+    def profiler(self) -> Path:
+        """What a worker loads to be profiled. Raises `ToolError` where CUPTI is missing."""
+        return profiler(self._compiler, self._cuda()[0])
+
+    def blame(self, failure: Failure) -> None:
+        """Raise `ToolError` where a cuda candidate's failure is the device's own."""
+        if self._health:
+            self._health.blame(failure)
+
+    def program(self, candidate: Candidate, problem: Problem) -> Program | Failure:
+        """Compile a candidate."""
+        failure = rejected(candidate.code) if self._rules.defences.source_rules else None
+        if failure:
+            return failure
+        if candidate.target == "cuda":
+            cuda, gpu = self._cuda()
+            built = self._compiler.cuda(candidate.code, cuda, gpu.arch)
+            harness = self._compiler.harness(problem, cuda, gpu.arch)
+        else:
+            built = self._compiler.host(candidate.code, (*HOST_FLAGS, "-fopenmp"))
+            harness = self._compiler.harness(problem)
+        if isinstance(built, Failure):
+            return built
+        return Program(harness, built, problem.entry, cuda=candidate.target == "cuda")
+
+    def programs(self, problem: Problem) -> Programs:
+        """The problem's own code, compiled. Raises `BadInput` where that fails."""
+        serial = self._trusted(problem, "serial.cpp", problem.serial_code)
+        own = problem.reference_code
+        code = to_double(problem.serial_code) if own is None else own
+        name = "serial.cpp with fp64 types" if own is None else "reference.cpp"
+        reference = self._trusted(problem.promoted(), name, code)
+        return Programs(serial, reference)
+
+    def _trusted(self, problem: Problem, name: str, code: str) -> Program:
+        built = self._compiler.host(code, HOST_FLAGS)
+        if isinstance(built, Failure):
+            first = built.diagnosis.splitlines()[0] if built.diagnosis else "no message"
+            raise BadInput(f"problem {problem.name}: {name} does not compile: {first}")
+        return Program(self._compiler.harness(problem), built, problem.entry)
+
+    def _cuda(self) -> tuple[Cuda, Gpu]:
+        """Toolkit and GPU. Raises `ToolError` where there is none: cuda never scores then."""
+        if self._gpu_tools is None:
+            self._gpu_tools = (find_cuda(), find_gpu(self._gpu_index))
+            self._health = Health(self._gpu_tools[0], self._gpu_tools[1].visible)
+        return self._gpu_tools
+
+    def rules(self, target: Target) -> Rules:
+        """For cuda: this judge's GPU, and cores of its own where there are enough."""
+        if target == "openmp":
+            return self._rules
+        gpu = self._cuda()[1]
+        cores = cores_of(self._gpu_index, len(find_gpus()))
+        programs = _SHARED_PROGRAMS if self._rules.isolation == "shared" else 1
+        where = Surroundings(gpu=gpu.visible, programs=programs)
+        if cores:
+            stopwatch = Stopwatch(self._compiler.stopwatch())
+            where = replace(where, stopwatch=stopwatch, cores=cores.worker)
+        monitor = open_gpu(gpu.visible)
+        return replace(
+            self._rules,
+            surroundings=where,
+            judge_cores=cores.judge if cores else None,
+            monitor=monitor if isinstance(monitor, GpuMonitor) else None,
+        )

@@ -1,0 +1,255 @@
+"""Clock, heat, power and errors of one GPU, read through NVML between batches of timed calls.
+
+A `GpuWatch` follows one measurement: it says which samples were taken while the GPU was slowed
+down by heat (to be thrown away), keeps the others, tagged where power was capped, and raises
+`ToolError` where the GPU is lost or an uncorrectable memory error occurred meanwhile. Reasons for
+a lower clock are NVML's event bits in words.
+
+Not covered: setting clocks (needs root; another's decision); attributing an error to a process.
+Readings are up to some milliseconds old: NVML does not say how old.
+"""
+
+import importlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from typing import Protocol, cast
+
+from regraph_kg.errors import ToolError
+
+_SM_CLOCK, _MEMORY_CLOCK = 1, 2
+_CORE_TEMPERATURE = 0
+_UNCORRECTED, _SINCE_DRIVER_LOAD = 1, 0
+_LOST, _RESET_REQUIRED, _MISMATCH = 15, 16, 18
+_KEPT_STATES = 4096
+_STEADY = 0.02
+
+REASONS = {
+    0x001: "idle",
+    0x002: "clocks set by the user",
+    0x004: "power cap",
+    0x008: "hardware slowdown",
+    0x010: "sync boost",
+    0x020: "thermal (software)",
+    0x040: "thermal (hardware)",
+    0x080: "power brake",
+    0x100: "display clocks",
+}
+"""NVML's clock event reasons, by bit."""
+_IDLE = "idle"
+_HOT = frozenset({"thermal (software)", "thermal (hardware)", "hardware slowdown"})
+_STARVED = frozenset({"power cap", "power brake"})
+
+_REMEDIES = {
+    _LOST: "it fell off the bus; reboot the machine, then run `nvidia-smi`",
+    _RESET_REQUIRED: "it needs a reset: end every process on it, then `nvidia-smi --gpu-reset`",
+    _MISMATCH: "driver and library are of different versions: reboot, or reload the nvidia modules",
+}
+
+
+class Library(Protocol):
+    """The part of pynvml (package nvidia-ml-py) that is used."""
+
+    NVMLError: type[Exception]
+    """Carries `value`, NVML's number of the error."""
+
+    def nvmlInit(self) -> None: ...
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> object: ...
+    def nvmlDeviceGetHandleByUUID(self, uuid: str) -> object: ...
+    def nvmlDeviceGetClockInfo(self, handle: object, kind: int) -> int: ...
+    def nvmlDeviceGetMaxClockInfo(self, handle: object, kind: int) -> int: ...
+    def nvmlDeviceGetTemperature(self, handle: object, sensor: int) -> int: ...
+    def nvmlDeviceGetPowerUsage(self, handle: object) -> int: ...
+    def nvmlDeviceGetCurrentClocksEventReasons(self, handle: object) -> int: ...
+    def nvmlDeviceGetTotalEccErrors(self, handle: object, kind: int, counter: int) -> int: ...
+    def nvmlDeviceGetPersistenceMode(self, handle: object) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GpuState:
+    """One reading. None: this GPU or driver does not say."""
+
+    sm_mhz: int | None
+    memory_mhz: int | None
+    temperature_c: int | None
+    power_w: float | None
+    reasons: tuple[str, ...]
+    """Why clocks are lower than they could be, in words; see `REASONS`."""
+
+    @property
+    def hot(self) -> bool:
+        """Whether heat slows it down: a sample taken now means nothing."""
+        return bool(_HOT.intersection(self.reasons))
+
+    @property
+    def starved(self) -> bool:
+        """Whether its power supply slows it down: part of how this machine is; kept, tagged."""
+        return bool(_STARVED.intersection(self.reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Why there is nothing to read clocks from, in one line. Timing goes on without."""
+
+    reason: str
+
+
+class GpuMonitor:
+    """Reads one GPU. Methods raise `ToolError` where it is lost; one reading takes microseconds."""
+
+    def __init__(self, library: Library, handle: object, name: str) -> None:
+        self._library, self._handle, self._name = library, handle, name
+        self.plateau_mhz: float | None = None
+        """Median SM clock of the last measurement that nothing slowed down."""
+
+    def read(self) -> GpuState:
+        """Clocks, temperature, power and throttling now."""
+        library, handle = self._library, self._handle
+        milliwatts = self._ask(lambda: library.nvmlDeviceGetPowerUsage(handle))
+        bits = self._ask(lambda: library.nvmlDeviceGetCurrentClocksEventReasons(handle))
+        return GpuState(
+            sm_mhz=self._ask(lambda: library.nvmlDeviceGetClockInfo(handle, _SM_CLOCK)),
+            memory_mhz=self._ask(lambda: library.nvmlDeviceGetClockInfo(handle, _MEMORY_CLOCK)),
+            temperature_c=self._ask(
+                lambda: library.nvmlDeviceGetTemperature(handle, _CORE_TEMPERATURE)
+            ),
+            power_w=None if milliwatts is None else milliwatts / 1000,
+            reasons=tuple(word for bit, word in REASONS.items() if (bits or 0) & bit),
+        )
+
+    def uncorrected_errors(self) -> int | None:
+        """Uncorrectable memory errors since the driver was loaded; None without ECC."""
+        return self._ask(
+            lambda: self._library.nvmlDeviceGetTotalEccErrors(
+                self._handle, _UNCORRECTED, _SINCE_DRIVER_LOAD
+            )
+        )
+
+    def facts(self) -> dict[str, str]:
+        """What does not change during a measurement: highest clock, persistence mode."""
+        highest = self._ask(
+            lambda: self._library.nvmlDeviceGetMaxClockInfo(self._handle, _SM_CLOCK)
+        )
+        stays = self._ask(lambda: self._library.nvmlDeviceGetPersistenceMode(self._handle))
+        known = {"sm_clock_max_mhz": highest, "persistence": stays}
+        return {name: str(value) for name, value in known.items() if value is not None}
+
+    def watch(self) -> "GpuWatch":
+        """Begin to follow a measurement."""
+        return GpuWatch(self)
+
+    def lost_memory(self, errors: int) -> ToolError:
+        """Our failure when `errors` uncorrectable errors occurred during a measurement."""
+        return ToolError(
+            f"GPU {self._name}: {errors} uncorrectable memory errors while it was timed;"
+            " nothing it computed counts: see `nvidia-smi -q -d ECC`, reset or replace it"
+        )
+
+    def _ask(self, question: Callable[[], int]) -> int | None:
+        try:
+            return question()
+        except self._library.NVMLError as error:
+            if _number(error) in _REMEDIES:
+                raise _broken(error, self._name) from None
+            return None  # this GPU, or its driver, does not say
+
+
+class GpuWatch:
+    """The states of one GPU during one measurement."""
+
+    def __init__(self, monitor: GpuMonitor) -> None:
+        self._monitor = monitor
+        self._errors = monitor.uncorrected_errors()
+        self._states: list[GpuState] = []
+        self.discarded = 0
+        """Samples thrown away because heat slowed the GPU down."""
+
+    def take(self) -> GpuState:
+        """Read the GPU once more, after a sample. Raises `ToolError` where it is lost."""
+        state = self._monitor.read()
+        if len(self._states) < _KEPT_STATES:
+            self._states.append(state)
+        return state
+
+    @property
+    def steady(self) -> bool:
+        """Whether the SM clock is within 2 % of the reading before and of its plateau.
+
+        A clock held down by heat or power is as high as it will get; one that cannot be read counts
+        as steady.
+        """
+        clocks = [state.sm_mhz for state in self._states[-2:] if state.sm_mhz is not None]
+        if not clocks:
+            return True
+        if self._states[-1].hot or self._states[-1].starved:
+            return True
+        before = [*clocks[:-1], self._monitor.plateau_mhz]
+        return len(clocks) > 1 and all(
+            abs(clocks[-1] - other) <= _STEADY * other for other in before if other
+        )
+
+    def finish(self) -> dict[str, str]:
+        """Facts for the report. Raises `ToolError` where memory errors occurred meanwhile."""
+        errors = self._monitor.uncorrected_errors()
+        if errors is not None and self._errors is not None and errors > self._errors:
+            raise self._monitor.lost_memory(errors - self._errors)
+        clocks = [s.sm_mhz for s in self._states if s.sm_mhz and not (s.hot or s.starved)]
+        if clocks:
+            self._monitor.plateau_mhz = median(clocks)
+        names = ("sm_mhz", "memory_mhz", "temperature_c", "power_w")
+        columns = {name: [getattr(state, name) for state in self._states] for name in names}
+        known = {name: [v for v in column if v is not None] for name, column in columns.items()}
+        facts = {
+            label: f"{pick(known[name]):.0f}"
+            for label, name, pick in (
+                ("sm_clock_mhz", "sm_mhz", median),
+                ("memory_clock_mhz", "memory_mhz", median),
+                ("temperature_c", "temperature_c", max),
+                ("power_w", "power_w", median),
+            )
+            if known[name]
+        }
+        words = {word for state in self._states for word in state.reasons if word != _IDLE}
+        return facts | {
+            "throttled": ", ".join(sorted(words)) or "no",
+            "samples_discarded_hot": str(self.discarded),
+        }
+
+
+def open_gpu(gpu: int | str = 0, library: Library | None = None) -> GpuMonitor | Absent:
+    """A monitor of the GPU with this index (in PCI bus order) or UUID; else why there is none.
+
+    Raises `ToolError` where there is a GPU that cannot be used: lost, or its driver is broken.
+    """
+    if library is None:
+        try:
+            library = cast(Library, importlib.import_module("pynvml"))
+        except ImportError:
+            return Absent("NVML: package nvidia-ml-py is not installed: clocks are not read")
+    name = str(gpu)
+    try:
+        library.nvmlInit()
+        if name.isdigit():
+            handle = library.nvmlDeviceGetHandleByIndex(int(name))
+        else:
+            handle = library.nvmlDeviceGetHandleByUUID(name)
+    except library.NVMLError as error:
+        if _number(error) in _REMEDIES:
+            raise _broken(error, name) from None
+        return Absent(f"NVML: {error}: clocks are not read")
+    return GpuMonitor(library, handle, name)
+
+
+def visible_gpu(index: int = 0) -> int | str:
+    """What CUDA calls device `index` here, for `open_gpu`: CUDA_VISIBLE_DEVICES may rename it."""
+    names = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")]
+    return names[index] if index < len(names) and names[index] else index
+
+
+def _broken(error: Exception, name: str) -> ToolError:
+    return ToolError(f"GPU {name}: {error}: {_REMEDIES[_number(error)]}")
+
+
+def _number(error: Exception) -> int:
+    return int(getattr(error, "value", -1))

@@ -1,0 +1,220 @@
+"""Which of the worker's confinements hold on this machine: each is tried, not read from a version.
+
+`probe` starts one child a feature (this very file, run by path: standard library only), which
+confines itself with worker.py's own functions and then tries what must fail. A kernel or container
+that refuses a confinement shows as a feature that does not hold, with its remedy.
+
+Not covered: what the GPU's driver does under these confinements; whether the container around us is
+itself well confined; memory and process limits of a control group.
+"""
+
+import contextlib
+import ctypes
+import errno
+import importlib.util
+import mmap
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+_SECONDS = 20.0
+_PR_SET_DUMPABLE = 4
+_RECIPE = "run the judge in the container of docker/worker.Dockerfile"
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One confinement: whether it holds here, what was seen, how to get it (both one line)."""
+
+    name: str
+    holds: bool
+    what: str
+    remedy: str
+
+
+def probe() -> tuple[Feature, ...]:
+    """Try every confinement in a child of its own; at most 20 s each, usually 0.3 s in all."""
+    features = tuple(_tried(name) for name in _PROBES)
+    files_closed = next(feature.holds for feature in features if feature.name == "landlock")
+    return (*features, _user(files_closed))
+
+
+def _tried(name: str) -> Feature:
+    command = [sys.executable, "-I", "-S", "-B", str(Path(__file__).resolve()), name]
+    try:
+        child = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Feature(name, False, f"could not be tried: {error}"[:200], _REMEDIES[name])
+    said = " ".join((child.stdout or child.stderr).split()[-20:])[:200]
+    what = said or (f"the child ended with {child.returncode}" if child.returncode else "holds")
+    return Feature(name, child.returncode == 0, what, _REMEDIES[name])
+
+
+def _user(files_closed: bool) -> Feature:
+    """Root gives up its capabilities in a worker, but still owns root's files."""
+    if os.geteuid() != 0:
+        return Feature("user", True, "an ordinary user", "")
+    if files_closed:
+        return Feature("user", True, "root; landlock keeps root's files closed", "")
+    return Feature(
+        "user",
+        False,
+        "root, and without landlock a candidate reads what root may read",
+        f"run as an ordinary user, or {_RECIPE}",
+    )
+
+
+def _seccomp(worker: ModuleType, libc: ctypes.CDLL) -> str:
+    worker.drop_privileges(libc)
+    _require(worker.confine(libc, worker.WRITING), "the kernel takes no filter")
+    _refused("fork", os.fork)
+    _refused("a socket", socket.socket)
+    _refused("opening for writing", lambda: os.open(os.devnull, os.O_WRONLY))
+    return "fork, sockets and writing are refused"
+
+
+def _landlock(worker: ModuleType, libc: ctypes.CDLL) -> str:
+    abi = int(libc.syscall(worker.CREATE_RULESET_CALL, None, 0, 1))
+    held = worker.close_files(libc, False)
+    _require(held, f"the kernel has none ({os.strerror(ctypes.get_errno())})")
+    _refused("reading a file", lambda: os.open(__file__, os.O_RDONLY))
+    os.close(os.open("/dev/zero", os.O_RDONLY))
+    missing = [
+        what
+        for what, since in (("TCP", worker.TCP_SINCE), ("signals", worker.SCOPES_SINCE))
+        if abi < since
+    ]
+    return f"ABI {abi}" + (f", too old for {' and '.join(missing)}" if missing else "")
+
+
+def _namespaces(worker: ModuleType, libc: ctypes.CDLL) -> str:
+    before = _own_namespaces()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        if not worker.separate(libc):
+            why = os.strerror(ctypes.get_errno())
+            _require(not _has_network(), f"the kernel allows none ({why})")
+            return f"none to be had ({why}), and no network to be kept from"
+        _refused("a connection", lambda: socket.create_connection(listener.getsockname(), 1))
+    after = _own_namespaces()
+    return "own " + ", ".join(name for name in after if after[name] != before[name])
+
+
+def _privileges(worker: ModuleType, libc: ctypes.CDLL) -> str:
+    worker.drop_privileges(libc)
+    status = Path("/proc/self/status").read_text()
+    _require("NoNewPrivs:\t1" in status, "the kernel has no no_new_privs")
+    held = re.search(r"CapEff:\t0*([0-9a-f]+)", status)
+    _require(held is not None and held[1] == "0", "capabilities are kept")
+    _refused("chroot", lambda: os.chroot("/"))
+    return "none, and none to be gained"
+
+
+def _memfd(worker: ModuleType, libc: ctypes.CDLL) -> str:
+    descriptor = os.memfd_create("probe")
+    os.write(descriptor, bytes(mmap.PAGESIZE))
+    worker.close_files(libc, False)
+    again = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY)
+    mmap.mmap(again, mmap.PAGESIZE, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC).close()
+    return "code can be loaded from memory"
+
+
+def _hidden_memory(worker: ModuleType, libc: ctypes.CDLL) -> str:
+    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    ours = os.getpid()
+    child = os.fork()
+    if child == 0:
+        worker.drop_privileges(libc)
+        with contextlib.suppress(OSError):
+            os.open(f"/proc/{ours}/environ", os.O_RDONLY)
+            os._exit(1)
+        os._exit(0)
+    _require(os.waitpid(child, 0)[1] == 0, "another process reads our environment")
+    return "our memory and environment are closed to others"
+
+
+def _file_limits(worker: ModuleType, libc: ctypes.CDLL) -> str:
+    del libc
+    with tempfile.TemporaryFile() as file:
+        worker.limit(worker.Orders(0, 0, "", "", 0, "", 0, 60, False, False))
+        _refused("growing a file", lambda: os.write(file.fileno(), b"x"), errno.EFBIG)
+    return "no file grows"
+
+
+def _has_network() -> bool:
+    """Whether any route leads out of this machine or container."""
+    routes = Path("/proc/net/route").read_text().splitlines()[1:]
+    with contextlib.suppress(OSError):  # no IPv6
+        lines = Path("/proc/net/ipv6_route").read_text().splitlines()
+        routes += [line for line in lines if not line.endswith(" lo")]
+    return bool(routes)
+
+
+def _own_namespaces() -> dict[str, str]:
+    return {name: os.readlink(f"/proc/self/ns/{name}") for name in ("user", "net", "ipc", "uts")}
+
+
+def _refused(what: str, attempt: Callable[[], object], *expected: int) -> None:
+    """Require that the attempt fails, with one of the expected error numbers if any is given."""
+    try:
+        attempt()
+    except OSError as error:
+        _require(not expected or error.errno in expected, f"{what}: {error.strerror}")
+        return
+    sys.exit(f"{what} is possible")
+
+
+def _require(good: object, otherwise: str) -> None:
+    if not good:
+        sys.exit(otherwise)
+
+
+_Probe = Callable[[ModuleType, ctypes.CDLL], str]
+_PROBES: dict[str, _Probe] = {
+    "seccomp": _seccomp,
+    "landlock": _landlock,
+    "namespaces": _namespaces,
+    "privileges": _privileges,
+    "memory files": _memfd,
+    "hidden memory": _hidden_memory,
+    "file limits": _file_limits,
+}
+_REMEDIES = {
+    "seccomp": f"a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64; else {_RECIPE}",
+    "landlock": f"Linux 5.13 or later, started with landlock in its lsm= list; else {_RECIPE}",
+    "namespaces": "sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone=1 and"
+    f" kernel.apparmor_restrict_unprivileged_userns=0; else {_RECIPE}",
+    "privileges": f"Linux 3.5 or later; else {_RECIPE}",
+    "memory files": "sysctl vm.memfd_noexec=0; candidates cannot be loaded without",
+    "hidden memory": f"do not run the judge where other processes may trace it; else {_RECIPE}",
+    "file limits": f"a writable TMPDIR, where they can be tried; else {_RECIPE}",
+}
+
+
+def _main(name: str) -> None:
+    place = importlib.util.spec_from_file_location(
+        "worker", Path(__file__).resolve().with_name("worker.py")
+    )
+    assert place
+    assert place.loader
+    worker = importlib.util.module_from_spec(place)
+    sys.modules["worker"] = worker  # its dataclass asks for it
+    place.loader.exec_module(worker)
+    sys.stdout.write(_PROBES[name](worker, ctypes.CDLL(None, use_errno=True)))
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1])

@@ -1,0 +1,87 @@
+"""`regraph doctor`: whether this machine has what regraph needs, and catches what it must."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regraph_kg.models.base import Target
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from regraph_kg.evaluation.doctor import Row
+
+_COLOURS = {"green": "green", "red": "bold red", "absent": "bright_black"}
+
+
+def doctor(
+    target: Annotated[
+        Target | None,
+        typer.Option(help="Only this target's compiler, device and exploits.", show_default="all"),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Judge no exploits, measure no peaks.")
+    ] = False,
+    remeasure: Annotated[
+        bool, typer.Option("--remeasure", help="Measure the device's peaks anew.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every row as JSON.")] = False,
+) -> None:
+    """Check compilers, GPU, sandbox, store and models; judge a dozen exploits; say what to mend.
+
+    green: works; red: matters and does not work; absent: not here, and not asked for.
+    Takes up to a minute. Exit code 0: nothing is red; 1: something is.
+    """
+    from regraph_kg.cli.progress import bar  # noqa: PLC0415 (heavy)
+    from regraph_kg.evaluation.doctor import Scope  # noqa: PLC0415 (heavy)
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+    from regraph_kg.wiring.doctor import examination  # noqa: PLC0415 (heavy)
+
+    settings = read_settings()
+    found: list[Row] = []
+    scope = Scope(settings.cache_dir, target, quick, remeasure)
+    with examination(settings, scope) as checks, bar("doctor", len(checks)) as show:
+        for number, check in enumerate(checks):
+            show(number, f"{check.part}: {check.name}")
+            found += check.rows()
+    if as_json:
+        typer.echo(json.dumps([asdict(row) for row in found], indent=2))
+    else:
+        _print(found)
+    if any(row.state == "red" for row in found):
+        raise typer.Exit(1)
+
+
+def _print(found: Sequence["Row"]) -> None:
+    from rich.console import Console  # noqa: PLC0415 (heavy)
+
+    console = Console(soft_wrap=False)
+    console.print(_table([row for row in found if not row.expected]))
+    judged = [row for row in found if row.expected]
+    if judged:
+        console.print(_table(judged))
+    red = sum(row.state == "red" for row in found)
+    absent = sum(row.state == "absent" for row in found)
+    console.print(f"{len(found) - red - absent} green, {red} red, {absent} absent", highlight=False)
+
+
+def _table(found: Sequence["Row"]) -> "Table":
+    """Remedies stand below what they mend, so that a narrow terminal shows both."""
+    from rich.table import Table  # noqa: PLC0415 (heavy)
+    from rich.text import Text  # noqa: PLC0415 (heavy)
+
+    columns = ("", "mechanism", "expected", "got") if found[0].expected else ("", "check", "found")
+    table = Table(*columns, box=None, pad_edge=False)
+    part = ""
+    for row in found:
+        if row.part != part:
+            part = row.part
+            table.add_row("", Text(part, "bold"))
+        state = Text(row.state, _COLOURS[row.state])
+        got = row.found + (f"\nmend: {row.remedy}" if row.remedy else "")
+        cells = (row.expected, got) if row.expected else (got,)
+        table.add_row(state, Text(f"  {row.name}"), *(Text(cell) for cell in cells))
+    return table

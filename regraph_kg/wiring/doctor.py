@@ -1,0 +1,96 @@
+"""What `regraph doctor` looks at: the judge's machine, the graph store, the models of the settings.
+
+Not covered: whether a model answers well; the contents of the graph (regraph graph check).
+"""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from regraph_kg.errors import ModelError, StoreError
+from regraph_kg.settings import Settings
+from regraph_kg.wiring.answers import any_model, embedder
+from regraph_kg.wiring.stores import find_embedded, open_store, stop_embedded
+
+if TYPE_CHECKING:
+    from regraph_kg.evaluation.doctor import Check, Finding, Scope
+
+_MODEL_SECONDS = 20.0
+"""Longest silence of a model server: it is asked for its version and its models only."""
+
+
+@contextmanager
+def examination(settings: Settings, scope: "Scope") -> Iterator[tuple["Check", ...]]:
+    """Every check, in the order of the table; exploits come last and are judged when looked at."""
+    from regraph_kg.evaluation.doctor import Check, checks  # noqa: PLC0415
+    from regraph_kg.evaluation.drill import exploits  # noqa: PLC0415
+
+    parts = (
+        Check("graph", "store", partial(_store, settings)),
+        Check("models", f"model {settings.model}", partial(_model, settings)),
+        Check("models", f"embedder {settings.embedder or 'hash'}", partial(_embedder, settings)),
+    )
+    with exploits(scope) as played:
+        yield (*checks(scope), *parts, *played)
+
+
+def _store(settings: Settings) -> "Finding":
+    """Answers, is ours and of our version; an embedded one that was started for this is ended."""
+    from regraph_kg.evaluation.doctor import Finding  # noqa: PLC0415
+
+    embedded = settings.store == "embedded"
+    ran = embedded and find_embedded(settings) is not None
+    try:
+        with closing(open_store(settings, retry_seconds=2.0)) as store:
+            held = store.stats()
+    except StoreError as error:
+        return Finding("red", str(error), "see regraph store status and REGRAPH_STORE")
+    finally:
+        if embedded and not ran:
+            stop_embedded(settings)
+    which = "embedded" if embedded else "Neo4j"
+    how = "answers" if ran or not embedded else "starts"
+    return Finding(
+        "green", f"{which}, {how}; schema {held.schema_version}, {held.techniques} techniques"
+    )
+
+
+def _model(settings: Settings) -> "Finding":
+    """The model that searches ask by default."""
+    from regraph_kg.evaluation.doctor import Finding  # noqa: PLC0415
+
+    if settings.model == "recorded":
+        folder = settings.corpus / "recorded"
+        if folder.is_dir():
+            return Finding("green", f"recorded answers in {folder}; no server is asked")
+        return Finding("absent", f"no recorded answers in {folder}", "set REGRAPH_CORPUS")
+    if settings.model.startswith("batch:"):
+        return Finding("green", "answers come by file; no server is asked")
+    try:
+        model = any_model(_impatient(settings), settings.model)
+    except ModelError as error:
+        return Finding("red", *_parted(error))
+    return Finding("green", model.name)
+
+
+def _embedder(settings: Settings) -> "Finding":
+    from regraph_kg.evaluation.doctor import Finding  # noqa: PLC0415
+
+    if settings.embedder is None or settings.embedder == "hash":
+        return Finding("green", "built in; no server is asked")
+    try:
+        opened = embedder(_impatient(settings))
+    except ModelError as error:
+        return Finding("red", *_parted(error))
+    return Finding("green", f"{opened.space.model}, {opened.space.dimension} dimensions")
+
+
+def _impatient(settings: Settings) -> Settings:
+    return settings.model_copy(update={"model_timeout_seconds": _MODEL_SECONDS})
+
+
+def _parted(error: Exception) -> tuple[str, str]:
+    """What is wrong, and the remedy, which these messages give after a colon."""
+    what, _, remedy = str(error).rpartition(": ")
+    return (what, remedy) if what else (remedy, "")

@@ -1,0 +1,8 @@
+extern "C" void spmv(const int* start, const int* column, const float* value, const float* x,
+                     float* y, int rows) {
+  for (int i = 0; i < rows; ++i) {
+    float sum = 0.0f;
+    for (int k = start[i]; k < start[i + 1]; ++k) sum += value[k] * x[column[k]];
+    y[i] = sum;
+  }
+}

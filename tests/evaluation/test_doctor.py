@@ -1,0 +1,197 @@
+"""`regraph doctor`: what is green, red and absent, and that each red row says how to mend it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.doctor import Check, Finding, Row, Scope, checks, rows
+from regraph_kg.evaluation.drill import exploits
+from regraph_kg.models.base import Target
+
+from .conftest import HERE
+
+COMMAND = "from regraph_kg.cli.app import main; main()"
+ADVERSARIAL = HERE.parent / "adversarial"
+WRONG = """// tries: nothing
+// outcome: {outcome}
+// problem: smooth
+extern "C" void smooth(const float *, float *, int *, int) {{}}
+"""
+Faults = Callable[..., None]
+
+
+def looked_at(scope: Scope, part: str) -> dict[str, Row]:
+    """Rows of one part, by name."""
+    return {row.name: row for row in rows(c for c in checks(scope) if c.part == part)}
+
+
+def refuse() -> Finding:
+    raise ToolError("fan: stands still; turn it on")
+
+
+def break_() -> Finding:
+    raise ZeroDivisionError("division\nby zero")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two exploits: one that is caught as its header says, one that its header takes for passed."""
+    made = tmp_path / "exploits"
+    (made / "openmp").mkdir(parents=True)
+    shutil.copytree(ADVERSARIAL / "problem" / "smooth", made / "problem" / "smooth")
+    (made / "openmp" / "caught.cpp").write_text(WRONG.format(outcome="crashed | wrong_answer"))
+    (made / "openmp" / "missed.cpp").write_text(WRONG.format(outcome="crashed"))
+    return made
+
+
+def test_a_check_that_raises_is_a_red_row() -> None:
+    first, second = rows([Check("part", "fan", refuse), Check("part", "sum", break_)])
+    assert first == Row("part", "fan", "red", "fan: stands still", "turn it on", "")
+    assert (second.state, second.found) == ("red", "ZeroDivisionError: division by zero")
+
+
+def test_this_machine_is_looked_at_for_real(cache: Path) -> None:
+    machine = looked_at(Scope(cache, "openmp"), "machine")
+    assert set(machine) >= {"cores", "memory", "clock", "cache folder", "temporary folder"}
+    assert str(cache) in machine["cache folder"].found
+    assert all(row.remedy for row in machine.values() if row.state == "red")
+    compilers = looked_at(Scope(cache, "openmp"), "compilers")
+    assert compilers["g++"].state == "green"
+    threads = len(os.sched_getaffinity(0))
+    assert compilers["g++ -fopenmp"].found == f"{threads} threads"
+
+
+def test_a_folder_that_cannot_be_written_is_red_with_its_setting(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    row = looked_at(Scope(tmp_path / "file" / "cache", "openmp"), "machine")["cache folder"]
+    assert row.state == "red"
+    assert "Not a directory" in row.found
+    assert "REGRAPH_CACHE_DIR" in row.remedy
+
+
+def test_no_compiler_is_red_and_no_crash(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    compilers = looked_at(Scope(cache), "compilers")
+    assert compilers["g++"].state == "red"
+    assert "apt install g++" in compilers["g++"].remedy
+    assert looked_at(Scope(cache), "GPU")["driver"].state == "absent"
+
+
+def test_what_was_asked_for_is_red_where_it_is_absent(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert looked_at(Scope(cache, "cuda"), "GPU")["driver"].state == "red"
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_a_gpu_that_works_is_green(cache: Path, faults: Faults) -> None:
+    faults()
+    found = looked_at(Scope(cache), "GPU")
+    assert {row.state for row in found.values()} == {"green"}, found
+    assert found["driver"].found == "Fake GPU, sm_90, driver 1.0"
+    assert found["driver and toolkit"].found == "driver for CUDA 13.0, toolkit 13.0"
+    assert "sm_90" in looked_at(Scope(cache), "compilers")["nvcc"].found
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+@pytest.mark.parametrize(
+    ("fault", "name", "says", "remedy"),
+    [
+        ("smi 1", "driver", "no usable GPU", ""),
+        ("ecc 3", "settings", "3 uncorrected errors", "--gpu-reset"),
+        ("supports 12.4", "driver and toolkit", "driver for CUDA 12.4", "newer driver"),
+        ("cudaFree 100", "context", "no CUDA-capable device", "nvidia-smi"),
+        ("held 1", "context", "12.0 of 16.0 GiB", "end the other processes"),
+    ],
+)
+def test_an_ill_gpu_is_red(
+    cache: Path, faults: Faults, fault: str, name: str, says: str, remedy: str
+) -> None:
+    faults(fault)
+    row = looked_at(Scope(cache, "cuda"), "GPU")[name]
+    assert row.state == "red"
+    assert says in row.found
+    assert remedy in row.remedy
+
+
+def test_exploits_are_judged_and_honest_code_beside_them(cache: Path, folder: Path) -> None:
+    with exploits(Scope(cache, "openmp"), folder) as played:
+        found = {row.name: row for row in rows(played)}
+    assert list(found) == ["caught", "missed", "honest code"]
+    assert found["caught"].state == "green"
+    assert (found["caught"].expected, found["caught"].found) == (
+        "crashed or wrong_answer",
+        "wrong_answer",
+    )
+    assert (found["missed"].state, found["missed"].found) == ("red", "wrong_answer")
+    assert found["missed"].remedy
+    assert found["honest code"].state == "green", found["honest code"]
+
+
+@pytest.mark.parametrize("scope_target", ["openmp", "cuda"])
+def test_quick_judges_nothing(cache: Path, folder: Path, scope_target: Target) -> None:
+    with exploits(Scope(cache, scope_target, quick=True), folder) as played:
+        assert played == ()
+    assert not [c for c in checks(Scope(cache, scope_target, quick=True)) if c.part == "peaks"]
+
+
+def doctor(tmp_path: Path, *words: str, **env: str) -> "subprocess.CompletedProcess[str]":
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("REGRAPH_")}
+    folders = {
+        "REGRAPH_DATA_DIR": str(tmp_path / "data"),
+        "REGRAPH_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    return subprocess.run(
+        [sys.executable, "-c", COMMAND, "doctor", *words],
+        env={**ours, **folders, **env},
+        cwd=HERE.parents[1],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_command_ends_the_store_that_it_started(tmp_path: Path) -> None:
+    done = doctor(tmp_path, "--quick", "--target", "openmp", "--json")
+    found = {(row["part"], row["name"]): row for row in json.loads(done.stdout)}
+    assert found["graph", "store"]["state"] == "green", found["graph", "store"]
+    assert "starts; schema" in found["graph", "store"]["found"]
+    assert found["models", "model recorded"]["state"] == "green"
+    assert done.returncode == int(any(row["state"] == "red" for row in found.values()))
+    assert done.stderr == ""
+    assert not (tmp_path / "data" / "store" / "state.json").exists()
+
+
+def test_dead_servers_are_red_and_no_secret_is_shown(tmp_path: Path) -> None:
+    done = doctor(
+        tmp_path,
+        *("--quick", "--target", "openmp"),
+        COLUMNS="200",
+        REGRAPH_STORE="bolt://127.0.0.1:1",
+        REGRAPH_STORE_PASSWORD="hunter2",
+        REGRAPH_MODEL="ollama:qwen3",
+        REGRAPH_OLLAMA_URL="http://me:hunter3@127.0.0.1:1",
+    )
+    assert done.returncode == 1, done.stderr
+    assert "hunter" not in done.stdout + done.stderr
+    assert "no Ollama answers at http://127.0.0.1:1" in done.stdout
+    assert "ollama serve" in done.stdout
+    assert "127.0.0.1:1" in done.stdout.partition("graph")[2].partition("models")[0]
+    assert " red, " in done.stdout.splitlines()[-1]
+
+
+def test_a_wrong_setting_is_bad_input(tmp_path: Path) -> None:
+    done = doctor(tmp_path, "--quick", REGRAPH_STORE_IDLE_SECONDS="-1")
+    assert done.returncode == 2
+    assert "store_idle_seconds" in done.stderr

@@ -1,0 +1,344 @@
+"""Each confinement alone stops what it is there for, and without it the thing happens."""
+
+import ctypes
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation import sandbox
+from regraph_kg.evaluation.arena import Layout
+from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.spawn import Program, Surroundings
+from regraph_kg.evaluation.supervisor import Worker
+from regraph_kg.evaluation.toolchain import find_gcc
+from tests.requirement import require
+
+from .conftest import problem_named
+
+WORKER = Path(sandbox.__file__).with_name("worker.py")
+CONFINEMENTS = ("sandbox", "landlock", "namespaces", "hidden_memory")
+ATTEMPTS = (Path(__file__).parent / "attempts.h").read_text(encoding="utf-8")
+RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
+EXECUTED = 7
+"""Exit code of the program that `executes` runs."""
+
+
+@dataclass(frozen=True)
+class Bait:
+    """What a candidate may try to reach, as arguments of the functions of attempts.h."""
+
+    secret: Path
+    port: int
+    abstract: str
+    key: int
+
+    def filled(self, attempt: str) -> str:
+        values = {"SECRET": f'"{self.secret}"', "PORT": str(self.port), "KEY": str(self.key)}
+        values["NAME"] = f'"{self.abstract}"'
+        for name, value in values.items():
+            attempt = attempt.replace(name, value)
+        return attempt
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of one call: whether the attempt succeeded, and which confinements held."""
+
+    succeeded: bool
+    confined: int
+    failure: Failure | None
+
+
+Tried = Callable[..., Run]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sandbox_of_this_machine() -> None:
+    """All of it holds, or nothing here can be shown."""
+    lacking = [
+        f"{feature.name} ({feature.what})" for feature in sandbox.probe() if not feature.holds
+    ]
+    if lacking:
+        require("sandbox", f"does not hold here: {', '.join(lacking)}")
+
+
+@pytest.fixture
+def bait(tmp_path: Path) -> Iterator[Bait]:
+    secret = tmp_path / "secret"
+    secret.write_text("secret\n")
+    name = f"regraph-test-{os.getpid()}"
+    libc = ctypes.CDLL(None, use_errno=True)
+    key = os.getpid() | 0x10000000
+    segment = libc.shmget(key, 4096, 0o1600)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.socket(socket.AF_UNIX) as abstract,
+    ):
+        abstract.bind(f"\0{name}")
+        abstract.listen()
+        yield Bait(secret, listener.getsockname()[1], name, key)
+    libc.shmctl(segment, 0, None)
+
+
+@pytest.fixture
+def tried(cache: Path, bait: Bait) -> Tried:
+    """Run an expression over attempts.h in a candidate: tried(expression, landlock=False)."""
+    compiler = Compiler(cache / "compiled", find_gcc(), Limits())
+    problem = problem_named("scale")
+
+    def run(attempt: str, prefix: tuple[str, ...] = (), **defences: bool) -> Run:
+        body = f"{RIGHT} y[0] = {bait.filled(attempt)};"
+        head = 'extern "C" void scale(const float* x, float* y, float a, int n)'
+        library = compiler.host(f"{ATTEMPTS}{head} {{{body}}}", (*HOST_FLAGS, "-fopenmp"))
+        assert isinstance(library, Path), library
+        layout = Layout(problem, 64)
+        call = layout.whole_call({"n": 7})
+        arena = layout.build()
+        program = Program(compiler.harness(problem, None), library, "scale")
+        where = Surroundings(prefix=prefix)
+        with Worker(program, arena, Defences(**defences), Limits(), 2, where) as worker:
+            done = worker.start or worker.call([call.row], 5.0)
+        failure = done if isinstance(done, Failure) else None
+        executed = failure is not None and f"exit code {EXECUTED}" in failure.diagnosis
+        value = float(arena.view(call.places["y"])[0])
+        confined = int(arena.control.confined)
+        arena.close()
+        return Run(value == 1 or executed, confined, failure)
+
+    return run
+
+
+@dataclass(frozen=True)
+class Case:
+    """An attempt, and the defences of which each alone stops it."""
+
+    attempt: str
+    layers: tuple[str, ...]
+
+    def only(self, kept: str | None) -> dict[str, bool]:
+        """Every layer off but the one kept."""
+        return {layer: layer == kept for layer in self.layers}
+
+
+IS_ROOT = os.geteuid() == 0
+HIDING = "sandbox" if IS_ROOT else "hidden_memory"
+"""Root looks into the judge by its capabilities; an ordinary user into processes of its own."""
+CASES = [
+    Case("connects(PORT)", ("sandbox", "landlock", "namespaces")),
+    Case("connects_abstract(NAME)", ("sandbox", "landlock", "namespaces")),
+    Case("finds_segment(KEY)", ("sandbox", "namespaces")),
+    Case("reads(SECRET)", ("landlock",)),
+    Case('reads("/etc/passwd")', ("landlock",)),
+    Case("reads(parents_environment())", (HIDING, "landlock", "namespaces")),
+    Case("overwrites(SECRET)", ("sandbox", "landlock")),
+    Case("lists_folder_of(SECRET)", ("landlock",)),
+    Case("executes()", ("sandbox", "landlock")),
+    Case("forks()", ("sandbox",)),
+    Case("signals_parent()", ("sandbox", "landlock")),
+    Case("limits_parent()", ("sandbox",)),
+    Case("moves_parent()", ("sandbox",)),
+]
+EACH = pytest.mark.parametrize("case", CASES, ids=lambda case: case.attempt)
+
+
+@EACH
+def test_nothing_of_it_happens_in_a_confined_worker(tried: Tried, case: Case) -> None:
+    run = tried(case.attempt)
+    assert not run.succeeded
+    assert run.failure is None
+
+
+@EACH
+def test_without_the_layers_against_it_it_happens(tried: Tried, case: Case) -> None:
+    assert tried(case.attempt, **case.only(None)).succeeded
+
+
+@pytest.mark.parametrize(
+    ("case", "layer"),
+    [(case, layer) for case in CASES for layer in case.layers if len(case.layers) > 1],
+    ids=lambda value: value.attempt if isinstance(value, Case) else value,
+)
+def test_each_layer_alone_stops_it(tried: Tried, case: Case, layer: str) -> None:
+    assert not tried(case.attempt, **case.only(layer)).succeeded
+
+
+@pytest.mark.parametrize(
+    ("off", "held"),
+    [((), 7), (("sandbox",), 6), (("landlock",), 5), (("namespaces",), 3), (CONFINEMENTS, 0)],
+)
+def test_a_worker_says_which_confinements_hold(
+    tried: Tried, off: tuple[str, ...], held: int
+) -> None:
+    assert tried("true", **dict.fromkeys(off, False)).confined == held
+
+
+def test_what_honest_code_needs_is_still_there(tried: Tried) -> None:
+    assert tried("team_of_threads() && has_random_numbers() && knows_processors()").succeeded
+
+
+def refusing(*calls: str) -> tuple[str, ...]:
+    """A command that runs another under a kernel that pretends not to have these system calls."""
+    numbers = {"landlock": (444, 444), "unshare": (272, 97), "seccomp": (317, 277)}
+    script = (
+        "import ctypes, json, os, runpy, struct, sys\n"
+        "worker = runpy.run_path(sys.argv[1]); machine = worker['architecture']()\n"
+        "jump, refuse = worker['jump'], worker['refuse']\n"
+        "rules = [worker['load'](0)]\n"
+        "for call in json.loads(sys.argv[2]):\n"
+        "    rules += [jump(worker['JUMP_EQUAL'], call[machine], 0, 1), refuse(38)]\n"
+        "code = ctypes.create_string_buffer(b''.join([*rules, worker['allow']()]))\n"
+        "kernel = ctypes.CDLL(None)\n"
+        "kernel.prctl(38, 1, 0, 0, 0)\n"
+        "filter_ = struct.pack('@HP', len(rules) + 1, ctypes.addressof(code))\n"
+        "assert kernel.prctl(22, 2, filter_, 0, 0) == 0\n"
+        "os.execv(sys.argv[3], sys.argv[3:])\n"
+    )
+    wanted = json.dumps([numbers[call] for call in calls])
+    return (sys.executable, "-I", "-S", "-B", "-c", script, str(WORKER), wanted)
+
+
+@pytest.mark.parametrize(
+    ("missing", "held"),
+    [(("landlock",), 5), (("unshare",), 3), (("landlock", "unshare", "seccomp"), 1)],
+)
+def test_a_worker_goes_on_with_what_the_kernel_has(
+    tried: Tried, missing: tuple[str, ...], held: int
+) -> None:
+    run = tried("connects(PORT)", refusing(*missing))
+    assert run.failure is None
+    assert run.confined == held
+    assert not run.succeeded
+
+
+def test_what_holds_is_said_with_its_features() -> None:
+    said = {feature.name: feature.what for feature in sandbox.probe()}
+    assert said["landlock"].startswith("ABI ")
+    assert "net" in said["namespaces"]
+
+
+def features(*command: str) -> dict[str, tuple[bool, str]]:
+    """What `sandbox.probe` says in a process that is started by `command`."""
+    script = (
+        "import json, sys; from regraph_kg.evaluation import sandbox\n"
+        "print(json.dumps({f.name: [f.holds, f.remedy] for f in sandbox.probe()}))"
+    )
+    child = subprocess.run(
+        [*command, sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return {name: (holds, remedy) for name, (holds, remedy) in json.loads(child.stdout).items()}
+
+
+def test_what_a_kernel_lacks_is_seen_with_its_remedy() -> None:
+    seen = features("unshare", "--user", "--net", *refusing("landlock", "seccomp"))
+    lacking = {name for name, (holds, _) in seen.items() if not holds}
+    assert lacking - {"user"} == {"landlock"}  # a filter can be set by another call than seccomp
+    assert "docker/worker.Dockerfile" in seen["landlock"][1]
+
+
+@pytest.mark.parametrize("network", [True, False])
+def test_a_refused_namespace_matters_where_there_is_a_network(network: bool) -> None:
+    around = () if network else ("unshare", "--user", "--net")
+    if network and not sandbox._has_network():
+        require("network", "this machine has none")
+    assert features(*around, *refusing("unshare"))["namespaces"][0] != network
+
+
+@pytest.fixture(scope="module")
+def stub(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A harness that reports what its threads can open, the first started before seccomp is."""
+    folder = tmp_path_factory.mktemp("stub")
+    source = folder / "stub.cpp"
+    source.write_text(
+        ATTEMPTS + "#include <thread>\n#include <atomic>\n"
+        "static std::atomic<int> go; static bool early; static std::thread driver;\n"
+        'extern "C" int regraph_open(int, unsigned long) {\n'
+        "  driver = std::thread([] { while (!go) usleep(100);\n"
+        '    early = reads("/etc/passwd") || forks() || chroot("/") == 0; }); return 0; }\n'
+        'extern "C" void regraph_confined(unsigned long) {}\n'
+        'extern "C" void regraph_serve(const char*) {\n'
+        "  go = 1; driver.join(); _exit(early ? 1 : 0); }\n"
+    )
+    library = folder / "stub.so"
+    subprocess.run(
+        ["g++", "-std=c++17", "-fPIC", "-shared", "-w", source, "-o", library], check=True
+    )
+    return library
+
+
+def orders(stub: Path, **changed: object) -> str:
+    own: dict[str, object] = {
+        "descriptor": 0,
+        "bytes": 0,
+        "harness": str(stub),
+        "entry": "none",
+        "parent": os.getpid(),
+        "directory": tempfile.mkdtemp(),
+        "memory": 0,
+        "cpu_seconds": 60,
+        "sandbox": True,
+        "cuda": True,
+        "landlock": True,
+        "namespaces": True,
+    }
+    return json.dumps({**own, **changed})
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_threads_of_the_driver_are_confined_as_well(stub: Path, on: bool) -> None:
+    text = orders(stub, sandbox=on, landlock=on, namespaces=on)
+    command = [sys.executable, "-I", "-S", "-B", str(WORKER), text]
+    run = subprocess.run(command, timeout=30, check=False, capture_output=True)
+    assert run.returncode == (0 if on else 1), run.stderr
+
+
+LIMITED = (
+    "import os, resource, runpy, signal, sys, time\n"
+    "os.chdir(os.path.dirname(sys.argv[2]))\n"
+    "most = resource.getrlimit(resource.RLIMIT_CORE)[1]\n"
+    "resource.setrlimit(resource.RLIMIT_CORE, (most, most))\n"
+    "worker = runpy.run_path(sys.argv[1])\n"
+    "file = open(sys.argv[2], 'wb', buffering=0)\n"
+    "if sys.argv[3] == 'limited':\n"
+    "    worker['limit'](worker['Orders'](0, 0, '', '', 0, '', 0, 1, True, False))\n"
+)
+
+
+def limited(tmp_path: Path, how: str, then: str) -> int:
+    """Wait status of a process that does `then`, with the worker's limits or without."""
+    file = str(tmp_path / "file")
+    command = [sys.executable, "-I", "-S", "-c", LIMITED + then, str(WORKER), file, how]
+    child = os.posix_spawn(command[0], command, os.environ)
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.mark.parametrize("how", ["limited", "free"])
+class TestLimits:
+    """The rlimits of worker.py, each against a process without them."""
+
+    def test_files_do_not_grow(self, tmp_path: Path, how: str) -> None:
+        limited(tmp_path, how, "file.write(b'x')")
+        assert (tmp_path / "file").stat().st_size == (how == "free")
+
+    def test_cpu_time_ends(self, tmp_path: Path, how: str) -> None:
+        status = limited(tmp_path, how, "while time.process_time() < 1.6: pass")
+        assert os.WIFSIGNALED(status) == (how == "limited")
+
+    def test_crashes_leave_no_core_dump(self, tmp_path: Path, how: str) -> None:
+        if resource.getrlimit(resource.RLIMIT_CORE)[1] == 0:
+            require("core-dumps", "this machine allows no core dumps")
+        status = limited(tmp_path, how, "os.kill(os.getpid(), signal.SIGABRT)")
+        assert os.WCOREDUMP(status) == (how == "free")

@@ -1,0 +1,213 @@
+"""Readings of a GPU from a scripted NVML: words, plateaus, lost GPUs, memory errors."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.nvml import Absent, GpuMonitor, GpuState, open_gpu, visible_gpu
+
+
+class Refusal(Exception):
+    """What pynvml raises: carries the number."""
+
+    def __init__(self, value: int) -> None:
+        super().__init__(f"NVML error {value}")
+        self.value = value
+
+
+@dataclass
+class ScriptedNvml:
+    """An NVML whose answers are given beforehand; `fails` maps a function to an error number."""
+
+    clocks: list[int] = field(default_factory=lambda: [1980])
+    reasons: list[int] = field(default_factory=lambda: [0])
+    ecc: list[int] = field(default_factory=lambda: [0])
+    fails: dict[str, int] = field(default_factory=dict)
+    opened: list[object] = field(default_factory=list)
+    NVMLError: type[Exception] = Refusal
+
+    def _say(self, name: str, answers: list[int]) -> int:
+        if name in self.fails:
+            raise Refusal(self.fails[name])
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    def nvmlInit(self) -> None:
+        self._say("init", [0])
+
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> object:
+        self.opened.append(index)
+        return self._say("handle", [7])
+
+    def nvmlDeviceGetHandleByUUID(self, uuid: str) -> object:
+        self.opened.append(uuid)
+        return self._say("handle", [7])
+
+    def nvmlDeviceGetClockInfo(self, handle: object, kind: int) -> int:
+        return self._say("clock", self.clocks) if kind == 1 else self._say("memory", [3201])
+
+    def nvmlDeviceGetMaxClockInfo(self, handle: object, kind: int) -> int:
+        return self._say("max", [1980])
+
+    def nvmlDeviceGetTemperature(self, handle: object, sensor: int) -> int:
+        return self._say("temperature", [41])
+
+    def nvmlDeviceGetPowerUsage(self, handle: object) -> int:
+        return self._say("power", [350500])
+
+    def nvmlDeviceGetCurrentClocksEventReasons(self, handle: object) -> int:
+        return self._say("reasons", self.reasons)
+
+    def nvmlDeviceGetTotalEccErrors(self, handle: object, kind: int, counter: int) -> int:
+        return self._say("ecc", self.ecc)
+
+    def nvmlDeviceGetPersistenceMode(self, handle: object) -> int:
+        return self._say("persistence", [1])
+
+
+def monitor(nvml: ScriptedNvml) -> GpuMonitor:
+    opened = open_gpu(0, nvml)
+    assert isinstance(opened, GpuMonitor)
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("bits", "words", "hot", "starved"),
+    [
+        (0x000, (), False, False),
+        (0x001, ("idle",), False, False),
+        (0x002, ("clocks set by the user",), False, False),
+        (0x004, ("power cap",), False, True),
+        (0x008, ("hardware slowdown",), True, False),
+        (0x020, ("thermal (software)",), True, False),
+        (0x048, ("hardware slowdown", "thermal (hardware)"), True, False),
+        (0x080, ("power brake",), False, True),
+        (0x024, ("power cap", "thermal (software)"), True, True),
+        (0x8000, (), False, False),
+    ],
+)
+def test_reasons_for_a_lower_clock_are_words(
+    bits: int, words: tuple[str, ...], hot: bool, starved: bool
+) -> None:
+    state = monitor(ScriptedNvml(reasons=[bits])).read()
+    assert state == GpuState(1980, 3201, 41, 350.5, words)
+    assert (state.hot, state.starved) == (hot, starved)
+
+
+def test_what_a_gpu_does_not_say_is_none() -> None:
+    nvml = ScriptedNvml(fails=dict.fromkeys(("clock", "memory", "power", "ecc", "persistence"), 3))
+    gpu = monitor(nvml)
+    assert gpu.read() == GpuState(None, None, 41, None, ())
+    assert gpu.uncorrected_errors() is None
+    assert gpu.facts() == {"sm_clock_max_mhz": "1980"}
+    assert gpu.watch().finish() == {"throttled": "no", "samples_discarded_hot": "0"}
+
+
+@pytest.mark.parametrize(
+    ("clocks", "reasons", "steady"),
+    [
+        ([345], 0, False),  # one reading says nothing
+        ([1980, 1980], 0, True),
+        ([1950, 1980], 0, True),
+        ([1600, 1980], 0, False),
+        ([1600, 1980], 0x04, True),  # power holds it where it is
+        ([1600, 1980], 0x20, True),
+    ],
+)
+def test_a_clock_is_steady_once_two_readings_agree(
+    clocks: list[int], reasons: int, steady: bool
+) -> None:
+    watch = monitor(ScriptedNvml(clocks=list(clocks), reasons=[reasons])).watch()
+    for _ in clocks:
+        watch.take()
+    assert watch.steady is steady
+
+
+def test_a_clock_that_rests_below_the_plateau_of_the_last_measurement_is_not_steady() -> None:
+    nvml = ScriptedNvml()
+    gpu = monitor(nvml)
+    before = gpu.watch()
+    before.take()
+    before.finish()
+    nvml.clocks = [345, 345, 1975]
+    watch = gpu.watch()
+    seen = []
+    for _ in range(4):
+        watch.take()
+        seen.append(watch.steady)
+    assert seen == [False, False, False, True]
+
+
+def test_facts_tell_the_median_clock_and_every_reason() -> None:
+    nvml = ScriptedNvml(clocks=[1980, 1900, 1800], reasons=[0x1, 0x4, 0x20])
+    watch = monitor(nvml).watch()
+    for _ in range(3):
+        watch.take()
+    watch.discarded += 1
+    assert watch.finish() == {
+        "sm_clock_mhz": "1900",
+        "memory_clock_mhz": "3201",
+        "temperature_c": "41",
+        "power_w": "350",
+        "throttled": "power cap, thermal (software)",
+        "samples_discarded_hot": "1",
+    }
+
+
+def test_memory_errors_meanwhile_are_our_failure() -> None:
+    watch = monitor(ScriptedNvml(ecc=[2, 5])).watch()
+    watch.take()
+    with pytest.raises(ToolError, match="GPU 0: 3 uncorrectable memory errors while it was timed"):
+        watch.finish()
+
+
+def test_old_memory_errors_are_not() -> None:
+    assert monitor(ScriptedNvml(ecc=[2, 2])).watch().finish()["throttled"] == "no"
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"), [(15, "reboot"), (16, "--gpu-reset"), (18, "different versions")]
+)
+@pytest.mark.parametrize(
+    "ask",
+    [GpuMonitor.read, GpuMonitor.uncorrected_errors, GpuMonitor.facts, GpuMonitor.watch],
+)
+def test_a_lost_gpu_is_our_failure_in_one_line(
+    ask: Callable[[GpuMonitor], object], number: int, remedy: str
+) -> None:
+    nvml = ScriptedNvml()
+    gpu = monitor(nvml)
+    nvml.fails = dict.fromkeys(("clock", "power", "ecc", "max"), number)
+    with pytest.raises(ToolError, match=remedy) as caught:
+        ask(gpu)
+    assert "\n" not in str(caught.value)
+
+
+def test_without_a_driver_there_is_no_monitor_and_a_reason() -> None:
+    opened = open_gpu(0, ScriptedNvml(fails={"init": 12}))
+    assert isinstance(opened, Absent)
+    assert "clocks are not read" in opened.reason
+
+
+def test_a_driver_of_another_version_is_our_failure() -> None:
+    with pytest.raises(ToolError, match="different versions"):
+        open_gpu(0, ScriptedNvml(fails={"init": 18}))
+
+
+def test_the_real_library_answers_here_one_way_or_the_other() -> None:
+    assert isinstance(open_gpu(), Absent | GpuMonitor)
+
+
+@pytest.mark.parametrize(
+    ("visible", "index", "name"),
+    [("", 0, 0), ("", 1, 1), ("3", 0, "3"), ("3, GPU-ab", 1, "GPU-ab"), ("3", 1, 1)],
+)
+def test_the_gpu_is_the_one_that_cuda_sees(
+    visible: str, index: int, name: int | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    nvml = ScriptedNvml()
+    assert visible_gpu(index) == name
+    open_gpu(visible_gpu(index), nvml)
+    assert nvml.opened == [int(name) if str(name).isdigit() else name]
