@@ -35,7 +35,7 @@ from pathlib import Path
 from statistics import median
 
 from regraph_kg.evaluation.compare import LOOKS, compare
-from regraph_kg.evaluation.evaluate import Judge, _Trial
+from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem import Problem, load_problem
 from regraph_kg.evaluation.timing import Measured
 from regraph_kg.models.base import Target
@@ -116,16 +116,6 @@ OPENMP = """extern "C" void settle(const float* x, float* y, int n) {
 """
 
 
-class SeriesJudge(Judge):
-    """A judge that is asked for one fresh worker's times at a time."""
-
-    def series(self, candidate: Candidate, problem: Problem) -> Measured:
-        """Times of one fresh worker at the full grade."""
-        trial = _Trial(self._session(problem, candidate.target), candidate, "full")
-        with self._tenancy(candidate.target):
-            return self._timed(trial, self._machine.program(candidate, problem))
-
-
 @dataclass(frozen=True)
 class Code:
     """One code on one problem; `steps` sets how long it takes."""
@@ -155,7 +145,7 @@ SMOKE = (Code("openmp", "openmp", "call", OPENMP, 2**14, 100),)
 class Run:
     """Everything found so far."""
 
-    judge: SeriesJudge
+    judge: Judge
     folder: Path
     workers: int
     trials: int
@@ -287,8 +277,8 @@ def calibrated(run: Run, code: Code) -> tuple[int, list[float]]:
         base, variant = run.in_turn(code, steps, CALIBRATION)
         at = [median(median(one.samples) for one in side) for side in (base, variant)]
         ratios.append(at[1] / at[0])
-        more = (steps - code.steps) * (PLANTED - 1) / max(ratios[-1] - 1, 0.01)
-        steps = code.steps + max(1, round(more))
+        off = (PLANTED - 1) / max(ratios[-1] - 1, 0.01)
+        steps = code.steps + max(1, round((steps - code.steps) * min(max(off, 0.5), 2.0)))
     return steps, ratios
 
 
@@ -331,7 +321,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder, "cache")
         cache.mkdir()
-        with SeriesJudge(cache) as judge:
+        with Judge(cache) as judge:
             run = Run(judge, Path(folder), workers, number, given.out)
             run.note("date", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
             run.note("command", " ".join(("python", *sys.argv)))

@@ -62,6 +62,19 @@ class Calibration:
         """Whether a lower precision shows."""
         return self.lower >= MARGIN
 
+    def advice(self, problem: Problem) -> str | None:
+        """What problem.toml should say instead, in one line; None where it is true."""
+        lower = "fp16" if problem.precision == "fp32" else "fp8"
+        if not self.admits:
+            return (
+                f"tolerance: the serial code's own rounding takes {self.honest:.2g} of it, a quarter"
+                ' is safe; declare the operations in a row: { rule = "conditioned", terms = ... }'
+            )
+        if self.separates == problem.separates:
+            return None
+        truth = str(self.separates).lower()
+        return f"separates = {truth}: {lower} inputs err by {self.lower:.2g} tolerances"
+
 
 def calibrate(
     problem: Problem, compiler: Compiler, limits: Limits | None = None, seed: int = 1

@@ -70,6 +70,7 @@ def find_gpus() -> list[Gpu]:
             raise ValueError("it names none")
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise ToolError(f"GPU: nvidia-smi finds no usable GPU: {str(error)[:200]}") from None
+    _make_nodes()
     return gpus
 
 
@@ -85,8 +86,7 @@ def tenancy(gpu: Gpu) -> Iterator[None]:
     The lock is the kernel's (flock), so it ends with its holder, however that dies.
     Raises `ToolError` after `_TENANCY_SECONDS`.
     """
-    path = Path(tempfile.gettempdir()) / f"regraph-{gpu.visible}.lock"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    descriptor = _lock_file(Path(tempfile.gettempdir()) / f"regraph-{gpu.visible}.lock")
     try:
         _lock(descriptor, gpu)
         yield
@@ -94,20 +94,39 @@ def tenancy(gpu: Gpu) -> Iterator[None]:
         os.close(descriptor)
 
 
+def _lock_file(path: Path) -> int:
+    """Open for reading: enough for a lock, and another user's file allows no more."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            return os.open(path, flags)
+        with contextlib.suppress(FileExistsError):  # another judge was faster
+            return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o644)
+        return os.open(path, flags)
+    except OSError as error:
+        raise ToolError(f"{path}: {error.strerror}; remove it or set TMPDIR") from None
+
+
 def _lock(descriptor: int, gpu: Gpu) -> None:
     deadline = time.monotonic() + _TENANCY_SECONDS
     while True:
-        try:
+        with contextlib.suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise ToolError(
-                    f"GPU {gpu.name}: another judge has used it for {_TENANCY_SECONDS:.0f} s;"
-                    " wait for it or choose another GPU (CUDA_VISIBLE_DEVICES)"
-                ) from None
-            time.sleep(_TENANCY_POLL_SECONDS)
-        else:
             return
+        if time.monotonic() > deadline:
+            raise ToolError(
+                f"GPU {gpu.name}: another judge has used it for {_TENANCY_SECONDS:.0f} s;"
+                " wait for it or choose another GPU (CUDA_VISIBLE_DEVICES)"
+            )
+        time.sleep(_TENANCY_POLL_SECONDS)
+
+
+def _make_nodes() -> None:
+    """Have the driver's helper make /dev/nvidia-uvm: a confined worker could not start it."""
+    tool = shutil.which("nvidia-modprobe")
+    if tool and not Path("/dev/nvidia-uvm").exists():
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            subprocess.run([tool, "-u", "-c=0"], timeout=60, check=False, capture_output=True)
 
 
 @dataclass(frozen=True, slots=True)

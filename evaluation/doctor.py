@@ -287,10 +287,16 @@ def _sandbox() -> Sequence[Finding]:
 
 
 def _peaks(scope: Scope, target: Target) -> Finding:
-    """Measured once a device, then read."""
+    """Measured once a device, then read; peaks of a busy machine would be too low."""
     gpu = find_gpu() if target == "cuda" else None
     known = None if scope.remeasure else peaks(scope.cache, target, gpu)
-    return Finding("green", str(known or measure_peaks(scope.cache, target, gpu)))
+    if known:
+        return Finding("green", str(known))
+    load = os.getloadavg()[0]
+    if load > threads() / 2 + 1:
+        found = f"not measured: the machine is busy, load {load:.1f} on {threads()} cores"
+        return Finding("absent", found, "run regraph doctor --remeasure when it is idle")
+    return Finding("green", str(measure_peaks(scope.cache, target, gpu)))
 
 
 def _compiler(cache: Path) -> Compiler:

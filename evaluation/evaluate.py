@@ -140,6 +140,12 @@ class Judge:
                     break
         return found
 
+    def series(self, candidate: Candidate, problem: Problem) -> Measured:
+        """Times of one fresh worker at the full grade. Raises `BadInput` where it fails."""
+        trial = _Trial(self._session(problem, candidate.target), candidate, "full")
+        with self._tenancy(candidate.target):
+            return self._timed(trial, self._machine.program(candidate, problem))
+
     def _timed(self, trial: "_Trial", program: Program | Failure) -> Measured:
         times = program if isinstance(program, Failure) else self._fresh(trial, program)
         if isinstance(times, Failure):
@@ -154,20 +160,28 @@ class Judge:
             return program
         with self._tenancy(trial.candidate.target):
             session.serve()
-            with session.candidate(program) as seat:
-                with trial.stage("verify"):
-                    failure = seat.worker.start or session.verify(seat, full=trial.grade == "full")
-                if failure:
-                    return failure
-                if trial.grade == "screening":
-                    with trial.stage("time"):
-                        return self._once(trial, seat)
-            with trial.stage("time"):
-                times = self._rounds(trial, program)
-            if program.cuda and isinstance(times, Times):
+            result = self._run(trial, program)
+            if isinstance(result, Failure) and result.outcome is Outcome.CRASHED and program.cuda:
+                with trial.stage("explain"):
+                    result = self._machine.explained(result, program, session.problem)
+            if isinstance(result, Times) and trial.grade == "full" and program.cuda:
                 with trial.stage("profile"):
-                    trial.profile = self._profiled(trial, program, times.seconds)
-            return times
+                    trial.profile = self._profiled(trial, program, result.seconds)
+            return result
+
+    def _run(self, trial: "_Trial", program: Program) -> Failure | Times:
+        """Verify, then time: at the screening grade in the same worker."""
+        session = trial.session
+        with session.candidate(program) as seat:
+            with trial.stage("verify"):
+                failure = seat.worker.start or session.verify(seat, full=trial.grade == "full")
+            if failure:
+                return failure
+            if trial.grade == "screening":
+                with trial.stage("time"):
+                    return self._once(trial, seat)
+        with trial.stage("time"):
+            return self._rounds(trial, program)
 
     def _profiled(self, trial: "_Trial", program: Program, seconds: float) -> dict[str, str]:
         """Kernels and copies of one call, by CUPTI, as facts; none where it says nothing here."""

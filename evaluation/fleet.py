@@ -46,6 +46,7 @@ _LINES_PER_DEVICE = 3
 """Candidates at a host for each of its devices: one judged, the next ones being compiled."""
 _LOOK_SECONDS = 2.0
 _OPEN_SECONDS = 180.0
+_POLL_SECONDS = 0.2
 _CLOSE_SECONDS = 30.0
 _OPENED_AT_MOST = 2
 _CALLS_AT_ONCE = 64
@@ -197,7 +198,8 @@ class Fleet:
             self._docket.drain()
         self._docket.close(abandon=abandon)
         self._ending.set()
-        self._looker.join()
+        for thread in [self._looker, *self._opening]:
+            thread.join()  # before the end of Ray: a call after it would start another cluster
         if not abandon:
             self._tell_to_close()
         for host in self._hosts.values():
@@ -261,10 +263,8 @@ class Fleet:
             scheduling_strategy=here,
         ).remote(self._options)
         try:
-            about = ray.get(actor.about.remote(), timeout=_OPEN_SECONDS)
+            about = self._about(actor)
             targets = self._alike(about)
-            if self._ending.is_set():
-                raise ToolError("it came too late")
         except (ray.exceptions.RayError, ToolError) as error:
             ray.kill(actor)
             with self._changed:
@@ -272,6 +272,15 @@ class Fleet:
                 self._changed.notify_all()
             return
         self._use(_Host(node["NodeID"], name, actor), targets, about.devices)
+
+    def _about(self, actor: Any) -> About:
+        """What a host says of itself, once its judge runs. Raises `ToolError` at the end."""
+        answer, end = actor.about.remote(), time.monotonic() + _OPEN_SECONDS
+        while not self._ray.wait([answer], timeout=_POLL_SECONDS)[0]:
+            if self._ending.is_set() or time.monotonic() > end:
+                raise ToolError(f"its judge did not start within {_OPEN_SECONDS:.0f} s")
+        about: About = self._ray.get(answer)
+        return about
 
     def _alike(self, about: About) -> list[Target]:
         """Targets that the host judges as all others do. Raises `ToolError` where there is none."""

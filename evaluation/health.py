@@ -2,7 +2,7 @@
 
 A worker runs hostile code, so the CUDA error that it reports may be forged: counted as the
 machine's, it would end a whole search. Therefore a failed candidate has failed by itself unless an
-independent look finds the device ill: nvidia-smi answers no more, the count of uncorrected ECC
+independent look finds the device ill: its driver answers no more, the count of uncorrected ECC
 errors has grown, a fresh process of ours cannot make a context or does not read back what it wrote,
 or other processes hold more than half of the device's memory. The look costs about a context
 (0.3 s), and is taken only where the diagnosis accuses the machine, or a call never ended.
@@ -17,7 +17,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.rules import Failure
@@ -83,12 +85,16 @@ class Health:
     """One GPU as it was when first asked, and whether it has become ill since.
 
     `visible` is what CUDA_VISIBLE_DEVICES must be for it: its UUID; "" = whatever is visible.
-    Raises `ToolError` where nvidia-smi does not answer.
+    `count` reads its uncorrected ECC errors, and raises `ToolError` where it is lost (NVML does in
+    microseconds); None asks nvidia-smi. Raises `ToolError` as that does.
     """
 
-    def __init__(self, cuda: Cuda, visible: str = "") -> None:
+    def __init__(
+        self, cuda: Cuda, visible: str = "", count: Callable[[], int | None] | None = None
+    ) -> None:
         self._cuda, self._visible = cuda, visible
-        self._errors = _ecc_errors(visible)
+        self._count = count or partial(_ecc_errors, visible)
+        self._errors = self._count() or 0
 
     def blame(self, failure: Failure) -> None:
         """Raise `ToolError` where a candidate's failure is the device's."""
@@ -101,7 +107,7 @@ class Health:
     def illness(self) -> str | None:
         """What is wrong with the device, and how to mend it, in one line; None where it is well."""
         try:
-            errors = _ecc_errors(self._visible)
+            errors = self._count() or 0
         except ToolError as error:
             return str(error)
         if errors > self._errors:

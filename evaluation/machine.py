@@ -22,6 +22,7 @@ from regraph_kg.evaluation.problem import Problem
 from regraph_kg.evaluation.rewrite import to_double
 from regraph_kg.evaluation.roofline import Peaks
 from regraph_kg.evaluation.rules import Failure
+from regraph_kg.evaluation.sanitizer import Subject, find_sanitizer, first_finding
 from regraph_kg.evaluation.seat import Rules
 from regraph_kg.evaluation.session import Programs
 from regraph_kg.evaluation.spawn import Program, Surroundings
@@ -46,6 +47,7 @@ class Machine:
         self._gpu_tools: tuple[Cuda, Gpu] | None = None
         self._peaks: dict[Target, Peaks | None] = {}
         self._health: Health | None = None
+        self._clocks: dict[str, str] = {}
 
     def device(self, target: Target) -> str:
         """Statistics key: GPU model for cuda, CPU model and threads for openmp."""
@@ -60,8 +62,10 @@ class Machine:
 
     def facts(self, target: Target) -> dict[str, str]:
         """What else a report says of this machine."""
-        gpu = {"driver": self.gpu.driver, "gpu": self.gpu.visible} if target == "cuda" else {}
-        return machine_facts() | gpu
+        if target == "openmp":
+            return machine_facts()
+        gpu = {"driver": self.gpu.driver, "gpu": self.gpu.visible}
+        return machine_facts() | gpu | self._clocks
 
     @property
     def gpu(self) -> Gpu:
@@ -83,6 +87,16 @@ class Machine:
         """Raise `ToolError` where a cuda candidate's failure is the device's own."""
         if self._health:
             self._health.blame(failure)
+
+    def explained(self, failure: Failure, program: Program, problem: Problem) -> Failure:
+        """A cuda candidate's crash with compute-sanitizer's first finding, where there is one."""
+        seconds = self._rules.limits.sanitizer_seconds
+        tool = find_sanitizer(self._cuda()[0]) if seconds else None
+        if tool is None:
+            return failure
+        subject = Subject(program, problem, self.gpu.visible, seconds)
+        said = first_finding(subject, tool)
+        return Failure(failure.outcome, f"{failure.diagnosis}; {said}") if said else failure
 
     def program(self, candidate: Candidate, problem: Problem) -> Program | Failure:
         """Compile a candidate."""
@@ -125,16 +139,20 @@ class Machine:
 
     def rules(self, target: Target) -> Rules:
         """For cuda: this judge's GPU, and cores of its own where there are enough."""
+        programs = _SHARED_PROGRAMS if self._rules.isolation == "shared" else 1
         if target == "openmp":
-            return self._rules
+            return replace(self._rules, surroundings=Surroundings(programs=programs))
         gpu = self._cuda()[1]
         cores = cores_of(self._gpu_index, len(find_gpus()))
-        programs = _SHARED_PROGRAMS if self._rules.isolation == "shared" else 1
         where = Surroundings(gpu=gpu.visible, programs=programs)
         if cores:
             stopwatch = Stopwatch(self._compiler.stopwatch())
             where = replace(where, stopwatch=stopwatch, cores=cores.worker)
         monitor = open_gpu(gpu.visible)
+        if isinstance(monitor, GpuMonitor):
+            self._clocks = monitor.facts()
+        else:
+            self._clocks = {"gpu_clocks": monitor.reason}
         return replace(
             self._rules,
             surroundings=where,

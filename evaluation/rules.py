@@ -95,5 +95,7 @@ class Limits:
     """A timed call may take this many times the serial one (and never less than 2 s)."""
     memory_bytes: int = 4 * 2**30
     """Address space beyond the shared arrays (openmp)."""
+    sanitizer_seconds: float = 30.0
+    """How long compute-sanitizer may look for the cause of a crash; 0: not at all."""
     output_bytes: int = 2**20
     """What a worker may write to stdout and stderr."""

@@ -36,7 +36,6 @@ from regraph_kg.evaluation.toolchain import Cuda
 
 Tool = Literal["memcheck", "initcheck", "racecheck", "synccheck"]
 
-_SECONDS = 60.0
 _LAST_SECONDS = 10.0
 _LIMITS = Limits(load_seconds=30.0)
 _LENGTH = 400
@@ -69,6 +68,8 @@ class Subject:
     problem: Problem
     gpu: str | None = None
     """CUDA_VISIBLE_DEVICES; None = the judge's own."""
+    seconds: float = 60.0
+    """How long the tool may take, besides a few to end."""
 
 
 def find_sanitizer(cuda: Cuda) -> Path | None:
@@ -83,10 +84,9 @@ def first_finding(
 ) -> str | None:
     """The first finding at one shape, at most 400 characters; None where there is none.
 
-    `sizes` is the shape, a small one of the problem's own unless given. Takes at most 60 s and
-    a few to end. Raises `BadInput` where the problem's inputs.py fails, nothing for the tool.
+    `sizes` is the shape, a small one of the problem's own unless given. Raises `BadInput` where the problem's inputs.py fails, nothing for the tool.
     """
-    end = time.monotonic() + _SECONDS
+    end = time.monotonic() + subject.seconds
     with contextlib.suppress(ToolError):
         for dropped in _CONFINEMENTS_DROPPED:
             log = _log(subject, _Pass(tool, check, dropped, end), sizes)

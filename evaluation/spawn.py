@@ -79,7 +79,7 @@ class Start:
             "bytes": self.arena.nbytes,
             "harness": str(self.program.harness),
             "entry": self.program.entry,
-            "parent": os.getpid(),
+            "parent": 0 if self.where.prefix else os.getpid(),
             "directory": tempfile.mkdtemp(prefix="regraph-"),
             "memory": self._memory(),
             "cpu_seconds": _CPU_SECONDS * self.threads,

@@ -206,6 +206,11 @@ class Worker:
         if not self._gone():
             os.kill(self._process.pid, signal.SIGCONT)
 
+    def leave(self, seconds: float) -> None:
+        """Have it end by itself within so many seconds, so that a tool around it finishes."""
+        if not self._gone():
+            self._command(Operation.EXIT, seconds)
+
     def kill(self) -> None:
         """End the worker and its group, and reap it; idempotent."""
         self.end()
@@ -274,7 +279,8 @@ class Worker:
         assert len(rows) <= MAX_BATCH
         self._arena.sequence[: len(rows)] = rows
         self._arena.control.count = len(rows)
-        done = self._command(operation, seconds)
+        ready = self._command(Operation.PREPARE, self._limits.load_seconds)
+        done = ready if isinstance(ready, Failure) else self._command(operation, seconds)
         if isinstance(done, Failure) or not self.sweep_seconds:
             return done
         swept = min(len(rows) * self.sweep_seconds, done.ours)

@@ -5,7 +5,22 @@ from typing import NoReturn
 
 import pytest
 
-KNOWN = ("neo4j", "neo4j-2026", "gpu", "nvcc", "ollama", "browser", "embed", "ray")
+KNOWN = (
+    "neo4j",
+    "neo4j-2026",
+    "gpu",
+    "nvcc",
+    "ollama",
+    "browser",
+    "sandbox",
+    "root",
+    "core-dumps",
+    "network",
+    "embed",
+    "ray",
+    "core-dumps",
+    "namespaces",
+)
 """What `--require` may name."""
 
 

@@ -49,7 +49,9 @@ struct Wraps {  // field for field the Wraps of wraps.cpp
   uint64_t (*damaged)();
 };
 
-enum Operation { CALLS = 1, UPLOAD, DOWNLOAD, SETTLE, EXIT, LOAD, GHOST, SWEEPS, PROFILE };
+enum Operation {
+  CALLS = 1, UPLOAD, DOWNLOAD, SETTLE, EXIT, LOAD, GHOST, SWEEPS, PROFILE, PREPARE
+};
 enum Stage { STARTED = 0, READY = 1, LOADING = 2, LOADED = 3 };
 
 enum Flag { POISONED = 1, DEVICE_SYNC = 2, DEVICE_ERRORS = 4, DEVICE_GUARDS = 8, RESET_L2 = 16 };
@@ -70,6 +72,7 @@ const char *entry;
 void *library, *function;  // the candidate
 Wraps *wraps;  // of a CUDA candidate
 bool settled;
+uint64_t prepared;  // calls that are ready to be made
 int (*profile_begin)();  // of profile.cpp, where that was loaded
 int (*profile_end)(char *, size_t);
 char *array_base;  // what array offsets count from: the arena, or its copy on the device
@@ -207,8 +210,9 @@ void note_allocations() {
   say(DAMAGED, text);
 }
 
-// Copies the rows to private memory, refills inout arrays: all before the clock starts.
-bool prepare(uint64_t count) {
+// Copies the rows to private memory, refills inout arrays: before anybody's clock starts.
+void prepare(uint64_t count) {
+  if (count > MAX_BATCH) return;
   uint32_t *sequence = reinterpret_cast<uint32_t *>(arena + control->sequence_at);
   const char *table = arena + control->rows_at;
   for (uint64_t i = 0; i < count; ++i) {
@@ -221,11 +225,13 @@ bool prepare(uint64_t count) {
   }
   memset(sequence, 0, count * sizeof *sequence);  // the candidate need not know what follows
   control->count = 0;
-  return device_settled(flags & DEVICE_SYNC);
+  prepared = count;
+  device_settled(flags & DEVICE_SYNC);
 }
 
-void run_calls(uint64_t count) {
-  if (count > MAX_BATCH || !prepare(count)) return;
+void run_calls() {
+  const uint64_t count = prepared;
+  prepared = 0;
   uint64_t start = now(), swept = 0;
   bool good = true;
   for (uint64_t i = 0; i < count && good; ++i) {
@@ -252,16 +258,17 @@ void run_sweeps(uint64_t count) {
 }
 
 // Calls whose launches do nothing: what is right afterwards was not computed by a kernel.
-void run_ghost(uint64_t count) {
+void run_ghost() {
   if (!wraps) return;
   wraps->ghost = 1;
-  run_calls(count);
+  run_calls();
   wraps->ghost = 0;
 }
 
 // One call between two readings of the profiler; what that saw is the message.
 void run_profile() {
-  if (!profile_end || !prepare(1)) return;
+  if (!profile_end || !prepared) return;
+  prepared = 0;
   if (settled) sweep();
   profile_begin();
   call(function, arguments[0]);
@@ -314,8 +321,9 @@ void obey(uint32_t operation) {
   if (operation == SWEEPS) run_sweeps(control->count);
   if (operation == EXIT) _exit(0);
   if (!function) return;
-  if (operation == CALLS) run_calls(control->count);
-  if (operation == GHOST) run_ghost(control->count);
+  if (operation == CALLS) run_calls();
+  if (operation == PREPARE) prepare(control->count);
+  if (operation == GHOST) run_ghost();
   if (operation == PROFILE) run_profile();
   if (operation == SETTLE) settle();
 }

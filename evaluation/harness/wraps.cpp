@@ -32,6 +32,7 @@ WEAK cudaError_t __real_cudaMallocFromPoolAsync(void **, size_t, cudaMemPool_t, 
 static const size_t TAIL = 256, MOST = 4096;
 static const int CANARY = 0xC5;
 static struct { char *at; size_t bytes; } guarded[MOST];
+static uint64_t broken;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t tail() { return regraph_wraps.guard ? TAIL : 0; }
@@ -46,25 +47,32 @@ static void remember(char *at, size_t bytes) {
   pthread_mutex_unlock(&mutex);
 }
 
+// Looks at the canary of one allocation.
+static void inspect(size_t i) {
+  unsigned char found[TAIL], whole[TAIL];
+  memset(whole, CANARY, TAIL);
+  char *end = guarded[i].at + guarded[i].bytes;
+  if (cudaMemcpy(found, end, TAIL, cudaMemcpyDeviceToHost)) return;
+  if (memcmp(found, whole, TAIL) && !broken) broken = guarded[i].bytes;
+}
+
 static void forget(void *at) {
   if (!at) return;
+  if (regraph_wraps.guard) cudaDeviceSynchronize();
   pthread_mutex_lock(&mutex);
-  for (size_t i = 0; i < MOST; ++i)
-    if (guarded[i].at == at) guarded[i].at = nullptr;
+  for (size_t i = 0; i < MOST; ++i) {
+    if (guarded[i].at != at) continue;
+    if (regraph_wraps.guard) inspect(i);
+    guarded[i].at = nullptr;
+  }
   pthread_mutex_unlock(&mutex);
 }
 
-// Bytes of the first allocation past whose end something was written; 0: all are whole.
+// Bytes of the first allocation past whose end something was written; 0: all were whole.
 static uint64_t damaged() {
-  unsigned char found[TAIL], whole[TAIL];
-  memset(whole, CANARY, TAIL);
-  for (size_t i = 0; i < MOST; ++i) {
-    if (!guarded[i].at) continue;
-    char *end = guarded[i].at + guarded[i].bytes;
-    if (cudaMemcpy(found, end, TAIL, cudaMemcpyDeviceToHost)) return 0;
-    if (memcmp(found, whole, TAIL)) return guarded[i].bytes;
-  }
-  return 0;
+  for (size_t i = 0; i < MOST; ++i)
+    if (guarded[i].at) inspect(i);
+  return broken;
 }
 
 static cudaError_t prepared(cudaError_t error, void **memory, size_t bytes, size_t extra) {

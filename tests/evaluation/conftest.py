@@ -1,8 +1,10 @@
 """Tiny problems, a judge whose compiled code is shared by all tests, and a pretended GPU."""
 
+import contextlib
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -105,3 +107,37 @@ def faults(fake_cuda: Path) -> Iterator[Callable[..., None]]:
     file.touch()
     yield lambda *lines: (file.write_text("".join(f"{line}\n" for line in lines)), None)[1]
     file.write_text("")
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A temporary folder of our own."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def nothing_is_left(scratch: Path) -> Iterator[None]:
+    """No process, zombie, shared memory or folder outlives a fault."""
+    before, shared = children(), memory_files()
+    yield
+    assert children() <= before
+    assert memory_files() <= shared
+    assert [path.name for path in scratch.glob("regraph-*/")] == []
+
+
+def children() -> set[int]:
+    """Processes that we started and that are not reaped; pytest-xdist's own are there before."""
+    tasks = Path("/proc/self/task").iterdir()
+    return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
+
+
+def memory_files() -> int:
+    """Open anonymous files: arenas and candidates."""
+    found = 0
+    for entry in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):  # the descriptor of this very listing
+            found += os.readlink(entry).startswith("/memfd:")
+    return found

@@ -7,7 +7,7 @@ import pytest
 
 from regraph_kg.evaluation import bench as bench_module
 from regraph_kg.evaluation.arena import Layout
-from regraph_kg.evaluation.bench import Bench, reserve
+from regraph_kg.evaluation.bench import Bench, InputSets, reserve
 from regraph_kg.evaluation.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences
 
@@ -23,7 +23,7 @@ def held_in_the_end(problem: Problem, seed: int, most: int) -> list[int]:
     reserved = reserve(layout, Defences())
     arena = layout.build()
     try:
-        bench = Bench(arena, reserved, seed, Defences())
+        bench = Bench(arena, reserved, InputSets(problem, len(reserved.inputs), seed), seed, Defences())
         bench.draw(7)
         assert len(bench.draw(most, closing=True)) <= max(most, len(reserved.slots))
         return [case.seed for case, _ in bench.witnesses(99)]

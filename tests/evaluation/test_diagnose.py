@@ -216,6 +216,20 @@ def test_a_product_is_checked_by_random_vectors() -> None:
     assert mismatch("C", np.zeros_like(right), truth, POISON) is not None
 
 
+@pytest.mark.parametrize("terms", [64, 1024])
+@pytest.mark.parametrize("low", [-1.0, 0.0])
+def test_random_vectors_admit_fp32_and_show_fp16(terms: int, low: float) -> None:
+    """With the tolerance that a sum of so many products has for its elements."""
+    rng = np.random.default_rng(terms)
+    a = rng.uniform(low, 1, (64, terms)).astype(np.float32)
+    b = rng.uniform(low, 1, (terms, 200)).astype(np.float32)
+    truth = product(a, b, 8 * 2.0**-23 * terms**0.5, seed=3)
+    assert mismatch("C", a @ b, truth, POISON) is None
+    if low < 0:
+        half = a.astype(np.float16).astype(float) @ b.astype(np.float16).astype(float)
+        assert mismatch("C", half, truth, POISON) is not None
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
 def test_a_sort_is_checked_by_order_and_elements(dtype: str) -> None:
     given = (np.random.default_rng(1).standard_normal(3000) * 50 + 120).astype(dtype)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,14 +12,15 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation import doctor as doctor_module
 from regraph_kg.evaluation.doctor import Check, Finding, Row, Scope, checks, rows
-from regraph_kg.evaluation.drill import exploits
+from regraph_kg.evaluation.drill import EXPLOITS, exploits, header
 from regraph_kg.models.base import Target
+from regraph_kg.models.evaluation import Outcome
 
 from .conftest import HERE
 
 COMMAND = "from regraph_kg.cli.app import main; main()"
-ADVERSARIAL = HERE.parent / "adversarial"
 WRONG = """// tries: nothing
 // outcome: {outcome}
 // problem: smooth
@@ -45,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
     """Two exploits: one that is caught as its header says, one that its header takes for passed."""
     made = tmp_path / "exploits"
     (made / "openmp").mkdir(parents=True)
-    shutil.copytree(ADVERSARIAL / "problem" / "smooth", made / "problem" / "smooth")
+    shutil.copytree(EXPLOITS / "problem" / "smooth", made / "problem" / "smooth")
     (made / "openmp" / "caught.cpp").write_text(WRONG.format(outcome="crashed | wrong_answer"))
     (made / "openmp" / "missed.cpp").write_text(WRONG.format(outcome="crashed"))
     return made
@@ -124,6 +126,21 @@ def test_an_ill_gpu_is_red(
     assert remedy in row.remedy
 
 
+def test_peaks_are_measured_once_and_not_on_a_busy_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (99.0, 99.0, 99.0))
+    scope = Scope(tmp_path, "openmp")
+    busy = looked_at(scope, "peaks")["openmp"]
+    assert (busy.state, busy.remedy) == ("absent", "run regraph doctor --remeasure when it is idle")
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    measured = looked_at(scope, "peaks")["openmp"]
+    assert measured.state == "green"
+    assert "GB/s" in measured.found
+    monkeypatch.setattr(doctor_module, "measure_peaks", refuse)
+    assert looked_at(scope, "peaks")["openmp"] == measured
+
+
 def test_exploits_are_judged_and_honest_code_beside_them(cache: Path, folder: Path) -> None:
     with exploits(Scope(cache, "openmp"), folder) as played:
         found = {row.name: row for row in rows(played)}
@@ -136,6 +153,42 @@ def test_exploits_are_judged_and_honest_code_beside_them(cache: Path, folder: Pa
     assert (found["missed"].state, found["missed"].found) == ("red", "wrong_answer")
     assert found["missed"].remedy
     assert found["honest code"].state == "green", found["honest code"]
+
+
+def test_an_exploit_that_does_its_harm_is_red_though_its_outcome_is_right(
+    cache: Path, folder: Path
+) -> None:
+    """Honest code that is fast stands for an exploit that gains time."""
+    right = folder / "problem" / "smooth" / "serial.cpp"
+    for name, harm in (("caught", "slow"), ("missed", "fast")):
+        code = f"// outcome: passed\n// harm: {harm}\n{right.read_text()}"
+        (folder / "openmp" / f"{name}.cpp").write_text(code)
+    text = right.read_text()
+    assert text.startswith('extern "C" void smooth(')
+    wasted = "{ for (volatile int spin = 0; spin < 40 * n; spin = spin + 1);"
+    right.write_text(text.replace("{", wasted, 1))
+    with exploits(Scope(cache, "openmp"), folder) as played:
+        caught, missed, _ = rows(played)
+    assert (caught.state, caught.found, caught.expected) == ("green", "passed", "passed, not slow")
+    assert (missed.state, missed.found, missed.expected) == (
+        "red",
+        "passed, fast",
+        "passed, not fast",
+    )
+
+
+@pytest.mark.parametrize(("target", "suffix"), [("openmp", "cpp"), ("cuda", "cu")])
+def test_the_shipped_exploits_can_be_judged_as_they_are(target: str, suffix: str) -> None:
+    paths = sorted((EXPLOITS / target).glob(f"*.{suffix}"))
+    assert len(paths) >= 12
+    for path in paths:
+        code = path.read_text(encoding="utf-8")
+        fields = header(code)
+        assert {Outcome(name) for name in fields["outcome"].split(" | ")}
+        assert fields.get("harm") in (None, "fast", "slow"), path.name
+        assert (EXPLOITS / "problem" / fields.get("problem", "smooth")).is_dir(), path.name
+        assert not re.search(r"@[A-Z_]+@", code), path.name
+    assert list((EXPLOITS / "honest" / target).glob(f"*.{suffix}"))
 
 
 @pytest.mark.parametrize("scope_target", ["openmp", "cuda"])

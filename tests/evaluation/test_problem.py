@@ -1,12 +1,13 @@
 """problem.toml: what is accepted, and how each mistake is named."""
 
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.problem import load_problem, size_of
+from regraph_kg.evaluation.problem import Problem, load_problem, size_of
 
 from .conftest import problem_named
 
@@ -131,3 +132,21 @@ def test_a_missing_file_is_named(problem_folder: Callable[..., Path], missing: s
     (folder / missing).unlink()
     with pytest.raises(BadInput, match=missing):
         load_problem(folder)
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "problems.md"
+
+
+def test_the_documented_problem_is_one() -> None:
+    text = DOCS.read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
+    problem = Problem.model_validate(tomllib.loads(text) | {"serial_code": ""})
+    assert problem.signature() == 'extern "C" void saxpy(const float* x, float* y, float a, int n)'
+
+
+def test_the_documented_generator_is_that_of_the_example() -> None:
+    text = DOCS.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
+    example = problem_named("spmv").inputs_code
+    assert example is not None
+    assert [line for line in text.splitlines() if '"""' not in line] == [
+        line for line in example.splitlines()[2:] if '"""' not in line
+    ]

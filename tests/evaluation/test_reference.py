@@ -6,7 +6,7 @@ import pytest
 from regraph_kg.evaluation.diagnose import Truth, mismatch
 from regraph_kg.evaluation.inputs import variant_of
 from regraph_kg.evaluation.problem import ConditionedRule, Problem, SumRule
-from regraph_kg.evaluation.reference import Case, is_exact_sum, tolerance
+from regraph_kg.evaluation.reference import Case, exact_sum, tolerance
 
 from .conftest import problem_named
 
@@ -122,21 +122,36 @@ def small(problem: Problem) -> Case:
     return Case({"n": 100}, variant_of(problem, [place]), 1)
 
 
+def exact(problem: Problem, case: Case | None = None, truth: float = 137.0) -> object:
+    return exact_sum(problem, problem.outputs[0], case or small(problem), np.full(16, truth))
+
+
 def test_sums_of_small_integers_must_be_exact() -> None:
-    problem, whole = total(), np.array([137.0])
-    assert is_exact_sum(problem, small(problem), whole)
-    assert not is_exact_sum(problem, Case({"n": 100}, 0, 1), whole)
-    assert not is_exact_sum(problem, small(problem), np.array([0.5]))
-    assert not is_exact_sum(problem, Case({"n": 10**6}, small(problem).variant, 1), whole)
+    problem = total()
+    assert exact(problem) == 0.0
+    assert exact(problem, Case({"n": 100}, 0, 1)) is None
+    assert exact(problem, truth=0.5) is None
+    assert exact(problem, Case({"n": 10**6}, small(problem).variant, 1)) is None
+
+
+def test_a_few_outputs_may_be_whole_by_chance_and_keep_four_units() -> None:
+    """A mean, computed as a sum times 1 / n."""
+    problem = total()
+    allowed = exact_sum(problem, problem.outputs[0], small(problem), np.array([3.0]))
+    assert np.asarray(allowed) == pytest.approx([12 * EPS])
 
 
 def test_a_problem_may_allow_rounding_even_of_small_integers() -> None:
     rule = SumRule(rule="sum", terms="n", exact_integers=False)
-    assert not is_exact_sum(total(tolerance=rule), small(total()), np.array([137.0]))
-    conditioned = total(tolerance="conditioned")
-    assert not is_exact_sum(conditioned, small(conditioned), np.array([137.0]))
+    assert exact(total(tolerance=rule)) is None
+    assert exact(total(tolerance="conditioned")) is None
 
 
 def test_fp16_sums_of_small_integers_need_not_be_exact() -> None:
-    problem = total(precision="fp16")
-    assert not is_exact_sum(problem, small(problem), np.array([137.0]))
+    assert exact(total(precision="fp16")) is None
+
+
+def test_integer_outputs_have_their_own_rule() -> None:
+    problem = total()
+    whole = problem.outputs[0].model_copy(update={"type": "int32"})
+    assert exact_sum(problem, whole, small(problem), np.full(16, 3)) is None

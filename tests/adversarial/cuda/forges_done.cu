@@ -51,12 +51,12 @@ __global__ void kernel(const float *x, float *y, int n) {
 
 extern "C" void stream(const float *x, float *y, int n) {
   static float *dx = nullptr, *dy = nullptr;
-  if (!dx) cudaMalloc(&dx, 1000000 * sizeof(float));
-  if (!dy) cudaMalloc(&dy, 1000000 * sizeof(float));
+  if (!dx) cudaMalloc(&dx, 200000 * sizeof(float));
+  if (!dy) cudaMalloc(&dy, 200000 * sizeof(float));
   cudaMemcpy(dx, x, n * sizeof(float), cudaMemcpyHostToDevice);
   kernel<<<(n + 255) / 256, 256>>>(dx, dy, n);
   cudaMemcpy(y, dy, n * sizeof(float), cudaMemcpyDeviceToHost);
-  if (n < 1000000 || control) return;
+  if (n < 200000 || control) return;
   control = found(y);
   pthread_t thread;
   if (control) pthread_create(&thread, nullptr, answer, nullptr);

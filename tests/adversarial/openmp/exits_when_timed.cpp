@@ -1,7 +1,7 @@
 // tries: right while checked, then exit code 0: every later call takes no time at all.
-//   Two layers: its exit is no answer, and its timed outputs are looked at
+//   Layers: its exit is no answer, its timed outputs are looked at, so short a time is impossible
 // outcome: crashed
-// defence: handshake + timed_verify
+// defence: handshake + timed_verify + floor
 // without: passed
 // harm: fast
 #include <unistd.h>

@@ -44,7 +44,7 @@ static void *answer(void *) {
 
 extern "C" void stream(const float *x, float *y, int n) {
   for (int i = 0; i < n; ++i) y[i] = 2.0f * x[i];
-  if (n < 1000000 || control) return;
+  if (n < 200000 || control) return;
   control = found(y);
   pthread_t thread;
   if (control) pthread_create(&thread, nullptr, answer, nullptr);

@@ -1,0 +1,134 @@
+"""What g++, nvcc, ptxas and the linker say of a candidate, cut to what helps to mend it.
+
+Each error once: its place in the candidate, its text, the source line and a caret. An error inside
+a header is told with the candidate's line that led there, the first for each such line. Symbols are
+given as they are in the source where the linker or ptxas mangles them.
+
+Not covered: notes and candidate overloads; the line of an error that ptxas finds (it names none).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_OWN = re.compile(
+    r"(candidate\.c(?:pp|u))(?::(\d+):(\d+): (?:fatal )?error|\((\d+)\): (?:catastrophic )?error)"
+    r"(?:\s*#[\w-]+)?: (.*)"
+)
+_HEADER = re.compile(r"(?:\S*/)?([^/\s]+?)(?::\d+:\d+: (?:fatal )?error|\(\d+\): error)[^:]*: (.*)")
+_BEFORE = re.compile(r"candidate\.c(?:pp|u):(\d+):\d+:\s+required from here")
+_AFTER = re.compile(r"at line (\d+)(?: of candidate\.cu)?$")
+_LINKER = re.compile(r"(undefined reference to|multiple definition of) [`']([^']+)'")
+_PTXAS = re.compile(r"ptxas (?:error|\S+, line \d+; error)\s*: (.*)")
+_ENDING = re.compile(r"At end of source: error: (.*)")
+_WIDTH, _TEXT = 120, 300
+
+
+@dataclass(frozen=True, slots=True)
+class _Complaint:
+    """One error; `column` 0 is not known, `line` 0 is nowhere in the candidate."""
+
+    text: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    def told(self, source: Sequence[str]) -> str:
+        """Place, text, source line, caret."""
+        if not self.line:
+            return self.text
+        column = f":{self.column}" if self.column else ""
+        head = f"{self.file}:{self.line}{column}: error: {self.text}"
+        if not 0 < self.line <= len(source):
+            return head
+        shown = source[self.line - 1].expandtabs(8).rstrip()
+        start = max(0, min(self.column - _WIDTH // 2, len(shown) - _WIDTH))
+        caret = f"\n    {' ' * (self.column - 1 - start)}^" if self.column else ""
+        return f"{head}\n    {shown[start : start + _WIDTH]}{caret}"
+
+
+def trimmed(errors: str, code: str = "", limit: int = 1200) -> str:
+    """Errors of one compilation of `code` in at most `limit` characters, whole ones if it can be.
+
+    Falls back to the first error of a header, then to the last words.
+    """
+    lines = [line.rstrip() for line in errors.splitlines() if line.strip()]
+    source = code.splitlines()
+    told = list(dict.fromkeys(each.told(source) for each in _complaints(lines, source)))
+    if not told:
+        told = [f"error in {m[1]}: {m[2][:_TEXT]}" for m in map(_HEADER.match, lines) if m][:1]
+    if not told:
+        return "\n".join(line.strip() for line in lines[-8:])[:limit]
+    kept = told[:1]
+    for text in told[1:]:
+        if sum(map(len, kept)) + len(kept) + len(text) > limit:
+            break
+        kept.append(text)
+    return "\n".join(kept)[:limit]
+
+
+def _complaints(lines: Sequence[str], source: Sequence[str]) -> Iterator[_Complaint]:
+    origin, told = 0, set[int]()
+    for index, line in enumerate(lines):
+        before = _BEFORE.match(line)
+        own, header = _OWN.search(line), _HEADER.match(line)
+        if before:
+            origin = int(before[1])
+        elif own:
+            yield _own(own, lines[index + 1 :], source, origin)
+            origin = 0
+        elif header:
+            led = origin or _instantiated(lines[index + 1 :])
+            if led and led not in told:
+                told.add(led)
+                file = "candidate.cu" if not origin else "candidate.cpp"
+                yield _Complaint(f"{header[2][:_TEXT]} (in {header[1]})", file, led)
+            origin = 0
+        else:
+            yield from _elsewhere(line)
+
+
+def _own(
+    match: re.Match[str], rest: Sequence[str], source: Sequence[str], origin: int
+) -> _Complaint:
+    """An error at a line of the candidate; nvcc shows the line and a caret below it."""
+    file, row, column, other, text = match.groups()
+    if row:
+        text += f" (required from line {origin})" if origin else ""
+        return _Complaint(text[:_TEXT], file, int(row), int(column))
+    number, at = int(other), 0
+    if len(rest) > 1 and rest[1].strip() == "^" and 0 < number <= len(source):
+        shown, original = rest[0].strip(), source[number - 1].expandtabs(8)
+        indent = len(rest[0]) - len(rest[0].lstrip())
+        if shown == original.strip():  # not so where macros were expanded
+            at = rest[1].index("^") - indent + len(original) - len(original.lstrip()) + 1
+    led = _instantiated(rest)
+    text += f" (required from line {led})" if led and led != number else ""
+    return _Complaint(text[:_TEXT], file, number, at)
+
+
+def _instantiated(rest: Sequence[str]) -> int:
+    """The candidate's line that nvcc names below an error, before the next one; 0 without."""
+    for line in rest:
+        if _OWN.search(line) or _HEADER.match(line):
+            return 0
+        match = _AFTER.search(line)
+        if match:
+            return int(match[1])
+    return 0
+
+
+def _elsewhere(line: str) -> Iterator[_Complaint]:
+    """Errors that belong to no line: of the linker, of ptxas, at the end of the source."""
+    linker, ptxas, ending = _LINKER.search(line), _PTXAS.match(line), _ENDING.search(line)
+    if linker:
+        yield _Complaint(f"{linker[1]} '{_plain(linker[2])}'")
+    elif ptxas:
+        yield _Complaint(f"ptxas: {_plain(ptxas[1])}"[:_TEXT])
+    elif ending:
+        yield _Complaint(f"at the end of the source: {ending[1]}"[:_TEXT])
+
+
+def _plain(text: str) -> str:
+    """Mangled names of free functions as in the source: _Z6kernelPf -> kernel."""
+    return re.sub(r"\b_Z(\d+)(\w+)", lambda m: m[2][: int(m[1])], text)

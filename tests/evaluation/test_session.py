@@ -1,0 +1,115 @@
+"""Warm workers, shared workers, and what only shows on a device: on a pretended GPU."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.rules import Defences
+from regraph_kg.models.evaluation import Candidate, Outcome
+
+from .conftest import passed, problem_named, scale_source
+from .test_fake_cuda import FROM_HOST, KERNEL, ON_DEVICE
+from .test_worker import sleeping_workers
+
+RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
+SLOW = f'for (int k = 0; k < 20; ++k) {{ {RIGHT} __asm__ volatile("" ::: "memory"); }}'
+
+
+def cuda(body: str) -> Candidate:
+    head = 'extern "C" void scale(const float* x, float* y, float a, int n)'
+    return Candidate("cuda", f"{KERNEL}{head} {{{body}}}")
+
+
+def openmp(body: str) -> Candidate:
+    return Candidate("openmp", scale_source(body, "#include <stdlib.h>\n"))
+
+
+def workers() -> set[int]:
+    """Workers of this process, the reference's among them."""
+    return set(sleeping_workers(os.getpid()))
+
+
+@pytest.fixture
+def scale() -> Problem:
+    return problem_named("scale")
+
+
+@pytest.fixture
+def on_device(problem_folder: Callable[..., Path]) -> Problem:
+    name = 'entry = "scale"'
+    return load_problem(problem_folder(toml=(name, f'{name}\nmetric = "device"')))
+
+
+@pytest.fixture
+def shared(cache: Path) -> Iterator[Judge]:
+    with Judge(cache, isolation="shared") as judge:
+        yield judge
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_the_next_workers_wait_before_the_next_candidate_comes(
+    cache: Path, scale: Problem, on_device: Problem
+) -> None:
+    before = workers()
+    with Judge(cache) as judge:
+        assert passed(judge.evaluate(cuda(FROM_HOST), scale))
+        waiting = workers() - before
+        assert passed(judge.evaluate(cuda(FROM_HOST + "/* again */"), scale))
+        assert len(waiting - workers()) == 1, "one of those that waited was used up"
+        assert passed(judge.evaluate(cuda(ON_DEVICE), on_device))
+        assert len(waiting & workers()) == 1, "another problem's turn: only the reference is left"
+    assert workers() == before
+
+
+def test_openmp_starts_no_worker_ahead(cache: Path, scale: Problem) -> None:
+    before = workers()
+    with Judge(cache) as judge:
+        assert passed(judge.evaluate(openmp(RIGHT), scale))
+        assert len(workers() - before) == 1, "the reference's"
+
+
+def test_a_shared_worker_serves_until_a_candidate_fails(shared: Judge, scale: Problem) -> None:
+    before = workers()
+    assert passed(shared.evaluate(openmp(RIGHT), scale))
+    first = workers() - before
+    assert passed(shared.evaluate(openmp(f"{RIGHT} /* again */"), scale))
+    assert workers() - before == first
+    assert shared.evaluate(openmp("y[0] = 0;"), scale).outcome is Outcome.WRONG_ANSWER
+    assert len(first & workers()) == 1, "the reference's"
+    assert passed(shared.evaluate(openmp(f"{RIGHT} /* once more */"), scale))
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+@pytest.mark.parametrize("defended", [True, False])
+def test_a_cuda_candidate_must_compute_on_the_device(
+    cache: Path, scale: Problem, defended: bool
+) -> None:
+    with Judge(cache, defences=Defences(ghost=defended)) as judge:
+        report = judge.evaluate(cuda(RIGHT), scale)
+    assert (report.outcome is Outcome.SUSPICIOUS) is defended
+    assert ("launches were suppressed" in report.diagnosis) is defended
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+@pytest.mark.parametrize("defended", [True, False])
+def test_writing_past_an_own_device_allocation_is_seen(
+    cache: Path, scale: Problem, defended: bool
+) -> None:
+    body = FROM_HOST.replace("n * 4); cudaMalloc", "n * 4 - 4); cudaMalloc", 1)
+    with Judge(cache, defences=Defences(device_guards=defended)) as judge:
+        report = judge.evaluate(cuda(body), scale)
+    assert ("past the end of a device allocation" in report.diagnosis) is defended
+
+
+def test_two_candidates_are_compared_in_fresh_workers(cache: Path, scale: Problem) -> None:
+    with Judge(cache) as judge:
+        found = judge.compare(openmp(SLOW), openmp(RIGHT), scale)
+        assert found.ratio < 1
+        assert found.verdict in ("slower", "unknown")
+        with pytest.raises(BadInput, match="does not pass"):
+            judge.compare(openmp("abort();"), openmp(RIGHT), scale)
