@@ -22,6 +22,7 @@ TITLES = {
     "kills": "The graph: writers and servers killed",
     "search_overhead": "The search: its own time per rollout",
     "judge": "The judge: source to verdict",
+    "throughput": "The judge: candidates a second on GPUs",
 }
 
 WRITTEN = {
@@ -118,6 +119,54 @@ COLUMNS = {
 }
 """Tables of a benchmark: heading -> what a cell shows of a row."""
 
+RATES = {
+    "GPUs": "{gpus}",
+    "problem": "{problem}",
+    "isolation": "{isolation}",
+    "grade": "{grade}",
+    "candidates": "{candidates}",
+    "candidates/s": "{per_second}",
+    "of the limit": "{of_limit}",
+    "median of verify / time, s": "{verify_s:.3f} / {time_s:.3f}",
+    "outcomes": "{outcomes}",
+}
+SECTIONS = {
+    "throughput": {
+        "contexts": {
+            "GPUs": "{gpus}",
+            "processes": "{processes}",
+            "contexts/s": "{per_second}",
+        },
+        "isolated": RATES,
+        "shared": RATES,
+        "full": RATES,
+        "agreement": {
+            "problem": "{problem}",
+            "candidates": "{candidates}",
+            "pool / alone: median": "{pool_median}",
+            "least .. most": "{pool_least} .. {pool_most}",
+            "again / alone: median": "{again_median}",
+            "least .. most again": "{again_least} .. {again_most}",
+        },
+        "verdict": {
+            "problem": "{problem}",
+            "state": "{state}",
+            "verdicts": "{verdicts}",
+            "source to verdict, s: median": "{median_s:.2f}",
+            "least .. most, s": "{least_s:.2f} .. {most_s:.2f}",
+            "of it compile / verify / time, s": "{compile_s:.2f} / {verify_s:.3f} / {time_s:.3f}",
+            "outcomes": "{outcomes}",
+        },
+        "inline": {
+            "torch": "{torch}",
+            "import, s": "{import_s}",
+            "load_inline, s": "{load_s}",
+            "first call, s": "{first_call_s}",
+        },
+    }
+}
+"""Benchmarks whose figures are several lists of rows: section -> its table."""
+
 
 def document() -> str:
     """The text of docs/benchmarks.md."""
@@ -140,8 +189,11 @@ def result_text(name: str, result: dict[str, Any]) -> str:
     machine = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
     figures = result["figures"]
     lines = [f"`{result['command']}`, {result['date']}, {result['seconds']} s; {machine}.", ""]
-    for columns in COLUMNS[name]:
+    for columns in COLUMNS.get(name, ()):
         lines += table(columns, figures.get("rows", [figures]))
+    for section, columns in SECTIONS.get(name, {}).items():
+        if figures.get(section):
+            lines += [f"`{section}`", "", *table(columns, figures[section])]
     lines += [f"Not measured: {reason}\n" for reason in figures.get("not_measured", [])]
     return "\n".join(lines)
 

@@ -1,6 +1,6 @@
 """Runs benchmarks, keeps their figures with the machine's facts, and rewrites docs/benchmarks.md.
 
-    python benchmarks/run.py [graph] [bound] [kills] [search_overhead] [judge]
+    python benchmarks/run.py [graph] [bound] [kills] [search_overhead] [judge] [throughput]
         all where none is named
     python benchmarks/run.py graph --sizes 10000,100000                     options are passed on
 
@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-NAMES = ("graph", "bound", "kills", "search_overhead", "judge")
+NAMES = ("graph", "bound", "kills", "search_overhead", "judge", "throughput")
 
 
 def machine() -> dict[str, str]:

@@ -109,6 +109,8 @@ class Bench:
         """Processes that make a context and end, in parallel, over so many GPUs."""
         program = self._compiled(MAKE_A_CONTEXT)
         visible = [gpu.visible for gpu in find_gpus()[:gpus]]
+        if len(visible) < gpus:
+            raise ToolError(f"of {gpus} GPUs only {len(visible)} are there")
         for processes in PROCESSES:
             rate = self._rate(program, visible, processes)
             self._limit[gpus] = max(rate, self._limit.get(gpus, 0.0))
@@ -252,7 +254,10 @@ class Bench:
         )
         if done.returncode:
             raise ToolError(f"load_inline.py ended with {done.returncode}: {done.stdout[-200:]}")
-        yield json.loads(done.stdout.splitlines()[-1])
+        row = json.loads(done.stdout.splitlines()[-1])
+        if "load_s" not in row:
+            raise ToolError(f"torch: {row['torch']}")
+        yield row
 
 
 def seconds(call: Callable[[], Any]) -> tuple[float, Any]:

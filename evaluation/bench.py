@@ -67,7 +67,7 @@ def reserve(layout: Layout, defences: Defences) -> Reserved:
 
 
 class InputSets:
-    """Sets of inputs at the timing shape, by number, drawn when first asked for; shared by seats."""
+    """Sets of inputs at the timing shape, by number, drawn when asked for; shared by seats."""
 
     def __init__(self, problem: Problem, count: int, seed: int) -> None:
         self.count = count

@@ -5,7 +5,7 @@ its sums reordered (-O3 -march=native -ffast-math). They must lie at least 4 tim
 variant is the reference on inputs rounded to fewer bits, or, without float inputs, its result
 rounded so: 11 bits (fp16, tf32) below fp32, 4 bits (fp8) below those. At every shape it must lie at
 least 4 times outside for some distribution, or the problem declares `separates = false`. A shape
-where fewer bits change nothing does not count. The timing shape is looked at up to 64 MiB, with the
+where fewer bits change nothing does not count. The timing shape is looked at up to 16 MiB, with the
 inputs that timed calls have.
 
 Not covered: fp16's range; intermediates that only a candidate rounds; fp16 sums of a problem with
@@ -67,8 +67,8 @@ class Calibration:
         lower = "fp16" if problem.precision == "fp32" else "fp8"
         if not self.admits:
             return (
-                f"tolerance: the serial code's own rounding takes {self.honest:.2g} of it, a quarter"
-                ' is safe; declare the operations in a row: { rule = "conditioned", terms = ... }'
+                f"tolerance: the serial code's own rounding takes {self.honest:.2g} of it, 0.25 is"
+                ' safe; declare the operations in a row: { rule = "conditioned", terms = ... }'
             )
         if self.separates == problem.separates:
             return None

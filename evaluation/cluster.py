@@ -2,7 +2,8 @@
 
 Whoever has the token can run code on every host of the cluster, as Ray does not confine what it
 runs: the file is readable by its owner only, and is made by the head's host and copied to the
-others. Ray then asks for it at every connection (RAY_AUTH_MODE=token, Ray 2.52 or newer).
+others. Ray then asks for it at every connection (RAY_AUTH_MODE=token, Ray 2.52 or newer). A head
+listens on every interface, whatever it is told (seen with Ray 2.60).
 
 Not covered: encryption (Ray's TLS, a VPN or ssh tunnels do that); processes of Ray that are left
 when this program is killed with SIGKILL.
@@ -28,24 +29,25 @@ _END_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """How this host takes part: `head` starts a cluster, else it joins the one at `address`."""
+    """How this host takes part in a cluster: as its head, or as a part of the one at `join`."""
 
-    address: str
-    """HOST:PORT of the head; for the head itself, where it listens."""
-    head: bool
+    join: str | None = None
+    """HOST:PORT of the head; None: this is the head."""
+    port: int = 6379
+    """Where a head listens, on every interface: Ray does not let it be fewer."""
     judges: bool = True
     """Whether its devices judge; a host that only asks does not."""
 
     def command(self) -> list[str]:
         """What starts the node's processes and stays until they end."""
-        host, port = split(self.address)
-        where = ["--head", f"--node-ip-address={host}", f"--port={port}"]
-        idle = ["--num-cpus=0", "--num-gpus=0"]
+        if self.join is None:
+            part = ["--head", f"--port={self.port}", "--include-dashboard=false"]
+        else:
+            host, port = split(self.join)
+            part = [f"--address={host}:{port}"]
         return [
-            *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block"),
-            *(where if self.head else [f"--address={self.address}"]),
-            *(["--include-dashboard=false"] if self.head else []),
-            *([] if self.judges else idle),
+            *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *part),
+            *([] if self.judges else ["--num-cpus=0", "--num-gpus=0"]),
             "--disable-usage-stats",
         ]
 
@@ -67,11 +69,6 @@ def split(address: str) -> tuple[str, int]:
     if not host or not port.isdigit():
         raise BadInput(f"{address}: not HOST:PORT, e.g. 10.0.0.1:6379")
     return host, int(port)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this host can reach it."""
-    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def make_token(file: Path) -> None:
@@ -151,13 +148,17 @@ def serve(node: Node, token: Path) -> int:
         stdout=subprocess.DEVNULL,
         start_new_session=True,  # Ctrl-C reaches us; we end it
     )
-    ended = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = {
+        number: signal.signal(number, signal.default_int_handler)
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         return process.wait()
     except KeyboardInterrupt:
         return 0
     finally:
-        signal.signal(signal.SIGTERM, ended)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         _end(process)
 
 

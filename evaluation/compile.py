@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.complaints import trimmed
 from regraph_kg.evaluation.problem import C_TYPES, Problem
 from regraph_kg.evaluation.rules import Failure, Limits
 from regraph_kg.evaluation.toolchain import Cuda, Gcc
@@ -35,6 +36,10 @@ _SHARED = ("-fPIC", "-shared", "-w", "-Wl,--no-undefined", "-Wl,-z,now")
 _PLAIN_ERRORS = ("-fmax-errors=8", "-fdiagnostics-color=never", "-fno-diagnostics-show-caret")
 _LEAN = "-D_GLIBCXX_BITS_SPECFUN_H"
 """Leaves out a slow header that CUDA code rarely needs: 0.69 s instead of 0.94 s."""
+_SPECIAL = re.compile(
+    "assoc_|beta|bessel|neumann|ellint|expint|hermite|laguerre|legendre|riemann|sph_"
+)
+"""What that header declares: a reason to try again with it."""
 _WRAPPED = (
     *("cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cudaMallocPitch"),
     *("cudaMallocFromPoolAsync", "cudaFree", "cudaFreeAsync"),
@@ -76,7 +81,7 @@ class Compiler:
     def cuda(self, code: str, cuda: Cuda, arch: str) -> Path | Failure:
         """CUDA code with nvcc for one architecture, linked by g++ with wraps.cpp."""
         lean = self._cached(self._cuda_job(code, cuda, arch, (_LEAN,)))
-        if isinstance(lean, Failure):
+        if isinstance(lean, Failure) and _SPECIAL.search(code + lean.diagnosis):
             return self._cached(self._cuda_job(code, cuda, arch, ()))
         return lean
 
@@ -204,7 +209,9 @@ class Compiler:
         unfit = re.search(r"Unsupported gpu architecture.*|unsupported GNU version.*", errors)
         if unfit:
             raise ToolError(f"nvcc: {unfit[0][:200]}; install another CUDA toolkit")
-        return Failure(Outcome.COMPILE_FAILED, trimmed(errors))
+        sources = directory.glob("candidate.c[pu]*")
+        source = next((path.read_text(encoding="utf-8") for path in sources), "")
+        return Failure(Outcome.COMPILE_FAILED, trimmed(errors, source))
 
 
 def rejected(code: str) -> Failure | None:
@@ -224,17 +231,6 @@ def rejected(code: str) -> Failure | None:
     if assembler:
         return Failure(Outcome.REJECTED_SOURCE, f"not allowed: .{assembler[1]} in assembler")
     return None
-
-
-def trimmed(errors: str, limit: int = 1200) -> str:
-    """The compiler's complaints about the candidate's own lines, else its last words."""
-    lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    own = [
-        line
-        for line in lines
-        if re.search(r"candidate\.c(?:pp|u)[(:]\d+.*error|undefined reference|multiple defin", line)
-    ]
-    return "\n".join(dict.fromkeys(own or lines[-8:]))[:limit]
 
 
 def signature_header(problem: Problem) -> str:

@@ -29,6 +29,7 @@ from regraph_kg.evaluation.session import Session
 from regraph_kg.evaluation.spawn import Program
 from regraph_kg.evaluation.stop import StopRule
 from regraph_kg.evaluation.timing import Measured
+from regraph_kg.evaluation.verify import Flag
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import (
     Candidate,
@@ -174,9 +175,10 @@ class Judge:
         session = trial.session
         with session.candidate(program) as seat:
             with trial.stage("verify"):
-                failure = seat.worker.start or session.verify(seat, full=trial.grade == "full")
-            if failure:
-                return failure
+                seen = seat.worker.start or session.verify(seat, full=trial.grade == "full")
+            if isinstance(seen, Failure):
+                return seen
+            trial.flags = seen
             if trial.grade == "screening":
                 with trial.stage("time"):
                     return self._once(trial, seat)
@@ -276,7 +278,7 @@ class Judge:
         return report.model_copy(
             update=fields
             | self._accounted(trial, result)
-            | {"facts": report.facts | result.facts() | trial.profile}
+            | {"facts": report.facts | result.facts() | trial.facts()}
         )
 
     def _accounted(self, trial: "_Trial", result: Times) -> dict[str, object]:
@@ -302,6 +304,7 @@ class _Trial:
         self.session, self.candidate, self.grade = session, candidate, grade
         self.incumbent = incumbent
         self.profile: dict[str, str] = {}
+        self.flags: frozenset[Flag] = frozenset()
         self._start = time.perf_counter()
         self._stages: dict[str, float] = {}
 
@@ -313,6 +316,11 @@ class _Trial:
             yield
         finally:
             self._stages[name] = time.perf_counter() - start
+
+    def facts(self) -> dict[str, str]:
+        """What was seen besides times."""
+        flagged = {"flagged": ", ".join(sorted(self.flags))} if self.flags else {}
+        return self.profile | flagged
 
     def stages(self) -> dict[str, float]:
         """Seconds of each stage so far, and of the whole."""

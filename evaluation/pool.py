@@ -98,8 +98,8 @@ class PoolOptions:
 class JudgePool:
     """Judges of this host's devices, a context manager; an exception ends what is under way.
 
-    `devices`: GPUs for cuda, "cpu" for openmp; at least one. Raises `BadInput` where the GPUs are
-    not of one model: their times must not be compared.
+    `devices`: GPUs for cuda, "cpu" for openmp; at least one. Raises `ToolError` for a GPU that is
+    not there, `BadInput` where the GPUs are not of one model: their times must not be compared.
     """
 
     def __init__(
@@ -258,7 +258,10 @@ def _check(devices: Sequence[Device]) -> None:
     if not devices or len(set(devices)) < len(devices):
         raise BadInput(f"judges: give each device once, not {list(devices)}")
     indices = [device for device in devices if device != "cpu"]
-    models = {gpu.name for index, gpu in enumerate(_gpus()) if index in indices}
+    shown = _gpus()
+    if max(indices, default=-1) >= len(shown):
+        raise ToolError(f"GPU {max(indices)}: this machine shows {len(shown)}; give a lower number")
+    models = {gpu.name for index, gpu in enumerate(shown) if index in indices}
     if len(models) > 1:
         raise BadInput(
             f"judges: GPUs of several models ({', '.join(sorted(models))}), whose times must not be"

@@ -84,7 +84,8 @@ def first_finding(
 ) -> str | None:
     """The first finding at one shape, at most 400 characters; None where there is none.
 
-    `sizes` is the shape, a small one of the problem's own unless given. Raises `BadInput` where the problem's inputs.py fails, nothing for the tool.
+    `sizes` is the shape, a small one of the problem's own unless given. Raises `BadInput` where the
+    problem's inputs.py fails, nothing for the tool.
     """
     end = time.monotonic() + subject.seconds
     with contextlib.suppress(ToolError):

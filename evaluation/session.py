@@ -27,7 +27,7 @@ from regraph_kg.evaluation.seat import Plan, Rules, Seat
 from regraph_kg.evaluation.spawn import Program, Surroundings
 from regraph_kg.evaluation.stop import StopRule, half_width, summarise
 from regraph_kg.evaluation.timing import SLEEPING, SPINNING, Measured, Method, measure
-from regraph_kg.evaluation.verify import check_shapes, plan
+from regraph_kg.evaluation.verify import Flag, check_shapes, plan
 from regraph_kg.models.evaluation import Outcome
 
 _BASELINE_SECONDS = 120.0
@@ -125,9 +125,9 @@ class Session:
             if not seat.is_taken:
                 seat.vacate()
 
-    def verify(self, seat: Seat, *, full: bool) -> Failure | None:
-        """Check a loaded candidate at the check shapes."""
-        return seat.verification.check(seat.worker, self._cases(full))
+    def verify(self, seat: Seat, *, full: bool) -> Failure | frozenset[Flag]:
+        """Check a loaded candidate at the check shapes; what else was seen where it is right."""
+        return seat.verification.examine(seat.worker, self._cases(full))
 
     def time(
         self, seat: Seat, rule: StopRule, call_seconds: float, *, quiet: bool

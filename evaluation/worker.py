@@ -32,6 +32,7 @@ that is neither x86_64 nor aarch64, capabilities are kept and there is no seccom
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import platform
@@ -176,7 +177,7 @@ CUDA_READS = (
 DRIVER_LIBRARIES = ("libcuda", "libnvidia", "libInterceptor", "libsanitizer", "libTreeLauncher")
 """Libraries whose folders a GPU's driver, runtime or sanitizer loads more from."""
 KEPT_OPEN = 200
-"""First of the descriptors that keep the kernel from forgetting an inode in /proc and its rule."""
+"""From here on: descriptors that keep the kernel from forgetting an inode in /proc and its rule."""
 
 LOAD, JUMP_EQUAL, JUMP_SET, JUMP_AT_LEAST, RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000
@@ -250,11 +251,10 @@ def close_files(libc: ctypes.CDLL, cuda: bool) -> int:
     ruleset = libc.syscall(CREATE_RULESET_CALL, struct.pack("<QQQ", handled, tcp, scopes), 24, 0)
     if ruleset < 0:
         return 0
-    kept = KEPT_OPEN
     for path, rights in openable(cuda):
         descriptor = permit(libc, ruleset, path, rights & handled)
         if descriptor is not None and path.startswith("/proc"):
-            kept = os.dup2(descriptor, kept, inheritable=False) + 1
+            fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, KEPT_OPEN)
         if descriptor is not None:
             os.close(descriptor)
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)  # landlock asks for it

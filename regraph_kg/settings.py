@@ -1,6 +1,7 @@
 """Settings, read once from the environment (REGRAPH_*) and `regraph.toml`; flags override both."""
 
 from pathlib import Path
+from typing import Literal
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError
@@ -34,6 +35,10 @@ class Settings(BaseSettings):
     """The embedded store ends by itself after this long without a client."""
     data_dir: Path = Path(platformdirs.user_data_dir("regraph"))
     cache_dir: Path = Path(platformdirs.user_cache_dir("regraph"))
+    gpu: int = Field(default=0, ge=0)
+    """Which GPU judges, as CUDA counts those it may see."""
+    isolation: Literal["fresh", "shared"] = "fresh"
+    """"fresh": a process for each candidate; "shared": one for many, only for code you trust."""
     corpus: Path = Path("corpus")
     """Folder with problems/, trajectories/, recorded/ and techniques.json."""
     model: str = "recorded"

@@ -23,22 +23,33 @@ def evaluate(
         Literal["screening", "full"],
         typer.Option(help="full: more inputs, three fresh workers in turn with the serial code."),
     ] = "screening",
+    against: Annotated[
+        Path | None,
+        typer.Option(help="Other code: is CANDIDATE faster? Fresh workers of both, in turn."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report.")] = False,
 ) -> None:
     """Compile, run, verify and time CANDIDATE; say how it compares with the serial code.
 
-    Exit code 0: it passed; 1: it failed, and the diagnosis says why.
+    Exit code 0: it passed, and is faster than --against where that is given; 1: it failed, and the
+    diagnosis says why, or it is not faster.
     """
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
     settings = read_settings()
     judged = wiring.find_problem(settings, problem)
-    code = _read(candidate)
+    code = Candidate(target, _read(candidate))
+    other = Candidate(target, _read(against)) if against else None
+    found = None
     with wiring.open_judge(settings, grade) as judge:
-        report = judge.evaluate(Candidate(target, code), judged)
-    typer.echo(report.model_dump_json(indent=2) if as_json else _text(report))
-    if not report.passed:
+        report = judge.evaluate(code, judged)
+        typer.echo(report.model_dump_json(indent=2) if as_json else _text(report))
+        if other and report.passed:
+            found = judge.compare(code, other, judged)
+    if found:
+        typer.echo(f"against    {against}: {found.verdict}: {found.reason}", err=as_json)
+    if not report.passed or (found and found.verdict != "faster"):
         raise typer.Exit(1)
 
 

@@ -16,8 +16,8 @@ Token = Annotated[
     typer.Option(help="File with the cluster's token.", show_default="worker-token in the data"),
 ]
 _OPEN = (
-    "warning: {host} can be reached from outside, and nothing that Ray sends is encrypted;"
-    " whoever has the token can run code here. Use a private network, a VPN or ssh tunnels."
+    "warning: Ray listens on every interface of this host, and what it sends is not encrypted;"
+    " whoever has the token can run code here. Keep it in a private network or a VPN."
 )
 
 
@@ -28,10 +28,7 @@ def worker(
     join: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Join the cluster of this head.")
     ] = None,
-    listen: Annotated[
-        str,
-        typer.Option(metavar="HOST:PORT", help="Where the head listens; loopback unless given."),
-    ] = "127.0.0.1:6379",
+    port: Annotated[int, typer.Option(help="Port of the head.")] = 6379,
     judge: Annotated[
         bool, typer.Option("--judge/--ask-only", help="Whether this host's devices judge.")
     ] = True,
@@ -48,18 +45,16 @@ def worker(
 
     if head == (join is not None):
         raise BadInput("worker: give --head, or --join HOST:PORT (see regraph worker --help)")
-    address = join or listen
-    host, _ = cluster.split(address)
-    node = cluster.Node(address, head=head, judges=judge)
     file = token or _token()
     cluster.library()
-    if head:
+    if join is None:
         cluster.make_token(file)
-        if not cluster.is_loopback(host):
-            typer.echo(_OPEN.format(host=host), err=True)
-        typer.echo(f"head at {address}; its token is in {file}; Ctrl-C ends it")
+        typer.echo(_OPEN, err=True)
+        typer.echo(f"head at port {port}; its token is in {file}; Ctrl-C ends it")
     else:
-        typer.echo(f"joining {address}; Ctrl-C leaves it")
+        cluster.split(join)
+        typer.echo(f"joining {join}; Ctrl-C leaves it")
+    node = cluster.Node(join, port, judge)
     code = cluster.serve(node, file)
     if code:
         raise ToolError(f"Ray: ended with exit code {code}; its logs are in /tmp/ray")

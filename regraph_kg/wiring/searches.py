@@ -27,7 +27,7 @@ def open_judge(settings: Settings, grade: Literal["screening", "full"] = "screen
     """The judge of this machine; a context manager."""
     from regraph_kg.evaluation.evaluate import Judge  # noqa: PLC0415
 
-    return Judge(settings.cache_dir, grade=grade)
+    return Judge(settings.cache_dir, grade=grade, isolation=settings.isolation, gpu=settings.gpu)
 
 
 def find_problem(settings: Settings, name: str) -> "Problem":

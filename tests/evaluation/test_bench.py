@@ -23,7 +23,9 @@ def held_in_the_end(problem: Problem, seed: int, most: int) -> list[int]:
     reserved = reserve(layout, Defences())
     arena = layout.build()
     try:
-        bench = Bench(arena, reserved, InputSets(problem, len(reserved.inputs), seed), seed, Defences())
+        bench = Bench(
+            arena, reserved, InputSets(problem, len(reserved.inputs), seed), seed, Defences()
+        )
         bench.draw(7)
         assert len(bench.draw(most, closing=True)) <= max(most, len(reserved.slots))
         return [case.seed for case, _ in bench.witnesses(99)]

@@ -75,7 +75,7 @@ def test_bad_input_is_one_line_and_exit_2(run: Run, source: Callable[[str], str]
         assert done.returncode == 2, done.stdout + done.stderr
         assert says in done.stderr
         assert len(done.stderr.splitlines()) == 1
-    assert "scale, total" in run("nowhere", good).stderr
+    assert "scale, spmv, total" in run("nowhere", good).stderr
 
 
 def test_a_missing_compiler_is_exit_3(
@@ -102,3 +102,22 @@ def test_the_judge_runs_alone(cache: Path, source: Callable[[str], str]) -> None
         check=True,
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_faster_of_two_codes_is_named(run: Run, source: Callable[[str], str]) -> None:
+    own = source(RIGHT)
+    other = Path(own).with_name("other.cpp")
+    other.write_text(scale_source(RIGHT))
+    done = run("scale", own, "--against", str(other))
+    assert done.returncode == 1, "equal code is not faster"
+    if "unstable_timing" not in done.stdout:
+        assert "against    " in done.stdout
+
+
+def test_other_code_that_is_not_there_is_said_before_anything_runs(
+    run: Run, source: Callable[[str], str]
+) -> None:
+    done = run("scale", source(RIGHT), "--against", "nothing.cpp")
+    assert done.returncode == 2
+    assert "nothing.cpp: No such file" in done.stderr
+    assert done.stdout == ""

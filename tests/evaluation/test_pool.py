@@ -107,6 +107,8 @@ def test_a_target_without_device_and_devices_given_twice_are_refused(
 ) -> None:
     with pytest.raises(ToolError, match="no device for target cuda"):
         pool.submit(Work(Candidate("cuda", ""), PROBLEM))
+    with pytest.raises(ToolError, match="GPU 99"):
+        JudgePool(cache, [99])
     with pytest.raises(BadInput, match="each device once"):
         JudgePool(cache, ["cpu", "cpu"])
 
