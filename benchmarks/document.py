@@ -127,6 +127,7 @@ RATES = {
     "candidates": "{candidates}",
     "candidates/s": "{per_second}",
     "of the limit": "{of_limit}",
+    "times one GPU": "{scaling}",
     "median of verify / time, s": "{verify_s:.3f} / {time_s:.3f}",
     "outcomes": "{outcomes}",
 }

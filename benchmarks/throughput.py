@@ -6,7 +6,7 @@ Every isolated candidate needs a CUDA context of its own, which the driver makes
 other: `contexts` is how many a second it makes for 1 to 8 processes, the best of which is the
 limit. `isolated`, `shared` and `full` are candidates a second through the pool, one judge a GPU,
 their source texts different and compiled before; "scaling" is against one GPU. `agreement` sets
-times from the pool beside those of the same candidates judged one by one, with a second between
+times from the pool beside those of the same candidates judged one by one, with pauses between
 them, on a GPU where nothing else happens; "again" is the second of two such runs beside the first.
 `verdict` is the time from a source text to its report: with nothing compiled, and with an open
 judge and a new text. `inline` is torch's load_inline with one of these kernels (load_inline.py).
@@ -46,7 +46,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport
 
 HERE = Path(__file__).parent
 PROCESSES = (1, 2, 3, 4, 8)
-PAUSE_SECONDS = 1.0
+PAUSE_SECONDS = 0.6
 """Between candidates judged one by one: the next worker is warm by then."""
 MAKE_A_CONTEXT = """
 #include <cuda_runtime_api.h>
@@ -74,7 +74,7 @@ class Extent:
         return problem.model_copy(update={"sizes": sizes})
 
 
-WHOLE = Extent(60, 8, 12, 10, 3.0, small=False)
+WHOLE = Extent(60, 5, 9, 10, 3.0, small=False)
 SMALL = Extent(4, 1, 2, 2, 0.3, small=True)
 
 
@@ -104,6 +104,7 @@ class Bench:
         self._cache, self._subjects, self._extent = cache, subjects, extent
         self._machine = Machine(cache, Rules(0, Defences(), Limits()), 0)
         self._limit: dict[int, float] = {}
+        self._with_one_gpu: dict[tuple[str, str, str], float] = {}
 
     def contexts(self, gpus: int) -> Iterator[dict[str, Any]]:
         """Processes that make a context and end, in parallel, over so many GPUs."""
@@ -167,9 +168,14 @@ class Bench:
                 self._open_everywhere(pool, subject, gpus)
                 taken, reports = seconds(lambda pool=pool, works=works: list(pool.map(works)))
             rate = len(works) / taken
+            same = (subject.problem.name, options.isolation, options.grade)
+            if gpus == 1:
+                self._with_one_gpu[same] = rate
+            alone = self._with_one_gpu.get(same)
             row = {
                 "gpus": gpus,
                 "problem": subject.problem.name,
+                "scaling": round(rate / alone, 2) if alone else None,
                 "isolation": options.isolation,
                 "grade": options.grade,
                 "candidates": len(works),

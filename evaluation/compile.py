@@ -11,15 +11,17 @@ search path offers.
 
 import codecs
 import contextlib
-import errno
 import functools
 import hashlib
+import math
 import os
 import re
-import resource
+import shutil
 import signal
+import stat
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,8 +50,15 @@ _WRAPPED = (
 )
 """What wraps.cpp stands in for."""
 _OUTPUT_BYTES = 256 * 2**20
-_MEMORY_BYTES = 16 * 2**30
+_MEMORY_BYTES, _LEAST_MEMORY_BYTES = 16 * 2**30, 2 * 2**30
+_CPU_GRACE_SECONDS = 5
+_KILLED = re.compile(r"died due to signal 9\b|Killed signal terminated")
+"""What nvcc and g++ say when a program that they run got SIGKILL."""
 _SOURCE_BYTES = 2**20
+_ROOM_BYTES = 64 * 2**20
+_FULL = re.compile("No space left on device|Disk quota exceeded")
+_UNFIT = re.compile("Unsupported gpu architecture.*|unsupported GNU version.*")
+_FOLDER, _STALE_SECONDS = "regraph-compile-", 3600.0
 _HARNESS = Path(__file__).with_name("harness")
 
 
@@ -67,6 +76,7 @@ class Compiler:
 
     def __init__(self, cache: Path, gcc: Gcc, limits: Limits) -> None:
         self._cache, self._gcc, self._limits = cache, gcc, limits
+        sweep(cache)
 
     def host(self, code: str, flags: Sequence[str]) -> Path | Failure:
         """C++ code with g++ and these flags besides the common ones."""
@@ -144,7 +154,7 @@ class Compiler:
             return entry
         try:
             self._cache.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix="regraph-compile-") as directory:
+            with tempfile.TemporaryDirectory(prefix=_FOLDER) as directory:
                 return self._build(job, Path(directory), entry)
         except OSError as error:
             raise ToolError(
@@ -171,47 +181,116 @@ class Compiler:
         return entry
 
     def _run(self, command: tuple[str, ...], directory: Path) -> Failure | None:
-        """One compiler process in its own group, limited; its errors trimmed to the candidate's."""
-        said = directory / "said"
-        with said.open("wb") as output:
-            process = subprocess.Popen(
-                command,
-                cwd=directory,
-                env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C", "TMPDIR": str(directory)},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
+        """One compiler process; its errors trimmed to the candidate's."""
+        kills = _oom_kills()
+        code, errors = self._execute(command, directory)
+        if code == 0:
+            return None
+        if code is None:
+            seconds = self._limits.compile_seconds
+            return Failure(Outcome.COMPILE_FAILED, f"the compiler needs more than {seconds:.0f} s")
+        if code == -signal.SIGKILL or (_KILLED.search(errors) and _oom_kills() > kills):
+            raise ToolError(
+                f"{Path(command[0]).name}: killed, most likely for lack of memory, though held to"
+                f" {_memory_bytes() / 2**30:.0f} GiB; end other programs or compile fewer at once"
             )
-        for limit, value in (
-            (resource.RLIMIT_FSIZE, _OUTPUT_BYTES),
-            (resource.RLIMIT_AS, _MEMORY_BYTES),
-        ):
-            with contextlib.suppress(ProcessLookupError):
-                resource.prlimit(process.pid, limit, (value, value))
+        self._require_machine(command, directory, errors)
+        sources = directory.glob("candidate.c[pu]*")
+        source = next((path.read_text(encoding="utf-8") for path in sources), "")
+        return Failure(Outcome.COMPILE_FAILED, trimmed(errors, source))
+
+    def _require_machine(self, command: tuple[str, ...], directory: Path, errors: str) -> None:
+        """Raise where the disk is full or the toolkit unfit.
+
+        A source can make a compiler print anything (#error, #line), so that what it says is looked
+        into: room on the disk is tried, and an empty source compiled.
+        """
+        if _FULL.search(errors):
+            with tempfile.TemporaryFile(dir=directory) as file:
+                os.posix_fallocate(file.fileno(), 0, _ROOM_BYTES)
+        unfit = _UNFIT.search(errors)
+        if unfit:
+            innocent = directory / "innocent"
+            innocent.mkdir()
+            for name in command:
+                if name.endswith((".cu", ".cpp")):
+                    (innocent / name).touch()
+            if self._execute(command, innocent)[0]:
+                raise ToolError(f"nvcc: {unfit[0][:200]}; install another CUDA toolkit")
+
+    def _execute(self, command: tuple[str, ...], directory: Path) -> tuple[int | None, str]:
+        """Exit code of a process in its own group, limited, and what it says; None: too slow."""
+        said = os.memfd_create("said")  # not on the disk, which may be full
         try:
-            code = process.wait(self._limits.compile_seconds)
+            code = self._exit_code(command, directory, said)
+            return code, os.pread(said, 2**16, 0).decode(errors="replace")
+        finally:
+            os.close(said)
+
+    def _exit_code(self, command: tuple[str, ...], directory: Path, said: int) -> int | None:
+        process = subprocess.Popen(
+            ("/bin/sh", "-c", self._limited(), "sh", *command),
+            cwd=directory,
+            env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C", "TMPDIR": str(directory)},
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
+        try:
+            return process.wait(self._limits.compile_seconds)
         except subprocess.TimeoutExpired:
-            return Failure(
-                Outcome.COMPILE_FAILED,
-                f"the compiler needs more than {self._limits.compile_seconds:.0f} s",
-            )
+            return None
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        if code == 0:
-            return None
-        with said.open("rb") as text:
-            errors = text.read(2**16).decode(errors="replace")
-        if "No space left on device" in errors:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        unfit = re.search(r"Unsupported gpu architecture.*|unsupported GNU version.*", errors)
-        if unfit:
-            raise ToolError(f"nvcc: {unfit[0][:200]}; install another CUDA toolkit")
-        sources = directory.glob("candidate.c[pu]*")
-        source = next((path.read_text(encoding="utf-8") for path in sources), "")
-        return Failure(Outcome.COMPILE_FAILED, trimmed(errors, source))
+
+    def _limited(self) -> str:
+        """Limits, then the command: set from outside, they would miss what it starts at once.
+
+        The limit on CPU time ends a compiler whose judge was killed.
+        """
+        seconds = math.ceil(self._limits.compile_seconds)
+        return (
+            f"ulimit -f {_OUTPUT_BYTES // 512}; ulimit -v {_memory_bytes() // 1024};"
+            f' ulimit -St {seconds}; ulimit -Ht {seconds + _CPU_GRACE_SECONDS}; exec "$@"'
+        )
+
+
+def _oom_kills() -> int:
+    """How many processes the kernel has killed for want of memory since it was booted."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
+        return int(found[1]) if found else 0
+    return 0
+
+
+@functools.cache
+def _memory_bytes() -> int:
+    """Address space of one compiler: a greedy source meets it before the machine's memory ends.
+
+    So that a compiler which the kernel killed was not killed for its own candidate's greed.
+    """
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with contextlib.suppress(OSError, ValueError):  # no control group, or no limit ("max")
+        machine = min(machine, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return max(_LEAST_MEMORY_BYTES, min(_MEMORY_BYTES, machine // 2))
+
+
+def sweep(cache: Path) -> None:
+    """Remove what compilations left behind whose judge was killed: only what has an hour's age."""
+    folders = Path(tempfile.gettempdir()).glob(f"{_FOLDER}{'[a-z0-9_]' * 8}")
+    drafts = cache.glob(f"tmp{'[a-z0-9_]' * 8}")
+    for path in (*folders, *drafts):
+        with contextlib.suppress(OSError):
+            found = path.lstat()
+            if found.st_uid != os.getuid() or time.time() - found.st_mtime < _STALE_SECONDS:
+                continue
+            if stat.S_ISDIR(found.st_mode):
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
 
 
 def rejected(code: str) -> Failure | None:

@@ -268,7 +268,7 @@ class Fleet:
         except (ray.exceptions.RayError, ToolError) as error:
             ray.kill(actor)
             with self._changed:
-                self.turned_away[name] = f"{type(error).__name__}: {error}".splitlines()[0]
+                self.turned_away[name] = str(error).strip().splitlines()[-1]
                 self._changed.notify_all()
             return
         self._use(_Host(node["NodeID"], name, actor), targets, about.devices)

@@ -134,7 +134,10 @@ class Machine:
         """Toolkit and GPU. Raises `ToolError` where there is none: cuda never scores then."""
         if self._gpu_tools is None:
             self._gpu_tools = (find_cuda(), find_gpu(self._gpu_index))
-            self._health = Health(self._gpu_tools[0], self._gpu_tools[1].visible)
+            cuda, gpu = self._gpu_tools
+            monitor = open_gpu(gpu.visible)
+            seen = monitor.uncorrected_errors if isinstance(monitor, GpuMonitor) else None
+            self._health = Health(cuda, gpu.visible, seen)
         return self._gpu_tools
 
     def rules(self, target: Target) -> Rules:

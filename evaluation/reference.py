@@ -21,6 +21,7 @@ Sums of products of small integers that no order of adding can round must be exa
 Not covered: outputs of the timing shape above 64 MiB, where the problem declares a cheap check.
 """
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +47,7 @@ from regraph_kg.evaluation.problem import (
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
 from regraph_kg.evaluation.spawn import Program
 from regraph_kg.evaluation.supervisor import Worker
+from regraph_kg.models.evaluation import Outcome
 
 Array = NDArray[Any]
 
@@ -128,7 +130,11 @@ class Runner:
 
     def _require(self, failure: Failure | None) -> None:
         if failure:
-            raise BadInput(f"problem {self._problem.name}: {self._name} fails: {failure.diagnosis}")
+            late = failure.outcome is Outcome.TIMED_OUT
+            remedy = "; make the shape smaller, or this code faster" if late else ""
+            raise BadInput(
+                f"problem {self._problem.name}: {self._name} fails: {failure.diagnosis}{remedy}"
+            )
 
 
 class References:
@@ -179,7 +185,9 @@ class References:
 
     def _compute(self, case: Case) -> dict[str, Expected]:
         problem, made = self._problem, self.given(case)
+        start = time.perf_counter()
         values = self.run(case, made)
+        self._require_patience(case, time.perf_counter() - start, values, made)
         deviations = self._deviations(case, made, values)
         truths: dict[str, Expected] = {}
         for arg in problem.outputs:
@@ -198,6 +206,18 @@ class References:
         at = cheap.sample(truth.values.size, case.seed)
         allowed = np.broadcast_to(truth.tolerance, truth.values.shape).reshape(-1)[at]
         return Truth(truth.values.reshape(-1)[at], allowed, at)
+
+    def _require_patience(
+        self, case: Case, seconds: float, values: Mapping[str, Array], made: Mapping[str, Array]
+    ) -> None:
+        """The runs that follow take as long as the first: said before them, not after minutes."""
+        runs = 1 + self._condition_runs(values, sum(array.size for array in made.values()))
+        if runs * seconds > _PATIENCE_SECONDS:
+            raise BadInput(
+                f"problem {self._problem.name}: {_REFERENCE} takes {seconds:.3g} s at"
+                f" {shape_text(case.sizes)}, and is run {runs} times: make that shape smaller (the"
+                " serial code should take 0.1 to 2 s at the timing shape)"
+            )
 
     def _deviations(
         self, case: Case, made: Mapping[str, Array], values: Mapping[str, Array]

@@ -93,9 +93,9 @@ class Session:
         """A seat whose worker is to load the program; meanwhile the next workers warm up."""
         seat = self._warm_seat(program) or self._cold_seat(program)
         seat.is_taken = True
-        seat.worker.assign(program)
-        self.warm_up(program)
         try:
+            seat.worker.assign(program)
+            self.warm_up(program)
             seat.worker.wait_until_ready()
             seat.worker.sweep_seconds = self._sweep(seat)
             yield seat
@@ -271,6 +271,7 @@ class Session:
             return result
         what = {
             Outcome.NONDETERMINISTIC: "serial.cpp differs from run to run",
+            Outcome.TIMED_OUT: "serial.cpp takes too long (make the sizes smaller)",
             Outcome.WRONG_ANSWER: "serial.cpp fails its own check (tolerance, or reference.cpp?)",
         }.get(result.outcome, "serial.cpp fails")
         raise BadInput(f"problem {self.problem.name}: {what}: {result.diagnosis}")

@@ -63,24 +63,28 @@ class Start:
 
     def process(self, files: Sequence[int], output: int) -> subprocess.Popen[bytes]:
         """Start it; `files` and the shared memory are all it inherits, `output` is its stdout."""
-        return subprocess.Popen(
-            self._command(),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=self._environment(),
-            pass_fds=(self.arena.fd, *files),
-            start_new_session=True,
-        )
+        nowhere = _nowhere()
+        try:
+            return subprocess.Popen(
+                self._command(nowhere),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=self._environment(),
+                pass_fds=(self.arena.fd, nowhere, *files),
+                start_new_session=True,
+            )
+        finally:
+            os.close(nowhere)
 
-    def _command(self) -> list[str]:
+    def _command(self, nowhere: int) -> list[str]:
         orders = {
             "descriptor": self.arena.fd,
             "bytes": self.arena.nbytes,
             "harness": str(self.program.harness),
             "entry": self.program.entry,
             "parent": 0 if self.where.prefix else os.getpid(),
-            "directory": tempfile.mkdtemp(prefix="regraph-"),
+            "directory": nowhere,
             "memory": self._memory(),
             "cpu_seconds": _CPU_SECONDS * self.threads,
             "sandbox": self.defences.sandbox,
@@ -112,3 +116,12 @@ class Start:
             "CUDA_CACHE_DISABLE": "1",
             "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         }
+
+
+def _nowhere() -> int:
+    """Descriptor of a folder that exists no more: nothing can be made in it, or left."""
+    path = tempfile.mkdtemp(prefix="regraph-")
+    try:
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    finally:
+        os.rmdir(path)

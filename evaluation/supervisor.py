@@ -150,7 +150,10 @@ class Worker:
         if failure:
             self.kill()
             said = self._arena.control.message.decode(errors="replace")
-            raise ToolError(f"worker: it ended before it was ready: {said or failure.diagnosis}")
+            raise ToolError(
+                f"worker: it ended before it was ready: {said or failure.diagnosis};"
+                " regraph doctor looks for the cause"
+            )
 
     def call(self, rows: Sequence[int], seconds: float) -> Elapsed | Failure:
         """Call the prepared `rows` in order, within `seconds` for all of them."""

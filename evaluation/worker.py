@@ -192,7 +192,7 @@ class Orders:
     harness: str
     entry: str
     parent: int
-    directory: str
+    directory: int
     memory: int
     cpu_seconds: int
     sandbox: bool
@@ -209,8 +209,8 @@ def main(orders: Orders) -> None:
     libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
     if orders.parent and os.getppid() != orders.parent:  # it died before the line above
         sys.exit(1)
-    os.chdir(orders.directory)
-    os.rmdir(orders.directory)
+    os.fchdir(orders.directory)
+    os.close(orders.directory)
     harness = ctypes.CDLL(orders.harness)
     if orders.profiler and harness.regraph_profiled(orders.profiler.encode()):
         sys.exit("harness: cannot load the profiler")

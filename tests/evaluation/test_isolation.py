@@ -7,7 +7,6 @@ import resource
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -288,7 +287,7 @@ def orders(stub: Path, **changed: object) -> str:
         "harness": str(stub),
         "entry": "none",
         "parent": os.getpid(),
-        "directory": tempfile.mkdtemp(),
+        "directory": -1,
         "memory": 0,
         "cpu_seconds": 60,
         "sandbox": True,
@@ -301,9 +300,11 @@ def orders(stub: Path, **changed: object) -> str:
 
 @pytest.mark.parametrize("on", [True, False])
 def test_threads_of_the_driver_are_confined_as_well(stub: Path, on: bool) -> None:
-    text = orders(stub, sandbox=on, landlock=on, namespaces=on)
+    folder = os.open(stub.parent, os.O_RDONLY)
+    text = orders(stub, directory=folder, sandbox=on, landlock=on, namespaces=on)
     command = [sys.executable, "-I", "-S", "-B", str(WORKER), text]
-    run = subprocess.run(command, timeout=30, check=False, capture_output=True)
+    run = subprocess.run(command, pass_fds=(folder,), timeout=30, check=False, capture_output=True)
+    os.close(folder)
     assert run.returncode == (0 if on else 1), run.stderr
 
 

@@ -20,7 +20,7 @@ from regraph_kg.evaluation.problem import load_problem
 from regraph_kg.evaluation.process import JudgeProcess, Orders
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
-from .conftest import SOON, passed, problem_named, scale_source
+from .conftest import HERE, SOON, passed, problem_named, scale_source
 from .test_fake_cuda import FROM_HOST, KERNEL
 
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
@@ -168,6 +168,43 @@ def test_judge_processes_ignore_ctrl_c_and_die_with_their_parent(
         parent.kill()
         parent.wait()
         until(lambda: not is_alive(child))
+
+
+def test_ctrl_c_ends_the_pool_without_a_word_from_its_processes(
+    cache: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "interrupted.py"
+    script.write_text(
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from regraph_kg.evaluation.docket import Work\n"
+        "from regraph_kg.evaluation.pool import JudgePool\n"
+        "from regraph_kg.evaluation.problem import load_problem\n"
+        "from regraph_kg.models.evaluation import Candidate\n"
+        "if __name__ == '__main__':\n"
+        f"    problem = load_problem(Path({str(HERE / 'problems' / 'scale')!r}))\n"
+        f"    codes = [{scale_source(RIGHT)!r} + f'// c{{n}}' for n in range(30)]\n"
+        "    try:\n"
+        f"        with JudgePool(Path({str(cache)!r}), ['cpu']) as pool:\n"
+        "            works = [Work(Candidate('openmp', c), problem) for c in codes]\n"
+        "            for _ in pool.map(works):\n"
+        "                print('under way', flush=True)\n"
+        "    except KeyboardInterrupt:\n"
+        "        sys.exit(7)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "under way\n"
+        os.killpg(parent.pid, signal.SIGINT)  # as a terminal does: to all of them
+        _, said = parent.communicate(timeout=SOON_DONE)
+        assert parent.returncode == 7, said
+        assert said == ""
 
 
 def _die(_: Orders) -> None:
