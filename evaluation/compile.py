@@ -57,9 +57,20 @@ _KILLED = re.compile(r"died due to signal 9\b|Killed signal terminated")
 _SOURCE_BYTES = 2**20
 _ROOM_BYTES = 64 * 2**20
 _FULL = re.compile("No space left on device|Disk quota exceeded")
+_TAKEN = "not allowed: a function of the CUDA runtime or a name of the judge's as its own: "
+_SYMBOLS = (
+    *("/bin/sh", "-c"),
+    "nm -g candidate.o >symbols || exit;"
+    " taken=$(sed -nE '/ [TDBRVWC] (__)?cuda[A-Z]|regraph_|__real_|__wrap_/s/.* //p' symbols);"
+    f' test -z "$taken" || {{ echo "{_TAKEN}"$taken; exit 1; }}',
+)
+"""Wraps.cpp calls the runtime by name: a candidate's own cudaMemcpy would disarm it."""
 _UNFIT = re.compile("Unsupported gpu architecture.*|unsupported GNU version.*")
 _FOLDER, _STALE_SECONDS = "regraph-compile-", 3600.0
 _HARNESS = Path(__file__).with_name("harness")
+
+
+Command = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +78,7 @@ class Job:
     """One compilation: file name -> text, and the commands that make `out.so` of them."""
 
     files: dict[str, str]
-    commands: tuple[tuple[str, ...], ...]
+    commands: tuple[Command, ...]
     key: tuple[str, ...]
 
 
@@ -88,11 +99,19 @@ class Compiler:
         )
         return self._cached(job)
 
-    def cuda(self, code: str, cuda: Cuda, arch: str) -> Path | Failure:
-        """CUDA code with nvcc for one architecture, linked by g++ with wraps.cpp."""
-        lean = self._cached(self._cuda_job(code, cuda, arch, (_LEAN,)))
-        if isinstance(lean, Failure) and _SPECIAL.search(code + lean.diagnosis):
-            return self._cached(self._cuda_job(code, cuda, arch, ()))
+    def cuda(self, code: str, cuda: Cuda, arch: str, *, own_symbols: bool = True) -> Path | Failure:
+        """CUDA code with nvcc for one architecture, linked by g++ with wraps.cpp.
+
+        `own_symbols`: it may define functions of the runtime and use wraps.cpp's names as its own.
+        """
+        checks = () if own_symbols else (_SYMBOLS,)
+        lean = self._cached(self._cuda_job(code, cuda, arch, ((_LEAN,), checks)))
+        if not isinstance(lean, Failure):
+            return lean
+        if _TAKEN in lean.diagnosis and checks:
+            return Failure(Outcome.REJECTED_SOURCE, lean.diagnosis)
+        if _SPECIAL.search(code + lean.diagnosis):
+            return self._cached(self._cuda_job(code, cuda, arch, ((), checks)))
         return lean
 
     def harness(self, problem: Problem, cuda: Cuda | None = None, arch: str = "") -> Path:
@@ -134,7 +153,10 @@ class Compiler:
             *("-Xcompiler=-fPIC", *extra, "-c", f"{name}.cu", "-o", f"{name}.o"),
         )
 
-    def _cuda_job(self, code: str, cuda: Cuda, arch: str, extra: tuple[str, ...]) -> Job:
+    def _cuda_job(
+        self, code: str, cuda: Cuda, arch: str, how: tuple[Sequence[str], Sequence[Command]]
+    ) -> Job:
+        extra, checks = how
         compile_ = self._nvcc(cuda, arch, "candidate", extra)
         gcc = str(self._gcc.path)
         wraps = (gcc, "-std=c++17", "-O2", "-fPIC", f"-I{cuda.include}", "-c", "wraps.cpp")
@@ -143,7 +165,7 @@ class Compiler:
         link = (gcc, *_SHARED, *objects, *wrapped, *_runtime_flags(cuda), "-o", "out.so")
         return Job(
             {"candidate.cu": code, "wraps.cpp": _text("wraps.cpp")},
-            (compile_, wraps, link),
+            (compile_, *checks, wraps, link),
             (self._gcc.version, cuda.version, _cpu_features()),
         )
 

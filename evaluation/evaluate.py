@@ -92,6 +92,11 @@ class Judge:
         while self._sessions:
             self._sessions.popitem()[1].close()
 
+    def rest(self) -> None:
+        """End the workers that wait for a next candidate, and free the GPU memory they hold."""
+        for session in self._sessions.values():
+            session.cool_down()
+
     def device(self, target: Target) -> str:
         """Statistics key: GPU model for cuda, CPU model and threads for openmp."""
         return self._machine.device(target)

@@ -105,7 +105,8 @@ class Machine:
             return failure
         if candidate.target == "cuda":
             cuda, gpu = self._cuda()
-            built = self._compiler.cuda(candidate.code, cuda, gpu.arch)
+            trusted = not self._rules.defences.source_rules
+            built = self._compiler.cuda(candidate.code, cuda, gpu.arch, own_symbols=trusted)
             harness = self._compiler.harness(problem, cuda, gpu.arch)
         else:
             built = self._compiler.host(candidate.code, (*HOST_FLAGS, "-fopenmp"))

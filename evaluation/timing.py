@@ -41,6 +41,8 @@ _REMEMBERED = 3.0
 _CONFIRM_ROUNDS = 4
 _TICK = 1e-7
 """The shortest call believed when batches are sized, in seconds."""
+_NOTHING = 1e-10
+"""No call is this short, in seconds."""
 _MOST_DISCARDED = 8
 _COOLING_SECONDS = 0.25
 
@@ -205,7 +207,7 @@ class _Series:
 
     def _seconds(self, batch: _Batch) -> float:
         """Seconds a call: the worker's figure where it agrees with ours, else ours."""
-        return (batch.own if self._believed(batch) else batch.ours) / batch.calls
+        return max(batch.own if self._believed(batch) else batch.ours, _NOTHING) / batch.calls
 
     def _allocations(self, batches: Sequence[_Batch]) -> float | None:
         if self.method.monitor is None:
@@ -284,6 +286,8 @@ class _Series:
     def _lie(self, batches: Sequence[_Batch], empty: float) -> Failure | None:
         """Whether the worker's clock is wrong, in long batches too, which late waking is not."""
         clock = self.method.clock
+        if median(batch.own / batch.calls for batch in batches) < _NOTHING:
+            return Failure(Outcome.SUSPICIOUS, "the worker claims that its calls take no time")
         lies = sum(clock.contradict(batch.ours, batch.own) for batch in batches)
         if not self.method.check_clock or lies <= len(batches) / 2:
             return None

@@ -34,7 +34,7 @@ from tests.requirement import require
 
 LIMITS: dict[Target, Limits] = {
     "openmp": Limits(load_seconds=3, call_seconds=0.5),
-    "cuda": Limits(call_seconds=1.5),
+    "cuda": Limits(call_seconds=1.5, sanitizer_seconds=0),
 }
 """Short for the sake of those that hang."""
 OPENMP, CUDA = adversaries("openmp"), adversaries("cuda")
@@ -66,6 +66,8 @@ def judges(cache: Path) -> Iterator[Judges]:
             if key not in made:
                 opened = Judge(cache, limits=LIMITS[target], defences=defences, seed=1)
                 made[key] = stack.enter_context(opened)
+            for other in made.keys() - {key}:
+                made[other].rest()
             return made[key]
 
         yield judge

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.docket import Docket, Job, JudgeLost, Line, Work
+from regraph_kg.evaluation.docket import JudgeLost, Work
 from regraph_kg.evaluation.pool import Hall, JudgePool, PoolOptions, devices_here
 from regraph_kg.evaluation.problem import load_problem
 from regraph_kg.evaluation.process import JudgeProcess, Orders
@@ -30,21 +30,6 @@ SOON_DONE = 60.0
 
 def scaled(text: str, body: str = RIGHT) -> Candidate:
     return Candidate("openmp", scale_source(body, f"// {text}"))
-
-
-def report(code: str = "", **changed: object) -> EvalReport:
-    plain = EvalReport(
-        problem="scale",
-        target="openmp",
-        metric="call",
-        code_hash=code,
-        outcome=Outcome.PASSED,
-        device="D",
-        toolchain="T",
-        evaluator="1",
-        grade="screening",
-    )
-    return plain.model_copy(update=changed)
 
 
 @pytest.fixture
@@ -117,7 +102,7 @@ def test_a_killed_judge_costs_nothing_but_a_second_try(pool: JudgePool) -> None:
     assert passed(pool.evaluate(scaled("before"), PROBLEM))
     (judge,) = children()
     under_way = [pool.submit(Work(scaled(f"k{number}"), PROBLEM)) for number in range(3)]
-    until(under_way[0].running)
+    until(lambda: under_way[0].running() or under_way[0].done())
     os.kill(judge, signal.SIGKILL)
     assert all(passed(one.result(SOON_DONE)) for one in under_way)
     assert children() != {judge}
@@ -130,7 +115,7 @@ def test_an_exception_ends_everything_at_once(cache: Path) -> None:
     def judge_and_fail() -> None:
         with JudgePool(cache, ["cpu"], PoolOptions(limits=SOON)) as pool:
             futures.extend(pool.submit(Work(scaled(f"x{number}"), PROBLEM)) for number in range(20))
-            until(futures[0].running)
+            until(lambda: futures[0].running() or futures[0].done())
             raise KeyboardInterrupt
 
     before = children()
@@ -138,7 +123,7 @@ def test_an_exception_ends_everything_at_once(cache: Path) -> None:
         judge_and_fail()
     until(lambda: all(future.done() for future in futures))
     assert children() == before
-    for future in futures:
+    for future in futures[10:]:  # the first ones may have been judged by then
         with pytest.raises((CancelledError, ToolError)):
             future.result()
 
@@ -258,105 +243,6 @@ def test_gpus_of_several_models_are_refused(
         JudgePool(cache, [0, 1])
 
 
-class Bench:
-    """Judges that do what they are told, on one docket."""
-
-    def __init__(self, **judges: Callable[[Job], EvalReport]) -> None:
-        self.docket = Docket(tries=2)
-        self.seen: dict[str, list[str]] = {name: [] for name in judges}
-        for name in judges:
-            self.docket.join(name, ["openmp"])
-        self.lines = [
-            Line(self.docket, name, self._asked(name, ask), self._strand)
-            for name, ask in judges.items()
-        ]
-
-    def _asked(self, name: str, ask: Callable[[Job], EvalReport]) -> Callable[[Job], EvalReport]:
-        def asked(job: Job) -> EvalReport:
-            self.seen[name].append(job.work.candidate.code)
-            return ask(job)
-
-        return asked
-
-    def _strand(self) -> None:
-        self.docket.strand("openmp", "no device left")
-
-    def judge(self, *codes: str) -> list[Future[EvalReport]]:
-        """Have these judged, one judge after the other taking what it can."""
-        jobs = [self.docket.enter(Work(Candidate("openmp", code), PROBLEM))[0] for code in codes]
-        for job in jobs:
-            self.docket.ready(job)
-        self.docket.close(abandon=False)
-        for line in self.lines:
-            line.start()
-            line.join(SOON_DONE)
-        return [job.future for job in jobs]
-
-
-def right(job: Job) -> EvalReport:
-    return report(job.work.candidate.code)
-
-
-def lost_gpu(job: Job) -> EvalReport:
-    raise ToolError("GPU: lost")
-
-
-def test_a_device_that_fails_twice_is_given_up_and_others_take_what_waits() -> None:
-    bench = Bench(ill=lost_gpu, well=right)
-    results = [future.result(0) for future in bench.judge("a", "b", "c")]
-    assert [one.code_hash for one in results] == ["a", "b", "c"]
-    assert bench.seen == {"ill": ["a", "b"], "well": ["b", "a", "c"]}
-    assert bench.lines[0].lost == "GPU: lost"
-
-
-def test_without_another_device_what_waits_fails_with_the_reason() -> None:
-    bench = Bench(ill=lost_gpu)
-    futures = bench.judge("a", "b", "c")
-    assert bench.seen == {"ill": ["a", "a"]}
-    with pytest.raises(ToolError, match="GPU: lost"):
-        futures[0].result(0)
-    for future in futures[1:]:
-        with pytest.raises(ToolError, match="no device left"):
-            future.result(0)
-
-
-def test_a_candidate_that_kills_every_judge_fails_and_no_judge_is_given_up() -> None:
-    def deadly(job: Job) -> EvalReport:
-        if job.work.candidate.code.startswith("kill"):
-            raise JudgeLost("judge: died")
-        return right(job)
-
-    bench = Bench(only=deadly)
-    killer, other, ordinary = bench.judge("kill 1", "kill 2", "a")
-    assert ordinary.result(0).passed
-    for future in (killer, other):
-        with pytest.raises(ToolError, match=r"died \(2 tries\)"):
-            future.result(0)
-    assert not bench.lines[0].lost
-
-
-def test_a_bug_reaches_who_asked_and_the_judge_goes_on() -> None:
-    def buggy(job: Job) -> EvalReport:
-        if job.work.candidate.code == "bug":
-            raise ZeroDivisionError
-        return right(job)
-
-    bug, ordinary = Bench(only=buggy).judge("bug", "a")
-    with pytest.raises(ZeroDivisionError):
-        bug.result(0)
-    assert ordinary.result(0).passed
-
-
-def test_a_cancelled_candidate_is_not_judged() -> None:
-    bench = Bench(only=right)
-    job, _ = bench.docket.enter(Work(Candidate("openmp", "gone"), PROBLEM))
-    bench.docket.ready(job)
-    assert job.future.cancel()
-    (other,) = bench.judge("a")
-    assert other.result(0).passed
-    assert bench.seen == {"only": ["a"]}
-
-
 @pytest.mark.parametrize(
     ("first", "second", "together"),
     [
@@ -403,20 +289,3 @@ def test_compilers_let_a_waiting_measurement_go_first() -> None:
     for thread in threads:
         thread.join(SOON_DONE)
     assert order == ["alone", "compile"]
-
-
-@pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        ({"device": "E"}, "device: D, E"),
-        ({"toolchain": "U"}, "toolchain: T, U"),
-        ({"evaluator": "2"}, "evaluator: 1, 2"),
-        ({"metric": "device"}, "metric: call, device"),
-        ({"grade": "full"}, "grade: screening, full"),
-        ({"facts": {"gpu": "1"}, "outcome": Outcome.CRASHED}, None),
-    ],
-)
-def test_reports_say_what_forbids_their_comparison(
-    changed: dict[str, object], says: str | None
-) -> None:
-    assert report().differs_from(report(**changed)) == says

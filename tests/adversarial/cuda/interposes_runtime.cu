@@ -1,7 +1,8 @@
 // tries: defines functions of the runtime and the C library itself, so that nobody waits and no time passes.
-//   It passes, with 20 ms of work in every call, because the judge was bound to the real ones before
-// outcome: passed
-// defence: device_sync
+//   Even so it would gain nothing, because the harness was bound to the real ones before
+// outcome: rejected_source
+// defence: source_rules + device_sync
+// alone: source_rules rejected_source, device_sync passed
 // without: wrong_answer | nondeterministic
 // problem: smooth-device
 #include <cuda_runtime.h>
