@@ -44,7 +44,7 @@ class Flag(IntFlag):
     DEVICE_SYNC = 2
     DEVICE_ERRORS = 4
     DEVICE_GUARDS = 8
-    RESET_L2 = 16
+    DEVICE_STATE = 16
 
 
 class Control(ctypes.Structure):
@@ -220,7 +220,7 @@ class Arena:
             | Flag.DEVICE_SYNC * defences.device_sync
             | Flag.DEVICE_ERRORS * defences.device_errors
             | Flag.DEVICE_GUARDS * defences.device_guards
-            | Flag.RESET_L2 * defences.device_state
+            | Flag.DEVICE_STATE * defences.device_state
         )
         if not defences.guards:
             self.control.guards = 0

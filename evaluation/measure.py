@@ -5,7 +5,8 @@ after) compares times of one session. Not covered: steps of a trajectory spread 
 """
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.evaluate import EVALUATOR, Judge
+from regraph_kg.evaluation.docket import Evaluator
+from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.problem import Problem
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
@@ -15,13 +16,13 @@ _TRIES = 3
 """How often a step is judged while its times are unstable: our machine's fault, not its own."""
 
 
-def is_measured(trajectory: Trajectory, judge: Judge) -> bool:
+def is_measured(trajectory: Trajectory, judge: Evaluator) -> bool:
     """Whether every step has been measured by this judge on this machine with this toolchain."""
     here = (judge.device(trajectory.target), judge.toolchain(trajectory.target), EVALUATOR)
     return all(any(m.key[:3] == here for m in step.measurements) for step in trajectory.steps)
 
 
-def measure(trajectory: Trajectory, problem: Problem, judge: Judge, run: str) -> Trajectory:
+def measure(trajectory: Trajectory, problem: Problem, judge: Evaluator, run: str) -> Trajectory:
     """The trajectory with a new measurement, named `run`, at each step.
 
     `before_seconds` is the previous step's time, the serial code's for the first step, None after
@@ -45,7 +46,7 @@ def measure(trajectory: Trajectory, problem: Problem, judge: Judge, run: str) ->
     return trajectory.model_copy(update={"steps": tuple(steps)})
 
 
-def _judge(judge: Judge, problem: Problem, target: Target, code: str) -> EvalReport:
+def _judge(judge: Evaluator, problem: Problem, target: Target, code: str) -> EvalReport:
     for _ in range(_TRIES):
         report = judge.evaluate(Candidate(target, code), problem)
         if report.outcome is not Outcome.UNSTABLE_TIMING:

@@ -43,7 +43,7 @@ _PR_SET_DUMPABLE = 4
 _CONTEXT_SECONDS = 60.0
 _THREAD_BYTES = 256 * 2**20
 _SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
-_DAMAGED = -3
+_DAMAGED, _CHANGED = -3, -4
 _CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces"}
 _ALLOWED_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 
@@ -256,11 +256,18 @@ class Worker:
         if isinstance(ours, Failure):
             return ours
         if control.status and operation is not Operation.LOAD:
-            text = control.message.decode(errors="replace")
-            where = "" if control.status == _DAMAGED else "CUDA error after the call: "
-            return Failure(Outcome.CRASHED, where + text)
+            return self._complaint()
         own = ours if self._believed_exit else control.nanoseconds * 1e-9
         return Elapsed(ours, own)
+
+    def _complaint(self) -> Failure:
+        """What the harness found after the call."""
+        control = self._arena.control
+        text = control.message.decode(errors="replace")
+        if control.status == _CHANGED:
+            return Failure(Outcome.SUSPICIOUS, text)
+        where = "" if control.status == _DAMAGED else "CUDA error after the call: "
+        return Failure(Outcome.CRASHED, where + text)
 
     def _give(self, seconds: float) -> float | Failure:
         """Give command `self._number`; seconds until it was done."""

@@ -39,6 +39,8 @@ class Settings(BaseSettings):
     """Which GPU judges, as CUDA counts those it may see."""
     isolation: Literal["fresh", "shared"] = "fresh"
     """"fresh": a process for each candidate; "shared": one for many, only for code you trust."""
+    workers: str | None = None
+    """Ray cluster whose hosts judge: "auto", "HOST:PORT" or "ray://HOST:PORT"; None: this host."""
     corpus: Path = Path("corpus")
     """Folder with problems/, trajectories/, recorded/ and techniques.json."""
     model: str = "recorded"

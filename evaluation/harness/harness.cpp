@@ -54,10 +54,12 @@ enum Operation {
 };
 enum Stage { STARTED = 0, READY = 1, LOADING = 2, LOADED = 3 };
 
-enum Flag { POISONED = 1, DEVICE_SYNC = 2, DEVICE_ERRORS = 4, DEVICE_GUARDS = 8, RESET_L2 = 16 };
+enum Flag {
+  POISONED = 1, DEVICE_SYNC = 2, DEVICE_ERRORS = 4, DEVICE_GUARDS = 8, DEVICE_STATE = 16
+};
 
 constexpr int MAX_BATCH = 4096;
-constexpr int64_t DAMAGED = -3;  // a status
+constexpr int64_t DAMAGED = -3, CHANGED = -4;  // statuses
 constexpr int POISON = 0xA5;  // glibc fills malloc'ed memory with it until SETTLE
 constexpr int POPULATE_WRITE = 23;  // MADV_POPULATE_WRITE, Linux 5.14
 constexpr uint64_t PAGE = 4096;
@@ -110,7 +112,7 @@ constexpr bool SWEEPING = true;
 
 // The last call left nothing of the inputs in L2, no dirty line and no persisting one.
 void sweep() {
-  if (flags & RESET_L2) cuda(cudaCtxResetPersistingL2Cache());
+  if (flags & DEVICE_STATE) cuda(cudaCtxResetPersistingL2Cache());
   cuda(regraph_sweep());
   cuda(cudaDeviceSynchronize());  // else a stream of the candidate's own would run beside it
 }
@@ -120,7 +122,31 @@ bool device_arrays() { return true; }
 void sweep() {}
 #endif
 
-bool device_open() { return cuda(cudaFree(nullptr)) && device_arrays(); }
+const struct { cudaLimit limit; const char *name; } LIMITS[] = {
+    {cudaLimitStackSize, "stack size"},
+    {cudaLimitMallocHeapSize, "heap size"},
+    {cudaLimitPersistingL2CacheSize, "persisting L2 size"},
+};
+size_t limits_at_first[3];
+
+bool device_open() {
+  if (!cuda(cudaFree(nullptr)) || !device_arrays()) return false;
+  for (int i = 0; i < 3; ++i) cuda(cudaDeviceGetLimit(&limits_at_first[i], LIMITS[i].limit));
+  return control->status == 0;
+}
+
+// What the candidate left changed on the device would favour its next call.
+void note_limits() {
+  for (int i = 0; i < 3; ++i) {
+    size_t now_is = 0;
+    if (!cuda(cudaDeviceGetLimit(&now_is, LIMITS[i].limit))) return;
+    if (now_is == limits_at_first[i]) continue;
+    char text[128];
+    snprintf(text, sizeof text, "left the device's %s at %zu instead of %zu: put it back",
+             LIMITS[i].name, now_is, limits_at_first[i]);
+    return say(CHANGED, text);
+  }
+}
 
 bool device_settled(uint64_t how) {
   cudaError_t launch = how & DEVICE_ERRORS ? cudaGetLastError() : cudaSuccess;
@@ -148,6 +174,7 @@ void transfer(bool upload, uint64_t first, uint64_t last) {
 }
 #else
 bool device_open() { return true; }
+void note_limits() {}
 bool device_settled(uint64_t) { return true; }
 void device_copy(uint64_t from, uint64_t to, uint64_t bytes) {
   memcpy(arena + to, arena + from, bytes);
@@ -197,11 +224,12 @@ void watch_faults() {
   sigaction(SIGBUS, &action, nullptr);
 }
 
-// Device allocations and launches of these calls; what was written past the end of an allocation.
-void note_allocations() {
+// Device allocations and launches of these calls; what they left behind that they must not.
+void note_traces() {
   control->allocations = wraps->allocations;
   control->launches = wraps->launches;
   wraps->allocations = wraps->launches = 0;
+  if (flags & DEVICE_STATE && !control->status) note_limits();
   const uint64_t bytes = wraps->guard && !control->status ? wraps->damaged() : 0;
   if (!bytes) return;
   char text[128];
@@ -244,7 +272,7 @@ void run_calls() {
     good = device_settled(flags);
   }
   control->nanoseconds = now() - start - swept;
-  if (wraps) note_allocations();
+  if (wraps) note_traces();
 }
 
 // What the sweeps of that many timed calls take by themselves.
@@ -349,7 +377,7 @@ extern "C" int regraph_open(int descriptor, uint64_t bytes) {
   return device_open() ? 0 : 4;
 }
 
-// Before regraph_open: loads profile.cpp's library, which records from now on. Returns 0 on success.
+// Before regraph_open: loads profile.cpp's library, which records from now on. Returns 0 if it does.
 extern "C" int regraph_profiled(const char *path) {
   void *recorder = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!recorder) return 1;

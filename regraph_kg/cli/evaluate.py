@@ -41,16 +41,25 @@ def evaluate(
     judged = wiring.find_problem(settings, problem)
     code = Candidate(target, _read(candidate))
     other = Candidate(target, _read(against)) if against else None
-    found = None
-    with wiring.open_judge(settings, grade) as judge:
-        report = judge.evaluate(code, judged)
-        typer.echo(report.model_dump_json(indent=2) if as_json else _text(report))
-        if other and report.passed:
-            found = judge.compare(code, other, judged)
-    if found:
-        typer.echo(f"against    {against}: {found.verdict}: {found.reason}", err=as_json)
-    if not report.passed or (found and found.verdict != "faster"):
+    if other:
+        with wiring.local_judge(settings, grade) as judge:
+            report = judge.evaluate(code, judged)
+            _print(report, as_json)
+            found = judge.compare(code, other, judged) if report.passed else None
+        good = found is not None and found.verdict == "faster"
+        if found:
+            typer.echo(f"against    {against}: {found.verdict}: {found.reason}", err=as_json)
+    else:
+        with wiring.open_judge(settings, grade) as anyone:
+            report = anyone.evaluate(code, judged)
+        _print(report, as_json)
+        good = report.passed
+    if not good:
         raise typer.Exit(1)
+
+
+def _print(report: EvalReport, as_json: bool) -> None:
+    typer.echo(report.model_dump_json(indent=2) if as_json else _text(report))
 
 
 def _read(path: Path) -> str:

@@ -9,6 +9,7 @@ from regraph_kg.wiring.names import audit, cascade, recorded_verdicts, vocabular
 from regraph_kg.wiring.searches import (
     OpenSearch,
     find_problem,
+    local_judge,
     open_judge,
     open_search,
     start_search,
@@ -39,6 +40,7 @@ __all__ = [
     "find_embedded",
     "find_problem",
     "language_model",
+    "local_judge",
     "open_backup",
     "open_curator",
     "open_judge",

@@ -15,6 +15,7 @@ from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:
     from regraph_kg.evaluation.evaluate import Judge
+    from regraph_kg.evaluation.fleet import Fleet
     from regraph_kg.evaluation.problem import Problem
     from regraph_kg.llm.model import LanguageModel
     from regraph_kg.models.evaluation import Candidate, EvalReport
@@ -23,11 +24,31 @@ if TYPE_CHECKING:
     from regraph_kg.search.world import World
 
 
-def open_judge(settings: Settings, grade: Literal["screening", "full"] = "screening") -> "Judge":
+def open_judge(
+    settings: Settings, grade: Literal["screening", "full"] = "screening"
+) -> "Judge | Fleet":
+    """Who judges: this machine, or the cluster that the settings name; a context manager."""
+    if settings.workers:
+        return _open_fleet(settings, settings.workers, grade)
+    return local_judge(settings, grade)
+
+
+def local_judge(settings: Settings, grade: Literal["screening", "full"] = "screening") -> "Judge":
     """The judge of this machine; a context manager."""
     from regraph_kg.evaluation.evaluate import Judge  # noqa: PLC0415
 
+    if settings.workers:
+        raise BadInput("setting workers: this is measured on one machine; unset REGRAPH_WORKERS")
     return Judge(settings.cache_dir, grade=grade, isolation=settings.isolation, gpu=settings.gpu)
+
+
+def _open_fleet(settings: Settings, address: str, grade: Literal["screening", "full"]) -> "Fleet":
+    from regraph_kg.evaluation.fleet import Fleet  # noqa: PLC0415
+    from regraph_kg.evaluation.pool import PoolOptions  # noqa: PLC0415
+
+    token = settings.data_dir / "worker-token"
+    options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
+    return Fleet(address, options, token=token if token.exists() else None)
 
 
 def find_problem(settings: Settings, name: str) -> "Problem":

@@ -116,7 +116,7 @@ def test_host_pointers_pass(cache: Path, problem: Problem) -> None:
     report = judged(cache, problem, source(FROM_HOST))
     assert passed(report), report.diagnosis
     assert report.device == find_gpu().name
-    assert report.facts["sandbox"] == "seccomp"
+    assert "seccomp" in report.facts["sandbox"]
 
 
 @on_device
