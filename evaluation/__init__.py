@@ -1,19 +1,16 @@
 """The judge: compile, run, verify and time a candidate that may be wrong, hang, crash or cheat.
 
-problem.py     what a problem is: problem.toml, serial.cpp
-rules.py       Defences, Limits, Failure: what the judge enforces
-inputs.py      arrays of a named distribution from a secret seed
-arena.py       the shared memory that judge and worker have in common
-toolchain.py   which compilers there are
-rewrite.py     serial.cpp with fp64 types: the reference
-compile.py     source text -> shared object, cached by content
-device.py      machine facts and the statistics key
-supervisor.py  one worker process: start, call, deadline, kill
-worker.py      the untrusted side (standard library only) around harness/harness.cpp
-reference.py   what outputs must be, and how far from it they may lie
-bench.py       the arrays and calls of the timing shape
-verify.py      cases, comparison, diagnosis
-timing.py      samples -> median, interval, when to stop
-session.py     one problem on one target: memory, truths, baseline
-evaluate.py    the story: Judge.evaluate = compile, run, verify, time
+The story         evaluate.py: Judge.evaluate = compile, run, verify, time
+a machine         machine.py, device.py, toolchain.py, compile.py, complaints.py, health.py, nvml.py
+a problem         problem.py, expression.py, rules.py, inputs.py, generator.py, rewrite.py
+a session of it   session.py, seat.py, arena.py, bench.py, reference.py, result.py
+a worker          supervisor.py, spawn.py, handshake.py, drain.py; worker.py is the untrusted side
+right or wrong    verify.py, covering.py, cheap.py, diagnose.py, patterns.py, sanitizer.py,
+                  calibrate.py
+how fast          timing.py, stop.py, compare.py, roofline.py, peaks.py, kernels.py
+many at once      pool.py, process.py, docket.py; fleet.py, cluster.py for several hosts
+a user's check    doctor.py, drill.py, sandbox.py, exploits/
+trajectories      measure.py
+
+Layers are in pyproject.toml; what is not covered stands at the top of docs/evaluation.md.
 """

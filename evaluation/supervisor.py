@@ -273,7 +273,7 @@ class Worker:
         """Give command `self._number`; seconds until it was done."""
         control = self._arena.control
         start = time.perf_counter()
-        if self._where.stopwatch:
+        if self._where.stopwatch and not self._believed_exit:
             expected = (self._nonce + self._number) % 2**64
             passed = self._where.stopwatch.give(control, self._number, expected)
             if control.done == expected and passed < seconds:

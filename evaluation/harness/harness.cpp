@@ -99,7 +99,7 @@ bool cuda(cudaError_t error) {
 
 #ifdef REGRAPH_DEVICE
 extern "C" cudaError_t regraph_sweep_open();
-extern "C" cudaError_t regraph_sweep();
+extern "C" void regraph_sweep();
 
 bool device_arrays() {
   void *copy = nullptr;
@@ -110,11 +110,12 @@ bool device_arrays() {
 
 constexpr bool SWEEPING = true;
 
-// The last call left nothing of the inputs in L2, no dirty line and no persisting one.
+// The last call left nothing of the inputs in L2, no dirty line and no persisting one. Errors here
+// are the candidate's, if anybody's: device_settled tells.
 void sweep() {
-  if (flags & DEVICE_STATE) cuda(cudaCtxResetPersistingL2Cache());
-  cuda(regraph_sweep());
-  cuda(cudaDeviceSynchronize());  // else a stream of the candidate's own would run beside it
+  if (flags & DEVICE_STATE) cudaCtxResetPersistingL2Cache();
+  regraph_sweep();
+  cudaDeviceSynchronize();  // else a stream of the candidate's own would run beside it
 }
 #else
 constexpr bool SWEEPING = false;
@@ -139,7 +140,7 @@ bool device_open() {
 void note_limits() {
   for (int i = 0; i < 3; ++i) {
     size_t now_is = 0;
-    if (!cuda(cudaDeviceGetLimit(&now_is, LIMITS[i].limit))) return;
+    if (cudaDeviceGetLimit(&now_is, LIMITS[i].limit)) return;
     if (now_is == limits_at_first[i]) continue;
     char text[128];
     snprintf(text, sizeof text, "left the device's %s at %zu instead of %zu: put it back",
