@@ -91,16 +91,27 @@ class JudgeProcess:
         if self._killed:
             raise JudgeLost("judge: stopped")
         if self._executor is None:
-            resource_tracker.ensure_running()  # whose start unblocks what the next line blocks
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited: Ctrl-C is ours
-            spawn = multiprocessing.get_context("spawn")
-            self._executor = ProcessPoolExecutor(1, spawn, _begin, (self._orders,))
-            process = self._executor.submit(os.getpid).result()
+            self._executor, process = self._started()
             with self._lock:
                 self._handle = os.pidfd_open(process)
                 if self._killed:
                     self._signal()
         return self._executor
+
+    def _started(self) -> tuple[ProcessPoolExecutor, int]:
+        """A process, Ctrl-C blocked from its first moment, and its id."""
+        resource_tracker.ensure_running()  # whose start unblocks what the next line blocks
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            spawn = multiprocessing.get_context("spawn")
+            executor = ProcessPoolExecutor(1, spawn, _begin, (self._orders,))
+            try:
+                return executor, executor.submit(os.getpid).result()
+            except BaseException:
+                executor.shutdown(wait=False)
+                raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _signal(self) -> None:
         if self._handle is not None:

@@ -289,3 +289,16 @@ def test_compilers_let_a_waiting_measurement_go_first() -> None:
     for thread in threads:
         thread.join(SOON_DONE)
     assert order == ["alone", "compile"]
+
+
+def test_starting_a_judge_process_leaves_ctrl_c_as_it_was(cache: Path) -> None:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    process = JudgeProcess(Orders(cache, parent=os.getpid()))
+    assert process.ask(answering)
+    process.end()
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
+
+
+def answering(_: Orders) -> bool:
+    """In the judge's process."""
+    return True
