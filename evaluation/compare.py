@@ -40,6 +40,8 @@ LOOKS = (3, 5, 8)
 _DIFFERENCE_SOUGHT = 0.05
 _LEAST_DIFFERENCE = {3: 0.04, 4: 0.04, 5: 0.03, 6: 0.02, 7: 0.02}
 _LEAST_WITH_MORE = 0.01
+_TIMES = 2.0
+"""From this ratio on a difference is said in times."""
 
 # Student's t, 0.1 % a side, by degrees of freedom (any table of it).
 _T = {
@@ -113,7 +115,7 @@ def _decide(
 ) -> tuple[Verdict, str]:
     workers = min(len(a), len(b))
     least = _LEAST_DIFFERENCE.get(workers, _LEAST_WITH_MORE)
-    percent = f"{math.expm1(abs(difference)):.1%}"
+    percent = _said(abs(difference))
     certain = abs(difference) > reach
     if certain and abs(difference) >= math.log1p(least) and _apart(_hull(a), _hull(b)):
         verdict: Verdict = "faster" if difference > 0 else "slower"
@@ -123,6 +125,12 @@ def _decide(
         return "same", f"a difference of {_DIFFERENCE_SOUGHT:.0%} is ruled out; {percent} was seen"
     width = f"{math.expm1(reach):.1%}"
     return "unknown", f"{percent} was seen, give or take {width}: more workers are needed"
+
+
+def _said(difference: float) -> str:
+    """A difference of logarithms in words: "3.1 %", "49.5 times"."""
+    ratio = math.exp(difference)
+    return f"{ratio:.3g} times" if ratio >= _TIMES else f"{ratio - 1:.1%}"
 
 
 def _hull(series: Sequence[Sequence[float]]) -> Interval:

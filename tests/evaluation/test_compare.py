@@ -145,3 +145,9 @@ def test_stray_workers_cost_power_rather_than_certainty() -> None:
     found = [judged(noise, 1.05, rng).verdict for _ in range(TRIALS)]
     assert found.count("slower") <= 4
     assert found.count("faster") > TRIALS / 2
+
+
+def test_a_large_difference_is_said_in_times() -> None:
+    slow, fast = [[2.0, 2.01, 1.99]] * 3, [[0.04, 0.0401, 0.0399]] * 3
+    assert compare(fast, slow).reason.startswith("50 times faster")
+    assert compare(slow, fast).reason.startswith("50 times slower")
