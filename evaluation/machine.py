@@ -47,6 +47,7 @@ class Machine:
         self._gpu_tools: tuple[Cuda, Gpu] | None = None
         self._peaks: dict[Target, Peaks | None] = {}
         self._health: Health | None = None
+        self._monitor: GpuMonitor | None = None
         self._clocks: dict[str, str] = {}
 
     def device(self, target: Target) -> str:
@@ -136,8 +137,12 @@ class Machine:
         if self._gpu_tools is None:
             self._gpu_tools = (find_cuda(), find_gpu(self._gpu_index))
             cuda, gpu = self._gpu_tools
-            monitor = open_gpu(gpu.visible)
-            seen = monitor.uncorrected_errors if isinstance(monitor, GpuMonitor) else None
+            opened = open_gpu(gpu.visible)
+            if isinstance(opened, GpuMonitor):
+                self._monitor, self._clocks = opened, opened.facts()
+            else:
+                self._clocks = {"gpu_clocks": opened.reason}
+            seen = self._monitor.uncorrected_errors if self._monitor else None
             self._health = Health(cuda, gpu.visible, seen)
         return self._gpu_tools
 
@@ -152,14 +157,9 @@ class Machine:
         if cores:
             stopwatch = Stopwatch(self._compiler.stopwatch())
             where = replace(where, stopwatch=stopwatch, cores=cores.worker)
-        monitor = open_gpu(gpu.visible)
-        if isinstance(monitor, GpuMonitor):
-            self._clocks = monitor.facts()
-        else:
-            self._clocks = {"gpu_clocks": monitor.reason}
         return replace(
             self._rules,
             surroundings=where,
             judge_cores=cores.judge if cores else None,
-            monitor=monitor if isinstance(monitor, GpuMonitor) else None,
+            monitor=self._monitor,
         )
