@@ -2,6 +2,7 @@
 
     python benchmarks/run.py aa                          needs a GPU
     python benchmarks/aa.py --out FILE                   the same, partial results kept in FILE
+    python benchmarks/aa.py --again FILE                 decide anew on the samples of such a run
     python benchmarks/aa.py --smoke                      openmp, small: shows that the script runs
 
 Each measurement is one fresh worker at the full grade. One code is measured `--workers` times in a
@@ -33,6 +34,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from regraph_kg.evaluation.compare import LOOKS, compare
 from regraph_kg.evaluation.evaluate import Judge
@@ -43,6 +45,7 @@ from regraph_kg.models.evaluation import Candidate
 
 PLANTED = 1.05
 WINDOW, PLANTED_WINDOW = 24, 12
+TABLES = ("same", "planted")
 CALIBRATION = 5
 """Measurements of base and of variant each, to set the variant's steps; done twice."""
 
@@ -154,8 +157,11 @@ class Run:
     problems: dict[str, Problem] = field(default_factory=dict)
 
     def note(self, name: str, figure: object) -> None:
-        """Keep a figure, in the file too."""
-        self.figures[name] = figure
+        """Keep a figure, in the file too; a table's rows one after the other."""
+        if name in TABLES:
+            self.figures.setdefault(name, []).append(figure)
+        else:
+            self.figures[name] = figure
         if self.out:
             self.out.write_text(json.dumps(self.figures), encoding="utf-8")
         print(f"aa: {name}", file=sys.stderr)
@@ -287,8 +293,8 @@ def sections(run: Run, codes: Sequence[Code]) -> Iterator[tuple[str, dict[str, o
         start = time.perf_counter()
         measured = [run.series(code) for _ in range(run.workers)]
         seconds = (time.perf_counter() - start) / run.workers
-        found = aa(samples(measured), run.trials)
-        yield code.name, found | {"seconds_each": round(seconds, 3)} | raw(measured)
+        found = {"code": code.name} | aa(samples(measured), run.trials)
+        yield "same", found | {"seconds_each": round(seconds, 3)} | raw(measured)
     code = codes[min(PLANTED_IN, len(codes) - 1)]
     steps, ratios = calibrated(run, code)
     base, variant = run.in_turn(code, steps, max(run.workers // 2, PLANTED_WINDOW))
@@ -309,13 +315,27 @@ def sections(run: Run, codes: Sequence[Code]) -> Iterator[tuple[str, dict[str, o
     )
 
 
+def again(figures: dict[str, Any], number: int) -> dict[str, Any]:
+    """The figures of an earlier run, its samples compared by the rules of now."""
+    for row in figures["same"]:
+        row.update(aa(row["samples_ns"], number))
+    for row in figures.get("planted", []):
+        row.update(planted(row["base"]["samples_ns"], row["variant"]["samples_ns"], number))
+    return figures
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="A/A test and planted difference.")
     parser.add_argument("--workers", type=int, default=80, help="fresh workers a code")
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--smoke", action="store_true", help="openmp, small")
     parser.add_argument("--out", type=Path, help="file for partial results")
+    parser.add_argument("--again", type=Path, help="decide anew on an earlier run's samples")
     given = parser.parse_args()
+    if given.again:
+        figures = json.loads(given.again.read_text(encoding="utf-8"))
+        print(json.dumps(again(figures.get("figures", figures), given.trials)))
+        return
     codes = SMOKE if given.smoke else CODES
     workers, number = (16, 50) if given.smoke else (given.workers, given.trials)
     with tempfile.TemporaryDirectory() as folder:

@@ -23,6 +23,8 @@ TITLES = {
     "search_overhead": "The search: its own time per rollout",
     "judge": "The judge: source to verdict",
     "throughput": "The judge: candidates a second on GPUs",
+    "aa": "The judge: the same code twice, and 5 % planted",
+    "judge_kills": "The judge: killed at random moments",
 }
 
 WRITTEN = {
@@ -93,6 +95,20 @@ COLUMNS = {
             "longest time down, s": "{longest_down_s:.1f}",
         },
     ),
+    "judge_kills": (
+        {
+            "kills": "{kills}",
+            "before the first verdict": "{before_the_first_verdict}",
+            "processes left": "{processes_left}",
+            "longest time to silence, s": "{longest_to_silence_s:.2f}",
+            "shared memory left": "{shared_memory_left}",
+            "temporary folders left": "{temporary_folders_left}",
+            "broken cache entries": "{broken_cache_entries}",
+            "drafts left in the cache": "{drafts_in_the_cache}",
+            "clean runs": "{clean_runs}",
+            "of these with other verdicts": "{clean_runs_with_other_verdicts}",
+        },
+    ),
     "search_overhead": (
         {
             "rollouts": "{rollouts:,}",
@@ -132,6 +148,25 @@ RATES = {
     "outcomes": "{outcomes}",
 }
 SECTIONS = {
+    "aa": {
+        "same": {
+            "code": "{code}",
+            "trials": "{trials}",
+            "called different": "{called_different}",
+            "verdicts": "{verdicts}",
+            "rounds": "{rounds_mean}",
+            "median, µs": "{median_us:.1f}",
+            "spread of the workers' medians": "{workers_spread:.1%}",
+            "a worker, s": "{seconds_each:.2f}",
+        },
+        "planted": {
+            "code": "{code}",
+            "trials": "{trials}",
+            "found": "{share_found:.1%}",
+            "rounds": "{rounds_mean}",
+            "ratio of all": "{measured_ratio:.3f}",
+        },
+    },
     "throughput": {
         "contexts": {
             "GPUs": "{gpus}",
@@ -164,7 +199,7 @@ SECTIONS = {
             "load_inline, s": "{load_s}",
             "first call, s": "{first_call_s}",
         },
-    }
+    },
 }
 """Benchmarks whose figures are several lists of rows: section -> its table."""
 

@@ -1,7 +1,6 @@
 """Runs benchmarks, keeps their figures with the machine's facts, and rewrites docs/benchmarks.md.
 
-    python benchmarks/run.py [graph] [bound] [kills] [search_overhead] [judge] [throughput]
-        all where none is named
+    python benchmarks/run.py [NAME ...]        all of NAMES where none is named
     python benchmarks/run.py graph --sizes 10000,100000                     options are passed on
 
 Standard library only; each benchmark is a script of its own that prints one JSON object. Figures
@@ -23,7 +22,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-NAMES = ("graph", "bound", "kills", "search_overhead", "judge", "throughput")
+NAMES = (
+    *("graph", "bound", "kills", "search_overhead"),
+    *("judge", "throughput", "aa", "judge_kills"),
+)
 
 
 def machine() -> dict[str, str]:

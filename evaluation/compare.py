@@ -5,7 +5,7 @@ falls into) that no number of calls within it averages out: the unit of evidence
 the call. So each worker counts with the logarithm of its median, and
 
 1. the difference of the means of these must be larger than t * s * sqrt(1/ka + 1/kb): s is the
-   scatter pooled over both sides, t Student's quantile of ka + kb - 2 degrees of freedom for 0.2 %
+   scatter pooled over both sides, t Student's quantile of ka + kb - 2 degrees of freedom for 0.1 %
    (both sides). Its reach is the interval that is reported. Heavy tails widen s: they make a
    verdict "unknown", not wrong;
 2. the two intervals must be apart: of each code, the hull of its workers' medians and of the
@@ -43,21 +43,21 @@ _LEAST_WITH_MORE = 0.01
 _TIMES = 2.0
 """From this ratio on a difference is said in times."""
 
-# Student's t, 0.1 % a side, by degrees of freedom (any table of it).
+# Student's t, 0.05 % a side, by degrees of freedom (any table of it).
 _T = {
-    4: 7.173,
-    5: 5.893,
-    6: 5.208,
-    7: 4.785,
-    8: 4.501,
-    9: 4.297,
-    10: 4.144,
-    12: 3.930,
-    14: 3.787,
-    16: 3.686,
-    18: 3.610,
-    20: 3.552,
-    30: 3.385,
+    4: 8.610,
+    5: 6.869,
+    6: 5.959,
+    7: 5.408,
+    8: 5.041,
+    9: 4.781,
+    10: 4.587,
+    12: 4.318,
+    14: 4.140,
+    16: 4.015,
+    18: 3.922,
+    20: 3.850,
+    30: 3.646,
 }
 
 
@@ -68,7 +68,7 @@ class Comparison:
     verdict: Verdict
     ratio: float
     interval: Interval
-    """99.8 % interval of the ratio."""
+    """99.9 % interval of the ratio."""
     reason: str
     """In words, one line."""
 

@@ -12,7 +12,7 @@ What disturbs times waits: compilers for openmp and for grade "full"; and while 
 every GPU of the host. Other hosts: fleet.py.
 
 Not covered: compilers run beside the serial code when a judge times it anew (target cuda, every
-50th candidate); MIG instances; a candidate being compiled when the pool is killed is compiled to
+two minutes); MIG instances; a candidate being compiled when the pool is killed is compiled to
 its end.
 """
 

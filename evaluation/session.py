@@ -32,8 +32,9 @@ from regraph_kg.models.evaluation import Outcome
 
 _BASELINE_SECONDS = 120.0
 _BASELINE_WIDTH, _BASELINE_TRIES = 0.05, 3
-_SENTINEL = 50
-_SPARES, _FEW_SPARES = 3, 1
+_SENTINEL, _SENTINEL_SECONDS = 50, 120.0
+_SPARES, _FEW_SPARES, _LEAVING = 4, 1, 3
+"""Workers that warm up, and such as are taken down meanwhile."""
 _LARGE_BYTES = 256 * 2**20
 """Above this much shared memory a seat, one spare worker is enough."""
 _POLL_SECONDS = 0.001
@@ -69,7 +70,7 @@ class Session:
             monitor=rules.monitor,
         )
         self._seats: list[Seat] = []
-        self._served = 0
+        self._served, self._renewed = 0, time.monotonic()
         self._sweep_seconds = 0.0
 
     def close(self) -> None:
@@ -90,18 +91,26 @@ class Session:
 
     @contextlib.contextmanager
     def candidate(self, program: Program) -> Iterator[Seat]:
-        """A seat whose worker is to load the program; meanwhile the next workers warm up."""
+        """A seat whose worker is to load the program; the next workers warm up beside or after."""
         seat = self._warm_seat(program) or self._cold_seat(program)
         seat.is_taken = True
         try:
             seat.worker.assign(program)
-            self.warm_up(program)
+            if not self._needs_silence:
+                self.warm_up(program)
             seat.worker.wait_until_ready()
             seat.worker.sweep_seconds = self._sweep(seat)
             yield seat
         finally:
             if seat.is_taken:
                 seat.vacate()
+        if self._needs_silence:
+            self.warm_up(program)
+
+    @property
+    def _needs_silence(self) -> bool:
+        """Whether candidates allocate while they are timed: they would wait for warm-ups."""
+        return self.problem.metric == "call"
 
     def keep(self, seat: Seat) -> None:
         """After a clean pass: with shared isolation its worker serves the next candidate, too."""
@@ -115,7 +124,7 @@ class Session:
         wanted = _SPARES if self._seats[0].arena.nbytes < _LARGE_BYTES else _FEW_SPARES
         for _ in range(wanted - sum(self._is_spare(seat, program) for seat in self._seats)):
             seat = next((s for s in self._seats if s.is_free and not s.is_taken), None)
-            if seat is None and len(self._seats) > wanted + 1:
+            if seat is None and len(self._seats) > wanted + _LEAVING:
                 return  # the rest is being taken down
             self._staff(seat or self._new_seat(), program)
 
@@ -167,9 +176,13 @@ class Session:
             seat.vacate()
 
     def serve(self) -> None:
-        """Count a candidate; every 50th time the serial code is timed anew, machines drift."""
+        """Count a candidate; machines drift, so time the serial code anew after 50 and 2 minutes.
+
+        On a GPU 50 candidates take 10 s, and a new baseline 4 s.
+        """
         self._served += 1
-        if self._served % _SENTINEL == 0:
+        since = time.monotonic() - self._renewed
+        if self._served >= _SENTINEL and since >= _SENTINEL_SECONDS:
             self._renew_baseline()
 
     def time_serial(self, rule: StopRule) -> Measured:
@@ -190,6 +203,7 @@ class Session:
         self.baseline = series
         self.serial_seconds = summarise(series.samples).median
         self._sweep_seconds = 0.0
+        self._served, self._renewed = 0, time.monotonic()
 
     @contextlib.contextmanager
     def _serial(self) -> Iterator[Seat]:

@@ -55,7 +55,7 @@ def neo4j_2026_settings(neo4j_2026_server: Settings) -> Settings:
     return neo4j_2026_server
 
 
-@pytest.fixture(params=["embedded", pytest.param("neo4j", marks=pytest.mark.xdist_group("neo4j"))])
+@pytest.fixture(params=["embedded", "neo4j"])
 def store_settings(request: pytest.FixtureRequest) -> Settings:
     """Each backend in turn, empty."""
     settings = request.getfixturevalue(f"{request.param}_settings")

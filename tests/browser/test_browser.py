@@ -12,8 +12,6 @@ from tests.browser.server import Browser, opened, served
 FOLDER = Path(__file__).parents[2] / "cypher" / "browser"
 PATH = ("cuda/start", "cuda/thread-per-element", "cuda/memory-coalescing")
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:

@@ -23,8 +23,6 @@ QUERIES = sorted(path.stem for path in FOLDER.glob("*.cypher") if path.stem not 
 H200 = "NVIDIA H200"
 SOURCE, TECHNIQUE = "cuda/start", "cuda/thread-per-element"
 
-pytestmark = pytest.mark.xdist_group("neo4j")
-
 
 def text(name: str) -> str:
     return (FOLDER / f"{name}.cypher").read_text(encoding="utf-8")

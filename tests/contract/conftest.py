@@ -10,13 +10,7 @@ from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.settings import Settings
 
 
-@pytest.fixture(
-    params=[
-        "embedded",
-        pytest.param("neo4j", marks=pytest.mark.xdist_group("neo4j")),
-        pytest.param("neo4j_2026", marks=pytest.mark.xdist_group("neo4j-2026")),
-    ]
-)
+@pytest.fixture(params=["embedded", "neo4j", "neo4j_2026"])
 def store_settings(request: pytest.FixtureRequest) -> Settings:
     """Each backend in turn, empty."""
     settings = request.getfixturevalue(f"{request.param}_settings")

@@ -29,11 +29,15 @@ def scaled(text: str, body: str = RIGHT) -> Candidate:
     return Candidate("openmp", scale_source(body, f"// {text}"))
 
 
+def ray_or_skip() -> None:
+    if not find_spec("ray"):
+        require("ray", "Ray is not installed: pip install 'regraph-kg[ray]'")
+
+
 @pytest.fixture(scope="module")
 def cluster(cache: Path) -> Iterator[Any]:
     """A head that judges nothing; quick to notice that a host is gone."""
-    if not find_spec("ray"):
-        require("ray", "Ray is not installed: pip install 'regraph-kg[ray]'")
+    ray_or_skip()
     os.environ.update(environment(None) | {"REGRAPH_CACHE_DIR": str(cache)})
     cluster = import_module("ray.cluster_utils").Cluster(
         initialize_head=True,
@@ -109,6 +113,7 @@ def test_without_a_host_candidates_fail_after_a_while(cluster: Any) -> None:
 
 
 def test_an_address_without_a_cluster_is_told() -> None:
+    ray_or_skip()
     with pytest.raises(ToolError, match=r"no cluster at 127\.0\.0\.1:1: .*refused.*start one"):
         Fleet("127.0.0.1:1")
 

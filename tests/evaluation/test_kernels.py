@@ -67,7 +67,7 @@ import ctypes, sys
 recorder = ctypes.CDLL(sys.argv[1])
 opened = recorder.regraph_profile_open()
 candidate = ctypes.CDLL(sys.argv[2])
-ctypes.c_int.in_dll(candidate, "regraph_wraps").value = 0  # allocations are not poisoned
+(ctypes.c_int * 2).in_dll(candidate, "regraph_wraps")[:] = (0, 0)  # no poison, no canaries
 candidate.call()
 recorder.regraph_profile_begin()
 candidate.call()

@@ -221,10 +221,16 @@ def test_a_tool_that_cannot_be_started_gives_no_advice(
     assert first_finding(subject(""), tmp_path / "nowhere") is None
 
 
-def test_the_tool_is_found_beside_the_compiler(pretended_gpu: None, tmp_path: Path) -> None:
+def test_the_tool_is_found_beside_the_compiler(
+    pretended_gpu: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     del pretended_gpu
     cuda = find_cuda()
-    assert find_sanitizer(cuda) in (None, cuda.nvcc.with_name("compute-sanitizer"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_sanitizer(cuda) is None
+    beside = cuda.nvcc.with_name("compute-sanitizer")
+    beside.touch()
+    assert find_sanitizer(cuda) == beside
 
 
 def test_the_shape_looked_at_is_small_but_not_trivial(problem_folder: Callable[..., Path]) -> None:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
     ("store", "writers", "servers"),
     [
         ("embedded", 3, 1),
-        pytest.param("neo4j", 2, 1, marks=pytest.mark.xdist_group("neo4j")),
+        ("neo4j", 2, 1),
     ],
 )
 def test_kill_9_at_random_moments_changes_nothing(
