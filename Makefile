@@ -7,10 +7,10 @@ PYTHON  ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11;
 PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help need demo test check bench clean
+.PHONY: help need demo test check bench ollama-test-server clean
 
 help: ## print this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
 
 need:
 	@test -n "$(PYTHON)" || { echo "regraph needs Python 3.11 or newer as python3: install it and run make again"; exit 3; }
@@ -31,13 +31,16 @@ demo: $(VENV)/.ready ## grow a technique graph, search it, print faster code (ab
 
 test: $(VENV)/.dev ## all tests; REQUIRE=neo4j,gpu turns absences into failures
 	@$(BIN)/python tests/install_neo4j.py
-	@$(BIN)/pytest -n 2 --dist loadgroup $(if $(REQUIRE),--require=$(REQUIRE))
+	@$(BIN)/pytest -n 2 $(if $(REQUIRE),--require=$(REQUIRE))
 
 check: $(VENV)/.dev ## format, lint, types, architecture
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
 
 bench: $(VENV)/.dev ## measure, then rewrite docs/benchmarks.md
 	@$(BIN)/python tests/install_neo4j.py && $(BIN)/python benchmarks/run.py
+
+ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 3 to 4 minutes)
+	@$(BIN)/python tests/install_ollama.py
 
 clean: ## remove what make made (not the user's graph)
 	rm -rf $(VENV) build dist .demo *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -21,6 +21,9 @@ TITLES = {
     "bound": "The graph: what a bound on examples costs retrieval",
     "kills": "The graph: writers and servers killed",
     "search_overhead": "The search: its own time per rollout",
+    "parallel": "The search: several calls at once",
+    "prompt_cache": "The prompts: what a server's prompt cache saves",
+    "learning": "The search: after learning from a similar problem",
     "judge": "The judge: source to verdict",
     "throughput": "The judge: candidates a second on GPUs",
     "aa": "The judge: the same code twice, and 5 % planted",
@@ -35,6 +38,29 @@ WRITTEN = {
 """Which row of the graph's tables."""
 
 COLUMNS = {
+    "prompt_cache": (
+        {
+            "order of a prompt": "{order}",
+            "prompts": "{prompts}",
+            "tokens sent": "{sent_tokens:,}",
+            "evaluated": "{evaluated_tokens:,}",
+            "share": "{evaluated_share:.1%}",
+            "prompt time, s": "{prompt_seconds:.1f}",
+            "time of uncached": "{time_share:.0%}",
+        },
+    ),
+    "learning": (
+        {
+            "method": "{method}",
+            "in common": "{similar}",
+            "seeds": "{seeds}",
+            "evaluations to 90 % of the best, before / after": "{median_before} / {median_after}",
+            "not reached": "{not_reached_before} / {not_reached_after}",
+            "fewer by": "{fewer_by:.2f}",
+            "best after 50 calls, after / before": "{better_early_by:.2f}",
+            "best, after / before": "{better_by:.2f}",
+        },
+    ),
     "graph": (
         WRITTEN
         | {
@@ -148,6 +174,22 @@ RATES = {
     "outcomes": "{outcomes}",
 }
 SECTIONS = {
+    "parallel": {
+        "wall": {
+            "calls at once": "{parallel}",
+            "calls": "{calls}",
+            "seconds": "{seconds:.1f}",
+            "times faster": "{times_faster:.1f}",
+        },
+        "quality": {
+            "answers": "{answers}",
+            "runs": "{runs}",
+            "calls": "{calls}",
+            "calls at once": "{parallel}",
+            "best speedup, geometric mean": "{speedup:.2f}",
+            "of one at a time": "{of_one_at_a_time:.2f}",
+        },
+    },
     "aa": {
         "same": {
             "code": "{code}",

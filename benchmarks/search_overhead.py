@@ -15,11 +15,12 @@ from typing import ParamSpec, TypeVar
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import Example, Neighbourhood, Successor
+from regraph_kg.models.method import Limits, McgsSettings, Prompting
 from regraph_kg.models.prompt import Prompt, Reply
-from regraph_kg.models.run import McgsSettings, RunHeader, Task
+from regraph_kg.models.run import RunHeader, Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search import mcgs
-from regraph_kg.search.state import Budget
+from regraph_kg.search.crew import Alone
+from regraph_kg.search.methods import search
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
 
@@ -51,11 +52,13 @@ class Outside:
 
     def world(self) -> World:
         return World(
-            self.timed(self.neighbours),
-            self.timed(self.examples),
-            self.timed(self.complete),
-            self.timed(self.evaluate),
-            self.timed(self.evaluate),
+            neighbours=self.timed(self.neighbours),
+            examples=self.timed(self.examples),
+            nearest=lambda _: (),
+            failures=lambda *_: (),
+            complete=self.timed(self.complete),
+            evaluate=self.timed(self.evaluate),
+            evaluate_final=self.timed(self.evaluate),
         )
 
     def neighbours(self, technique: str) -> Neighbourhood:
@@ -69,7 +72,7 @@ class Outside:
         code = CODE.replace("+= 1;", f"+= {self._rng.random()};")
         return Reply(text=f"```cpp\n{code}```", finish="stop")
 
-    def evaluate(self, candidate: Candidate) -> EvalReport:
+    def evaluate(self, candidate: Candidate, _: float | None = None) -> EvalReport:
         passed = self._rng.random() < 0.7
         speedup = self._rng.uniform(0.5, 20)
         return EvalReport(
@@ -91,7 +94,7 @@ def successor(number: int) -> Successor:
     technique = Technique(
         id=f"openmp/t{number}", name=f"t{number}", target="openmp", definition="Do it."
     )
-    return Successor(technique, 3, 3, 2, 2**20, 2.0, "device", ())
+    return Successor(technique, 3, 3, 2, 2**20, 2.0, "device")
 
 
 def example(source: str, target: str) -> Example:
@@ -109,9 +112,11 @@ def header(seed: int) -> RunHeader:
         created=f"seed {seed}",
         problem="free",
         target="openmp",
-        method="mcgs",
         settings=McgsSettings(),
-        budget=BUDGET,
+        prompting=Prompting(),
+        limits=Limits(calls=BUDGET),
+        parallel=1,
+        final="full",
         seed=seed,
         judge="live",
         excluded=None,
@@ -122,13 +127,8 @@ def rollouts(seed: int, folder: Path) -> list[float]:
     """Own milliseconds of each iteration of one search, tracing included."""
     outside, own = Outside(seed), []
     with Trace.create(folder, header(seed)) as trace:
-        records = mcgs.search(
-            TASK,
-            trace.world(outside.world()),
-            McgsSettings(),
-            budget=Budget(BUDGET),
-            rng=random.Random(seed),
-        )
+        world = trace.world(outside.world())
+        records = search(TASK, header(seed), world, trace.crew(Alone(world)))
         while True:
             start, before = time.perf_counter(), outside.seconds
             record = next(records, None)

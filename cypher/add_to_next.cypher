@@ -1,12 +1,13 @@
-// Add to the statistics: one NEXT per pair and device. last_seen is set first because it takes the
+// Add to the statistics: one NEXT per pair, device and learner (null:
+// what was given). last_seen is set first because it takes the
 // relationship's lock: the sums that follow are read under it. Most rows count no failure: those
 // leave the ten counts of failures alone, which are absent as long as they are zero.
-// Parameters: now, rows [{source, target, device, id, failed, best_effect, <count>...}], sorted by
+// Parameters: now, rows [{source, target, device, learner, id, failed, best_effect, <count>...}], sorted by
 // pair and device. Columns: written.
 UNWIND $rows AS row
 MATCH (s:Technique {id: row.source}), (d:Technique {id: row.target})
 MERGE (s)-[n:NEXT {id: row.id}]->(d)
-  ON CREATE SET n.device = row.device
+  ON CREATE SET n.device = row.device, n.learner = row.learner
 SET n.last_seen = $now
 WITH n, row
 SET n.examples = coalesce(n.examples, 0) + row.examples,

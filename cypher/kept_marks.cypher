@@ -1,5 +1,6 @@
 // What decides which TRANSITIONs of a pair stay.
-// Parameters: rows [{id, source, target}]. Columns: pair, marks [[id, problem, verified_on, effect]].
+// Parameters: rows [{id, source, target}].
+// Columns: pair, marks [[id, problem, verified_on, effect, learner]].
 UNWIND $rows AS row
 MATCH (:Technique {id: row.source})-[r:TRANSITION]->(:Technique {id: row.target})
-RETURN row.id AS pair, collect([r.id, r.problem, r.verified_on, r.effect]) AS marks
+RETURN row.id AS pair, collect([r.id, r.problem, r.verified_on, r.effect, r.learner]) AS marks

@@ -1,5 +1,5 @@
 // Set the statistics, whatever they were.
-// Parameters: now, rows [{source, target, device, id, best_effect, <count>...}], sorted by pair and
+// Parameters: now, rows [{source, target, device, learner, id, best_effect, <count>...}], sorted by pair and
 // device. Columns: written.
 UNWIND $rows AS row
 MATCH (s:Technique {id: row.source}), (d:Technique {id: row.target})

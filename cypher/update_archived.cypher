@@ -1,9 +1,9 @@
 // Bring archived examples up to date with their latest measurement; a null removes its property.
 // Not the id, not even the same one: Neo4j 2026 would refuse it to a later node of the transaction.
 // Parameters: rows [{id, verified_on, effect}].
-// Columns: id, source, target, problem, verified_on, effect.
+// Columns: id, source, target, problem, learner, verified_on, effect.
 UNWIND $rows AS row
 MATCH (a:Archived {id: row.id})
 SET a.verified_on = row.verified_on, a.effect = row.effect
 RETURN a.id AS id, a.source AS source, a.target AS target, a.problem AS problem,
-       a.verified_on AS verified_on, a.effect AS effect
+       a.learner AS learner, a.verified_on AS verified_on, a.effect AS effect

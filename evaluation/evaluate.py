@@ -163,8 +163,10 @@ class Judge:
         with trial.stage("compile"):
             program = self._machine.program(trial.candidate, session.problem)
         if isinstance(program, Failure):
+            if self._machine.joules(trial.candidate.target) is not None:
+                trial.joules = 0.0  # compiling needs no GPU
             return program
-        with self._tenancy(trial.candidate.target):
+        with self._tenancy(trial.candidate.target), self._energy(trial):
             session.serve()
             result = self._run(trial, program)
             if isinstance(result, Failure) and result.outcome is Outcome.CRASHED and program.cuda:
@@ -201,6 +203,15 @@ class Judge:
 
     def _tenancy(self, target: Target) -> AbstractContextManager[None]:
         return nullcontext() if target == "openmp" else tenancy(self._machine.gpu)
+
+    @contextmanager
+    def _energy(self, trial: "_Trial") -> Iterator[None]:
+        """Note what the GPU uses meanwhile."""
+        before = self._machine.joules(trial.candidate.target)
+        yield
+        after = self._machine.joules(trial.candidate.target)
+        if before is not None and after is not None:
+            trial.joules = after - before
 
     def _once(self, trial: "_Trial", seat: Seat) -> Failure | Times:
         """The verified worker itself, beside the session's baseline."""
@@ -274,7 +285,7 @@ class Judge:
             evaluator=EVALUATOR,
             grade=trial.grade,
             stages=trial.stages(),
-            facts=self._machine.facts(target) | {"sandbox": trial.session.sandbox},
+            facts=self._machine.facts(target) | {"sandbox": trial.session.sandbox} | trial.energy(),
         )
         if isinstance(result, Failure):
             diagnosis = result.diagnosis[:_DIAGNOSIS_LENGTH]
@@ -310,6 +321,7 @@ class _Trial:
         self.incumbent = incumbent
         self.profile: dict[str, str] = {}
         self.flags: frozenset[Flag] = frozenset()
+        self.joules: float | None = None
         self._start = time.perf_counter()
         self._stages: dict[str, float] = {}
 
@@ -326,6 +338,10 @@ class _Trial:
         """What was seen besides times."""
         flagged = {"flagged": ", ".join(sorted(self.flags))} if self.flags else {}
         return self.profile | flagged
+
+    def energy(self) -> dict[str, str]:
+        """What the GPU used while it was this candidate's, whatever became of that."""
+        return {} if self.joules is None else {"joules": f"{self.joules:.3f}"}
 
     def stages(self) -> dict[str, float]:
         """Seconds of each stage so far, and of the whole."""

@@ -68,6 +68,12 @@ class Machine:
         gpu = {"driver": self.gpu.driver, "gpu": self.gpu.visible}
         return machine_facts() | gpu | self._clocks
 
+    def joules(self, target: Target) -> float | None:
+        """What the GPU has used so far; None for openmp, and where the driver does not tell."""
+        if target == "openmp" or self._monitor is None:
+            return None
+        return self._monitor.joules()
+
     @property
     def gpu(self) -> Gpu:
         """The GPU of this judge."""

@@ -64,6 +64,7 @@ class Library(Protocol):
     def nvmlDeviceGetCurrentClocksEventReasons(self, handle: object) -> int: ...
     def nvmlDeviceGetTotalEccErrors(self, handle: object, kind: int, counter: int) -> int: ...
     def nvmlDeviceGetPersistenceMode(self, handle: object) -> int: ...
+    def nvmlDeviceGetTotalEnergyConsumption(self, handle: object) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,13 @@ class GpuMonitor:
                 self._handle, _UNCORRECTED, _SINCE_DRIVER_LOAD
             )
         )
+
+    def joules(self) -> float | None:
+        """Energy that the GPU has used since the driver was loaded, whoever used it."""
+        millijoules = self._ask(
+            lambda: self._library.nvmlDeviceGetTotalEnergyConsumption(self._handle)
+        )
+        return None if millijoules is None else millijoules / 1000
 
     def facts(self) -> dict[str, str]:
         """What does not change during a measurement: highest clock, persistence mode."""

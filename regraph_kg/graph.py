@@ -16,6 +16,7 @@ from regraph_kg.models.graph import (
     Example,
     Finding,
     GraphStats,
+    KnownFailure,
     MergeCounts,
     MergePlan,
     Neighbourhood,
@@ -65,6 +66,7 @@ class GraphStore(Protocol):
     ) -> Neighbourhood:
         """Successors of `technique` seen in an example; unknown technique = no successors.
 
+        No model's learned share outweighs the rest (`Successor`).
         `exclude_problem` leaves out that problem's examples and its share of the statistics. Beside
         writers on Neo4j, the counts of a row may for an instant not add up (seen once in the tests,
         which allow what is right when read again).
@@ -83,7 +85,17 @@ class GraphStore(Protocol):
         """Examples of one transition, best first.
 
         Order: similarity to `near` if given (exact; those without a vector last), verified on
-        `device`, verified anywhere, effect, id. `BadInput` for a vector of another space.
+        `device`, verified anywhere, given before learned, effect, id: whether a step was verified
+        is evidence, how much it gained hangs on its problem. `BadInput` for a vector of another
+        space.
+        """
+
+    def failures(
+        self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3
+    ) -> tuple[KnownFailure, ...]:
+        """How one transition has failed, what teaches most first; those that say the same, once.
+
+        Order: with a diagnosis, with code, the newest, id.
         """
 
     def nearest(

@@ -1,13 +1,32 @@
 """Records to text and tables; the only place that decides how a number is written."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Interval, WorkAccount
-from regraph_kg.models.run import RunSummary, SimulationRecord
+from regraph_kg.models.method import WALKS, Limits
+from regraph_kg.models.run import Cost, RunSummary, SimulationRecord, Stopped
 
 _UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
 _DIGITS = 3
+_KILO = 1000.0
+_DIAGNOSIS = 200
+"""Characters of a failure's diagnosis that a table shows."""
+_COSTS = (
+    *("calls", "thoughts", "tokens in", "out", "evaluations"),
+    *("time", "model", "judge", "energy"),
+)
+_DID = {"nothing": "nothing", "other": "something else than asked"}
+"""Of `Applied`, what was not asked for."""
+_STOPPED: Mapping[Stopped, str] = {
+    "calls": "",
+    "evaluations": "no evaluations were left",
+    "tokens": "no tokens were left",
+    "seconds": "its time was over",
+    "exhausted": "nothing is left to try",
+}
 
 
 def times(speedup: float) -> str:
@@ -57,6 +76,31 @@ def counts(found: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in ordered) or "none"
 
 
+def failure(records: Sequence[SimulationRecord]) -> str:
+    """The commonest failure of a search: "mostly parse_failed, 4 times: the answer is empty".
+
+    "" where there was none. Of equally common ones it is the later.
+    """
+    steps = [step for record in records for step in record.steps]
+    failed = [
+        (step.outcome, step.diagnosis.partition("\n")[0])
+        for step in reversed(steps)
+        if step.outcome is not None and step.speedup is None
+    ]
+    if not failed:
+        return ""
+    (outcome, diagnosis), count = Counter(failed).most_common(1)[0]
+    if len(diagnosis) > _DIAGNOSIS:
+        diagnosis = f"{diagnosis[:_DIAGNOSIS]}.."
+    said = f"mostly {outcome}, {count} times" if count > 1 else f"{outcome}, once"
+    return f"{said}: {diagnosis}" if diagnosis else said
+
+
+def shortfall(summary: RunSummary, failed: str) -> str:
+    """Why nothing was found, as far as is known: what ended the search, and its `failure`."""
+    return "; ".join(filter(None, [_STOPPED[summary.stopped], failed])) or "nothing was faster"
+
+
 def progress(record: SimulationRecord) -> str:
     """Where a run stands: the best speedup, screened, and what it has just tried."""
     said = ", ".join(_outcome(step.outcome, step.speedup) for step in record.steps)
@@ -78,28 +122,145 @@ def headline(summary: RunSummary) -> str:
     return f"{what}: {times(summary.speedup)} faster than the serial code (95 %: {found})"
 
 
-def run_table(summary: RunSummary, files: Mapping[str, str]) -> str:
-    """How the result came about: path, machine, cost, samples, what was left out, `files`."""
-    cost = summary.cost
+def run_table(summary: RunSummary, files: Mapping[str, str], failed: str = "") -> str:
+    """How the result came about: path, machine, cost, samples, what was left out, `files`.
+
+    `failed` is the commonest `failure`.
+    """
+    walks = summary.method in WALKS
     rows = {
-        "path": path(summary.best_path) if summary.method == "mcgs" else "",
+        "path": path(summary.best_path) if walks else "",
+        "method": f"{summary.method}, seed {summary.seed}",
         "device": f"{summary.device}, {summary.toolchain}",
         "model": summary.model,
         "judge": "" if summary.judge == "live" else f"{summary.judge}: verdicts were replayed",
-        "calls": f"{cost.calls} of {summary.budget}, in {summary.iterations} iterations"
-        + ("; nothing is left to try" if summary.stopped == "exhausted" else ""),
-        "samples": counts(summary.outcomes),
-        "time": f"model {seconds(cost.model_seconds)}, judge {seconds(cost.judge_seconds)}"
-        f" ({cost.evaluations} evaluations)",
+        "measured": "" if summary.final == "full" else "the best again, as in the search (quick)",
+        **_course(summary),
+        "failures": failed,
+        **_price(summary.cost, summary.active_seconds),
         "unrecorded": f"{summary.unrecorded} actions closed: the recorded model has no answer"
         if summary.unrecorded
         else "",
         "left out": f"{summary.excluded}'s own examples (--include-own reads them)"
-        if summary.excluded and summary.method == "mcgs"
+        if summary.excluded and walks
         else "",
         **files,
     }
     return "\n".join(f"  {name:<10}  {value}" for name, value in rows.items() if value)
+
+
+def limits(told: Limits) -> str:
+    """What a search may spend, as it is told: "50 calls, 60 s"."""
+    parts = [
+        _count(told.calls, "call"),
+        "" if told.evaluations is None else _count(told.evaluations, "evaluation"),
+        "" if told.tokens is None else _count(told.tokens, "token"),
+        "" if told.seconds is None else seconds(told.seconds),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of one search of several; `ended` says why it has no summary."""
+
+    problem: str
+    summary: RunSummary | None
+    ended: str = ""
+
+
+def several_table(rows: Sequence[Row]) -> str:
+    """One line a search: what it found and what that cost; columns without any figure left out."""
+    names = ("problem", "speedup", "95 %", *_COSTS)
+    cells = [(row.problem, *_cells(row)) for row in rows]
+    kept = [index for index in range(len(names)) if any(cell[index] for cell in cells)]
+    columns = [[names[index], *(cell[index] or "-" for cell in cells)] for index in kept]
+    widths = [max(map(len, column)) for column in columns]
+    lines = []
+    for line in zip(*columns, strict=True):
+        first, *rest = zip(line, widths, strict=True)
+        figures = (f"{text:>{width}}" for text, width in rest)
+        lines.append("  ".join([f"{first[0]:<{first[1]}}", *figures]).rstrip())
+    return "\n".join(lines)
+
+
+_COSTS = (
+    "calls",
+    "thoughts",
+    "tokens in",
+    "out",
+    "evaluations",
+    "time",
+    "model",
+    "judge",
+    "energy",
+)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    """A line of `several_table`, but for its problem."""
+    found = row.summary
+    if found is None:
+        return (row.ended, *[""] * (1 + len(_COSTS)))
+    cost, spread = found.cost, found.speedup_interval
+    surely = found.improved and spread is not None
+    return (
+        times(found.speedup) if surely else "none",
+        interval(spread) if surely and spread is not None else "",
+        f"{cost.calls}",
+        f"{cost.thoughts or ''}",
+        f"{cost.prompt_tokens or ''}",
+        f"{cost.output_tokens or ''}",
+        f"{cost.evaluations}",
+        seconds(found.active_seconds),
+        seconds(cost.model_seconds) if cost.model_seconds else "",
+        seconds(cost.judge_seconds) if cost.judge_seconds else "",
+        energy(cost.joules) if cost.joules else "",
+    )
+
+
+def energy(joules: float) -> str:
+    """An energy: "350 J", "1.23 kJ"."""
+    return f"{_digits(joules / 1000)} kJ" if joules >= _KILO else f"{_digits(joules)} J"
+
+
+def _course(summary: RunSummary) -> dict[str, str]:
+    """What was done, why it ended, how its samples came out."""
+    cost, told = summary.cost, summary.limits
+    calls = f"{cost.calls} of {told.calls}, in {_count(summary.iterations, 'iteration')}"
+    if cost.thoughts:
+        calls += f"; {_count(cost.thoughts, 'more call')} for thoughts"
+    strayed = [
+        f"{count} did {_DID[what]}"
+        for what, count in sorted(summary.applied.items())
+        if what in _DID and count
+    ]
+    others = limits(told).partition(", ")[2]
+    return {
+        "calls": calls,
+        "stopped": _STOPPED[summary.stopped],
+        "limits": ", ".join(
+            filter(None, [others, f"{summary.parallel} at once" if summary.parallel > 1 else ""])
+        ),
+        "samples": counts(summary.outcomes),
+        "strayed": f"of the right ones {' and '.join(strayed)}" if strayed else "",
+    }
+
+
+def _price(cost: Cost, active: float) -> dict[str, str]:
+    """What a search cost besides its calls."""
+    tokens = cost.prompt_tokens + cost.output_tokens
+    return {
+        "tokens": f"{cost.prompt_tokens} in, {cost.output_tokens} out" if tokens else "",
+        "time": f"{seconds(active)}: model {seconds(cost.model_seconds)},"
+        f" judge {seconds(cost.judge_seconds)} ({_count(cost.evaluations, 'evaluation')})",
+        "energy": f"{energy(cost.joules)} of the GPU while it judged" if cost.joules else "",
+    }
+
+
+def _count(number: int, what: str) -> str:
+    """A number of things: "1 call", "2 calls"."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _digits(number: float) -> str:

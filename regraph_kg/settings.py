@@ -44,8 +44,11 @@ class Settings(BaseSettings):
     corpus: Path = Path("corpus")
     """Folder with problems/, trajectories/, recorded/ and techniques.json."""
     model: str = "recorded"
-    """"recorded", "ollama:NAME" or "batch:FOLDER"."""
+    """"recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
     ollama_url: str = "http://127.0.0.1:11434"
+    openai_url: str = "http://127.0.0.1:8000/v1"
+    """OpenAI-compatible server of "openai:NAME", up to and including /v1."""
+    openai_key: SecretStr = SecretStr("")
     batch_model: str = Field(default="model", min_length=1)
     """Whom the requests of "batch:FOLDER" are for: a name that the endpoint knows."""
     embedder: str | None = None

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.run import (
-    Cost,
     RunHeader,
     RunSummary,
     SimulationRecord,
     StepRecord,
     Task,
 )
+from regraph_kg.search.ledger import Ledger
 
 FINALISTS = 3
 
@@ -59,23 +59,27 @@ def final_answer(
     return best
 
 
-def summarise(header: RunHeader, records: Sequence[SimulationRecord], answer: Answer) -> RunSummary:
+def summarise(
+    header: RunHeader, records: Sequence[SimulationRecord], answer: Answer, ledger: Ledger
+) -> RunSummary:
     """What the run cost and found."""
     steps = list(_steps(records))
-    cost = sum((step.cost for step in steps), Cost())
     return RunSummary(
         problem=header.problem,
         target=header.target,
         method=header.method,
-        preset=header.settings.preset,
         model=header.model,
         judge=header.judge,
         seed=header.seed,
-        budget=header.budget,
+        limits=header.limits,
+        parallel=header.parallel,
+        active_seconds=ledger.seconds,
+        final=header.final,
         iterations=sum(record.reward is not None for record in records),
-        cost=cost,
+        cost=ledger.spent,
         unrecorded=sum(step.outcome is None for step in steps),
         outcomes=dict(Counter(step.outcome.value for step in steps if step.outcome is not None)),
+        applied=dict(Counter(step.applied for step in steps if step.speedup is not None)),
         best_path=answer.path,
         best_code=answer.code,
         speedup=(answer.report and answer.report.speedup) or 1.0,
@@ -84,7 +88,7 @@ def summarise(header: RunHeader, records: Sequence[SimulationRecord], answer: An
         device=header.device,
         toolchain=header.toolchain,
         excluded=header.excluded,
-        stopped="budget" if cost.calls >= header.budget else "exhausted",
+        stopped=ledger.stopped or "exhausted",
     )
 
 

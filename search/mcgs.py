@@ -1,66 +1,64 @@
 """MCGS, our version (method.md 3.2): select, propose, evaluate, reward, backprop, record.
 
-Statistics live on graph edge and path, code lives on the path. One iteration at a time, so o, the
-counts in flight, is 0. What 3.2 leaves open is decided so: an edge met twice on a way learns the
-gain of its last occurrence, the one nearest to what was bought; a rollout's n is the edge's.
+Statistics live on graph edge and path, code lives on the path. What 3.2 leaves open is decided so:
+an edge met twice on a way learns the gain of its last occurrence, the one nearest to what was
+bought; a rollout's n is the edge's; a step that did something else than the technique it was asked
+for teaches its path, and no edge. What is under way (o) spreads the iterations, and teaches nothing
+before it has ended.
 """
 
 import math
-import random
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
 from itertools import zip_longest
 
-from regraph_kg.errors import AnswersPending
 from regraph_kg.models.graph import Successor
-from regraph_kg.models.run import McgsSettings, SimulationRecord, StepRecord, Task
+from regraph_kg.models.method import McgsSettings
+from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import start_id
-from regraph_kg.search.prompt import Adviser
-from regraph_kg.search.propose import Proposer, Request
-from regraph_kg.search.record import Recorder
+from regraph_kg.search.effects import Work
+from regraph_kg.search.parts import Iteration, Parts
+from regraph_kg.search.propose import Request
 from regraph_kg.search.reward import gains
 from regraph_kg.search.select import Step, prior, rollout_action, select
-from regraph_kg.search.state import Action, Budget, Edge, State, Tree
-from regraph_kg.search.world import World
+from regraph_kg.search.state import Action, Edge, State, Tree
 
 
-def search(
-    task: Task,
-    world: World,
-    settings: McgsSettings,
-    *,
-    budget: Budget,
-    rng: random.Random,
-    tree: Tree | None = None,
-) -> Iterator[SimulationRecord]:
-    """Iterations until the budget is spent or the start is closed; `tree` is grown in place.
+class Mcgs:
+    """One search; `tree` is grown in place."""
 
-    Raises what the callables of `world` raise; the records so far stay good. Where an answer is to
-    come by file, it first goes on without, to ask for what it may want next: nothing of that is
-    yielded, but `tree` shows it.
-    """
-    proposer = Proposer(task, world, budget, run=rng.getrandbits(32), repairs=settings.repairs)
-    growth = _Growth(world, settings, proposer, Tree() if tree is None else tree)
-    start = growth.plant(task)
-    recorder = Recorder()
-    pending: AnswersPending | None = None
-    while budget.left and start.open:
-        way = select(start, settings)
-        try:
-            bought = [growth.sample(way[-1])]
-            while budget.left and len(bought) <= settings.rollout and (end := way[-1].open_end):
-                way.append(Step(end, rollout_action(end, settings, rng)))
-                bought.append(growth.sample(way[-1]))
-        except AnswersPending as missing:
-            pending = pending or missing
-            growth.close(way[-1])
-            budget.spent += 1
-            continue
-        steps = learn(way, bought, settings)
-        if pending is None:
-            yield recorder.record(steps, reward=steps[0].gain, spent=budget.spent)
-    if pending is not None:
-        raise pending
+    def __init__(self, parts: Parts, settings: McgsSettings, tree: Tree | None = None) -> None:
+        self._parts, self._settings = parts, settings
+        self._growth = _Growth(parts, settings, Tree() if tree is None else tree)
+        self._start = self._growth.plant(parts.task)
+
+    def iteration(self) -> Work[Iteration] | None:
+        """Begin one, if anything is open (see `Method`)."""
+        if not self._start.open:
+            return None
+        way = select(self._start, self._settings)
+        for step in way:
+            step.action.under_way += 1
+        return self._run(way, self._growth.begin(way[-1]))
+
+    def _run(self, way: list[Step], attempt: int) -> Work[Iteration]:
+        """Sample the way's end, roll out below it, learn."""
+        path = way[-1].path(attempt)
+        bought = [(yield from self._growth.sample(way[-1], attempt))]
+        while self._goes_on(way[-1], bought):
+            end = way[-1].open_end
+            assert end is not None
+            step = Step(end, rollout_action(end, self._settings, self._parts.rng))
+            step.action.under_way += 1
+            way.append(step)
+            bought.append((yield from self._growth.sample(step, self._growth.begin(step))))
+        for step in way:
+            step.action.under_way -= 1
+        steps = learn(way, bought, self._settings)
+        return Iteration(path, tuple(steps), steps[0].gain)
+
+    def _goes_on(self, last: Step, bought: Sequence[StepRecord]) -> bool:
+        rolls = len(bought) <= self._settings.rollout
+        return rolls and self._parts.ledger.left > 0 and last.open_end is not None
 
 
 def learn(
@@ -91,7 +89,8 @@ def backpropagate(way: Sequence[Step], found: Sequence[float]) -> None:
         step.action.n += 1
         step.action.total += gain
         step.action.best = max(step.action.best, gain)
-        last[step.action.edge] = gain
+        if step.child is None or step.child.as_asked:
+            last[step.action.edge] = gain
     for edge, gain in last.items():
         edge.n += 1
         edge.total += gain
@@ -100,14 +99,8 @@ def backpropagate(way: Sequence[Step], found: Sequence[float]) -> None:
 class _Growth:
     """Grows the tree: a new sample's state with its actions, each with its edge's prior."""
 
-    def __init__(
-        self, world: World, settings: McgsSettings, proposer: Proposer, tree: Tree
-    ) -> None:
-        self._neighbours = cache(world.neighbours)  # fixed for the run
-        self._settings = settings
-        self._proposer = proposer
-        self._advice = Adviser(world.examples, settings.examples, settings.retrieval)
-        self._tree = tree
+    def __init__(self, parts: Parts, settings: McgsSettings, tree: Tree) -> None:
+        self._parts, self._settings, self._tree = parts, settings, tree
 
     def plant(self, task: Task) -> State:
         """The start: the serial code, nothing applied."""
@@ -116,30 +109,26 @@ class _Growth:
         self._tree.start = start
         return start
 
-    def sample(self, step: Step) -> StepRecord:
-        """Take `step` anew: propose, evaluate, and grow the state it leads to."""
+    def begin(self, step: Step) -> int:
+        """Take the next sample's number."""
+        attempt = step.action.taken
+        step.action.taken += 1
+        step.state.refresh_upwards(self._settings.samples)
+        return attempt
+
+    def sample(self, step: Step, attempt: int) -> Work[StepRecord]:
+        """Take sample `attempt` of `step`: propose, evaluate, and grow the state it leads to."""
         state, action = step.state, step.action
-        record = self._proposer.sample(
-            Request(
-                path=state.path,
-                technique=action.technique.id,
-                attempt=len(action.samples),
-                code=state.code,
-                advice=self._advice(state.technique, action.technique, state.code),
-            )
-        )
+        advice = self._parts.adviser(state.technique, action.technique, state.code)
+        request = Request(state.path, action.technique.id, attempt, state.code, advice)
+        record = yield from self._parts.proposer.sample(request, repairs=self._settings.repairs)
         if record.outcome is None:
-            self.close(step)
+            action.answered = False
         else:
             step.child = self._child(state, action, record)
-            action.samples.append(step.child)
-            state.close_upwards(self._settings.samples)
+            action.samples[attempt] = step.child
+        state.refresh_upwards(self._settings.samples)
         return record
-
-    def close(self, step: Step) -> None:
-        """Take no further sample of `step`: there is no answer, or none yet."""
-        step.action.answered = False
-        step.state.close_upwards(self._settings.samples)
 
     def _child(self, state: State, action: Action, record: StepRecord) -> State | None:
         if record.speedup is None or record.code is None:
@@ -150,6 +139,7 @@ class _Growth:
             code=record.code,
             log_speedup=math.log(record.speedup),
             parent=state,
+            as_asked=record.applied == "asked",
         )
         if len(child.path) < self._settings.depth:
             self._open(child)
@@ -159,7 +149,7 @@ class _Growth:
         """Give `state` its actions; without any it stays closed."""
         state.actions = tuple(
             Action(successor.technique, self._edge(state.technique, successor))
-            for successor in self._neighbours(state.technique).successors
+            for successor in self._parts.neighbours(state.technique).successors
         )
         state.open = bool(state.actions)
 

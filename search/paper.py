@@ -12,24 +12,21 @@ selected path too, is a call for a new sample. Added, because the text does not 
 - Q(s,a) in the rollout is the mean of a's technique, the only mean there is; N(s,a) is per pair.
 - A successor for which a recorded model has no answer is closed on its path; a start with all
   successors closed ends the search.
+- Several iterations under way know nothing of each other: the paper has no virtual loss.
 """
 
-import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
-from regraph_kg.errors import AnswersPending
-from regraph_kg.models.run import PaperSettings, SimulationRecord, StepRecord, Task
+from regraph_kg.models.method import PaperSettings
+from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
-from regraph_kg.search.prompt import Adviser
-from regraph_kg.search.propose import Proposer, Request
-from regraph_kg.search.record import Recorder
+from regraph_kg.search.effects import Work
+from regraph_kg.search.parts import Iteration, Parts
+from regraph_kg.search.propose import Request
 from regraph_kg.search.reward import paper_reward
 from regraph_kg.search.select import paper_bound, policy
-from regraph_kg.search.state import Budget
-from regraph_kg.search.world import World
 
 
 @dataclass(slots=True)
@@ -52,82 +49,29 @@ class Counters:
             self.total[technique] += reward
 
 
-def search(
-    task: Task,
-    world: World,
-    settings: PaperSettings,
-    *,
-    budget: Budget,
-    rng: random.Random,
-    counters: Counters | None = None,
-) -> Iterator[SimulationRecord]:
-    """Iterations until the budget is spent or the start is closed; `counters` learn in place.
-
-    Raises what the callables of `world` raise; the records so far stay good. Where an answer is to
-    come by file (`AnswersPending`), it first asks for what it may want next, as `mcgs` does.
-    """
-    counters = Counters() if counters is None else counters
-    proposer = Proposer(task, world, budget, run=rng.getrandbits(32), repairs=0)
-    walker = _Walker(world, settings, proposer, counters, rng)
-    recorder = Recorder()
-    start = start_id(task.target)
-    pending: AnswersPending | None = None
-    while budget.left and walker.successors((), start):
-        try:
-            selected, steps = walker.walk(start, task.serial, budget)
-        except AnswersPending as missing:
-            pending = pending or missing
-            budget.spent += 1
-            continue
-        reward = _reward(selected, steps)
-        if reward is not None:
-            counters.backpropagate(selected, reward)
-        if pending is None:
-            yield recorder.record(steps, reward, budget.spent)
-    if pending is not None:
-        raise pending
-
-
-def _reward(selected: Sequence[str], steps: Sequence[StepRecord]) -> float | None:
-    """The largest reward from the selected path's last step on; None if nothing was bought."""
-    paid = [paper_reward(step.speedup) for step in steps if step.outcome is not None]
-    return max(paid[len(selected) - 2 :]) if paid else None
-
-
-class _Walker:
-    """Selection, expansion and rollout: one walk from the serial code, a call at every step."""
+class Paper:
+    """One search; `counters` learn in place."""
 
     def __init__(
-        self,
-        world: World,
-        settings: PaperSettings,
-        proposer: Proposer,
-        counters: Counters,
-        rng: random.Random,
+        self, parts: Parts, settings: PaperSettings, counters: Counters | None = None
     ) -> None:
-        self._neighbours = cache(world.neighbours)  # fixed for the run
-        self._settings = settings
-        self._proposer = proposer
-        self._advice = Adviser(world.examples, settings.examples, settings.retrieval)
-        self._counters = counters
-        self._rng = rng
+        self._parts, self._settings = parts, settings
+        self._counters = Counters() if counters is None else counters
         self._attempts: dict[tuple[tuple[str, ...], str], int] = defaultdict(int)
         self._closed: set[tuple[tuple[str, ...], str]] = set()
 
-    def successors(self, path: tuple[str, ...], technique: str) -> list[Technique]:
-        """Successors of `technique` that are not closed on `path`."""
-        return [
-            one.technique
-            for one in self._neighbours(technique).successors
-            if (path, one.technique.id) not in self._closed
-        ]
+    def iteration(self) -> Work[Iteration] | None:
+        """Begin a walk, unless all that the start leads to is closed (see `Method`)."""
+        start = start_id(self._parts.task.target)
+        return self._walk(start) if self._successors((), start) else None
 
-    def walk(self, start: str, code: str, budget: Budget) -> tuple[list[str], list[StepRecord]]:
-        """The selected path (techniques, start included) and all steps that were asked for."""
-        technique, path, rolling = start, tuple[str, ...](), False
+    def _walk(self, start: str) -> Work[Iteration]:
+        """Selection, expansion and rollout from the serial code, a call at every step."""
+        technique, code, rolling = start, self._parts.task.serial, False
+        path: tuple[str, ...] = ()
         selected, steps = [start], list[StepRecord]()
-        while budget.left and len(steps) < self._settings.steps:
-            successors = self.successors(path, technique)
+        while len(steps) < self._settings.steps and self._parts.ledger.left > 0:
+            successors = self._successors(path, technique)
             if not successors:
                 break
             unvisited = [one for one in successors if not self._counters.visits[one.id]]
@@ -135,17 +79,31 @@ class _Walker:
                 chosen = self._roll(technique, successors if rolling else unvisited)
             else:
                 chosen = self._select(technique, successors)
-            step = self._sample(path, technique, chosen, code)
+            step = yield from self._sample(path, technique, chosen, code)
             steps.append(step)
-            if step.outcome is None:
-                break
-            if not rolling:
+            if step.outcome is not None and not rolling:
                 selected.append(chosen.id)
             if step.speedup is None or step.code is None:
                 break
             rolling = rolling or bool(unvisited)
             technique, path, code = chosen.id, step.path, step.code
-        return selected, steps
+        return self._learned(selected, steps)
+
+    def _learned(self, selected: list[str], steps: list[StepRecord]) -> Iteration:
+        """Backprop of the largest reward from the selected path's last step on."""
+        paid = [paper_reward(step.speedup) for step in steps if step.outcome is not None]
+        reward = max(paid[len(selected) - 2 :]) if paid else None
+        if reward is not None:
+            self._counters.backpropagate(selected, reward)
+        return Iteration(steps[0].path if steps else (), tuple(steps), reward)
+
+    def _successors(self, path: tuple[str, ...], technique: str) -> list[Technique]:
+        """Successors of `technique` that are not closed on `path`."""
+        return [
+            one.technique
+            for one in self._parts.neighbours(technique).successors
+            if (path, one.technique.id) not in self._closed
+        ]
 
     def _select(self, technique: str, successors: Sequence[Technique]) -> Technique:
         """The largest P-UCB; all of `successors` are visited."""
@@ -170,29 +128,22 @@ class _Walker:
                 - self._settings.visit_penalty * counters.traversals[technique, one.id]
             ),
             self._settings.epsilon,
-            self._rng,
+            self._parts.rng,
         )
 
     def _sample(
         self, path: tuple[str, ...], technique: str, chosen: Technique, code: str
-    ) -> StepRecord:
+    ) -> Work[StepRecord]:
         """Apply `chosen` to `code` once more; it is closed on `path` if there is no answer."""
         here = (path, chosen.id)
-        request = Request(
-            path=path,
-            technique=chosen.id,
-            attempt=self._attempts[here],
-            code=code,
-            advice=self._advice(technique, chosen, code),
+        attempt = self._attempts[here]
+        self._attempts[here] += 1
+        advice = self._parts.adviser(technique, chosen, code)
+        step = yield from self._parts.proposer.sample(
+            Request(path, chosen.id, attempt, code, advice)
         )
-        try:
-            step = self._proposer.sample(request)
-        except AnswersPending:
-            self._closed.add(here)
-            raise
         if step.outcome is None:
             self._closed.add(here)
         else:
-            self._attempts[here] += 1
             self._counters.traversals[technique, chosen.id] += 1
         return step

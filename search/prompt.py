@@ -1,32 +1,46 @@
 """Prompts: text files under prompts/, filled in and put together.
 
-The constant part comes first (`Prompt.system`), so that a server's prompt cache holds; then one
-technique with its definition and examples as diffs, the current code, the signature, the last
-failure, and the answer's format at the very end (models.md section 4).
+The constant part comes first (`Prompt.system`, the same for all prompts of a run), so that a
+server's prompt cache holds; then what changes least: technique, examples, known failures, measured
+variants, the current code and its signature, the last failure, and the answer's format at the very
+end (models.md section 4). How code is shown: shown.py. Not here: what the answers say of the code
+(propose.py), and which examples there are (reader.py).
 """
 
 import difflib
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from string import Template
 
+from pydantic import ValidationError
+
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.graph import Example
-from regraph_kg.models.prompt import Prompt, PromptKey
-from regraph_kg.models.run import Retrieval, Task
+from regraph_kg.models.graph import Example, KnownFailure
+from regraph_kg.models.method import Prompting
+from regraph_kg.models.prompt import Prompt, PromptKey, Reply
+from regraph_kg.models.run import Applied, Task
 from regraph_kg.models.technique import Technique
+from regraph_kg.search.normal import normalized
+from regraph_kg.search.shown import FOLDER, change, diff_lines, examples_shown, fill, short
 from regraph_kg.search.world import AskExamples
 
-VERSION = 1
-"""Of the templates and of how they are put together. History: 1 (2026-11) first version."""
+VERSION = 2
+"""Of the templates and of how they are put together.
 
-DIFF_LINES = 80
-"""An example's diff is cut here: small models lose the thread in long ones."""
-REASONING_CHARACTERS = 300
+History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failures, variants, asks.
+"""
 
-_FOLDER = Path(__file__).parent / "prompts"
+DIAGNOSIS_CHARACTERS = 200
+"""Of a known failure, or of an earlier round's."""
+SHORT_DIFF_LINES = 20
+"""A known failure's code is shown where its diff to the current code has at most these."""
+SAME_SPEED = 1.05
+"""Variants within this factor of the current code's time make no contrast."""
+
+AskFailures = Callable[[str, str], tuple[KnownFailure, ...]]
+"""Source and target technique id -> failures of the transition that the graph knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,93 +53,310 @@ class Failure:
     """The failed answer's code; None where it held none."""
 
 
-def render(
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Measured code; `speedup` is the current code's time over its time."""
+
+    code: str
+    speedup: float
+
+
+class AppliedVerdict(Frozen):
+    """What a model says that a change did; `technique` where it is another one, "" for none."""
+
+    applied: Applied
+    technique: str = ""
+
+
+class _Choice(Frozen):
+    choice: str
+
+
+def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     task: Task,
     key: PromptKey,
     *,
     code: str,
     advice: str,
     failure: Failure | None = None,
+    variants: Sequence[Variant] = (),
     seed: int = 0,
 ) -> Prompt:
-    """The prompt that asks for a new version of `code`, along `advice`, after `failure`."""
-    parts = [advice, _fill("code", code=code.strip(), signature=task.signature)]
+    """The prompt that asks for a new version of `code`, along `advice`, after `failure`.
+
+    `variants` are contrasted with `code`, in the order given.
+    """
+    parts = [advice]
+    if variants:
+        parts.append(fill("contrast", variants="\n".join(_round(one, code) for one in variants)))
+    parts += [fill("code", code=code.strip()), fill("signature", signature=task.signature)]
     if failure is not None:
-        parts.append(
-            _fill("failure", outcome=failure.outcome.value, diagnosis=failure.diagnosis.strip())
-        )
+        parts.append(_failed(failure))
         if failure.code is not None:
-            parts.append(_fill("failed_code", code=failure.code.strip()))
-    parts.append(_fill("answer"))
-    system = _fill("system", target=_fill(task.target))
-    return Prompt(key=key, system=system, user="\n\n".join(parts), seed=seed)
+            parts.append(fill("failed_code", code=failure.code.strip()))
+    return _prompt(task, key, [*parts, fill("answer")], seed=seed)
+
+
+def choose_variants(
+    measured: Sequence[tuple[str, float]], code: str, limit: int
+) -> tuple[Variant, ...]:
+    """At most `limit` of `measured` (code, speedup over the serial code) to contrast with `code`.
+
+    The best, the worst, the second best, and so on, distinct after normalization, fastest first.
+    Speedups are made relative to that of `code`, which is 1 where `code` was not measured.
+    """
+    if limit <= 0:
+        return ()
+    distinct: dict[str, tuple[str, float]] = {}
+    for one in measured:
+        distinct.setdefault(normalized(one[0]), one)
+    _, base = distinct.pop(normalized(code), (code, 1.0))
+    others = sorted(
+        (Variant(text, speedup / base) for text, speedup in distinct.values()),
+        key=lambda one: (-one.speedup, one.code),
+    )
+    others = [one for one in others if not 1 / SAME_SPEED < one.speedup < SAME_SPEED]
+    best, worst = others[: (limit + 1) // 2], others[(limit + 1) // 2 :]
+    return (*best, *worst[max(0, len(worst) - limit // 2) :])
 
 
 class Adviser:
-    """Writes the part of a prompt that names one technique and shows how it was applied before."""
+    """Writes the part of a prompt about one technique: its name, examples, known failures."""
 
-    def __init__(self, examples: AskExamples, limit: int, retrieval: Retrieval = "best") -> None:
-        """The first `limit` examples are shown, of those that come first by `retrieval`."""
-        self._examples = examples
-        self._limit = limit
-        self._near = retrieval == "near"
-        self._written: dict[tuple[str, ...], str] = {}
+    def __init__(self, examples: AskExamples, failures: AskFailures, prompting: Prompting) -> None:
+        """Each question is asked once: of a transition, or of a transition and a code."""
+        self._examples: AskExamples = cache(examples)
+        self._failures: AskFailures = cache(failures)
+        self._prompting = prompting
+        self._written: dict[tuple[str, str, str], str] = {}
 
     def __call__(self, source: str, technique: Technique, code: str = "") -> str:
-        """Advice to apply `technique` to `code`, which `source` led to.
-
-        It is written once a transition, or where it hangs on the code, once a code.
-        """
-        about = (source, technique.id, code) if self._near else (source, technique.id)
+        """Advice to apply `technique` to `code`, which `source` led to; always the same one."""
+        about = (source, technique.id, code)
         if about not in self._written:
-            self._written[about] = self._write(technique, about)
+            parts = [fill("technique", name=technique.name, definition=technique.definition)]
+            parts += self._shown(*about)
+            parts += self._warnings(*about)
+            self._written[about] = "\n\n".join(parts)
         return self._written[about]
 
-    def _write(self, technique: Technique, about: tuple[str, ...]) -> str:
-        examples = self._examples(*about)[: self._limit] if self._limit else ()
-        return "\n\n".join(
-            [
-                _fill("technique", name=technique.name, definition=technique.definition),
-                *(
-                    _fill("example", reasoning=_short(one.reasoning), diff=_diff(one))
-                    for one in examples
-                ),
-            ]
-        )
+    def _shown(self, source: str, technique: str, code: str) -> list[str]:
+        if self._prompting.examples == 0 or self._prompting.show == "none":
+            return []
+        near = (code,) if self._prompting.retrieval == "near" else ()
+        return examples_shown(self._examples(source, technique, *near), self._prompting)
+
+    def _warnings(self, source: str, technique: str, code: str) -> list[str]:
+        limit = self._prompting.known_failures
+        if limit == 0:
+            return []
+        known = sorted(self._failures(source, technique), key=lambda one: -_likeness(one, code))
+        distinct: dict[tuple[Outcome, str], KnownFailure] = {}
+        for one in known:
+            distinct.setdefault((one.outcome, short(one.diagnosis, DIAGNOSIS_CHARACTERS)), one)
+        return [_warning(one, code) for one in [*distinct.values()][:limit]]
 
 
 def free_advice() -> str:
     """The part of a prompt that leaves the choice to the model."""
-    return _fill("free")
+    return fill("free")
+
+
+def cot_advice() -> str:
+    """The part of a prompt that has the model think step by step before it writes."""
+    return fill("cot")
+
+
+def rag_advice(examples: Sequence[Example], prompting: Prompting) -> str:
+    """The part of a prompt that shows steps of other code, each named by its technique.
+
+    Verified ones first, else in the order given, at most `prompting.examples`. Without any: the
+    free choice.
+    """
+    shown = examples_shown(examples, prompting, named=True)
+    return "\n\n".join([fill("rag"), *shown]) if shown else free_advice()
+
+
+def thought_advice(thought: str) -> str:
+    """The part of a prompt that asks for code along an idea of the model's own."""
+    return fill("along", thought=thought.strip())
+
+
+def feedback_advice(history: Sequence[Variant | Failure], code: str = "") -> str:
+    """The part of a prompt that tells how earlier rounds ended, oldest first.
+
+    Variants are shown as changes of `code`, the current one, where that is shorter.
+    """
+    if not history:
+        return free_advice()
+    return fill("feedback", rounds="\n".join(_round(one, code) for one in history))
+
+
+def render_thought(
+    task: Task,
+    key: PromptKey,
+    *,
+    code: str,
+    history: str,
+    failure: Failure | None = None,
+    seed: int = 0,
+) -> Prompt:
+    """The prompt that asks for one idea how to make `code` faster, in at most three sentences.
+
+    `history` tells of the ideas so far; "" where there are none. The answer holds no code.
+    """
+    parts = [fill("code", code=code.strip())]
+    if history.strip():
+        parts.append(fill("thought", history=history.strip()))
+    if failure is not None:
+        parts.append(_failed(failure))
+    return _prompt(task, key, [*parts, fill("thought_answer")], seed=seed)
+
+
+def render_rethink(
+    task: Task, key: PromptKey, *, code: str, thought: str, failure: Failure, seed: int = 0
+) -> Prompt:
+    """The prompt that asks for a better idea than `thought`, which led to `failure`."""
+    parts = [
+        fill("code", code=code.strip()),
+        fill("rethink", thought=thought.strip()),
+        _came_of(failure),
+    ]
+    if failure.code is not None:
+        parts.append(change(code, failure.code))
+    return _prompt(task, key, [*parts, fill("rethink_answer")], seed=seed)
+
+
+def render_subgoal(task: Task, key: PromptKey, *, code: str, seed: int = 0) -> Prompt:
+    """The prompt that asks where `code` spends its time, and for one change there; no code."""
+    parts = [fill("code", code=code.strip()), fill("subgoal_answer")]
+    return _prompt(task, key, parts, seed=seed)
+
+
+def render_choice(
+    task: Task, key: PromptKey, *, code: str, options: Sequence[tuple[str, str]], seed: int = 0
+) -> Prompt:
+    """The prompt that asks which of `options` (name, description), at least one, comes next.
+
+    The answer is JSON by schema: `read_choice`.
+    """
+    names = [name for name, _ in options]
+    listed = "\n".join(f"- {name}: {description}" for name, description in options)
+    parts = [
+        fill("choice", options=listed),
+        fill("code", code=code.strip()),
+        fill("choice_answer"),
+    ]
+    schema = _schema({"choice": {"type": "string", "enum": names}})
+    return _prompt(task, key, parts, seed=seed, schema=schema)
+
+
+def read_choice(reply: Reply, options: Sequence[tuple[str, str]]) -> str | None:
+    """The name that the reply chose; None where it is cut, no such JSON or no such name."""
+    try:
+        chosen = _Choice.model_validate_json(reply.text).choice
+    except ValidationError:
+        return None
+    return chosen if reply.finish == "stop" and chosen in dict(options) else None
+
+
+def render_verdict(
+    task: Task, key: PromptKey, *, technique: str, before: str, after: str, names: Sequence[str]
+) -> Prompt:
+    """The prompt that asks whether the step from `before` to `after` applied `technique` (a name).
+
+    `names` are the techniques that it may have applied instead. The answer is JSON by schema:
+    `read_verdict`.
+    """
+    parts = [
+        fill("names", names="; ".join(names)),
+        fill("verdict", technique=technique, diff="\n".join(diff_lines(before, after))),
+        fill("verdict_answer"),
+    ]
+    schema = _schema(
+        {
+            "applied": {"type": "string", "enum": ["asked", "other", "nothing"]},
+            "technique": {"type": "string", "enum": ["", *names]},
+        }
+    )
+    return _prompt(task, key, parts, schema=schema)
+
+
+def read_verdict(reply: Reply, names: Sequence[str]) -> AppliedVerdict | None:
+    """What the reply says; None where it is cut, no such JSON, or names something else."""
+    try:
+        verdict = AppliedVerdict.model_validate_json(reply.text)
+    except ValidationError:
+        return None
+    return verdict if reply.finish == "stop" and verdict.technique in ("", *names) else None
 
 
 def prompts_id() -> str:
     """Version and digest of the templates: runs with different prompts are not compared."""
     digest = hashlib.sha256()
-    for path in sorted(_FOLDER.iterdir(), key=lambda path: path.name):
+    for path in sorted(FOLDER.iterdir(), key=lambda path: path.name):
         digest.update(f"{path.name}\0".encode() + path.read_bytes())
     return f"{VERSION}:{digest.hexdigest()[:12]}"
 
 
-def _diff(example: Example) -> str:
-    before, after = example.before.splitlines(), example.after.splitlines()
-    lines = list(difflib.unified_diff(before, after, "before", "after", lineterm=""))
-    if len(lines) > DIFF_LINES:
-        lines = [*lines[:DIFF_LINES], "..."]
-    return "\n".join(lines)
+def _prompt(
+    task: Task,
+    key: PromptKey,
+    parts: Sequence[str],
+    *,
+    seed: int = 0,
+    schema: dict[str, object] | None = None,
+) -> Prompt:
+    system = fill("system", target=fill(task.target))
+    return Prompt(key=key, system=system, user="\n\n".join(parts), seed=seed, answer_schema=schema)
 
 
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    if len(text) <= REASONING_CHARACTERS:
-        return text
-    return text[:REASONING_CHARACTERS].rsplit(" ", 1)[0] + " ..."
+def _schema(properties: dict[str, object]) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
-def _fill(template: str, **values: str) -> str:
-    return _template(template).substitute(values).strip()
+def _came_of(failure: Failure) -> str:
+    diagnosis = failure.diagnosis.strip()
+    if failure.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING):
+        return fill("slower", diagnosis=diagnosis)
+    return fill("went_wrong", outcome=failure.outcome.value, diagnosis=diagnosis)
 
 
-@cache
-def _template(name: str) -> Template:
-    return Template((_FOLDER / f"{name}.txt").read_text(encoding="utf-8"))
+def _failed(failure: Failure) -> str:
+    return fill("failure", outcome=failure.outcome.value, diagnosis=failure.diagnosis.strip())
+
+
+def _round(one: Variant | Failure, code: str) -> str:
+    """A measured or failed version, as a change of `code`."""
+    if isinstance(one, Variant):
+        return f"{one.speedup:.2f}x:\n{change(code, one.code)}"
+    said = fill(
+        "round_failed",
+        outcome=one.outcome.value,
+        diagnosis=short(one.diagnosis, DIAGNOSIS_CHARACTERS),
+    )
+    return said if one.code is None else f"{said}\n{change(code, one.code)}"
+
+
+def _likeness(failure: KnownFailure, code: str) -> float:
+    """How much of the code that failed stands in `code` too, 0 to 1."""
+    if not failure.code or not code:
+        return 0.0
+    return difflib.SequenceMatcher(None, failure.code.splitlines(), code.splitlines()).ratio()
+
+
+def _warning(failure: KnownFailure, code: str) -> str:
+    diagnosis = short(failure.diagnosis, DIAGNOSIS_CHARACTERS)
+    said = fill("known_failure", outcome=failure.outcome.value, diagnosis=diagnosis)
+    said = said.removesuffix(":")
+    if not failure.code or not code or normalized(failure.code) == normalized(code):
+        return said
+    lines = diff_lines(code, failure.code)
+    if len(lines) > SHORT_DIFF_LINES:
+        return said
+    return "\n".join([said, fill("known_failure_diff", diff="\n".join(lines))])

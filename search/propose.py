@@ -1,18 +1,25 @@
-"""One sample: ask the model, find the code in its answer, evaluate it, mend it, pay for it."""
+"""One sample: ask the model, find the code in its answer, judge it, mend it, pay for it."""
 
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from regraph_kg.models.prompt import PromptKey, Reply
-from regraph_kg.models.run import Cost, StepRecord, Task
-from regraph_kg.search.prompt import Failure, render
+from regraph_kg.models.method import Prompting
+from regraph_kg.models.prompt import AskKind, Prompt, PromptKey, Reply
+from regraph_kg.models.run import Applied, Cost, StepRecord, Task
+from regraph_kg.search.applied import applied
+from regraph_kg.search.effects import Work, asked, judged
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.normal import normalized
+from regraph_kg.search.prompt import Failure, choose_variants, render
 from regraph_kg.search.reward import speedup
-from regraph_kg.search.state import Budget, element
-from regraph_kg.search.world import World
+from regraph_kg.search.state import element
 
 _BLOCK = re.compile(r"^ {0,3}```[^\n`]*\n(.*?)^ {0,3}```[ \t]*$", re.MULTILINE | re.DOTALL)
+LONGEST_CODE = 60_000
+"""Characters; what is longer is no answer but a model that runs on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,114 +69,174 @@ def parse(reply: Reply, entry: str) -> str | ParseFailure:
     blocks = _BLOCK.findall(text)
     named = [block for block in blocks if re.search(rf"\b{re.escape(entry)}\s*\(", block)]
     if len(named) == 1:
-        return str(named[0])
+        return _bounded(str(named[0]))
     if named:
         return ParseFailure(f"{len(named)} code blocks define {entry}; give exactly one")
-    if blocks:
-        return ParseFailure(f"no code block defines {entry}")
-    return ParseFailure("the answer has no complete code block between two lines of ```")
+    what = (
+        f"code block that defines {entry}"
+        if blocks
+        else "complete code block between two lines of ```"
+    )
+    return ParseFailure(f"the answer has no {what}")
 
 
-def normalized(code: str) -> str:
-    """`code` without indentation, trailing blanks and empty lines: equal texts, one evaluation."""
-    return "\n".join(filter(None, (line.strip() for line in code.splitlines())))
+def _bounded(code: str) -> str | ParseFailure:
+    if len(code) <= LONGEST_CODE:
+        return code
+    return ParseFailure(f"the code has more than {LONGEST_CODE} characters; answer shorter")
 
 
 class Proposer:
-    """Buys samples for one run: owns its budget's spending and its memory of evaluated code."""
+    """Buys samples for one run; remembers every code that was judged, and its verdict."""
 
-    def __init__(self, task: Task, world: World, budget: Budget, *, run: int, repairs: int) -> None:
-        """`run` goes into every prompt's seed; `repairs` is r, repair calls a sample at most."""
-        self._task = task
-        self._world = world
-        self._budget = budget
-        self._run = run
-        self._repairs = repairs
+    def __init__(self, task: Task, run: int, prompting: Prompting, ledger: Ledger) -> None:
+        """`run` goes into every prompt's seed."""
+        self._task, self._run = task, run
+        self._prompting, self._ledger = prompting, ledger
         self._verdicts: dict[str, Verdict] = {}
+        self._measured: list[tuple[str, float]] = [(task.serial, 1.0)]
+        self._best_seconds: float | None = None
 
-    def sample(self, request: Request) -> StepRecord:
-        """One answer, repaired while it fails and the budget lasts; the last answer is the sample.
+    def sample(self, request: Request, *, repairs: int = 0) -> Work[StepRecord]:
+        """One answer, repaired while it fails and calls are left; the last answer is the sample.
 
         A first answer that the recorded model does not have costs nothing and has no outcome; a
-        repair that it does not have only ends the repairing. Needs a budget of at least one call.
+        repair that it does not have only ends the repairing. Needs one call that is left.
         """
         cost = Cost()
         verdict: Verdict | None = None
-        for repair in range(self._repairs + 1):
-            if self._budget.left == 0:
+        for repair in range(repairs + 1):
+            if self._ledger.left <= 0:
                 break
-            reply = self._ask(request, repair, None if verdict is None else verdict.failure)
-            if reply.finish == "unrecorded":
+            reply = yield from self._ask(request, repair, verdict.failure if verdict else None)
+            if reply is None:
                 break
-            self._budget.spent += 1
-            verdict, judged = self._judge(reply)
-            cost += judged
+            cost += self._ledger.charge(_price(reply, Cost(calls=1)))
+            verdict, judging = yield from self._judge(reply)
+            cost += judging
             if verdict.speedup is not None:
                 break
-        return _step(request, verdict, cost)
+        return self._step(request, verdict, cost)
 
-    def _ask(self, request: Request, repair: int, failed: Failure | None) -> Reply:
-        key = PromptKey(
+    def think(self, prompt: Prompt) -> Work[Reply | None]:
+        """A call that is to yield no code: in the ledger, but no unit of the budget.
+
+        None: the recorded model has no answer. `key` makes the prompt's key.
+        """
+        reply = yield from asked(prompt)
+        if reply.finish == "unrecorded":
+            return None
+        self._ledger.charge(_price(reply, Cost(thoughts=1)))
+        return reply
+
+    def key(
+        self, ask: AskKind, *, path: tuple[str, ...] = (), attempt: int = 0, repair: int = 0
+    ) -> PromptKey:
+        """The key of a prompt of this run."""
+        return PromptKey(
             problem=self._task.problem,
             target=self._task.target,
-            path=request.path if request.technique is None else (*request.path, request.technique),
-            attempt=request.attempt,
+            path=path,
+            attempt=attempt,
             repair=repair,
+            ask=ask,
         )
+
+    def seed(self, key: PromptKey) -> int:
+        """hash(run, p, a, k) of method.md 3.2, and the rest of the key; 31 bits, as servers do."""
+        text = f"{self._run}\n{key.model_dump_json()}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
+
+    def _ask(self, request: Request, repair: int, failed: Failure | None) -> Work[Reply | None]:
+        """The answer to a request for code; None: the recorded model has none."""
+        path = request.path if request.technique is None else (*request.path, request.technique)
+        key = self.key("code", path=path, attempt=request.attempt, repair=repair)
         prompt = render(
             self._task,
             key,
             code=request.code,
             advice=request.advice,
             failure=failed,
-            seed=_seed(self._run, key),
+            variants=choose_variants(self._measured, request.code, self._prompting.contrast),
+            seed=self.seed(key),
         )
-        return self._world.complete(prompt)
+        self._ledger.begin_call()
+        reply = yield from _finally(asked(prompt), self._ledger.end_call)
+        return None if reply.finish == "unrecorded" else reply
 
-    def _judge(self, reply: Reply) -> tuple[Verdict, Cost]:
-        cost = Cost(
-            calls=1,
-            prompt_tokens=reply.prompt_tokens,
-            output_tokens=reply.output_tokens,
-            model_seconds=reply.seconds,
-        )
+    def _judge(self, reply: Reply) -> Work[tuple[Verdict, Cost]]:
         code = parse(reply, self._task.entry)
         if isinstance(code, ParseFailure):
-            return Verdict(Outcome.PARSE_FAILED, None, None, code.reason), cost
-        text = normalized(code)
+            return Verdict(Outcome.PARSE_FAILED, None, None, code.reason), Cost()
+        text, cost = normalized(code), Cost()
         if text not in self._verdicts:
-            reports = self._evaluate(Candidate(self._task.target, code))
-            last = reports[-1]
-            self._verdicts[text] = Verdict(last.outcome, code, speedup(last), last.diagnosis)
-            cost += Cost(
-                evaluations=len(reports),
-                judge_seconds=sum(report.stages.get("total", 0.0) for report in reports),
-            )
+            cost = yield from self._evaluate(code, text)
         return self._verdicts[text], cost
 
-    def _evaluate(self, candidate: Candidate) -> list[EvalReport]:
-        """One report, or two where the first one's timing was our machine's fault."""
-        first = self._world.evaluate(candidate)
-        if first.outcome is not Outcome.UNSTABLE_TIMING:
-            return [first]
-        return [first, self._world.evaluate(candidate)]
+    def _evaluate(self, code: str, text: str) -> Work[Cost]:
+        """Have code judged, twice where the first timing was our machine's fault."""
+        candidate = Candidate(self._task.target, code)
+        reports = [(yield from judged(candidate, self._best_seconds))]
+        if reports[0].outcome is Outcome.UNSTABLE_TIMING and text not in self._verdicts:
+            reports.append((yield from judged(candidate, self._best_seconds)))
+        if text in self._verdicts:  # an equal code's verdict, which came in just before
+            return Cost()
+        self._remember(text, code, reports[-1])
+        seconds = sum(report.stages.get("total", 0.0) for report in reports)
+        cost = Cost(evaluations=len(reports), judge_seconds=seconds, joules=_joules(reports))
+        return self._ledger.charge(cost)
+
+    def _remember(self, text: str, code: str, report: EvalReport) -> None:
+        found = speedup(report)
+        self._verdicts[text] = Verdict(report.outcome, code, found, report.diagnosis)
+        if found is None:
+            return
+        self._measured.append((code, found))
+        if report.passed and report.timing is not None:
+            best = self._best_seconds or report.timing.median
+            self._best_seconds = min(best, report.timing.median)
+
+    def _step(self, request: Request, verdict: Verdict | None, cost: Cost) -> StepRecord:
+        technique = request.technique
+        here = () if technique is None else (element(technique, request.attempt),)
+        return StepRecord(
+            path=(*request.path, *here),
+            technique=technique,
+            sample=request.attempt,
+            outcome=None if verdict is None else verdict.outcome,
+            speedup=None if verdict is None else verdict.speedup,
+            gain=None,
+            cost=cost,
+            code=None if verdict is None else verdict.code,
+            diagnosis="" if verdict is None else verdict.diagnosis,
+            applied=_applied(request, verdict),
+        )
 
 
-def _step(request: Request, verdict: Verdict | None, cost: Cost) -> StepRecord:
-    here = () if request.technique is None else (element(request.technique, request.attempt),)
-    return StepRecord(
-        path=(*request.path, *here),
-        technique=request.technique,
-        sample=request.attempt,
-        outcome=None if verdict is None else verdict.outcome,
-        speedup=None if verdict is None else verdict.speedup,
-        gain=None,
-        cost=cost,
-        code=None if verdict is None else verdict.code,
+def _applied(request: Request, verdict: Verdict | None) -> Applied:
+    """What a right answer did; what a wrong one was about to do is nobody's business."""
+    if request.technique is None or verdict is None or verdict.speedup is None:
+        return "asked"
+    return applied(request.technique, request.code, verdict.code or "")
+
+
+def _price(reply: Reply, unit: Cost) -> Cost:
+    return unit + Cost(
+        prompt_tokens=reply.prompt_tokens,
+        output_tokens=reply.output_tokens,
+        model_seconds=reply.seconds,
     )
 
 
-def _seed(run: int, key: PromptKey) -> int:
-    """hash(run, p, a, k) of method.md 3.2, and the repair round; 31 bits, as servers take them."""
-    text = f"{run}\n{key.model_dump_json()}"
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
+def _joules(reports: list[EvalReport]) -> float | None:
+    """What the GPU used while it judged, where every report tells."""
+    found = [report.facts.get("joules") for report in reports]
+    return None if None in found else sum(map(float, filter(None, found)))
+
+
+def _finally(work: Work[Reply], end: Callable[[], None]) -> Work[Reply]:
+    """`work`, with `end` called when its result is there."""
+    try:
+        return (yield from work)
+    finally:
+        end()

@@ -1,4 +1,7 @@
-"""What a search reads of a graph, from a store that may be gone for a moment."""
+"""What a search reads of a graph, from a store that may be gone for a moment.
+
+Not here: who asks what, and the memory of it (trace.py).
+"""
 
 import signal
 import time
@@ -6,23 +9,31 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from tenacity import Retrying, retry_if_exception, stop_before_delay, wait_exponential
+
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.graph import EmbeddingSpace, Example, Neighbourhood, Vector
+from regraph_kg.models.base import Target
+from regraph_kg.models.graph import EmbeddingSpace, Example, KnownFailure, Neighbourhood, Vector
 
 if TYPE_CHECKING:
     from regraph_kg.llm.embedder import Embedder
 
 T = TypeVar("T")
 
-PAUSES = (0.5, 1.5)
-"""Seconds before a lost store is opened and asked again."""
+PATIENCE_SECONDS = 30.0
+"""How long a lost store is waited for."""
+SHOWN = 8
+"""Examples of a transition that a search is told of."""
+OVERSAMPLED = 3
+"""Examples asked for, for each one told: some hold a code that another one holds too."""
 
 
 class GraphReader:
     """A graph as one search sees it: its device's statistics, without the excluded problem's share.
 
-    A store that worked and is lost is opened and asked again; one that never worked is not.
+    A store that worked and is lost is opened and asked again, with growing pauses; one that never
+    worked is not.
     """
 
     def __init__(
@@ -31,16 +42,19 @@ class GraphReader:
         device: str,
         excluded: str | None,
         open_embedder: "Callable[[EmbeddingSpace], Embedder] | None" = None,
+        *,
+        patience: float = PATIENCE_SECONDS,
     ) -> None:
         """`open_store` is called when the first question comes.
 
         `open_embedder` opens the embedder of the graph's space; without one, and for a graph
-        without embeddings, examples come best first.
+        without embeddings, examples come best first. `patience` is in seconds.
         """
         self._open_embedder = open_embedder
         self._embedder: Embedder | None = None
         self._open = open_store
         self._device, self._excluded = device, excluded
+        self._patience = patience
         self._store: GraphStore | None = None
         self._was_open = False
 
@@ -53,16 +67,42 @@ class GraphReader:
         )
 
     def examples(self, source: str, target: str, code: str = "", /) -> tuple[Example, ...]:
-        """Examples of a transition, best first, or those nearest to `code`."""
+        """Examples of a transition, best first, or those nearest to `code`; no code twice.
+
+        At most `SHOWN`. Trajectories of one search share steps, which are examples of each.
+        """
         vector = self._place(code) if code else None
-        return self._ask(
+        found = self._ask(
             lambda store: store.examples(
                 source,
                 target,
                 device=self._device,
+                limit=OVERSAMPLED * SHOWN,
                 exclude_problem=self._excluded,
                 near=vector,
             )
+        )
+        return _distinct(found)[:SHOWN]
+
+    def nearest(self, code: str, k: int, target: Target | None = None) -> tuple[Example, ...]:
+        """The `k` examples nearest to `code`, whatever their transition; no code twice.
+
+        None where the graph has no embeddings, or nobody can make them.
+        """
+        vector = self._place(code)
+        if vector is None:
+            return ()
+        found = self._ask(
+            lambda store: store.nearest(
+                vector, k=OVERSAMPLED * k, target=target, exclude_problem=self._excluded
+            )
+        )
+        return _distinct(found)[:k]
+
+    def failures(self, source: str, target: str) -> tuple[KnownFailure, ...]:
+        """How a transition has failed, what teaches most first."""
+        return self._ask(
+            lambda store: store.failures(source, target, exclude_problem=self._excluded)
         )
 
     def close(self) -> None:
@@ -82,14 +122,20 @@ class GraphReader:
         return Vector(self._embedder.space, self._embedder.embed([code])[0])
 
     def _ask(self, question: Callable[[GraphStore], T]) -> T:
-        for pause in PAUSES:
-            try:
-                return self._ask_once(question)
-            except StoreError:
-                if not self._was_open:  # it never worked: waiting would only hide that
-                    raise
-                time.sleep(pause)
-        return self._ask_once(question)
+        """Ask, and ask again for as long as patience lasts: after 1/60 of it, 1/30, 1/15, .."""
+        attempts = Retrying(
+            retry=retry_if_exception(self._may_come_back),
+            wait=wait_exponential(multiplier=self._patience / 60, max=self._patience / 4),
+            stop=stop_before_delay(self._patience),
+            sleep=time.sleep,
+            reraise=True,
+        )
+        answer: T = attempts(self._ask_once, question)
+        return answer
+
+    def _may_come_back(self, error: BaseException) -> bool:
+        """Not if it never worked: waiting would only hide that."""
+        return isinstance(error, StoreError) and self._was_open
 
     def _ask_once(self, question: Callable[[GraphStore], T]) -> T:
         try:
@@ -100,6 +146,14 @@ class GraphReader:
         except StoreError:
             self.close()
             raise
+
+
+def _distinct(examples: tuple[Example, ...]) -> tuple[Example, ...]:
+    """The first of those that lead from the same code to the same code."""
+    told: dict[tuple[str, str], Example] = {}
+    for one in examples:
+        told.setdefault((one.before, one.after), one)
+    return tuple(told.values())
 
 
 @contextmanager

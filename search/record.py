@@ -1,8 +1,7 @@
 """From what an iteration bought to its SimulationRecord; keeps the best verified code's name."""
 
-from collections.abc import Sequence
-
-from regraph_kg.models.run import SimulationRecord, StepRecord
+from regraph_kg.models.run import SimulationRecord
+from regraph_kg.search.parts import Iteration
 
 
 class Recorder:
@@ -13,21 +12,19 @@ class Recorder:
         self._speedup = 1.0
         self._path: tuple[str, ...] = ()
 
-    def record(
-        self, steps: Sequence[StepRecord], reward: float | None, spent: int
-    ) -> SimulationRecord:
-        """The record of the iteration that bought `steps`, the first of them at its path's end."""
-        for step in steps:
+    def record(self, ended: Iteration, spent: int) -> SimulationRecord:
+        """The record of an iteration; `spent` calls have ended by now, whosever they were."""
+        for step in ended.steps:
             if (step.speedup or 0) > self._speedup:
                 self._speedup, self._path = step.speedup or 0, step.path
         made = SimulationRecord(
             iteration=self._iteration,
-            path=steps[0].path,
-            steps=tuple(steps),
-            reward=reward,
+            path=ended.path,
+            steps=ended.steps,
+            reward=ended.reward,
             spent=spent,
             best_speedup=self._speedup,
             best_path=self._path,
         )
-        self._iteration += reward is not None
+        self._iteration += ended.reward is not None
         return made

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from regraph_kg.models.evaluation import EvalReport, Outcome
-from regraph_kg.models.run import McgsSettings
+from regraph_kg.models.method import McgsSettings
 
 
 def speedup(report: EvalReport) -> float | None:

@@ -8,11 +8,11 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from regraph_kg.models.graph import EFFECT_SCALE, Successor
-from regraph_kg.models.run import McgsSettings
-from regraph_kg.search.state import Action, Edge, State
+from regraph_kg.models.method import McgsSettings
+from regraph_kg.search.state import Action, Edge, State, element
 
 T = TypeVar("T")
 
@@ -25,13 +25,29 @@ class Step:
     action: Action
     child: State | None = None
 
+    def path(self, attempt: int) -> tuple[str, ...]:
+        """Path elements up to this step, taken as sample `attempt`."""
+        return (*self.state.path, element(self.action.technique.id, attempt))
+
     @property
     def open_end(self) -> State | None:
         """Where the step led, if the way can go on from there."""
         return self.child if self.child is not None and self.child.open else None
 
 
-def prior(successor: Successor, settings: McgsSettings) -> float:
+class PriorSettings(Protocol):
+    """What a prior needs of a method's settings."""
+
+    @property
+    def failure_gain(self) -> float:
+        """f: the gain of a failed step."""
+
+    @property
+    def other_devices(self) -> float:
+        """What one try on another device counts."""
+
+
+def prior(successor: Successor, settings: PriorSettings) -> float:
     """q0 = P D / (verified + 1) + (1 - P) f, with P = (verified + 1) / (tried + 2).
 
     D is the sum of ln effect. Statistics of other devices count `settings.other_devices` a try.
@@ -57,20 +73,21 @@ def value(action: Action, settings: McgsSettings) -> float:
 
 
 def upper_bound(state: State, action: Action, settings: McgsSettings) -> float:
-    """Q + c sqrt(ln(1 + n(p)) / (1 + n(p,a))); nothing is in flight (o = 0)."""
-    bonus = math.sqrt(math.log(1 + state.n) / (1 + action.n))
+    """Q + c sqrt(ln(1 + n(p) + o(p)) / (1 + n(p,a) + o(p,a))); o is what is under way."""
+    visits = 1 + state.n + state.under_way
+    bonus = math.sqrt(math.log(visits) / (1 + action.n + action.under_way))
     return value(action, settings) + settings.exploration * bonus
 
 
 def takes_new_sample(action: Action, limit: int) -> bool:
     """The sample rule, for an open action at `limit` (m) samples.
 
-    A new sample where no child is open, or where there are fewer than m and than 1 + sqrt(n) / 2;
-    else the best open child is entered.
+    A new sample where no child is open, or where there are fewer than m and than 1 + sqrt(n) / 2,
+    those under way included; else the best open child is entered.
     """
     if not action.may_sample(limit):
         return False
-    return not action.open_children() or len(action.samples) < 1 + math.sqrt(action.n) / 2
+    return not action.open_children() or action.taken < 1 + math.sqrt(action.n) / 2
 
 
 def best_child(action: Action) -> State:

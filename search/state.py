@@ -16,19 +16,6 @@ def element(technique: str, sample: int) -> str:
     return technique if sample == 0 else f"{technique}#{sample}"
 
 
-@dataclass(slots=True)
-class Budget:
-    """Calls that should yield code: the unit that every method is compared at."""
-
-    limit: int
-    spent: int = 0
-
-    @property
-    def left(self) -> int:
-        """Calls that may still be bought."""
-        return self.limit - self.spent
-
-
 @dataclass(slots=True, eq=False)
 class Edge:
     """A pair of techniques in this run, shared by all paths: prior q0, n_e and W_e."""
@@ -40,9 +27,10 @@ class Edge:
 
 @dataclass(slots=True, eq=False)
 class Action:
-    """A technique that may be applied to a state's code: n, W, M and the samples taken.
+    """A technique that may be applied to a state's code: n, W, M, o and the samples.
 
-    `samples[k]` is the state that sample k led to, None where it failed.
+    `samples[k]` is the state that sample k led to, None where it failed; there is no entry before
+    it has ended.
     """
 
     technique: Technique
@@ -50,17 +38,22 @@ class Action:
     n: int = 0
     total: float = 0.0
     best: float = -math.inf
-    samples: list["State | None"] = field(default_factory=list)
+    under_way: int = 0
+    """o: iterations that pass here and have not ended."""
+    taken: int = 0
+    """Samples begun."""
+    samples: dict[int, "State | None"] = field(default_factory=dict)
     answered: bool = True
     """False once there was no answer, or none yet: no further samples."""
 
     def may_sample(self, limit: int) -> bool:
         """Whether another sample is allowed: fewer than `limit` (m) so far, none unrecorded."""
-        return self.answered and len(self.samples) < limit
+        return self.answered and self.taken < limit
 
     def open_children(self) -> list["State"]:
         """States that samples led to and that can still be extended, in sample order."""
-        return [state for state in self.samples if state is not None and state.open]
+        ended = (self.samples[number] for number in sorted(self.samples))
+        return [state for state in ended if state is not None and state.open]
 
     def is_open(self, limit: int) -> bool:
         """Not closed: may be sampled, or has an open child."""
@@ -79,17 +72,25 @@ class State:
     """In the neighbourhood's order, which breaks ties."""
     parent: "State | None" = None
     n: int = 0
+    as_asked: bool = True
+    """Whether the step here did what it was asked to."""
     open: bool = False
+    """Something may be begun here or below now: what is under way may open a state again."""
+
+    @property
+    def under_way(self) -> int:
+        """o(p) of method.md 3.2."""
+        return sum(action.under_way for action in self.actions)
 
     def open_actions(self, limit: int) -> list[Action]:
         """Actions that are not closed at `limit` (m) samples each."""
         return [action for action in self.actions if action.is_open(limit)]
 
-    def close_upwards(self, limit: int) -> None:
-        """Close this state, and then those above it, if all its actions are closed."""
+    def refresh_upwards(self, limit: int) -> None:
+        """See anew whether this state and those above it are open."""
         state: State | None = self
-        while state is not None and not state.open_actions(limit):
-            state.open = False
+        while state is not None:
+            state.open = any(action.is_open(limit) for action in state.actions)
             state = state.parent
 
 
@@ -107,5 +108,9 @@ class Tree:
             state = waiting.pop()
             if state is not None:
                 yield state
-                children = [child for action in state.actions for child in action.samples]
+                children = [
+                    action.samples[number]
+                    for action in state.actions
+                    for number in sorted(action.samples)
+                ]
                 waiting += reversed(children)

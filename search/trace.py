@@ -1,16 +1,20 @@
 """The trace of a run: what it read, asked, was told and learned, one JSON object a line.
 
 A resumed run is the same search again with the trace as memory in front of the outside world: what
-was asked before is answered from the file, the rest is asked anew and appended. Every line is
-written at once; a line torn by a kill is dropped on the way back in. Not covered: a power failure.
+was asked before is answered from the file, in the order in which the answers came, and the rest is
+asked anew and appended. Every line is written at once; a line torn by a kill is dropped on the way
+back in. Not covered: a power failure.
 
-Lines are {"event": .., "key": .., "value": ..}; the first is the header (`RunHeader`, with the
-schema version). One process at a time writes a trace (flock).
+Lines are {"event": .., "key": .., "value": .., "at": .., "sum": ..}; the first is the header
+(`RunHeader`, with the schema version and its history). `at` are the run's active seconds, `sum` is
+a checksum of the line and all before it. One process at a time writes a trace (flock).
 """
 
 import fcntl
+import hashlib
 import json
-from collections import defaultdict, deque
+import time
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,20 +28,36 @@ from pydantic import TypeAdapter, ValidationError
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
-from regraph_kg.models.graph import Example, Neighbourhood
+from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood
 from regraph_kg.models.prompt import Reply
-from regraph_kg.models.run import RunHeader, SimulationRecord
+from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
+from regraph_kg.search.drive import Crew, Finished
+from regraph_kg.search.effects import Ask, Effect, Result
 from regraph_kg.search.world import World
 
-Event = Literal["header", "neighbours", "examples", "reply", "report", "final", "record"]
+Event = Literal[
+    "header",
+    "neighbours",
+    "examples",
+    "nearest",
+    "failures",
+    "reply",
+    "report",
+    "final",
+    "record",
+    "stop",
+]
 V = TypeVar("V")
+Clock = Callable[[], float]
 
 _HEADER = TypeAdapter(RunHeader)
 _NEIGHBOURS = TypeAdapter(Neighbourhood)
 _EXAMPLES = TypeAdapter(tuple[Example, ...])
+_FAILURES = TypeAdapter(tuple[KnownFailure, ...])
 _REPLY = TypeAdapter(Reply)
 _REPORT = TypeAdapter(EvalReport)
 _RECORD = TypeAdapter(SimulationRecord)
+_STOPPED: TypeAdapter[Stopped] = TypeAdapter(Stopped)
 
 
 class Line(Frozen):
@@ -46,18 +66,26 @@ class Line(Frozen):
     event: Event
     key: str
     value: Any
+    at: float
+    sum: str
 
 
 class Trace:
     """An open trace file: memory and record of a world, keeper of the run's records."""
 
-    def __init__(self, path: Path, file: BinaryIO) -> None:
-        """Use `create` or `resume`. Takes the file's lock: `BadInput` if another process has it."""
+    def __init__(self, path: Path, file: BinaryIO, clock: Clock = time.monotonic) -> None:
+        """Use `create` or `resume`. Takes the file's lock: `BadInput` if another process has it.
+
+        `clock` gives seconds, and never goes back.
+        """
         self.path = path
         self.torn = False
         """Whether half a line was dropped on resuming."""
         self._file = file
         self._memory: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
+        self._came_in: deque[Line] = deque()
+        self._sum = ""
+        self._clock, self._sat, self._sat_down = clock, 0.0, clock()
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -65,54 +93,74 @@ class Trace:
             raise BadInput(f"{path}: another search is writing this trace; wait for it") from None
 
     @classmethod
-    def create(cls, folder: Path, header: RunHeader) -> Self:
+    def create(cls, folder: Path, header: RunHeader, clock: Clock = time.monotonic) -> Self:
         """A new `folder`/<time>-<problem>-<method>-<seed>.jsonl; `ToolError` where it cannot be."""
-        time = header.created.translate({ord(mark): None for mark in "-:"})
-        stem = f"{time}-{header.problem}-{header.method}-{header.seed}"
+        when = header.created.translate({ord(mark): None for mark in "-:"})
+        stem = f"{when}-{header.problem}-{header.method}-{header.seed}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            trace = cls(*_new_file(folder, stem))
+            trace = cls(*_new_file(folder, stem), clock)
         except OSError as error:
             raise ToolError(f"{folder}: {error.strerror}; choose another folder: --runs") from None
         trace._append("header", "", _HEADER, header)
         return trace
 
     @classmethod
-    def resume(cls, path: Path, header: RunHeader) -> Self:
+    def resume(cls, path: Path, header: RunHeader, clock: Clock = time.monotonic) -> Self:
         """The trace of an earlier run with the same header; its torn last line is cut off.
 
         Raises `BadInput` naming the first difference, or the line that is not ours.
         """
         refuse_differences(path, read_header(path), header)
         try:
-            trace = cls(path, path.open("r+b", buffering=0))
+            trace = cls(path, path.open("r+b", buffering=0), clock)
         except OSError as error:
             raise ToolError(f"{path}: {error.strerror}") from None
         content = read(path)
         for line in content.lines[1:]:
-            trace._memory[line.event, line.key].append(line.value)
+            if line.event in ("reply", "report"):
+                trace._came_in.append(line)
+            else:
+                trace._memory[line.event, line.key].append(line.value)
+        trace._sum, trace._sat = content.lines[-1].sum, content.lines[-1].at
         trace.torn = content.torn
         trace._file.truncate(content.size)
         trace._file.seek(content.size)
         return trace
 
     def world(self, live: World) -> World:
-        """`live`, with this trace as memory in front of it and as record behind it."""
+        """`live`, with this trace as memory in front of what is asked at once, and as its record.
+
+        Replies and verdicts go by `crew`.
+        """
         return World(
             neighbours=lambda technique: self._recall(
                 "neighbours", technique, _NEIGHBOURS, lambda: live.neighbours(technique)
             ),
             examples=partial(self._examples, live),
-            complete=lambda prompt: self._recall(
-                "reply", prompt.key.model_dump_json(), _REPLY, lambda: live.complete(prompt)
+            nearest=lambda code: self._recall(
+                "nearest", code_hash(code), _EXAMPLES, lambda: live.nearest(code)
             ),
-            evaluate=lambda candidate: self._recall(
-                "report", code_hash(candidate.code), _REPORT, lambda: live.evaluate(candidate)
+            failures=lambda source, target: self._recall(
+                "failures", f"{source} {target}", _FAILURES, lambda: live.failures(source, target)
             ),
+            complete=live.complete,
+            evaluate=live.evaluate,
             evaluate_final=lambda candidate: self._recall(
                 "final", code_hash(candidate.code), _REPORT, lambda: live.evaluate_final(candidate)
             ),
         )
+
+    def crew(self, live: Crew) -> Crew:
+        """`live`, behind what has come in before: that comes in again first, in its order."""
+        return _Again(self, live, self._came_in)
+
+    def append_result(self, effect: Effect, result: Result) -> float:
+        """Note what an effect came to; the run's active seconds."""
+        event, key = _address(effect)
+        if isinstance(result, EvalReport):
+            return self._append(event, key, _REPORT, result)
+        return self._append(event, key, _REPLY, result)
 
     def _examples(
         self, live: World, source: str, target: str, code: str = ""
@@ -131,6 +179,10 @@ class Trace:
                 f"{self.path}: iteration {record.iteration} comes out otherwise than it did:"
                 " the trace was changed or is of another version; start a new run"
             )
+
+    def stop(self, why: Stopped) -> None:
+        """Append that the search is over, or see that the file says so already."""
+        self._recall("stop", "", _STOPPED, lambda: why)
 
     def close(self) -> None:
         """Close the file; idempotent."""
@@ -158,9 +210,16 @@ class Trace:
         self._append(event, key, adapter, value)
         return value
 
-    def _append(self, event: Event, key: str, adapter: TypeAdapter[V], value: V) -> None:
+    def seconds(self) -> float:
+        """Active seconds of the run, earlier sittings included; the clock of the wall may jump."""
+        return self._sat + self._clock() - self._sat_down
+
+    def _append(self, event: Event, key: str, adapter: TypeAdapter[V], value: V) -> float:
+        at = round(self.seconds(), 3)
         head = f'{{"event":{json.dumps(event)},"key":{json.dumps(key)},"value":'
-        line = head.encode() + adapter.dump_json(value) + b"}\n"
+        body = head.encode() + adapter.dump_json(value) + f',"at":{at}'.encode()
+        total = _sum(self._sum, body)
+        line = body + f',"sum":"{total}"}}\n'.encode()
         end = self._file.tell()
         try:
             while line:
@@ -170,6 +229,63 @@ class Trace:
                 self._file.truncate(end)
                 self._file.seek(end)
             raise ToolError(f"{self.path}: {error.strerror} while tracing; make room") from None
+        self._sum = total
+        return at
+
+
+class _Again:
+    """A crew whose first results are those of a trace."""
+
+    def __init__(self, trace: Trace, live: Crew, came_in: deque[Line]) -> None:
+        self._trace, self._live, self._came_in = trace, live, came_in
+        self._known = Counter((line.event, line.key) for line in came_in)
+        self._held: dict[tuple[str, str], list[Effect]] = defaultdict(list)
+        self._at = 0.0
+
+    def start(self, effect: Effect) -> None:
+        """Begin an effect, unless the trace knows its result."""
+        address = _address(effect)
+        if self._known[address] > 0:
+            self._known[address] -= 1
+            self._held[address].append(effect)
+        else:
+            self._live.start(effect)
+
+    def finish(self) -> Finished:
+        """The next result of the trace, after its last one the next of the live crew."""
+        if self._came_in:
+            return self._remembered(self._came_in.popleft())
+        finished = self._live.finish()
+        if finished.result is not None:
+            self._at = self._trace.append_result(finished.effect, finished.result)
+        return finished
+
+    def seconds(self) -> float:
+        """The run's active seconds when the last effect ended."""
+        return self._at
+
+    def _remembered(self, line: Line) -> Finished:
+        held = self._held[line.event, line.key]
+        if not held:
+            raise BadInput(
+                f"{self._trace.path}: the search asks for something else than it did: the trace"
+                " was changed or is of another version; start a new run"
+            )
+        self._at = line.at
+        adapter: TypeAdapter[Any] = _REPLY if line.event == "reply" else _REPORT
+        return Finished(held.pop(0), adapter.validate_python(line.value))
+
+
+def _address(effect: Effect) -> tuple[Event, str]:
+    """Event and key of an effect's line."""
+    if isinstance(effect, Ask):
+        return "reply", effect.prompt.key.model_dump_json()
+    return "report", code_hash(effect.candidate.code)
+
+
+def _sum(before: str, body: bytes) -> str:
+    """Checksum of a line and all lines before it."""
+    return hashlib.sha256(before.encode() + body).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +303,23 @@ def read(path: Path) -> Content:
         whole, _, rest = path.read_bytes().rpartition(b"\n")
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; --resume takes a trace of runs/") from None
-    lines = []
+    lines: list[Line] = []
+    total = ""
     for number, text in enumerate(whole.split(b"\n"), start=1):
-        try:
-            lines.append(Line.model_validate_json(text))
-        except ValidationError:
-            raise BadInput(f"{path}:{number}: not a line of a trace; start a new run") from None
+        total = _sum(total, text.rpartition(b',"sum":')[0])
+        lines.append(_line(path, number, text))
+        if lines[-1].sum != total:
+            raise BadInput(f"{path}:{number}: the trace was changed here; start a new run")
     return Content(tuple(lines), size=len(whole) + 1, torn=bool(rest))
+
+
+def _line(path: Path, number: int, text: bytes) -> Line:
+    try:
+        return Line.model_validate_json(text)
+    except ValidationError:
+        old = number == 1 and b'"schema_version":1' in text
+        why = "a trace of an older version" if old else "not a line of a trace"
+        raise BadInput(f"{path}:{number}: {why}; start a new run") from None
 
 
 def read_header(path: Path) -> RunHeader:
@@ -228,7 +354,7 @@ class RecordedEvaluator:
         self._path = path
         self._reports = {line.key: line.value for line in read(path).lines if line.event == event}
 
-    def __call__(self, candidate: Candidate) -> EvalReport:
+    def __call__(self, candidate: Candidate, _: float | None = None) -> EvalReport:
         """The report; `ToolError` for code that this trace has none for."""
         key = code_hash(candidate.code)
         if key not in self._reports:
@@ -239,10 +365,13 @@ class RecordedEvaluator:
 
 
 def _flat(header: RunHeader) -> dict[str, object]:
-    fields = header.model_dump()
-    return {name: value for name, value in fields.items() if name != "settings"} | {
-        f"settings.{name}": value for name, value in fields["settings"].items()
-    }
+    """Every field by its dotted name."""
+    nested = header.model_dump()
+    found: dict[str, object] = {}
+    for name, value in nested.items():
+        parts = value if isinstance(value, dict) else {"": value}
+        found |= {f"{name}.{part}".rstrip("."): one for part, one in parts.items()}
+    return found
 
 
 def _new_file(folder: Path, stem: str) -> tuple[Path, BinaryIO]:

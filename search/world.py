@@ -1,11 +1,11 @@
-"""World: the five questions a search may ask, and nothing else it can touch."""
+"""World: the questions a search may ask, and nothing else it can touch."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.graph import Example, Neighbourhood
+from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood
 from regraph_kg.models.prompt import Prompt, Reply
 
 
@@ -26,9 +26,16 @@ class World:
     neighbours: Callable[[str], Neighbourhood]
     """Technique id -> its successors."""
     examples: AskExamples
+    nearest: Callable[[str], tuple[Example, ...]]
+    """Code -> the examples nearest to it; none where the graph has no embeddings."""
+    failures: Callable[[str, str], tuple[KnownFailure, ...]]
+    """Two technique ids -> what is known to fail on the way between them."""
     complete: Callable[[Prompt], Reply]
-    """Raises `AnswersPending` where the answer is to come by file: noted, and asked then."""
-    evaluate: Callable[[Candidate], EvalReport]
-    """Screening grade: what the search learns from."""
+    """Raises `AnswersPending` where the answer is to come by file: noted, and asked then.
+
+    It and `evaluate` may be called by several threads at once, if the crew has them.
+    """
+    evaluate: Callable[[Candidate, float | None], EvalReport]
+    """Screening grade: what the search learns from. The seconds are the best candidate's so far."""
     evaluate_final: Callable[[Candidate], EvalReport]
     """Full grade, fresh workers: what is reported."""

@@ -4,10 +4,18 @@ import os
 from collections import Counter
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from tests.requirement import KNOWN
 
 pytest_plugins = ("tests.stores",)
+STORES = (
+    *("tests/backends/", "tests/contract/", "tests/ingest/", "tests/e2e/", "tests/docs/"),
+    *("tests/search/test_optimize", "tests/search/test_several", "tests/search/test_by_file"),
+    "tests/benchmarks/",
+)
+"""Most of their tests open an embedded store."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,26 +38,22 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["REGRAPH_TEST_REQUIRE"] = ",".join(names)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With several processes (pytest -n 2 --dist loadgroup) a kind of store runs in one of them.
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> "Stores":
+    return Stores(config, log)
 
-    The tests of stores are a fixed part of each process's share, so that they come first.
+
+class Stores(LoadScopeScheduling):
+    """With several processes (pytest -n 2) each kind of store runs in one of them, and first.
+
+    By the names of tests: xdist's own groups do nothing with pytest 9.2 (it writes `_nodeid`).
     """
-    for item in items:
-        if group := _store_of(item):
-            item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
-
-def _store_of(item: pytest.Item) -> str | None:
-    """Which server it needs: a server a kind and process, and each takes its time to start."""
-    parameters = getattr(item, "callspec", None)
-    named = {str(value) for value in parameters.params.values()} if parameters else set()
-    needs = named | set(getattr(item, "fixturenames", ()))
-    if any(name.startswith("neo4j") for name in needs) or "browser" in item.path.parts:
-        return "neo4j"
-    return "embedded" if any(name.startswith("embedded") for name in needs) else None
+    def _split_scope(self, nodeid: str) -> str:
+        if "neo4j" in nodeid or nodeid.startswith("tests/browser/"):
+            return "neo4j"
+        if "[embedded" in nodeid or nodeid.startswith(STORES):
+            return "embedded"
+        return nodeid
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

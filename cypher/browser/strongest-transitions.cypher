@@ -5,15 +5,19 @@
 // :param device => 'NVIDIA H200'
 // Columns: after, apply, times faster (geometric mean), at best, verified, tried, without repair, examples
 MATCH (s:Technique)-[n:NEXT]->(d:Technique)
-WHERE n.device = $device AND n.verified > 0
-WITH s, n, d, n.sum_log2_effect / 1048576.0 AS doublings
-ORDER BY doublings / (n.verified + 1) DESC, n.id
+WHERE n.device = $device
+WITH s, d, sum(n.sum_log2_effect) / 1048576.0 AS doublings, max(n.best_effect) AS best,
+     sum(n.verified) AS verified, sum(n.tried) AS tried, sum(n.verified_first) AS first,
+     sum(n.examples) AS examples
+WHERE verified > 0
+WITH *
+ORDER BY doublings / (verified + 1) DESC, s.id, d.id
 LIMIT 25
 RETURN s.name AS after,
        d.name AS apply,
-       round(2 ^ (doublings / n.verified), 2) AS `times faster`,
-       round(n.best_effect, 2) AS `at best`,
-       n.verified AS verified,
-       n.tried AS tried,
-       n.verified_first AS `without repair`,
-       n.examples AS examples
+       round(2 ^ (doublings / verified), 2) AS `times faster`,
+       round(best, 2) AS `at best`,
+       verified,
+       tried,
+       first AS `without repair`,
+       examples

@@ -7,6 +7,7 @@ take them a moment to see, unless that process tells its bookmarks, which ours d
 """
 
 import fcntl
+import re
 import ssl
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +33,8 @@ FETCH_ROWS = 500
 CLASH_TRIES = 8
 MADE_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 """By another client, between the look of IF NOT EXISTS and the making."""
+INDEX_ALONE = "Neo.ClientError.Schema.IndexWithNameAlreadyExists"
+"""A constraint's index without the constraint: another client is at it, or was killed over it."""
 
 
 class Overtaken(StoreError):
@@ -107,7 +110,8 @@ class Bolt:
     def run_one(self, name: str, number: int) -> None:
         """Run statement `number` (from 0) of such a file in a transaction of its own.
 
-        It may run more than once: what others hold locked or change at once is tried again.
+        It may run more than once: what others hold locked or change at once is tried again. An
+        index that a killed client left in the place of a constraint is dropped at last.
         """
         statement = queries.statements(name, self._address.engine)[number]
         with self._turn(), self._call(), self._session(neo4j.WRITE_ACCESS) as session:
@@ -115,12 +119,19 @@ class Bolt:
                 try:
                     session.run(statement).consume()
                 except exceptions.Neo4jError as error:
-                    if not (error.is_retryable() or error.code == MADE_MEANWHILE):
+                    if not error.is_retryable() and error.code not in (MADE_MEANWHILE, INDEX_ALONE):
                         raise
+                    if error.code == INDEX_ALONE and clash == CLASH_TRIES - 1:
+                        self._drop_index(session, statement)
                     time.sleep(FIRST_RETRY_SECONDS * 2**clash)
                 else:
                     return
             session.run(statement).consume()
+
+    def _drop_index(self, session: neo4j.Session, statement: str) -> None:
+        named = re.match(r"CREATE CONSTRAINT (\w+)", statement)
+        if named:
+            session.run(queries.text("drop_index", self._address.engine), name=named[1]).consume()
 
     def close(self) -> None:
         """Close every connection; idempotent."""

@@ -3,7 +3,9 @@
 A pair keeps its `bound` best examples. Half of the places go to the devices in turn, each its best
 effect first, so that no device's best is ever displaced by another's; the rest to the problems in
 turn, verified before unverified, each problem's best first, so that what stays is not one problem
-told many times.
+told many times. What was given comes before what was learned, and what was learned from one model
+has a third of the places at most (`learned_places`), be others empty: a search must not read back
+mostly what one model has said.
 
 A newcomer to a pair that has an archive joins only if it would be among the best of its device
 (`exact` of them), or tells of a problem that is not there yet while few problems are: `Floors`. So
@@ -15,7 +17,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import NamedTuple, Self
 
 DEFAULT_BOUND = 128
 
@@ -30,6 +32,19 @@ def exact(bound: int) -> int:
     return max(3, bound // 8)
 
 
+def learned_places(bound: int) -> int:
+    """How many examples learned from one model stay once a pair is pruned."""
+    return max(exact(bound), bound // 3)
+
+
+class Worth(NamedTuple):
+    """What a verified example is worth on its devices; the larger is kept."""
+
+    given: bool
+    """Not learned."""
+    effect: float
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """What decides whether an example stays."""
@@ -39,19 +54,29 @@ class Mark:
     verified_on: tuple[str, ...]
     """Devices; empty = not verified."""
     effect: float | None
+    learner: str | None = None
+    """The model that it was learned from; None: it was given."""
 
     @property
-    def rank(self) -> tuple[bool, float, str]:
-        """Sorts best first: verified, effect, id."""
-        return (not self.verified_on, -(self.effect or 0.0), self.id)
+    def rank(self) -> tuple[bool, bool, float, str]:
+        """Sorts best first: verified, given, effect, id."""
+        return (not self.verified_on, not self.worth.given, -self.worth.effect, self.id)
+
+    @property
+    def worth(self) -> Worth:
+        """What it competes with on its devices."""
+        return Worth(self.learner is None, self.effect or 0.0)
+
+
+NOTHING = Worth(given=False, effect=-1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Floors:
     """What a newcomer to a pair must surpass."""
 
-    effects: dict[str, float] = field(default_factory=dict)
-    """Per device of an archived example: the effect to beat."""
+    effects: dict[str, Worth] = field(default_factory=dict)
+    """Per device of an archived example: what to beat."""
     problems: frozenset[str] = frozenset()
     """Those of which there are archived examples, unless `full`."""
     full: bool = False
@@ -63,7 +88,11 @@ class Floors:
         if text is None:
             return cls()
         read = json.loads(text)
-        return cls(read["effects"], frozenset(read["problems"]), read["full"])
+        effects = {  # one number: of a graph that had learned nothing yet
+            device: Worth(*worth) if isinstance(worth, list) else Worth(given=True, effect=worth)
+            for device, worth in read["effects"].items()
+        }
+        return cls(effects, frozenset(read["problems"]), read["full"])
 
     def text(self) -> str:
         """As an Edge holds it."""
@@ -76,8 +105,7 @@ class Floors:
         """Whether an example may join the pair's TRANSITIONs."""
         if not self.full and mark.problem not in self.problems:
             return True
-        effect = mark.effect or 0.0
-        return any(effect > self.effects.get(device, -1.0) for device in mark.verified_on)
+        return any(mark.worth > self.effects.get(device, NOTHING) for device in mark.verified_on)
 
     def after(self, kept: Sequence[Mark], archived: Iterable[Mark], bound: int) -> "Floors":
         """The floors once `kept` stay and `archived` were displaced."""
@@ -85,9 +113,9 @@ class Floors:
         for mark in archived:
             problems.add(mark.problem)
             for device in mark.verified_on:
-                effects[device] = max(effects.get(device, 0.0), mark.effect or 0.0)
+                effects[device] = max(effects.get(device, NOTHING), mark.worth)
         for device, worst in effects.items():
-            on = sorted(mark.effect or 0.0 for mark in kept if device in mark.verified_on)
+            on = sorted(mark.worth for mark in kept if device in mark.verified_on)
             if len(on) >= exact(bound):
                 effects[device] = max(worst, on[-exact(bound)])
         full = len({mark.problem for mark in kept}) >= max(2, bound // 2)
@@ -99,15 +127,23 @@ def choose(marks: Sequence[Mark], bound: int) -> frozenset[str]:
     if len(marks) <= bound:
         return frozenset(mark.id for mark in marks)
     ranked = sorted(marks, key=lambda mark: mark.rank)
-    kept: dict[str, None] = {}
-    for mark in _devices_in_turn(ranked):
-        if len(kept) >= (bound + 1) // 2:
-            break
-        kept[mark.id] = None
-    for mark in _problems_in_turn(ranked):
-        if len(kept) >= bound:
-            break
-        kept[mark.id] = None
+    kept: set[str] = set()
+    learned: Counter[str] = Counter()
+
+    def keep(turns: Iterable[Mark], places: int) -> None:
+        for mark in turns:
+            if len(kept) >= places:
+                return
+            if mark.id in kept:
+                continue
+            if mark.learner is not None:
+                if learned[mark.learner] >= learned_places(bound):
+                    continue
+                learned[mark.learner] += 1
+            kept.add(mark.id)
+
+    keep(_devices_in_turn(ranked), (bound + 1) // 2)
+    keep(_problems_in_turn(ranked), bound)
     return frozenset(kept)
 
 

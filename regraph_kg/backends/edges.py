@@ -24,7 +24,7 @@ MEASURED = ("verified_on", "effect")
 """Of an archived example's measurements: what decides whether it comes back."""
 ARCHIVED = (
     *("id", "trajectory", "step", "problem", "after", "reasoning", "detail"),
-    *("original_label", "relabel_stage", *MEASURED),
+    *("original_label", "relabel_stage", "learner", *MEASURED),
 )
 """What an (:Archived) node takes over from a TRANSITION; a first step's `before`, too."""
 PROVENANCE = ("model", "licence", "prompt_hash", "created")
@@ -66,6 +66,7 @@ def mark(properties: Mapping[str, Any]) -> Mark:
         properties["problem"],
         tuple(properties["verified_on"]),
         properties.get("effect"),
+        properties.get("learner"),
     )
 
 
@@ -247,8 +248,8 @@ def _marks(ask: Ask, statement: str, pairs: Sequence[Pair]) -> dict[Pair, list[M
     found: defaultdict[Pair, list[Mark]] = defaultdict(list)
     for row in ask(statement, rows=rows):
         found[by_id[row["pair"]]] = [
-            Mark(key, problem, tuple(devices), effect)
-            for key, problem, devices, effect in row["marks"]
+            Mark(key, problem, tuple(devices), effect, learner)
+            for key, problem, devices, effect, learner in row["marks"]
         ]
     return found
 

@@ -30,6 +30,8 @@ class Evidence:
     """One entry per step."""
     failures: tuple[FailedStep, ...]
     """With resolved techniques."""
+    learner: str | None = None
+    """The model that it was learned from; None: it was given."""
 
     @classmethod
     def of(cls, plan: MergePlan) -> "Evidence":
@@ -41,7 +43,8 @@ class Evidence:
                 failure.model_copy(update={"technique": technique})
                 for failure, technique in zip(failures, labels, strict=True)
             )
-        nothing = cls(plan.path(), ((),) * len(plan.trajectory.steps), ())
+        steps, learner = len(plan.trajectory.steps), plan.trajectory.source.learner
+        nothing = cls(plan.path(), ((),) * steps, (), learner)
         return nothing.plus(tuple(step.measurements for step in plan.trajectory.steps), failures)
 
     @classmethod
@@ -51,6 +54,7 @@ class Evidence:
             tuple(node["path"]),
             _STEPS.validate_json(node["measurements"]),
             _FAILURES.validate_json(node["failures"]),
+            node.get("learner"),
         )
 
     def plus(
@@ -104,7 +108,8 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "ref": trajectory.ref,
         "problem": trajectory.problem,
         "target": trajectory.target,
-        **trajectory.source.model_dump(),
+        **trajectory.source.model_dump(exclude={"learned"}),
+        "learner": evidence.learner,
         "steps": len(trajectory.steps),
         "path": list(evidence.path),
         "measurements": evidence.measurements_json(),
@@ -127,7 +132,8 @@ def trajectory(
             "target": node["target"],
             "problem": node["problem"],
             "serial": steps[0]["before"],
-            "source": {name: node[name] for name in Source.model_fields},
+            "source": {name: node[name] for name in Source.model_fields if name != "learned"}
+            | {"learned": evidence.learner is not None},
             "steps": [
                 {
                     "label": step["label"],

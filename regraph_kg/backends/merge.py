@@ -243,6 +243,7 @@ def _examples(arrival: Arrival) -> list[Placed]:
             "detail": step.detail,
             "original_label": step.label,
             "relabel_stage": relabelled.stage,
+            "learner": source.learner,
             "model": source.model,
             "licence": source.licence,
             "prompt_hash": source.prompt_hash,
@@ -352,16 +353,17 @@ def _add_to_next(ask: Ask, added: Sequence[Arrival], additions: Sequence[Additio
 
 
 def next_rows(shares: Share) -> list[dict[str, Any]]:
-    """Rows of NEXT relationships, sorted by pair and device; none of failures where all are 0."""
+    """Rows of NEXT relationships, in the order of `shares`; none of failures where all are 0."""
     rows = []
-    for (pair, device), tally in shares.items():
+    for (pair, origin), tally in shares.items():
         failed = any(tally.counts[name] for name in FAILURES)
         rows.append(
             {
                 "source": pair.source,
                 "target": pair.target,
-                "device": device,
-                "id": f"{pair.source} {pair.target} {device}",
+                "device": origin.device,
+                "learner": origin.learner,
+                "id": f"{pair.source} {pair.target} {origin}",
                 "failed": failed,
                 "best_effect": tally.best_effect,
                 **{name: tally.counts[name] for name in (COUNTS if failed else PASSES)},

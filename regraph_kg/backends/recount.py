@@ -15,7 +15,7 @@ from regraph_kg.backends.bolt import Ask, Row
 from regraph_kg.backends.bounded import limit
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.merge import failure_node, next_rows, read_context
-from regraph_kg.backends.statistics import COUNTS, Pair, Share, Tally, best, share
+from regraph_kg.backends.statistics import COUNTS, Origin, Pair, Share, Tally, best, share, total
 from regraph_kg.models.graph import Finding
 
 PAGE = 2_000
@@ -96,7 +96,7 @@ def _pages(ask: Ask, through: Sequence[str] | None = None) -> Iterator[list[Row]
 
 
 def _set_next(ask: Ask, pairs: Sequence[Row], shares: Share) -> None:
-    rows = next_rows(dict(sorted(shares.items())))
+    rows = next_rows(total([shares]))
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     ask("delete_next", rows=pairs, keep=[row["id"] for row in rows])
     if rows and ask("set_next", rows=rows, now=now)[0]["written"] != len(rows):
@@ -131,14 +131,15 @@ def _wrong_statistics(ask: Ask, truth: Share) -> Iterator[Finding]:
         numbers = row["statistics"]
         tally = Tally(best_effect=numbers.get("best_effect"))
         tally.counts.update({name: numbers.get(name, 0) for name in COUNTS})
-        stored[Pair(row["source"], row["target"]), numbers["device"]] = tally
-    for key in sorted({*truth, *stored}):
+        origin = Origin(numbers["device"], numbers.get("learner"))
+        stored[Pair(row["source"], row["target"]), origin] = tally
+    for key in total([truth, stored]):
         expected, found = truth.get(key, Tally()), stored.get(key, Tally())
-        pair, device = key
+        pair, origin = key
         for name in (*COUNTS, "best_effect"):
             right, is_ = _number(expected, name), _number(found, name)
             if right != is_:
-                yield Finding("statistics", *pair, f"{name} on {device}", str(right), str(is_))
+                yield Finding("statistics", *pair, f"{name} on {origin}", str(right), str(is_))
 
 
 def _number(tally: Tally, name: str) -> float | None:

@@ -1,18 +1,20 @@
 """What trajectories contribute to the NEXT rows: the same arithmetic adds, updates and subtracts.
 
+What was given counts in a pair's row of a device, what was learned from a model in one of its own.
+
 An example counts in one row, that of its latest measurement's device, so that `examples` adds up
 over devices; every measurement and every failure counts as tried on its own device.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.graph import EFFECT_SCALE
+from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES
 
 UNMEASURED = "unmeasured"
 """Device of what was never measured, or failed on a device nobody noted."""
@@ -66,8 +68,19 @@ class Tally:
             self.best_effect = best(self.best_effect, effect)
 
 
-Share = dict[tuple[Pair, str], Tally]
-"""Per pair and device."""
+class Origin(NamedTuple):
+    """Whose numbers a NEXT row holds: a device's, as given or as learned from one model."""
+
+    device: str
+    learner: str | None = None
+
+    def __str__(self) -> str:
+        """For a reader."""
+        return self.device + ("" if self.learner is None else f" learned from {self.learner}")
+
+
+Share = dict[tuple[Pair, Origin], Tally]
+"""Per NEXT row."""
 
 
 def share(evidence: Evidence) -> Share:
@@ -75,27 +88,60 @@ def share(evidence: Evidence) -> Share:
     rows: Share = {}
     for step, measured in enumerate(evidence.measurements):
         pair = Pair(evidence.path[step], evidence.path[step + 1])
-        home = measured[-1].device if measured else UNMEASURED
+        home = Origin(measured[-1].device if measured else UNMEASURED, evidence.learner)
         rows.setdefault((pair, home), Tally()).counts["examples"] += 1
         for one in measured:
-            row = rows.setdefault((pair, one.device), Tally())
+            row = rows.setdefault((pair, Origin(one.device, evidence.learner)), Tally())
             row.count(one.outcome, one.repairs, one.effect)
     for failure in evidence.failures:
         if failure.technique is not None:
             pair = Pair(evidence.path[failure.after_step], failure.technique)
-            device = failure.device or UNMEASURED
-            rows.setdefault((pair, device), Tally()).count(failure.outcome)
+            origin = Origin(failure.device or UNMEASURED, evidence.learner)
+            rows.setdefault((pair, origin), Tally()).count(failure.outcome)
     return rows
 
 
 def total(added: Iterable[Share], removed: Iterable[Share] = ()) -> Share:
-    """The sum of `added` minus `removed`, sorted by pair and device."""
+    """The sum of `added` minus `removed`, sorted by pair, device and learner."""
     rows: Share = {}
     for sign, shares in ((1, added), (-1, removed)):
         for one in shares:
             for key, tally in one.items():
                 rows.setdefault(key, Tally()).add(tally, sign)
-    return dict(sorted(rows.items()))
+    return dict(sorted(rows.items(), key=lambda row: (row[0][0], _order(row[0][1]))))
+
+
+def together(rows: Mapping[Origin, Tally], *, capped: bool = False) -> Tally:
+    """The sum of some NEXT rows of one pair.
+
+    `capped`: what was learned from one model counts as `LEARNED_TRIES` tries at most, or as many as
+    all the others, given or learned, where those are more: at its own rates, so that the cap takes
+    weight from it and not truth.
+    """
+    summed, learned = Tally(), dict[str | None, Tally]()
+    for origin, tally in rows.items():
+        summed.add(tally)
+        learned.setdefault(origin.learner, Tally()).add(tally)
+    learned.pop(None, None)
+    if capped:
+        total = summed.counts["tried"]
+        for tally in learned.values():
+            tried = tally.counts["tried"]
+            most = max(LEARNED_TRIES, total - tried)
+            if tried > most:
+                summed.add(_beyond(tally, most), sign=-1)
+    return summed
+
+
+def _beyond(tally: Tally, most: int) -> Tally:
+    """What a tally holds beyond `most` of its tries, each count in proportion."""
+    tried = tally.counts["tried"]
+    kept = {name: tally.counts[name] for name in COUNTS if name != "examples"}
+    return Tally(Counter({name: n - round(n * most / tried) for name, n in kept.items()}))
+
+
+def _order(origin: Origin) -> tuple[str, bool, str]:
+    return (origin.device, origin.learner is not None, origin.learner or "")
 
 
 def best(*effects: float | None) -> float | None:

@@ -1,8 +1,9 @@
 """BoltStore: the GraphStore of Neo4j and of the embedded store."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 from typing import Any, Literal
 
 from regraph_kg.backends import (
@@ -17,16 +18,28 @@ from regraph_kg.backends import (
 )
 from regraph_kg.backends.bolt import Ask, Bolt, Row
 from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.statistics import COUNTS, FAILURES, Pair, Tally, best, share, total
+from regraph_kg.backends.statistics import (
+    COUNTS,
+    FAILURES,
+    Origin,
+    Pair,
+    Tally,
+    best,
+    share,
+    together,
+    total,
+)
 from regraph_kg.backends.vectors import Choice
 from regraph_kg.graph import SCHEMA_VERSION, Embed
 from regraph_kg.models.base import Target
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
     EmbeddingProgress,
     EmbeddingSpace,
     Example,
     Finding,
     GraphStats,
+    KnownFailure,
     MergeCounts,
     MergePlan,
     Neighbourhood,
@@ -108,6 +121,20 @@ class BoltStore:
             for row in rows
         )
 
+    def failures(
+        self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3
+    ) -> tuple[KnownFailure, ...]:
+        """See `GraphStore`."""
+        rows = self._bolt.read(
+            lambda ask: ask(
+                "failures",
+                pair=edges.pair_id(Pair(source, target)),
+                exclude_problem=exclude_problem,
+                limit=min(limit, MOST_ROWS),
+            )
+        )
+        return tuple(KnownFailure(**row | {"outcome": Outcome(row["outcome"])}) for row in rows)
+
     def nearest(
         self,
         vector: Vector,
@@ -134,8 +161,10 @@ class BoltStore:
 
     def transitions(self) -> tuple[TransitionStats, ...]:
         """See `GraphStore`."""
+        rows = self._bolt.read(lambda ask: ask("transitions"))
         return tuple(
-            _transition_stats(row) for row in self._bolt.read(lambda ask: ask("transitions"))
+            _transition_stats(pair, device, together(_tallies(row["statistics"] for row in group)))
+            for (pair, device), group in groupby(rows, _place)
         )
 
     def stats(self) -> GraphStats:
@@ -204,15 +233,15 @@ def _neighbourhood(
 
 
 def _subtract(
-    ask: Ask, source: str, by_target: Mapping[str, dict[str, Tally]], problem: str
+    ask: Ask, source: str, by_target: Mapping[str, dict[Origin, Tally]], problem: str
 ) -> None:
     """Take one problem's share out of the tallies around `source`, best effects included."""
     nodes = ask("problem_evidence", problem=problem, technique=source)
     stale: set[str] = set()
-    for (pair, device), taken in total(share(Evidence.read(node)) for node in nodes).items():
+    for (pair, origin), taken in total(share(Evidence.read(node)) for node in nodes).items():
         if pair.source != source or pair.target not in by_target:
             continue
-        tally = by_target[pair.target][device]
+        tally = by_target[pair.target][origin]
         tally.add(taken, sign=-1)
         if taken.best_effect is not None and taken.best_effect == tally.best_effect:
             tally.best_effect = None
@@ -223,16 +252,16 @@ def _subtract(
     for row in rows:
         tallies = by_target[row["target"]]
         for one in evidence.read_measured(row["measurements"]):
-            tallies[one.device].best_effect = best(tallies[one.device].best_effect, one.effect)
+            tally = tallies[Origin(one.device, row["learner"])]
+            tally.best_effect = best(tally.best_effect, one.effect)
 
 
-def _successor(row: Row, tallies: Mapping[str, Tally], device: str) -> Successor:
-    chosen = tallies.get(device, Tally())
+def _successor(row: Row, tallies: Mapping[Origin, Tally], device: str) -> Successor:
+    here = {origin: tally for origin, tally in tallies.items() if origin.device == device}
+    chosen = together(here, capped=True)
     origin: Literal["device", "other-devices", "none"] = "device"
     if not chosen.counts["tried"]:
-        chosen, origin = Tally(), "other-devices"
-        for tally in tallies.values():
-            chosen.add(tally)
+        chosen, origin = together(tallies, capped=True), "other-devices"
     if not chosen.counts["tried"]:
         origin = "none"
     return Successor(
@@ -246,30 +275,32 @@ def _successor(row: Row, tallies: Mapping[str, Tally], device: str) -> Successor
     )
 
 
-def _tallies(rows: Sequence[Mapping[str, Any]]) -> dict[str, Tally]:
-    """NEXT rows of one pair, by device."""
+def _tallies(rows: Iterable[Mapping[str, Any]]) -> dict[Origin, Tally]:
+    """NEXT rows of one pair."""
     tallies = {}
     for row in rows:
         tally = Tally(best_effect=row.get("best_effect"))
         tally.counts.update({name: row.get(name, 0) for name in COUNTS})
-        tallies[row["device"]] = tally
+        tallies[Origin(row["device"], row.get("learner"))] = tally
     return tallies
 
 
-def _transition_stats(row: Row) -> TransitionStats:
-    numbers = row["statistics"]
+def _place(row: Row) -> tuple[Pair, str]:
+    return Pair(row["source"], row["target"]), row["statistics"]["device"]
+
+
+def _transition_stats(pair: Pair, device: str, tally: Tally) -> TransitionStats:
+    numbers = tally.counts
     return TransitionStats(
-        source=row["source"],
-        target=row["target"],
-        device=numbers["device"],
+        source=pair.source,
+        target=pair.target,
+        device=device,
         examples=numbers["examples"],
         tried=numbers["tried"],
         verified=numbers["verified"],
         verified_first=numbers["verified_first"],
-        failed={
-            name.removeprefix("failed_"): numbers[name] for name in FAILURES if numbers.get(name)
-        },
+        failed={name.removeprefix("failed_"): numbers[name] for name in FAILURES if numbers[name]},
         sum_log2_effect=numbers["sum_log2_effect"],
         sum_sq_log2_effect=numbers["sum_sq_log2_effect"],
-        best_effect=numbers.get("best_effect"),
+        best_effect=tally.best_effect,
     )

@@ -10,6 +10,7 @@ from regraph_kg.cli.doctor import doctor
 from regraph_kg.cli.evaluate import evaluate
 from regraph_kg.cli.examples import examples
 from regraph_kg.cli.ingest import ingest
+from regraph_kg.cli.learn import learn
 from regraph_kg.cli.measure import measure
 from regraph_kg.cli.optimize import optimize
 from regraph_kg.cli.relabel import relabel_check
@@ -36,6 +37,7 @@ app.command()(doctor)
 app.command()(evaluate)
 app.command()(examples)
 app.command()(ingest)
+app.command()(learn)
 app.command()(measure)
 app.command()(optimize)
 app.command()(relabel_check)

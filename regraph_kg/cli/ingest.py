@@ -54,7 +54,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="ollama:NAME|batch:FOLDER",
+            metavar="ollama:NAME|openai:NAME|batch:FOLDER",
             help="Whom --relabel model asks.",
             show_default="REGRAPH_MODEL",
         ),

@@ -38,7 +38,7 @@ def relabel_check(
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="recorded|ollama:NAME|batch:FOLDER",
+            metavar="recorded|ollama:NAME|openai:NAME|batch:FOLDER",
             help="Whom --relabel model asks; recorded has answers to the half test alone.",
             show_default="REGRAPH_MODEL, else recorded",
         ),

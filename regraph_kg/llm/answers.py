@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Literal
 from pydantic import BaseModel, ValidationError
 
 from regraph_kg.errors import BadInput
+from regraph_kg.llm.completion import Completion, Usage
 
 PATTERN = "answers*.jsonl"
 LONGEST_LINE = 2**25
@@ -175,40 +176,21 @@ def _same(said: Answer, place: _Place) -> bool:
     return _digest(said) == place.digest
 
 
-class _Usage(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class _Message(BaseModel):
-    content: str | None = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _Body(BaseModel):
-    choices: list[_Choice]
-    usage: _Usage | None = None
-    model: str | None = None
-
-    def said(self) -> Answer | str:
-        """The first choice; the reason where it did not end by itself or at the length limit."""
-        if not self.choices:
-            return "a response without choices"
-        choice, usage = self.choices[0], self.usage or _Usage()
-        finish = choice.finish_reason or "stop"
-        if finish not in ("stop", "length"):
-            return told(f"the answer ended with {finish}")
-        return Answer(
-            text=choice.message.content or "",
-            finish="length" if finish == "length" else "stop",
-            prompt_tokens=usage.prompt_tokens or 0,
-            output_tokens=usage.completion_tokens or 0,
-            model=self.model or "",
-        )
+def _said(body: Completion) -> Answer | str:
+    """The first choice; the reason where it did not end by itself or at the length limit."""
+    if not body.choices:
+        return "a response without choices"
+    choice, usage = body.choices[0], body.usage or Usage()
+    finish = choice.finish_reason or "stop"
+    if finish not in ("stop", "length"):
+        return told(f"the answer ended with {finish}")
+    return Answer(
+        text=choice.message.content or "",
+        finish="length" if finish == "length" else "stop",
+        prompt_tokens=usage.prompt_tokens or 0,
+        output_tokens=usage.completion_tokens or 0,
+        model=body.model or "",
+    )
 
 
 class _Response(BaseModel):
@@ -235,7 +217,7 @@ class _Line(BaseModel):
         if self.response.status_code != HTTPStatus.OK:
             return f"{self.response.status_code}: {_reason(self.response.body)}"
         try:
-            return _Body.model_validate(self.response.body).said()
+            return _said(Completion.model_validate(self.response.body))
         except ValidationError:
             return f"a response that is no chat completion: {_reason(self.response.body)}"
 

@@ -8,10 +8,12 @@ docs/models-by-file.md tells a user how. Not here: sending anything anywhere.
 import hashlib
 import json
 import logging
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 from regraph_kg.errors import AnswersPending, BadInput, ToolError
+from regraph_kg.llm import completion
 from regraph_kg.llm.answers import AnswerFiles, told
 from regraph_kg.llm.pending import PendingPrompts
 from regraph_kg.models.prompt import Prompt, Reply
@@ -39,24 +41,15 @@ class BatchModel:
         self._pending = PendingPrompts(folder)
         self._answers = AnswerFiles(folder)
         self._used: set[str] = set()
+        self._lock = threading.Lock()
 
     def complete(self, prompt: Prompt) -> Reply:
         """The answer that a file holds, or a Reply that is "pending": noted, to be asked."""
-        body = self._body(prompt)
-        request = request_id(body, prompt.key.attempt)
-        answer = self._answers.get(request)
-        if answer is None:
-            line = {"custom_id": request, "method": "POST", "url": URL, "body": body}
-            self._pending.note(request, json.dumps(line).encode() + b"\n")
-            return Reply(text="", finish="pending", model=self.name)
-        self._used.add(request)
-        return Reply(
-            text=answer.text,
-            finish=answer.finish,
-            prompt_tokens=answer.prompt_tokens,
-            output_tokens=answer.output_tokens,
-            model=answer.model or self.name,
+        body = completion.request(
+            prompt, self._model, temperature=self._temperature, max_tokens=self._max_tokens
         )
+        with self._lock:
+            return self._answered(body, request_id(body, prompt.key.attempt))
 
     def finish(self, then: str = "run the same command again") -> None:
         """Publish what is pending, with what other processes left there; `AnswersPending` if any.
@@ -85,22 +78,23 @@ class BatchModel:
             f" answer them into {self._folder / 'answers.jsonl'} and {then}"
         )
 
-    def _body(self, prompt: Prompt) -> dict[str, object]:
-        schema = prompt.answer_schema
-        body: dict[str, object] = {
-            "model": self._model,
-            "messages": [
-                {"role": "system", "content": prompt.system},
-                {"role": "user", "content": prompt.user},
-            ],
-            "temperature": self._temperature if schema is None else 0.0,
-            "seed": prompt.seed % 2**31,
-            "max_tokens": self._max_tokens,
-        }
-        if schema is not None:
-            named = {"name": "answer", "schema": schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": named}
-        return body
+    def close(self) -> None:
+        """Nothing: no connection is open."""
+
+    def _answered(self, body: dict[str, object], request: str) -> Reply:
+        answer = self._answers.get(request)
+        if answer is None:
+            line = {"custom_id": request, "method": "POST", "url": URL, "body": body}
+            self._pending.note(request, json.dumps(line).encode() + b"\n")
+            return Reply(text="", finish="pending", model=self.name)
+        self._used.add(request)
+        return Reply(
+            text=answer.text,
+            finish=answer.finish,
+            prompt_tokens=answer.prompt_tokens,
+            output_tokens=answer.output_tokens,
+            model=answer.model or self.name,
+        )
 
     def _look_again(self) -> None:
         """Take in answers that came during the run; a file in the making is the next run's."""

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.server import PAUSES, OllamaServer
+from regraph_kg.llm.connections import PATIENCE_SECONDS
+from regraph_kg.llm.server import OllamaServer
 from regraph_kg.models.graph import EmbeddingSpace
 
 HASHED = EmbeddingSpace("hash-ngrams-1", 384)
@@ -82,7 +83,7 @@ class OllamaEmbedder:
     """
 
     def __init__(
-        self, url: str, model: str, *, timeout: float, pauses: Sequence[float] = PAUSES
+        self, url: str, model: str, *, timeout: float, patience: float = PATIENCE_SECONDS
     ) -> None:
         """Find server, model and dimension; `timeout` is the longest silence in seconds.
 
@@ -90,7 +91,7 @@ class OllamaEmbedder:
         malformed URL.
         """
         self._server = OllamaServer(
-            url, model, timeout=timeout, pauses=pauses, sends="a text to embed"
+            url, model, timeout=timeout, patience=patience, sends="a text to embed"
         )
         with self._server.failures():
             self._server.version()

@@ -9,7 +9,10 @@ from regraph_kg.models.prompt import Prompt, Reply
 
 
 class LanguageModel(Protocol):
-    """Answers prompts. Raises `ModelError` when the model or its server fails."""
+    """Answers prompts. Raises `ModelError` when the model or its server fails.
+
+    Many threads may ask at once; how many are answered at once is the server's affair.
+    """
 
     @property
     def name(self) -> str:
@@ -27,4 +30,11 @@ class LanguageModel(Protocol):
 
         Raises `AnswersPending` if a prompt was left pending: how many, in which file, and what to
         do `then`. Without pending prompts nothing happens.
+        """
+
+    def close(self) -> None:
+        """End what is in flight in all threads, at once; nothing can be asked any more.
+
+        Calls that it ends raise `ModelError`, as do later ones of a live model. Closing twice is
+        closing once.
         """

@@ -4,12 +4,14 @@ Covers what a local server does in silence: cut a prompt, cut an answer, clamp a
 unasked.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import ModelError
-from regraph_kg.llm.server import PAUSES, OllamaServer
+from regraph_kg.llm.completion import bearable
+from regraph_kg.llm.connections import PATIENCE_SECONDS, passing
+from regraph_kg.llm.server import OllamaServer
 from regraph_kg.models.prompt import Prompt, Reply
 
 if TYPE_CHECKING:  # at run time they cost 0.6 s, which only a live model is worth
@@ -22,8 +24,6 @@ BYTES_PER_TOKEN = 3
 """Code has more; where a tokenizer has fewer, the server refuses and the window is doubled."""
 TEMPLATE_TOKENS = 256
 """Room for what the chat template adds to a prompt."""
-LONGEST_STRING = 2000
-"""A schema that allows a longer string crashes the server's runner."""
 
 
 class OllamaModel:
@@ -44,13 +44,14 @@ class OllamaModel:
         timeout: float,
         temperature: float,
         max_tokens: int,
-        pauses: Sequence[float] = PAUSES,
+        patience: float = PATIENCE_SECONDS,
     ) -> None:
         """Find the server and the model; `timeout` is the longest silence in seconds.
 
-        Raises `ModelError` (no server, unknown model), `BadInput` for a malformed URL.
+        A server that is lost later is waited for `patience` seconds. Raises `ModelError` (no
+        server, unknown model), `BadInput` for a malformed URL.
         """
-        self._server = OllamaServer(url, model, timeout=timeout, pauses=pauses)
+        self._server = OllamaServer(url, model, timeout=timeout, patience=patience)
         self._temperature = temperature
         self._max_tokens = max_tokens
         with self._server.failures():
@@ -89,6 +90,10 @@ class OllamaModel:
     def finish(self, then: str = "") -> None:
         """Nothing: no answer is ever pending."""
 
+    def close(self) -> None:
+        """See `LanguageModel`; a closed connection stops the server's work on it at once."""
+        self._server.close()
+
     def _chat(self, prompt: Prompt) -> "ollama.ChatResponse":
         import ollama  # noqa: PLC0415
 
@@ -125,24 +130,17 @@ class OllamaModel:
                 "temperature": self._temperature if schema is None else 0.0,
                 "seed": prompt.seed % 2**31,  # -1 would mean a random one
             },
-            **({} if schema is None else {"format": _bearable(schema)}),
+            **({} if schema is None else {"format": bearable(schema)}),
         }
 
     def _post(self, body: Mapping[str, object]) -> "httpx.Response":
-        return self._server.patiently(lambda: self._server.http.post("/api/chat", json=body))
+        """The server's answer; raises `ollama.ResponseError` for one that may differ later."""
+        import ollama  # noqa: PLC0415
 
+        def post() -> "httpx.Response":
+            response = self._server.http.post("/api/chat", json=body)
+            if passing(response.status_code):
+                raise ollama.ResponseError(response.text, response.status_code)
+            return response
 
-def _bearable(schema: object) -> object:
-    """`schema` with no string allowed to be longer than the server can bear."""
-    match schema:
-        case Mapping():
-            return {
-                name: min(part, LONGEST_STRING)
-                if name == "maxLength" and isinstance(part, int)
-                else _bearable(part)
-                for name, part in schema.items()
-            }
-        case list() | tuple():
-            return [_bearable(part) for part in schema]
-        case _:
-            return schema
+        return self._server.patiently(post)

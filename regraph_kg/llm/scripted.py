@@ -49,6 +49,9 @@ class ScriptedModel:
     def finish(self, then: str = "") -> None:
         """Nothing: no answer is ever pending."""
 
+    def close(self) -> None:
+        """Nothing: no connection is open."""
+
 
 def _recorded(
     path: Path, content: bytes, problem: str, target: Target

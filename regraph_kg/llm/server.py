@@ -1,9 +1,11 @@
-"""OllamaServer: connection to an Ollama server, and the one place that tells its failures."""
+"""OllamaServer: connection to an Ollama server, and the one place that tells its failures.
+
+Not here: how a lost server is waited for and how calls are ended (connections.py).
+"""
 
 import logging
 import re
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from http import HTTPStatus
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel
 
 from regraph_kg.errors import BadInput, ModelError
+from regraph_kg.llm.connections import CONNECT_SECONDS, PATIENCE_SECONDS, Connections, passing
 
 if TYPE_CHECKING:  # at run time they cost 0.6 s, which only a live model is worth
     import httpx
@@ -25,9 +28,6 @@ TRUNCATE_SINCE = (0, 12)
 """First Ollama version that obeys `truncate: false` and `shift: false`."""
 ASSUMED_CEILING = 32_768
 """Tokens a model is taken to hold when its server does not say."""
-CONNECT_SECONDS = 10
-PAUSES = (0.5, 1.0, 2.0)
-"""Seconds before each new try after a lost connection."""
 
 
 class _Version(BaseModel):
@@ -45,19 +45,20 @@ class OllamaServer:
         model: str,
         *,
         timeout: float,
-        pauses: Sequence[float] = PAUSES,
+        patience: float = PATIENCE_SECONDS,
         sends: str = "the prompt",
     ) -> None:
         """Nothing is asked yet; `timeout` is the longest silence in seconds.
 
-        `sends` is what a message calls the text that a model may not hold.
+        A server that is lost is waited for `patience` seconds. `sends` is what a message calls the
+        text that a model may not hold.
         """
         self._url = url if "://" in url else f"http://{url}"
         self.place = re.sub(r"//[^/@]*@", "//", self._url)
         """The URL for messages: without a password."""
         self.model = model
         self._timeout = timeout
-        self._pauses = pauses
+        self._connections = Connections("Ollama", patience)
         self._sends = sends
         self.ceiling = 0
         """Tokens that the model holds, once `describe` was called."""
@@ -98,16 +99,16 @@ class OllamaServer:
         return next(digests, None) or "unknown"
 
     def patiently(self, call: Callable[[], T]) -> T:
-        """Ask, and ask again after a lost connection: a server that was killed may come back."""
-        import httpx  # noqa: PLC0415
+        """Ask, and ask again while the server is lost: one that was killed may come back.
 
-        for pause in self._pauses:
-            try:
-                return call()
-            except (ConnectionError, httpx.NetworkError, httpx.RemoteProtocolError) as error:
-                log.warning("lost Ollama (%s), trying again in %g s", error, pause)
-                time.sleep(pause)
-        return call()
+        A runner that crashed is started anew by its server, a busy one has room later: so are
+        answers of 429 and 5xx; no other answer is asked for again, and no silence.
+        """
+        return self._connections.patiently(call, _lost)
+
+    def close(self) -> None:
+        """End what is in flight in all threads; nothing can be asked any more."""
+        self._connections.close()
 
     @contextmanager
     def failures(self) -> Iterator[None]:
@@ -116,7 +117,8 @@ class OllamaServer:
         import ollama  # noqa: PLC0415
 
         try:
-            yield
+            with self._connections.own():
+                yield
         except (httpx.InvalidURL, httpx.UnsupportedProtocol):
             raise BadInput(f"{self.place} is not a http:// URL: set REGRAPH_OLLAMA_URL") from None
         except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout):
@@ -143,12 +145,10 @@ class OllamaServer:
     def _options(self) -> dict[str, Any]:
         import httpx  # noqa: PLC0415
 
-        return {
+        return self._connections.options() | {
             "timeout": httpx.Timeout(self._timeout, connect=CONNECT_SECONDS),
             # no idle connection: nothing to close, and none that a restarted server has forgotten
             "limits": httpx.Limits(max_keepalive_connections=0),
-            # a proxy of the environment cannot reach a server on this machine
-            "mounts": {f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")},
         }
 
     def _refusal(self, error: "ollama.ResponseError") -> str:
@@ -164,3 +164,16 @@ class OllamaServer:
             case status:
                 failed = f"failed on {self.model} ({status}: {said})"
                 return f"Ollama at {self.place} {failed}: see its log"
+
+
+def _lost(error: BaseException) -> str | None:
+    """Why the same call may succeed later; None if it will not."""
+    import httpx  # noqa: PLC0415
+    import ollama  # noqa: PLC0415
+
+    broken = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
+    if isinstance(error, (ConnectionError, *broken)):
+        return str(error) or type(error).__name__
+    if isinstance(error, ollama.ResponseError) and passing(error.status_code):
+        return f"{error.status_code}: {error.error}"
+    return None

@@ -5,11 +5,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from regraph_kg.models.base import Target
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
 EFFECT_SCALE = 2**20
 """Sums of log2 effects are integers, round(2^20 * log2 x): exact in any order of writers."""
+
+LEARNED_TRIES = 8
+"""Tries learned from one model that count on an edge whatever else is known of it."""
 
 RelabelStage = Literal["given", "exact", "alias", "lexical", "embed", "model", "new"]
 """What decided; see ingest/relabel."""
@@ -104,7 +108,8 @@ class Successor:
 
     `examples` counts over all devices; `tried`, `verified` and `sum_log2_effect` (fixed point,
     `EFFECT_SCALE`) are those of the asked device, else of the target's other devices, else zero:
-    `statistics` says which.
+    `statistics` says which. What was learned from one model counts in them no more than
+    `LEARNED_TRIES` tries, or than all other tries together where those are more.
     """
 
     technique: Technique
@@ -151,15 +156,31 @@ class Example:
     created: str
     similarity: float | None = None
     """Cosine, -1 to 1, of its reasoning to the vector that was asked about; None = not embedded."""
+    learner: str | None = None
+    """The model whose search it was learned from; None: it was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFailure:
+    """How a transition was tried and failed: what a prompt may warn of."""
+
+    outcome: Outcome
+    diagnosis: str
+    """Empty where nobody said."""
+    code: str
+    """What was tried; empty where it is not kept (a few of a pair are)."""
+    model: str
+    """Whose attempt it was."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransitionStats:
     """One NEXT row: a pair of techniques on one device.
 
-    An example counts in the row of its latest measurement's device, so that `examples` adds up over
-    devices; `tried` counts measurements and failures on this device. "unmeasured" holds steps never
-    measured, and the failures whose device nobody noted.
+    What was learned counts in full here. An example counts in the row of its latest measurement's
+    device, so that `examples` adds up over devices; `tried` counts measurements and failures on
+    this device. "unmeasured" holds steps never measured, and the failures whose device nobody
+    noted.
     """
 
     source: str

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from regraph_kg.models.base import Frozen, Target
 from regraph_kg.models.evaluation import Outcome
+
+AskKind = Literal["code", "thought", "choice", "verdict"]
+"""What a search's prompt asks for; only "code" is a unit of the budget."""
 
 
 class PromptKey(Frozen):
@@ -23,6 +26,7 @@ class PromptKey(Frozen):
     path: tuple[str, ...]
     attempt: int = 0
     repair: int = 0
+    ask: AskKind = "code"
 
 
 class DecisionKey(Frozen):
@@ -48,6 +52,10 @@ class Prompt(Frozen):
     part or not at all, and a cut answer breaks it: take only "stop", and validate the text."""
 
 
+Text = Annotated[str, BeforeValidator(lambda text: text.encode("utf-8", "replace").decode())]
+"""What can be written to a file: half of a surrogate pair, as a broken server may send, cannot."""
+
+
 class Reply(Frozen):
     """A model's answer.
 
@@ -56,7 +64,7 @@ class Reply(Frozen):
     teaches nothing); "pending": the answer is to come by file (see `LanguageModel.finish`).
     """
 
-    text: str
+    text: Text
     finish: Literal["stop", "length", "unrecorded", "pending"]
     prompt_tokens: int = 0
     output_tokens: int = 0
@@ -76,6 +84,7 @@ class RecordedAnswer(Frozen):
     path: tuple[PathElement, ...]
     attempt: int = Field(default=0, ge=0)
     repair: int = Field(default=0, ge=0)
+    ask: AskKind = "code"
     text: str = Field(min_length=1)
     """The full reply, code in one fenced block."""
     author: str = ""
@@ -90,4 +99,5 @@ class RecordedAnswer(Frozen):
             path=self.path,
             attempt=self.attempt,
             repair=self.repair,
+            ask=self.ask,
         )

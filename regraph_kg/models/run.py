@@ -1,16 +1,12 @@
-"""A search run: its task and settings, the header of its trace, its records, its summary."""
+"""A search run: its task, the header of its trace, its records, its summary."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from regraph_kg.models.base import Frozen, Target
 from regraph_kg.models.evaluation import Interval, Outcome
-
-Method = Literal["mcgs", "standard"]
-Preset = Literal["default", "paper"]
+from regraph_kg.models.method import Limits, Method, Prompting, SearchSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,70 +23,8 @@ class Task:
     signature: str
 
 
-Retrieval = Literal["best", "near"]
-"""Which examples of a transition a prompt shows: the best (method.md 3), or those whose reasoning
-is most similar to the present code."""
-
-
-class McgsSettings(Frozen):
-    """MCGS, method.md 3.2; the symbols there are named here. Defaults are provisional."""
-
-    preset: Literal["default"] = "default"
-    failure_gain: float = -0.3
-    """f: the gain of a failed step."""
-    prior_weight: float = Field(default=2.0, gt=0)
-    """k0: what the graph's prior weighs against this run's counts of an edge."""
-    edge_weight: float = Field(default=2.0, gt=0)
-    """k1: what the edge's value weighs against this path's own counts."""
-    best_weight: float = Field(default=0.5, ge=0, le=1)
-    """w: the share of the best gain in an action's value."""
-    exploration: float = Field(default=0.5, ge=0)
-    """c"""
-    samples: int = Field(default=3, ge=1)
-    """m: samples of one action at most."""
-    repairs: int = Field(default=1, ge=0)
-    """r: repair calls after a failed answer at most."""
-    rollout: int = Field(default=0, ge=0)
-    """Lr: further new samples below a new one at most."""
-    visit_penalty: float = Field(default=0.01, ge=0)
-    """lambda, in rollouts."""
-    epsilon: float = Field(default=0.1, ge=0, le=1)
-    """Share of uniformly drawn rollout steps."""
-    depth: int = Field(default=8, ge=1)
-    """D_max"""
-    gain_low: float = -1.0
-    gain_high: float = 3.0
-    other_devices: float = Field(default=0.5, ge=0, le=1)
-    """What one try on another device of the target counts in the prior (ours: 3.2 has none)."""
-    examples: int = Field(default=2, ge=0)
-    """Examples of the transition in a prompt at most."""
-    retrieval: Retrieval = "best"
-
-
-class PaperSettings(Frozen):
-    """The paper's MCGS, method.md 3.1."""
-
-    preset: Literal["paper"] = "paper"
-    exploration: float = Field(default=1.0, ge=0)
-    """c"""
-    visit_penalty: float = Field(default=0.1, ge=0)
-    """lambda"""
-    epsilon: float = Field(default=0.1, ge=0, le=1)
-    steps: int = Field(default=8, ge=1)
-    """L: steps of selection and rollout together."""
-    examples: int = Field(default=2, ge=0)
-    retrieval: Retrieval = "best"
-
-
-class StandardSettings(Frozen):
-    """One prompt a sample: nothing to set."""
-
-    preset: Literal["standard"] = "standard"
-
-
-SearchSettings = Annotated[
-    McgsSettings | PaperSettings | StandardSettings, Field(discriminator="preset")
-]
+FinalGrade = Literal["full", "screening"]
+"""How the best are measured again: in fresh workers, or as in the search (quick, less certain)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +35,13 @@ class SearchChoice:
     """A name in the corpus, or a folder."""
     target: Target
     settings: SearchSettings
-    budget: int
+    prompting: Prompting
+    limits: Limits
+    parallel: int
+    final: FinalGrade
     seed: int
     model: str
-    """ "recorded", "ollama:NAME" or "batch:FOLDER"."""
+    """ "recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
     judge: Path | None
     """A trace whose verdicts are replayed; None evaluates here and now."""
     include_own: bool
@@ -114,10 +51,11 @@ class SearchChoice:
 class RunHeader(Frozen):
     """First line of a trace: all that a run's course depends on.
 
-    History of `schema_version`: 1 (2026-11) first version.
+    History of `schema_version`: 1 (2026-11) first version; 2 (2026-11) checksums, active seconds,
+    order of completion, several calls under way, limits, prompting.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     version: str
     """Of this program."""
     created: str
@@ -126,9 +64,12 @@ class RunHeader(Frozen):
     serial: str
     """Hash of the serial code."""
     target: Target
-    method: Method
     settings: SearchSettings
-    budget: int
+    prompting: Prompting
+    limits: Limits
+    parallel: int
+    """Calls of the model under way at once, at most."""
+    final: FinalGrade
     seed: int
     model: str
     """Name and digest."""
@@ -141,27 +82,44 @@ class RunHeader(Frozen):
     excluded: str | None
     """The problem whose examples the search did not read; None: it read all."""
 
+    @property
+    def method(self) -> Method:
+        """Whose settings these are."""
+        return self.settings.method
+
 
 class Cost(Frozen):
-    """What was spent. A call is one budget unit; an evaluation, a token, a second are not."""
+    """What was spent. A call is one budget unit; a thought, a token, a second are not."""
 
     calls: int = 0
+    thoughts: int = 0
+    """Calls that were not to yield code."""
     evaluations: int = 0
     prompt_tokens: int = 0
     output_tokens: int = 0
     model_seconds: float = 0.0
     judge_seconds: float = 0.0
+    joules: float | None = 0.0
+    """Of the GPU while it judged; None where the driver does not tell."""
 
     def __add__(self, other: "Cost") -> "Cost":
         """Both together."""
         return Cost(
             calls=self.calls + other.calls,
+            thoughts=self.thoughts + other.thoughts,
             evaluations=self.evaluations + other.evaluations,
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             model_seconds=self.model_seconds + other.model_seconds,
             judge_seconds=self.judge_seconds + other.judge_seconds,
+            joules=None
+            if self.joules is None or other.joules is None
+            else self.joules + other.joules,
         )
+
+
+Applied = Literal["asked", "nothing", "other"]
+"""What a step did to the code: the technique it was asked for, nothing, or something else."""
 
 
 class StepRecord(Frozen):
@@ -182,6 +140,9 @@ class StepRecord(Frozen):
     cost: Cost
     code: str | None
     """The answer's last code; None where it held none."""
+    diagnosis: str = ""
+    """Of a failure."""
+    applied: Applied = "asked"
 
 
 class SimulationRecord(Frozen):
@@ -204,17 +165,23 @@ class SimulationRecord(Frozen):
     best_path: tuple[str, ...]
 
 
+Stopped = Literal["calls", "evaluations", "tokens", "seconds", "exhausted"]
+"""Which limit ended a search; "exhausted": nothing was left to try."""
+
+
 class RunSummary(Frozen):
     """What a finished run reports. Only the re-measured speedup counts (`speedup`)."""
 
     problem: str
     target: Target
     method: Method
-    preset: str
     model: str
     judge: str
     seed: int
-    budget: int
+    limits: Limits
+    parallel: int
+    active_seconds: float
+    final: FinalGrade
     iterations: int
     cost: Cost
     """Of the search; the finalists' evaluations come on top."""
@@ -222,6 +189,8 @@ class RunSummary(Frozen):
     """Actions closed because the recorded model had no answer for them."""
     outcomes: dict[str, int]
     """Samples by outcome."""
+    applied: dict[str, int]
+    """Right samples by what they did (`Applied`)."""
     best_path: tuple[str, ...]
     """Path elements that led to the answer; empty for the serial code, and without a graph."""
     best_code: str
@@ -233,4 +202,4 @@ class RunSummary(Frozen):
     device: str
     toolchain: str
     excluded: str | None
-    stopped: Literal["budget", "exhausted"]
+    stopped: Stopped

@@ -1,6 +1,6 @@
 """Trajectory JSONL, version 1: one object a line (graph.md section 1).
 
-History: 1 (2026-11) first version.
+History: 1 (2026-11) first version; later in 1: `source.learned`, absent from older files.
 """
 
 import hashlib
@@ -30,6 +30,13 @@ class Source(Frozen):
     prompt_hash: Note = ""
     created: Note = ""
     licence: Note = ""
+    learned: bool = False
+    """A search of ours found it (`regraph learn`), with the model named here; nobody gave it."""
+
+    @property
+    def learner(self) -> str | None:
+        """The model that it was learned from; None: it was given."""
+        return self.model if self.learned else None
 
 
 class Measurement(Frozen):

@@ -7,12 +7,15 @@ must not load a database driver.
 from regraph_kg.wiring.answers import any_model, batch_status, embedder, language_model
 from regraph_kg.wiring.names import audit, cascade, recorded_verdicts, vocabulary
 from regraph_kg.wiring.searches import (
+    DrySearch,
     OpenSearch,
+    OpenSearches,
     find_problem,
     local_judge,
+    open_dry_search,
     open_judge,
     open_search,
-    start_search,
+    open_searches,
 )
 from regraph_kg.wiring.stores import (
     browser_query,
@@ -29,7 +32,9 @@ from regraph_kg.wiring.stores import (
 )
 
 __all__ = [
+    "DrySearch",
     "OpenSearch",
+    "OpenSearches",
     "any_model",
     "audit",
     "batch_status",
@@ -43,13 +48,14 @@ __all__ = [
     "local_judge",
     "open_backup",
     "open_curator",
+    "open_dry_search",
     "open_judge",
     "open_migrator",
     "open_search",
+    "open_searches",
     "open_store",
     "recorded_verdicts",
     "start_embedded",
-    "start_search",
     "stop_embedded",
     "store_address",
     "vocabulary",

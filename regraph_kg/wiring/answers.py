@@ -24,7 +24,7 @@ def language_model(settings: Settings, spec: str, problem: str, target: Target) 
 
 
 def any_model(settings: Settings, spec: str) -> "LanguageModel":
-    """The model that `spec` names, for prompts of any kind: "ollama:NAME" or "batch:FOLDER"."""
+    """The model that `spec` names, for prompts of any kind: none of them is recorded."""
     from regraph_kg.llm.batch import BatchModel  # noqa: PLC0415
     from regraph_kg.llm.ollama import OllamaModel  # noqa: PLC0415
 
@@ -37,6 +37,8 @@ def any_model(settings: Settings, spec: str) -> "LanguageModel":
             temperature=settings.model_temperature,
             max_tokens=settings.model_max_tokens,
         )
+    if kind == "openai" and name:
+        return _openai_model(settings, name)
     if kind == "batch" and name:
         return BatchModel(
             Path(name),
@@ -44,7 +46,23 @@ def any_model(settings: Settings, spec: str) -> "LanguageModel":
             temperature=settings.model_temperature,
             max_tokens=settings.model_max_tokens,
         )
-    raise BadInput(f'model {spec!r}: know "recorded", "ollama:NAME" and "batch:FOLDER"')
+    known = '"recorded", "ollama:NAME", "openai:NAME" and "batch:FOLDER"'
+    raise BadInput(f"model {spec!r}: know {known}")
+
+
+def _openai_model(settings: Settings, name: str) -> "LanguageModel":
+    from regraph_kg.llm.openai_compatible import (  # noqa: PLC0415
+        Endpoint,
+        OpenAICompatibleModel,
+    )
+
+    return OpenAICompatibleModel(
+        Endpoint(settings.openai_url, settings.openai_key),
+        name,
+        timeout=settings.model_timeout_seconds,
+        temperature=settings.model_temperature,
+        max_tokens=settings.model_max_tokens,
+    )
 
 
 def batch_status(folder: Path) -> "BatchStatus":

@@ -1,26 +1,29 @@
-"""What a search needs: problem, judge, model, graph."""
+"""What a search needs: problem, judge, model, graph; what several share, and what a dry one has."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
-from regraph_kg.errors import AnswersPending, BadInput
+from regraph_kg.errors import AnswersPending, BadInput, ToolError
 from regraph_kg.models.base import Target
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import embedder, language_model
+from regraph_kg.wiring.answers import any_model, embedder, language_model
 from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:
     from regraph_kg.evaluation.evaluate import Judge
     from regraph_kg.evaluation.fleet import Fleet
+    from regraph_kg.evaluation.pool import JudgePool
     from regraph_kg.evaluation.problem import Problem
     from regraph_kg.llm.model import LanguageModel
     from regraph_kg.models.evaluation import Candidate, EvalReport
     from regraph_kg.models.prompt import Prompt, Reply
-    from regraph_kg.models.run import RunHeader, SearchChoice, SimulationRecord, Task
+    from regraph_kg.models.run import RunHeader, SearchChoice, Task
+    from regraph_kg.search.crew import Turns
+    from regraph_kg.search.drive import Crew
     from regraph_kg.search.world import World
 
 
@@ -31,6 +34,29 @@ def open_judge(
     if settings.workers:
         return _open_fleet(settings, settings.workers, grade)
     return local_judge(settings, grade)
+
+
+@contextmanager
+def open_judges(
+    settings: Settings, target: Target, parallel: int
+) -> "Iterator[tuple[Judge | Fleet | JudgePool, int]]":
+    """Who judges for a search, and how many candidates at once: the cluster, or this machine.
+
+    Several calls at once are served by a pool: a judge a GPU, or one with all cores.
+    """
+    if settings.workers or parallel == 1:
+        with open_judge(settings) as judge:
+            yield judge, parallel
+        return
+    from regraph_kg.evaluation.device import find_gpus  # noqa: PLC0415
+    from regraph_kg.evaluation.pool import JudgePool, PoolOptions, devices_here  # noqa: PLC0415
+
+    devices = devices_here(target)
+    if not devices:
+        find_gpus()  # says what is wrong
+    options = PoolOptions(isolation=settings.isolation)
+    with JudgePool(settings.cache_dir, devices, options) as pool:
+        yield pool, len(devices)
 
 
 def local_judge(settings: Settings, grade: Literal["screening", "full"] = "screening") -> "Judge":
@@ -67,23 +93,123 @@ def find_problem(settings: Settings, name: str) -> "Problem":
 
 
 @dataclass(frozen=True, slots=True)
+class DrySearch:
+    """A search that asks the graph only: what it is about, and whom it would ask."""
+
+    task: "Task"
+    header: "RunHeader"
+    world: "World"
+
+
+@dataclass(frozen=True, slots=True)
 class OpenSearch:
-    """The parts of one search, open: what it is about, and whom it asks."""
+    """The parts of one search, open: what it is about, whom it asks, and who does the asking."""
 
     task: "Task"
     header: "RunHeader"
     world: "World"
     model: "LanguageModel"
+    crew: "Crew"
 
 
 @contextmanager
 def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSearch]:
     """All that `choice` needs, closed again at the end; the graph is opened when first read."""
+    problem = find_problem(settings, choice.problem)
+    model = language_model(settings, choice.model, problem.name, choice.target)
+    with ExitStack() as stack:
+        staff = stack.enter_context(ExitStack())  # leaves last: judges and model end its work
+        judging = stack.enter_context(_judging(settings, choice))
+        stack.callback(model.close)
+        bench = _bench(judging, choice, problem)
+        dry = stack.enter_context(_reading(settings, choice, problem, bench, model))
+        crew = _crew(dry.world, choice, bench.judges, staff)
+        yield OpenSearch(dry.task, dry.header, dry.world, model, crew)
+
+
+@contextmanager
+def open_dry_search(settings: Settings, choice: "SearchChoice") -> Iterator[DrySearch]:
+    """`choice` without a model and a judge: its world answers for the graph alone.
+
+    The header has the model as it was specified, and no device where the machine lacks it.
+    """
+    problem = find_problem(settings, choice.problem)
+    with _reading(settings, choice, problem, _nobody(settings, choice), None) as dry:
+        yield dry
+
+
+class OpenSearches:
+    """What several searches share, open: a model, `choice.parallel` calls at once, and a judge."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        model: "LanguageModel | None",
+        judging: "_Judging",
+        turns: "tuple[Turns, Turns]",
+    ) -> None:
+        """Use `open_searches`. `model` is None where each problem has its own."""
+        self._settings, self._model, self._judging = settings, model, judging
+        self._callers, self._judges = turns
+
+    @contextmanager
+    def search(self, choice: "SearchChoice") -> Iterator[OpenSearch]:
+        """One of them, in whatever thread; its calls and evaluations are in turn with others'."""
+        from regraph_kg.search.crew import shared  # noqa: PLC0415
+
+        settings = self._settings
+        problem = find_problem(settings, choice.problem)
+        model = self._model
+        if model is None:
+            model = language_model(settings, choice.model, problem.name, choice.target)
+        bench = _bench(self._judging, choice, problem)
+        with ExitStack() as stack:
+            dry = stack.enter_context(_reading(settings, choice, problem, bench, model))
+            ours = shared(dry.world, self._callers, self._judges)
+            crew = _crew(ours, choice, bench.judges, stack)
+            yield OpenSearch(dry.task, dry.header, ours, model, crew)
+
+    def finish(self, then: str) -> None:
+        """Publish what is asked for by file; raises `AnswersPending` if anything is."""
+        if self._model is not None:
+            self._model.finish(then)
+
+
+@contextmanager
+def open_searches(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSearches]:
+    """What searches share that are as `choice` but for their problems.
+
+    An exception ends calls and evaluations at once; who waits for one gets a `CancelledError`,
+    `ModelError` or `ToolError`.
+    """
+    from regraph_kg.search.crew import Turns  # noqa: PLC0415
+
+    own = choice.model == "recorded"
+    model = None if own else any_model(settings, choice.model)
+    with ExitStack() as stack:
+        staff = stack.enter_context(ExitStack())  # leaves last: judges and model end its work
+        judging = stack.enter_context(_judging(settings, choice, several=True))
+        if model is not None:
+            stack.callback(model.close)
+        turns = Turns(choice.parallel, "model"), Turns(judging.judges, "judge")
+        for one in turns:
+            staff.callback(one.close)
+        yield OpenSearches(settings, model, judging, turns)
+
+
+@contextmanager
+def _reading(
+    settings: Settings,
+    choice: "SearchChoice",
+    problem: "Problem",
+    bench: "_Bench",
+    model: "LanguageModel | None",
+) -> Iterator[DrySearch]:
+    """A search's task, header and world; the graph is opened when first read."""
     from regraph_kg.models.run import Task  # noqa: PLC0415
     from regraph_kg.search.reader import GraphReader  # noqa: PLC0415
     from regraph_kg.search.world import World  # noqa: PLC0415
 
-    problem = find_problem(settings, choice.problem)
     task = Task(
         problem=problem.name,
         target=choice.target,
@@ -91,25 +217,40 @@ def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSear
         entry=problem.entry,
         signature=problem.signature(),
     )
-    model = language_model(settings, choice.model, task.problem, task.target)
-    with ExitStack() as stack:
-        bench = stack.enter_context(_bench(settings, choice.judge, problem, task.target))
-        header = _header(choice, task, model.name, bench)
-        reader = GraphReader(
-            partial(open_store, settings, retry_seconds=2.0),
-            bench.device,
-            header.excluded,
-            partial(embedder, settings),
-        )
-        stack.callback(reader.close)
-        world = World(
-            neighbours=reader.neighbours,
-            examples=reader.examples,
-            complete=partial(_answer, model),
-            evaluate=bench.evaluate,
-            evaluate_final=bench.evaluate_final,
-        )
-        yield OpenSearch(task, header, world, model)
+    header = _header(choice, task, choice.model if model is None else model.name, bench)
+    reader = GraphReader(
+        partial(open_store, settings, retry_seconds=2.0),
+        bench.device,
+        header.excluded,
+        partial(embedder, settings),
+    )
+    world = World(
+        neighbours=reader.neighbours,
+        examples=reader.examples,
+        nearest=partial(reader.nearest, k=choice.prompting.examples, target=choice.target),
+        failures=reader.failures,
+        complete=_refuse if model is None else partial(_answer, model),
+        evaluate=bench.evaluate,
+        evaluate_final=bench.evaluate_final,
+    )
+    with closing(reader):
+        yield DrySearch(task, header, world)
+
+
+def _crew(world: "World", choice: "SearchChoice", judges: int, staff: ExitStack) -> "Crew":
+    """One that works in this thread, or in as many as may be of use."""
+    from regraph_kg.search.crew import Alone, Threads  # noqa: PLC0415
+
+    if _alone(choice):
+        return Alone(world)
+    threads = Threads(world, callers=choice.parallel, judges=judges)
+    staff.callback(threads.close)
+    return threads
+
+
+def _alone(choice: "SearchChoice") -> bool:
+    """Whether nothing is gained by threads: answers that are there already come in their order."""
+    return choice.parallel == 1 or choice.model.partition(":")[0] in ("recorded", "batch")
 
 
 def _answer(model: "LanguageModel", prompt: "Prompt") -> "Reply":
@@ -120,24 +261,6 @@ def _answer(model: "LanguageModel", prompt: "Prompt") -> "Reply":
     return reply
 
 
-def start_search(task: "Task", header: "RunHeader", world: "World") -> "Iterator[SimulationRecord]":
-    """The search that `header` names, from its beginning; `world` may be a trace's."""
-    import random  # noqa: PLC0415
-
-    from regraph_kg.models.run import McgsSettings, PaperSettings  # noqa: PLC0415
-    from regraph_kg.search import mcgs, paper, standard  # noqa: PLC0415
-    from regraph_kg.search.state import Budget  # noqa: PLC0415
-
-    budget, rng = Budget(header.budget), random.Random(header.seed)
-    match header.settings:
-        case McgsSettings() as settings:
-            return mcgs.search(task, world, settings, budget=budget, rng=rng)
-        case PaperSettings() as settings:
-            return paper.search(task, world, settings, budget=budget, rng=rng)
-        case _:
-            return standard.search(task, world, budget=budget, rng=rng)
-
-
 @dataclass(frozen=True, slots=True)
 class _Bench:
     """A judge bound to one problem and target."""
@@ -145,37 +268,76 @@ class _Bench:
     name: str
     device: str
     toolchain: str
-    evaluate: "Callable[[Candidate], EvalReport]"
+    evaluate: "Callable[[Candidate, float | None], EvalReport]"
     evaluate_final: "Callable[[Candidate], EvalReport]"
+    judges: int = 1
+    """Evaluations that it does at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """Who judges, whatever the problem; None: the verdicts of a trace are replayed."""
+
+    judge: "Judge | Fleet | JudgePool | None"
+    judges: int
 
 
 @contextmanager
-def _bench(
-    settings: Settings, recorded: Path | None, problem: "Problem", target: Target
-) -> Iterator[_Bench]:
-    """The judge of this machine, or the verdicts of the trace `recorded`."""
+def _judging(
+    settings: Settings, choice: "SearchChoice", *, several: bool = False
+) -> Iterator[_Judging]:
+    """Judges of this machine or of a cluster; nobody where verdicts are replayed."""
+    if choice.judge is not None:
+        yield _Judging(None, 1)
+        return
+    at_once = max(2, choice.parallel) if several else 1 if _alone(choice) else choice.parallel
+    with open_judges(settings, choice.target, at_once) as (judge, judges):
+        yield _Judging(judge, judges)
+
+
+def _bench(judging: _Judging, choice: "SearchChoice", problem: "Problem") -> _Bench:
+    """A live judge, or the verdicts of the trace `choice.judge`."""
+    judge = judging.judge
+    if judge is None:
+        assert choice.judge is not None
+        return _recorded_bench(choice.judge)
+    return _Bench(
+        "live",
+        judge.device(choice.target),
+        judge.toolchain(choice.target),
+        lambda candidate, best: judge.evaluate(candidate, problem, incumbent_seconds=best),
+        lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
+        judging.judges,
+    )
+
+
+def _nobody(settings: Settings, choice: "SearchChoice") -> _Bench:
+    """A bench that judges nothing; it only knows the device, if this machine has it."""
+    if choice.judge is not None:
+        return _recorded_bench(choice.judge)
+    device = toolchain = ""
+    with suppress(ToolError), open_judge(settings) as judge:
+        device, toolchain = judge.device(choice.target), judge.toolchain(choice.target)
+    return _Bench("live", device, toolchain, _refuse, _refuse)
+
+
+def _refuse(*_: object) -> NoReturn:
+    raise AssertionError("a dry search asks no model and no judge")
+
+
+def _recorded_bench(recorded: Path) -> _Bench:
     import hashlib  # noqa: PLC0415
 
     from regraph_kg.search.trace import RecordedEvaluator, read_header  # noqa: PLC0415
 
-    if recorded is not None:
-        head = read_header(recorded)
-        yield _Bench(
-            f"recorded:{hashlib.sha256(recorded.read_bytes()).hexdigest()[:12]}",
-            head.device,
-            head.toolchain,
-            RecordedEvaluator(recorded, "report"),
-            RecordedEvaluator(recorded, "final"),
-        )
-        return
-    with open_judge(settings) as judge:
-        yield _Bench(
-            "live",
-            judge.device(target),
-            judge.toolchain(target),
-            lambda candidate: judge.evaluate(candidate, problem),
-            lambda candidate: judge.evaluate(candidate, problem, grade="full"),
-        )
+    head = read_header(recorded)
+    return _Bench(
+        f"recorded:{hashlib.sha256(recorded.read_bytes()).hexdigest()[:12]}",
+        head.device,
+        head.toolchain,
+        RecordedEvaluator(recorded, "report"),
+        RecordedEvaluator(recorded, "final"),
+    )
 
 
 def _header(choice: "SearchChoice", task: "Task", model: str, bench: _Bench) -> "RunHeader":
@@ -192,9 +354,11 @@ def _header(choice: "SearchChoice", task: "Task", model: str, bench: _Bench) -> 
         problem=task.problem,
         serial=code_hash(task.serial),
         target=task.target,
-        method="standard" if choice.settings.preset == "standard" else "mcgs",
         settings=choice.settings,
-        budget=choice.budget,
+        prompting=choice.prompting,
+        limits=choice.limits,
+        parallel=choice.parallel,
+        final=choice.final,
         seed=choice.seed,
         model=model,
         judge=bench.name,

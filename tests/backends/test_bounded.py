@@ -4,12 +4,18 @@ import random
 
 import pytest
 
-from regraph_kg.backends.bounded import Floors, Mark, choose, exact
+from regraph_kg.backends.bounded import Floors, Mark, choose, exact, learned_places
 
 
-def mark(name: str, problem: str = "p", effect: float | None = None, on: str = "") -> Mark:
+def mark(
+    name: str,
+    problem: str = "p",
+    effect: float | None = None,
+    on: str = "",
+    learner: str | None = None,
+) -> Mark:
     """Verified on the devices `on` (a letter each)."""
-    return Mark(name, problem, tuple(on), effect)
+    return Mark(name, problem, tuple(on), effect, learner)
 
 
 def test_all_stay_while_there_is_room() -> None:
@@ -79,14 +85,13 @@ def test_examples_that_come_one_by_one_keep_the_best_of_every_device_and_every_p
 
 
 def crowd(rng: random.Random, size: int) -> list[Mark]:
-    return [
-        mark(
-            f"{n:03}",
-            f"problem {rng.randrange(6)}",
-            *((rng.lognormvariate(0, 1), on) if (on := rng.choice(["", "A", "B", "AB"])) else ()),
-        )
-        for n in range(size)
-    ]
+    marks = []
+    for n in range(size):
+        on = rng.choice(["", "A", "B", "AB"])
+        effect = rng.lognormvariate(0, 1) if on else None
+        learner = rng.choice([None, "m", "n"])
+        marks.append(mark(f"{n:03}", f"problem {rng.randrange(6)}", effect, on, learner))
+    return marks
 
 
 def test_no_better_than_the_archive_and_of_a_problem_that_is_there_is_archived_at_once() -> None:
@@ -112,3 +117,36 @@ def test_where_examples_of_enough_problems_stay_another_problem_is_no_reason() -
     floors = Floors.read(Floors().after(kept, [mark("old", "p0", 0.9, "A")], 8).text())
     assert not floors.admit(mark("new", "another", 0.5, "A"))
     assert floors.admit(mark("fast", "p1", 1.5, "A"))
+
+
+def test_what_was_given_stays_before_what_was_learned_whatever_it_gained() -> None:
+    marks = [mark(f"learned{n}", effect=9.0, on="A", learner="m") for n in range(3)]
+    marks += [mark(f"given{n}", effect=1.0, on="A") for n in range(3)]
+    assert choose(marks, 3) == {"given0", "given1", "given2"}
+    unverified = [mark("given"), mark("learned", effect=1.0, on="A", learner="m")]
+    assert choose(unverified, 1) == {"learned"}
+
+
+@pytest.mark.parametrize("bound", [8, 32, 128])
+def test_one_learned_model_has_a_third_of_the_places_at_most(bound: int) -> None:
+    marks = [mark(f"m{n:03}", effect=9.0 + n, on="A", learner="m") for n in range(200)]
+    assert len(choose(marks, bound)) == learned_places(bound)
+    marks += [mark(f"n{n:03}", effect=1.0, on="A", learner="n") for n in range(200)]
+    kept = choose(marks, bound)
+    assert sum(name.startswith("m") for name in kept) == learned_places(bound)
+    assert sum(name.startswith("n") for name in kept) == learned_places(bound)
+    assert learned_places(128) == 42
+
+
+def test_a_given_newcomer_beats_an_archive_of_learned_ones_and_not_the_other_way_round() -> None:
+    floors = Floors().after([], [mark("old", "p", 9.0, "A", "m")], 8)
+    assert floors.admit(mark("given", "p", 1.1, "A"))
+    assert not floors.admit(mark("learned", "p", 8.0, "A", "n"))
+    floors = Floors.read(Floors().after([], [mark("old", "p", 1.1, "A")], 8).text())
+    assert not floors.admit(mark("learned", "p", 9.0, "A", "m"))
+
+
+def test_floors_of_a_graph_that_had_learned_nothing_are_understood() -> None:
+    floors = Floors.read('{"effects": {"A": 2.0}, "problems": ["p"], "full": false}')
+    assert not floors.admit(mark("worse", "p", 1.5, "A"))
+    assert floors.admit(mark("better", "p", 2.5, "A"))

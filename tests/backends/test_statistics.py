@@ -1,11 +1,14 @@
 """What trajectories contribute to the NEXT rows, by hand."""
 
+from collections import Counter
+
 import pytest
 
 from regraph_kg.backends import queries
 from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.statistics import COUNTS, Pair, Tally, share, total
+from regraph_kg.backends.statistics import COUNTS, Origin, Pair, Tally, share, together, total
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.trajectory import Source
 from tests.contract.plans import A100, H200, failure, measured, plan
 
 START_A = Pair("cuda/start", "cuda/a")
@@ -24,24 +27,24 @@ def test_every_count_is_written() -> None:
 
 def test_an_example_is_counted_where_it_was_measured_last() -> None:
     rows = share(Evidence.of(plan("a", measurements=[measured(H200), measured(A100)])))
-    assert {device: tally.counts["examples"] for (_, device), tally in rows.items()} == {
-        H200: 0,
-        A100: 1,
+    assert {origin: tally.counts["examples"] for (_, origin), tally in rows.items()} == {
+        Origin(H200): 0,
+        Origin(A100): 1,
     }
-    assert list(share(Evidence.of(plan("a")))) == [(START_A, "unmeasured")]
+    assert list(share(Evidence.of(plan("a")))) == [(START_A, Origin("unmeasured"))]
 
 
 @pytest.mark.parametrize(("effect", "log2"), [(1.0, 0), (2.0, 2**20), (0.25, -(2**21))])
 def test_effects_are_summed_in_fixed_point(effect: float, log2: int) -> None:
     rows = share(Evidence.of(plan("a", measurements=[measured(effect=effect)])))
-    assert rows[START_A, H200].counts["sum_log2_effect"] == log2
-    assert rows[START_A, H200].counts["sum_sq_log2_effect"] == log2**2 // 2**20
+    assert rows[START_A, Origin(H200)].counts["sum_log2_effect"] == log2
+    assert rows[START_A, Origin(H200)].counts["sum_sq_log2_effect"] == log2**2 // 2**20
 
 
 def test_a_passed_step_that_was_not_timed_before_has_no_effect() -> None:
     rows = share(Evidence.of(plan("a", measurements=[measured(before_seconds=None)])))
-    assert rows[START_A, H200].best_effect is None
-    assert rows[START_A, H200].counts["verified"] == 1
+    assert rows[START_A, Origin(H200)].best_effect is None
+    assert rows[START_A, Origin(H200)].counts["verified"] == 1
 
 
 def test_what_is_added_and_removed_cancels() -> None:
@@ -57,3 +60,43 @@ def test_a_failed_trial_has_no_effect() -> None:
     tally = Tally()
     tally.count(Outcome.WRONG_ANSWER, effect=4.0)
     assert (tally.counts["tried"], tally.counts["verified"], tally.best_effect) == (1, 0, None)
+
+
+def tally(tried: int, verified: int = 0, log2: int = 0) -> Tally:
+    counts = {"tried": tried, "verified": verified, "sum_log2_effect": log2, "examples": verified}
+    return Tally(Counter(counts))
+
+
+def told(*rows: tuple[str | None, Tally]) -> tuple[int, int, int]:
+    summed = together({Origin(H200, learner): one for learner, one in rows}, capped=True)
+    return tuple(summed.counts[name] for name in ("tried", "verified", "sum_log2_effect"))  # type: ignore[return-value]
+
+
+def test_what_one_model_taught_counts_up_to_eight_tries_at_its_own_rates() -> None:
+    assert told(("m", tally(8, 4, 40))) == (8, 4, 40)
+    assert told(("m", tally(80, 40, 400))) == (8, 4, 40)
+    assert told((None, tally(2, 2, 20)), ("m", tally(80, 40, 400))) == (10, 6, 60)
+
+
+def test_what_one_model_taught_never_outweighs_the_rest_beyond_that() -> None:
+    assert told((None, tally(20, 20)), ("m", tally(80, 0))) == (40, 20, 0)
+    assert told((None, tally(100, 50)), ("m", tally(80, 40))) == (180, 90, 0)
+    two = [("m", tally(1000, 100)), ("n", tally(50, 50))]
+    assert told(*two) == (50 + 50, 5 + 50, 0)
+
+
+def test_a_cap_is_on_weight_and_leaves_examples_and_the_best_effect_alone() -> None:
+    learned = tally(80, 40)
+    learned.best_effect = 3.0
+    summed = together({Origin(H200, "m"): learned}, capped=True)
+    assert (summed.counts["examples"], summed.best_effect) == (40, 3.0)
+    assert together({Origin(H200, "m"): learned}).counts["tried"] == 80
+
+
+def test_learned_steps_and_failures_count_in_rows_of_their_model() -> None:
+    source = Source(model="m@1", learned=True)
+    one = plan("a", measurements=[measured()], failures=[failure("b")], source=source)
+    assert set(share(Evidence.of(one))) == {
+        (START_A, Origin(H200, "m@1")),
+        (Pair("cuda/a", "cuda/b"), Origin(H200, "m@1")),
+    }

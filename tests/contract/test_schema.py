@@ -5,11 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from regraph_kg import wiring
+from regraph_kg.backends import bolt
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, GraphStore
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
-from tests.stores import cypher
+from tests.graph_v1 import drop_schema
+from tests.stores import cypher, wipe
 
 
 def test_applying_the_schema_again_changes_nothing(store: GraphStore) -> None:
@@ -60,3 +62,20 @@ def test_another_products_stamp_is_refused(store_settings: Settings) -> None:
     cypher(store_settings, "CREATE (:Meta {product: 'other', schema_version: 1})")
     with pytest.raises(StoreError, match="another product's data"):
         wiring.open_store(store_settings)
+
+
+def test_an_index_of_neo4j_without_its_constraint_is_replaced(
+    neo4j_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neo4j makes a constraint's index first: a client killed in between leaves it alone."""
+    monkeypatch.setattr(bolt, "CLASH_TRIES", 1)  # nobody is at it
+    wiring.open_store(neo4j_settings).close()
+    drop_schema(neo4j_settings)
+    wipe(neo4j_settings)
+    cypher(neo4j_settings, "CREATE INDEX edge_id FOR (e:Edge) ON (e.id)")
+    wiring.open_store(neo4j_settings).close()
+    (found,) = cypher(
+        neo4j_settings,
+        "SHOW INDEXES YIELD name, owningConstraint WHERE name = 'edge_id' RETURN owningConstraint",
+    )
+    assert found["owningConstraint"] == "edge_id"

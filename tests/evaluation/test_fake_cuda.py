@@ -1,5 +1,6 @@
 """The whole cuda path on a pretended GPU: loader, device pointers, transfers, errors."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from regraph_kg.evaluation.problem import Problem, load_problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
 from .conftest import passed
+from .test_nvml import ScriptedNvml
 
 KERNEL = """
 #include <cuda_runtime_api.h>
@@ -101,3 +103,32 @@ def test_device_allocations_are_poisoned_while_verified(cache: Path, called: Pro
     report = judged(cache, called, FROM_HOST.replace("fakeLaunch(kernel, &w, sizeof w);", ""))
     assert report.outcome is Outcome.WRONG_ANSWER
     assert "nan" in report.diagnosis
+
+
+class Meter(ScriptedNvml):
+    """Its counter of energy rises by 1.5 J a reading."""
+
+    def nvmlDeviceGetTotalEnergyConsumption(self, handle: object) -> int:
+        self.millijoules[0] += 1500
+        return super().nvmlDeviceGetTotalEnergyConsumption(handle)
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+@pytest.mark.parametrize(
+    ("body", "joules"),
+    [(FROM_HOST, "1.500"), ("fakeLaunchFails();", "1.500"), ("no code", "0.000")],
+)
+def test_the_energy_of_an_evaluation_is_told_whatever_its_outcome(
+    cache: Path, called: Problem, monkeypatch: pytest.MonkeyPatch, body: str, joules: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", Meter())
+    assert judged(cache, called, body).facts["joules"] == joules
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_a_driver_that_does_not_tell_the_energy_leaves_it_out(
+    cache: Path, called: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", ScriptedNvml(fails={"energy": 3}))
+    for body in (FROM_HOST, "no code"):
+        assert "joules" not in judged(cache, called, body).facts

@@ -24,6 +24,7 @@ class ScriptedNvml:
     clocks: list[int] = field(default_factory=lambda: [1980])
     reasons: list[int] = field(default_factory=lambda: [0])
     ecc: list[int] = field(default_factory=lambda: [0])
+    millijoules: list[int] = field(default_factory=lambda: [0])
     fails: dict[str, int] = field(default_factory=dict)
     opened: list[object] = field(default_factory=list)
     NVMLError: type[Exception] = Refusal
@@ -64,6 +65,9 @@ class ScriptedNvml:
 
     def nvmlDeviceGetPersistenceMode(self, handle: object) -> int:
         return self._say("persistence", [1])
+
+    def nvmlDeviceGetTotalEnergyConsumption(self, handle: object) -> int:
+        return self._say("energy", self.millijoules)
 
 
 def monitor(nvml: ScriptedNvml) -> GpuMonitor:
@@ -155,6 +159,11 @@ def test_facts_tell_the_median_clock_and_every_reason() -> None:
     }
 
 
+def test_energy_is_in_joules_where_the_driver_tells() -> None:
+    assert monitor(ScriptedNvml(millijoules=[12500])).joules() == 12.5
+    assert monitor(ScriptedNvml(fails={"energy": 3})).joules() is None
+
+
 def test_memory_errors_meanwhile_are_our_failure() -> None:
     watch = monitor(ScriptedNvml(ecc=[2, 5])).watch()
     watch.take()
@@ -171,14 +180,20 @@ def test_old_memory_errors_are_not() -> None:
 )
 @pytest.mark.parametrize(
     "ask",
-    [GpuMonitor.read, GpuMonitor.uncorrected_errors, GpuMonitor.facts, GpuMonitor.watch],
+    [
+        GpuMonitor.read,
+        GpuMonitor.uncorrected_errors,
+        GpuMonitor.facts,
+        GpuMonitor.watch,
+        GpuMonitor.joules,
+    ],
 )
 def test_a_lost_gpu_is_our_failure_in_one_line(
     ask: Callable[[GpuMonitor], object], number: int, remedy: str
 ) -> None:
     nvml = ScriptedNvml()
     gpu = monitor(nvml)
-    nvml.fails = dict.fromkeys(("clock", "power", "ecc", "max"), number)
+    nvml.fails = dict.fromkeys(("clock", "power", "ecc", "max", "energy"), number)
     with pytest.raises(ToolError, match=remedy) as caught:
         ask(gpu)
     assert "\n" not in str(caught.value)
@@ -196,7 +211,10 @@ def test_a_driver_of_another_version_is_our_failure() -> None:
 
 
 def test_the_real_library_answers_here_one_way_or_the_other() -> None:
-    assert isinstance(open_gpu(), Absent | GpuMonitor)
+    opened = open_gpu()
+    assert isinstance(opened, Absent | GpuMonitor)
+    if isinstance(opened, GpuMonitor):
+        assert (opened.joules() or 0.0) >= 0.0
 
 
 @pytest.mark.parametrize(

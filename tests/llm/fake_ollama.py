@@ -1,7 +1,8 @@
 """An Ollama server in a thread, which does what real ones (0.17 to 0.23) were measured to do.
 
-One token a byte, one request at a time. `tests/llm/test_contract.py` runs the same tests against it
-and against a real server, so that it cannot drift from what it stands for.
+One token a byte, `parallel` requests at a time. `tests/llm/test_contract.py` runs the same tests
+against it and against a real server, so that it cannot drift from what it stands for. It has both
+ways in: Ollama's own, and the OpenAI-compatible one.
 """
 
 import hashlib
@@ -9,6 +10,8 @@ import json
 import select
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
@@ -44,11 +47,35 @@ class FakeOllama:
     embeds: list[dict[str, Any]] = field(default_factory=list)
     """The body of every /api/embed so far."""
     faults: list[str] = field(default_factory=list)
-    """What goes wrong next, one a request: "die", or a body to answer with ("<status> <text>")."""
+    """What goes wrong next, one a request: "die", "hang" (until the client goes), "half" (of a
+    body, then the end), "half, hang", or a body to answer with ("<status> <text>")."""
     url: str = ""
-    slot: threading.Lock = field(default_factory=threading.Lock)
+    parallel: int = 1
+    """How many requests are worked on at once; more wait."""
+    together: threading.Barrier | None = None
+    """No request is answered before so many are being worked on."""
+    key: str = ""
+    """What the OpenAI-compatible way in lets in."""
+    heads: list[dict[str, str]] = field(default_factory=list)
+    """The headers of every request of that way in, names in small letters."""
+    working: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def slot(self) -> Iterator[None]:
+        with self._slots:
+            with self.lock:
+                self.working += 1
+            try:
+                if self.together:
+                    self.together.wait(10)
+                yield
+            finally:
+                with self.lock:
+                    self.working -= 1
 
     def __enter__(self) -> "FakeOllama":
+        self._slots = threading.BoundedSemaphore(self.parallel)
         self._server = Server(self)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
@@ -56,6 +83,10 @@ class FakeOllama:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """As often as one likes."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -77,6 +108,13 @@ class FakeOllama:
                 for name in self.models
             ]
         }
+
+    def listed(self) -> dict[str, Any]:
+        models = [
+            {"id": f"{name}:latest", "object": "model", "created": 1, "owned_by": "library"}
+            for name in self.models
+        ]
+        return {"object": "list", "data": models or None}
 
     def embedded(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Unit vectors that a text decides; "" has none."""
@@ -127,16 +165,22 @@ def _completion(fake: FakeOllama, body: dict[str, Any]) -> tuple[int, dict[str, 
     status, answer = fake.answer(chat)
     if status != 200:
         return status, {"error": {"message": answer["error"], "type": "api_error"}}
-    choice = {
-        "index": 0,
-        "message": answer["message"],
-        "finish_reason": answer.get("done_reason"),
-    }
+    message = answer["message"]
+    if "thinking" in message:
+        message["reasoning"] = message.pop("thinking")
+    choice = {"index": 0, "message": message, "finish_reason": answer.get("done_reason")}
     usage = {
-        "prompt_tokens": answer["prompt_eval_count"],
-        "completion_tokens": answer["eval_count"],
+        "prompt_tokens": answer.get("prompt_eval_count", 0),
+        "completion_tokens": answer.get("eval_count", 0),
     }
-    return 200, {"model": body["model"], "choices": [choice], "usage": usage}
+    return 200, {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "model": body["model"],
+        "system_fingerprint": "fp_ollama",
+        "choices": [choice],
+        "usage": usage,
+    }
 
 
 def _direction(text: str) -> list[float]:
@@ -206,6 +250,9 @@ class Handler(BaseHTTPRequestHandler):
                 self._send(200, {"version": fake.version})
             case "/api/tags":
                 self._send(200, fake.tags())
+            case "/v1/models":
+                if self._let_in(fake) and not self._failed(fake):
+                    self._send(200, fake.listed())
             case _:
                 self._send_text(404, "404 page not found")
 
@@ -213,7 +260,9 @@ class Handler(BaseHTTPRequestHandler):
         fake = self.server.fake
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         name = body["model"]
-        if name not in fake.models:
+        if self.path == "/v1/chat/completions":
+            self._complete(fake, body)
+        elif name not in fake.models:
             self._send(404, {"error": f"model '{name}' not found"})
         elif self.path == "/api/show":
             self._send(200, fake.show(name))
@@ -221,8 +270,6 @@ class Handler(BaseHTTPRequestHandler):
             self._embed(fake, body)
         elif self.path == "/api/chat":
             self._chat(fake, body)
-        elif self.path == "/v1/chat/completions":
-            self._send(*_completion(fake, body))
         else:
             self._send_text(404, "404 page not found")
 
@@ -236,6 +283,17 @@ class Handler(BaseHTTPRequestHandler):
         fault = fake.faults.pop(0) if fake.faults else ""
         if fault == "die":
             self.connection.shutdown(socket.SHUT_RDWR)
+        elif fault == "hang":
+            self._generate(10**9)
+        elif fault.startswith("half"):
+            self.send_response(200)
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            self.wfile.write(b'{"model": "tiny", ')
+            if fault == "half":
+                self.connection.shutdown(socket.SHUT_RDWR)
+            else:
+                self._generate(10**9)
         elif fault:
             status, _, text = fault.partition(" ")
             self._send_text(int(status), text)
@@ -243,11 +301,35 @@ class Handler(BaseHTTPRequestHandler):
 
     def _chat(self, fake: FakeOllama, body: dict[str, Any]) -> None:
         fake.chats.append(body)
-        if not self._failed(fake):
-            with fake.slot:
-                status, answer = fake.answer(body)
-                if self._generate(answer.get("eval_count", 0)):
-                    self._send(status, answer)
+        with fake.slot():
+            if self._failed(fake):
+                return
+            status, answer = fake.answer(body)
+            if self._generate(answer.get("eval_count", 0)):
+                self._send(status, answer)
+
+    def _complete(self, fake: FakeOllama, body: dict[str, Any]) -> None:
+        fake.chats.append(body)
+        if not self._let_in(fake):
+            return
+        if body["model"] not in fake.models:
+            message = f"model '{body['model']}' not found"
+            self._send(404, {"error": {"message": message, "type": "not_found_error"}})
+            return
+        with fake.slot():
+            if self._failed(fake):
+                return
+            status, answer = _completion(fake, body)
+            if self._generate(answer.get("usage", {}).get("completion_tokens", 0)):
+                self._send(status, answer)
+
+    def _let_in(self, fake: FakeOllama) -> bool:
+        fake.heads.append({name.lower(): value for name, value in self.headers.items()})
+        if fake.key and self.headers["Authorization"] != f"Bearer {fake.key}":
+            said = {"message": f"no: {self.headers['Authorization']}", "type": "invalid_api_key"}
+            self._send(401, {"error": said})
+            return False
+        return True
 
     def _generate(self, tokens: int) -> bool:
         """Take the time that `tokens` cost; False where the client has gone meanwhile."""
@@ -261,6 +343,11 @@ class Handler(BaseHTTPRequestHandler):
         self._send_text(status, json.dumps(body))
 
     def _send_text(self, status: int, text: str) -> None:
+        """The client may have gone while we waited."""
+        with suppress(ConnectionError):
+            self._write(status, text)
+
+    def _write(self, status: int, text: str) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(text.encode())))
         self.end_headers()

@@ -1,4 +1,4 @@
-"""A real Ollama, found by URL or on PATH and fed with models of random weights."""
+"""A real Ollama, found by URL, on PATH or where we built it, fed with models of random weights."""
 
 import os
 import shutil
@@ -15,31 +15,44 @@ import httpx
 import ollama
 import pytest
 
+from tests.install_ollama import binary
 from tests.llm.tiny_model import write_tiny_model
 from tests.requirement import require
 
+LOG = "serve.log"
 PLAIN = "{{ .System }}{{ .Prompt }}{{ .Response }}"
 THINKING = (
     '{{ range .Messages }}{{ if eq .Role "assistant" }}<think>{{ .Thinking }}</think>{{ end }}'
     "{{ .Content }}{{ end }}{{ if .Think }}<think>{{ end }}"
 )
+ONE_THREAD = {"num_thread": 1}
+"""More of them wait for each other in busy loops, which a machine with other work pays dearly."""
 MODELS = {"tiny": (1.3, PLAIN), "babble": (-30.0, PLAIN), "thinker": (1.3, THINKING)}
 """Pull towards the end of an answer, and chat template."""
 
 
 def found() -> str:
     """The URL of a running server, or the path of a binary; reports that there is neither."""
-    place = os.environ.get("REGRAPH_TEST_OLLAMA_URL") or shutil.which("ollama")
+    place = os.environ.get("REGRAPH_TEST_OLLAMA_URL") or shutil.which("ollama") or binary()
     if not place:
-        require("ollama", "REGRAPH_TEST_OLLAMA_URL is not set and ollama is not on PATH")
+        require(
+            "ollama",
+            "REGRAPH_TEST_OLLAMA_URL is not set, ollama is not on PATH, and make"
+            " ollama-test-server has not built one",
+        )
     if find_spec("gguf") is None:
         require("ollama", "the Python package gguf, which makes the test models, is missing")
-    return place
+    return str(place)
 
 
 @contextmanager
-def served(binary: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A server of our own on a free port, with its models in `folder`; URL and process."""
+def served(
+    binary: str, folder: Path, **settings: str
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A server of our own on a free port, with models and log in `folder`; URL and process.
+
+    `settings` are environment variables of the server.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -47,8 +60,9 @@ def served(binary: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[by
         "OLLAMA_HOST": address,
         "OLLAMA_MODELS": str(folder / "models"),
         "HOME": str(folder),
+        **settings,
     }
-    with (folder / "serve.log").open("ab") as log:
+    with (folder / LOG).open("ab") as log:
         process = subprocess.Popen(
             [binary, "serve"], env=environment, stdout=log, stderr=log, start_new_session=True
         )
@@ -83,7 +97,12 @@ def create_models(url: str, folder: Path) -> dict[str, str]:
             file = folder / f"{name}.gguf"
             write_tiny_model(file, stops=stops)
             digest = client.create_blob(file)
-            client.create(model=names[name], files={file.name: digest}, template=template)
+            client.create(
+                model=names[name],
+                files={file.name: digest},
+                template=template,
+                parameters=ONE_THREAD,
+            )
     return names
 
 

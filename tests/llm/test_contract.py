@@ -1,4 +1,4 @@
-"""What OllamaModel promises, against a server of our own and against a real one."""
+"""What both clients promise, against a server of our own and against a real Ollama."""
 
 import json
 import os
@@ -8,9 +8,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -21,8 +20,7 @@ from regraph_kg.llm import batch
 from regraph_kg.llm.batch import BatchModel
 from regraph_kg.llm.ollama import OllamaModel
 from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey, Reply
-from tests.llm import real_ollama
-from tests.llm.fake_ollama import MODELS, FakeOllama
+from tests.llm.conftest import Model, Opener, Served
 from tests.llm.tiny_model import CONTEXT
 
 KEY = PromptKey(problem="matmul", target="openmp", path=("openmp/parallel-for",))
@@ -36,43 +34,6 @@ CHOICE = {
     "required": ["choice", "name"],
     "additionalProperties": False,
 }
-
-
-@dataclass(frozen=True)
-class Served:
-    """A running server, and what the test models are called there."""
-
-    url: str
-    names: dict[str, str]
-
-    def open(
-        self, name: str, *, timeout: float = 120, max_tokens: int = 64, temperature: float = 0.7
-    ) -> OllamaModel:
-        return OllamaModel(
-            self.url,
-            self.names[name],
-            timeout=timeout,
-            temperature=temperature,
-            max_tokens=max_tokens,
-        )
-
-
-@pytest.fixture(scope="module", params=["fake", "real"])
-def server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Served]:
-    if request.param == "fake":
-        with FakeOllama() as fake:
-            yield Served(fake.url, {name: name for name in MODELS})
-        return
-    place, folder = real_ollama.found(), tmp_path_factory.mktemp("ollama")
-    if "://" in place:
-        names = real_ollama.create_models(place, folder)
-        yield Served(place, names)
-        real_ollama.delete_models(place, names)
-    else:
-        with real_ollama.served(place, folder) as (url, _):
-            yield Served(url, real_ollama.create_models(url, folder))
 
 
 def prompt(user: str = "make it fast", seed: int = 1) -> Prompt:
@@ -94,19 +55,19 @@ def test_the_name_tells_model_digest_server_and_options(server: Served) -> None:
     )
 
 
-def test_a_seed_fixes_the_answer_and_another_seed_changes_it(server: Served) -> None:
-    model = server.open("babble")
+def test_a_seed_fixes_the_answer_and_another_seed_changes_it(opened: Opener) -> None:
+    model = opened("babble")
     first, again, other = (model.complete(prompt(seed=seed)).text for seed in (1, 1, 2))
     assert first == again != other
 
 
-def test_seed_minus_one_is_a_fixed_seed_too(server: Served) -> None:
-    model = server.open("babble")
+def test_seed_minus_one_is_a_fixed_seed_too(opened: Opener) -> None:
+    model = opened("babble")
     assert model.complete(prompt(seed=-1)).text == model.complete(prompt(seed=-1)).text
 
 
-def test_an_answer_that_ends_by_itself_is_whole_and_counted(server: Served) -> None:
-    model = server.open("tiny", max_tokens=1000)
+def test_an_answer_that_ends_by_itself_is_whole_and_counted(opened: Opener) -> None:
+    model = opened("tiny", max_tokens=1000)
     reply = model.complete(prompt())
     assert reply.finish == "stop"
     assert 0 < reply.output_tokens < 1000
@@ -115,8 +76,8 @@ def test_an_answer_that_ends_by_itself_is_whole_and_counted(server: Served) -> N
     assert reply.model == model.name
 
 
-def test_an_answer_cut_at_max_tokens_says_so(server: Served) -> None:
-    reply = server.open("babble", max_tokens=50).complete(prompt())
+def test_an_answer_cut_at_max_tokens_says_so(opened: Opener) -> None:
+    reply = opened("babble", max_tokens=50).complete(prompt())
     assert (reply.finish, reply.output_tokens) == ("length", 50)
 
 
@@ -142,9 +103,16 @@ def test_a_thinking_model_is_told_to_answer_instead(server: Served) -> None:
     assert any(model.complete(prompt(seed=seed)).text for seed in range(4))
 
 
-@pytest.mark.parametrize("name", ["tiny", "babble", "thinker"])
-def test_an_answer_that_ends_by_itself_obeys_its_schema(name: str, server: Served) -> None:
-    model = server.open(name, max_tokens=400)
+@pytest.mark.parametrize("name", ["tiny", "babble"])
+def test_an_answer_that_ends_by_itself_obeys_its_schema(name: str, opened: Opener) -> None:
+    obeys(opened(name, max_tokens=400))
+
+
+def test_a_thinking_model_obeys_a_schema_too(server: Served) -> None:
+    obeys(server.open("thinker", max_tokens=400))
+
+
+def obeys(model: Model) -> None:
     for number in range(2):
         reply = model.complete(question(CHOICE, f"which is {number}?"))
         assert reply.finish == "stop", reply
@@ -154,31 +122,31 @@ def test_an_answer_that_ends_by_itself_obeys_its_schema(name: str, server: Serve
         assert len(answer["name"]) <= 20
 
 
-def test_an_answer_to_a_schema_that_is_cut_says_so(server: Served) -> None:
-    reply = server.open("tiny", max_tokens=8).complete(question(CHOICE))
+def test_an_answer_to_a_schema_that_is_cut_says_so(opened: Opener) -> None:
+    reply = opened("tiny", max_tokens=8).complete(question(CHOICE))
     assert reply.finish == "length"
     with pytest.raises(json.JSONDecodeError):
         json.loads(reply.text)
 
 
-def test_answers_to_a_schema_are_drawn_at_temperature_zero(server: Served) -> None:
+def test_answers_to_a_schema_are_drawn_at_temperature_zero(opened: Opener) -> None:
     """So that a decision does not hang on its seed."""
-    model = server.open("babble", max_tokens=400)
+    model = opened("babble", max_tokens=400)
     asked = question(CHOICE)
     answers = {model.complete(asked.model_copy(update={"seed": seed})).text for seed in (1, 2)}
     assert len(answers) == 1
 
 
 def test_a_schema_of_strings_longer_than_a_server_bears_is_asked_for_shorter(
-    server: Served,
+    opened: Opener,
 ) -> None:
     properties = {"choice": {"enum": ["new"]}, "name": {"type": "string", "maxLength": 5000}}
     schema = {"type": "object", "properties": properties, "required": ["choice"]}
-    assert server.open("tiny", max_tokens=400).complete(question(schema)).text.startswith("{")
+    assert opened("tiny", max_tokens=400).complete(question(schema)).text.startswith("{")
 
 
-def test_an_answer_that_repeats_itself_is_cut_by_the_server_and_says_so(server: Served) -> None:
-    model = server.open("babble", max_tokens=400, temperature=0)
+def test_an_answer_that_repeats_itself_is_cut_by_the_server_and_says_so(opened: Opener) -> None:
+    model = opened("babble", max_tokens=400, temperature=0)
     reply = model.complete(prompt())
     assert reply.finish == "length"
     assert 0 < len(reply.text) < 200
@@ -189,20 +157,80 @@ def test_an_unknown_model_names_the_command_that_gets_it(server: Served) -> None
         OllamaModel(server.url, "no-such-model", timeout=5, temperature=0, max_tokens=1)
 
 
-def test_silence_beyond_the_timeout_ends_the_wait(server: Served) -> None:
+def test_an_unknown_model_is_told_with_those_that_are_there(server: Served) -> None:
+    with pytest.raises(ModelError, match=r"has no model no-such-model \(there: .*tiny:latest"):
+        Opener(server, "openai")("no-such-model")
+
+
+def test_the_openai_name_tells_what_its_server_tells(server: Served) -> None:
+    name = Opener(server, "openai")("tiny").name
+    pattern = rf"openai:{server.names['tiny']}@[0-9a-f]{{12}} temperature=0\.7 max_tokens=64"
+    assert re.fullmatch(pattern, name)
+    assert name == Opener(server, "openai")("tiny").name
+
+
+def test_a_prompt_cut_to_a_fraction_is_found_out_where_it_cannot_be_refused(
+    server: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    """/v1 of Ollama answers 200 to a cut prompt; the client warns of that."""
+    model = Opener(server, "openai")("tiny")
+    model.complete(prompt())
+    with pytest.raises(ModelError, match=r"of a prompt of \d+ bytes: it was cut"):
+        model.complete(prompt("x" * 40_000))
+    assert caplog.text.count("is Ollama, which cuts overlong prompts there without a word") == 1
+
+
+def test_a_thought_is_no_answer(server: Served) -> None:
+    """/v1 of Ollama lets a model think: it is cut while thinking, or says nothing after it."""
+    model = Opener(server, "openai")("thinker", max_tokens=40)
+
+    def said(seed: int) -> str:
+        try:
+            reply = model.complete(prompt(seed=seed))
+        except ModelError as error:
+            return str(error)
+        return f"{reply.finish}:{reply.text}"
+
+    for answer in map(said, range(4)):
+        assert answer == "length:" or "thought and said nothing" in answer
+
+
+def test_calls_at_once_get_the_answers_of_calls_one_by_one(opened: Opener) -> None:
+    model = opened("babble", max_tokens=30)
+    asked = [prompt(seed=seed) for seed in range(6)]
+    one_by_one = [model.complete(one).text for one in asked]
+    with ThreadPoolExecutor(6) as pool:
+        assert [reply.text for reply in pool.map(model.complete, asked)] == one_by_one
+
+
+def test_closing_ends_a_call_in_another_thread_and_frees_the_server(opened: Opener) -> None:
+    model = opened("babble", max_tokens=15_000)
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(model.complete, prompt())
+        assert not wait([call], timeout=0.3).done
+        started = time.perf_counter()
+        model.close()
+        with pytest.raises(ModelError, match="was closed on our side"):
+            call.result(timeout=5)
+        assert time.perf_counter() - started < 1
+    opened("babble", max_tokens=1).complete(prompt())
+    assert time.perf_counter() - started < 2
+
+
+def test_silence_beyond_the_timeout_ends_the_wait(opened: Opener) -> None:
     with pytest.raises(ModelError, match=r"gave no answer within 0\.2 s"):
-        server.open("babble", timeout=0.2, max_tokens=15_000).complete(prompt())
+        opened("babble", timeout=0.2, max_tokens=15_000).complete(prompt())
 
 
-def test_ctrl_c_frees_the_server_at_once(server: Served) -> None:
+def test_ctrl_c_frees_the_server_at_once(opened: Opener) -> None:
     """The whole answer would take several seconds, and a server answers one request at a time."""
-    model = server.open("babble", max_tokens=15_000)
+    model = opened("babble", max_tokens=15_000)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         model.complete(prompt())
     started = time.perf_counter()
-    server.open("babble", max_tokens=1).complete(prompt())
+    opened("babble", max_tokens=1).complete(prompt())
     assert time.perf_counter() - started < 2
 
 

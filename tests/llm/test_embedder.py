@@ -156,8 +156,8 @@ def fake() -> Iterator[FakeOllama]:
         yield server
 
 
-def opened(fake: FakeOllama, name: str = "tiny") -> OllamaEmbedder:
-    return OllamaEmbedder(fake.url, name, timeout=5, pauses=(0.01, 0.02))
+def opened(fake: FakeOllama, name: str = "tiny", patience: float = 3) -> OllamaEmbedder:
+    return OllamaEmbedder(fake.url, name, timeout=5, patience=patience)
 
 
 def test_ollama_is_asked_in_batches_never_for_nothing_and_never_to_cut(fake: FakeOllama) -> None:
@@ -193,8 +193,8 @@ def test_a_lost_ollama_is_asked_again(fake: FakeOllama) -> None:
     ],
 )
 def test_what_goes_wrong_with_ollama_is_one_line(fault: str, said: str, fake: FakeOllama) -> None:
-    embedder = opened(fake)
-    fake.faults = [fault]
+    embedder = opened(fake, patience=0.05)
+    fake.faults = [fault] * 20
     with pytest.raises(ModelError) as caught:
         embedder.embed(["short"])
     assert said in str(caught.value)
@@ -205,7 +205,7 @@ def test_no_server_and_no_model_say_what_to_do(fake: FakeOllama) -> None:
     with pytest.raises(ModelError, match=r"ollama pull nope$"):
         opened(fake, "nope")
     with pytest.raises(ModelError, match="no Ollama answers"):
-        OllamaEmbedder("http://127.0.0.1:9", "tiny", timeout=5, pauses=())
+        OllamaEmbedder("http://127.0.0.1:9", "tiny", timeout=5, patience=0)
 
 
 def test_a_missing_library_names_the_command_that_installs_it(

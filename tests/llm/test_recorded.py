@@ -152,7 +152,24 @@ def test_the_wiring_opens_a_live_model(tmp_path: Path) -> None:
     assert model.name.startswith("ollama:tiny@")
 
 
-@pytest.mark.parametrize("spec", ["", "ollama", "ollama:", "gpt", "recorded:x", "batch", "batch:"])
+@pytest.mark.parametrize(
+    "spec", ["", "ollama", "ollama:", "openai", "openai:", "gpt", "recorded:x", "batch", "batch:"]
+)
 def test_an_unknown_model_is_bad_input(spec: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match='know "recorded", "ollama:NAME" and "batch:FOLDER"'):
+    with pytest.raises(BadInput, match=r'know "recorded", "ollama:NAME".* and "batch:FOLDER"'):
         language_model(read_settings(corpus=tmp_path), spec, "matmul", "openmp")
+
+
+def test_the_wiring_opens_an_openai_compatible_server(tmp_path: Path) -> None:
+    with FakeOllama(key="sk-of-nobody") as fake:
+        settings = read_settings(
+            corpus=tmp_path,
+            openai_url=f"{fake.url}/v1",
+            openai_key="sk-of-nobody",
+            model_max_tokens=77,
+        )
+        model = language_model(settings, "openai:tiny", "matmul", "openmp")
+        assert model.complete(ask("openmp/parallel-for")).finish in ("stop", "length")
+    assert fake.chats[0]["max_tokens"] == 77
+    assert model.name.startswith("openai:tiny@")
+    assert "sk-of-nobody" not in repr(settings)

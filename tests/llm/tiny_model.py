@@ -21,12 +21,15 @@ TOKENS = [*SPECIAL, *BYTES]
 LETTERS = [len(SPECIAL) + letter for letter in range(ord("a"), ord("z") + 1)]
 
 
-def write_tiny_model(path: Path, *, stops: float) -> None:
-    """Write a llama-architecture GGUF file that ends an answer the sooner, the larger `stops`."""
+def write_tiny_model(path: Path, *, stops: float, context: int = CONTEXT) -> None:
+    """Write a llama-architecture GGUF file that ends an answer the sooner, the larger `stops`.
+
+    It holds `context` tokens.
+    """
     from gguf import GGUFWriter  # noqa: PLC0415
 
     writer = GGUFWriter(path, "llama")
-    _describe(writer)
+    _describe(writer, context)
     for name, tensor in _tensors(stops).items():
         writer.add_tensor(f"{name}.weight", tensor.astype(np.float32))
     writer.write_header_to_file()
@@ -35,10 +38,10 @@ def write_tiny_model(path: Path, *, stops: float) -> None:
     writer.close()
 
 
-def _describe(writer: "GGUFWriter") -> None:
+def _describe(writer: "GGUFWriter", context: int) -> None:
     from gguf import LlamaFileType, TokenType  # noqa: PLC0415
 
-    writer.add_context_length(CONTEXT)
+    writer.add_context_length(context)
     writer.add_embedding_length(WIDTH)
     writer.add_block_count(LAYERS)
     writer.add_feed_forward_length(INNER)

@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 
 from regraph_kg.search.trace import Trace
-from tests.search.recorded_run import HEADER, recorded_toy
+from tests.search.recorded_run import HEADER, recorded_toy, still
 from tests.search.toy import traced
 
 
 def search(whole: Path, folder: Path) -> None:
     toy = recorded_toy(whole, pause=0.0005)
-    with Trace.create(folder, HEADER) as trace:
+    with Trace.create(folder, HEADER, still) as trace:
         traced(toy, trace, HEADER)
     time.sleep(60)  # the kill comes, late as it may be
 

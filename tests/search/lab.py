@@ -10,6 +10,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcom
 from regraph_kg.models.graph import MergePlan, Relabelled
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Step, Trajectory
+from regraph_kg.search.effects import Evaluate
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
 from tests.search.toy import header
@@ -109,10 +110,11 @@ def write_verdicts(folder: Path) -> Path:
     """A trace that holds the verdict of every recorded answer: for --judge."""
     nobody = cast(Any, None)
     with Trace.create(folder, header(problem="scale", device="lab device")) as trace:
-        world = trace.world(World(nobody, nobody, nobody, verdict, verdict))
+        world = trace.world(World(*[nobody] * 6, evaluate_final=verdict))
         for code in [*ANSWERS.values(), *ONLY_SLOW.values()]:
-            world.evaluate(Candidate("openmp", code))
-            world.evaluate_final(Candidate("openmp", code))
+            candidate = Candidate("openmp", code)
+            trace.append_result(Evaluate(candidate), verdict(candidate))
+            world.evaluate_final(candidate)
         return trace.path
 
 

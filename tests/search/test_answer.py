@@ -6,8 +6,10 @@ from collections.abc import Mapping
 import pytest
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome
+from regraph_kg.models.method import Limits
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
 from regraph_kg.search.answer import final_answer, finalists, summarise
+from regraph_kg.search.ledger import Ledger
 from tests.search.toy import SERIAL, TASK, code, header, judge
 
 
@@ -39,6 +41,15 @@ def records(*steps: StepRecord) -> list[SimulationRecord]:
         )
         for number, one in enumerate(steps)
     ]
+
+
+def ledger(found: list[SimulationRecord], calls: int) -> Ledger:
+    """The account of a run that bought what `found` says."""
+    made = Ledger(Limits(calls=calls))
+    for record in found:
+        for one in record.steps:
+            made.charge(one.cost)
+    return made
 
 
 def measured(levels: Mapping[str, tuple[float, float] | Outcome]) -> dict[str, object]:
@@ -85,8 +96,8 @@ def test_only_the_measurement_afterwards_decides() -> None:
     answer = final_answer(TASK, found, final["evaluate_final"])  # type: ignore[arg-type]
     assert final["asked"] == ["c", "a", "b"]
     assert (answer.path, answer.code) == (("openmp/b",), code("b"))
-    summary = summarise(header(budget=3), found, answer)
-    assert (summary.speedup, summary.improved, summary.stopped) == (5.0, True, "budget")
+    summary = summarise(header(budget=3), found, answer, ledger(found, 3))
+    assert (summary.speedup, summary.improved, summary.stopped) == (5.0, True, "calls")
     assert summary.speedup_interval == Interval(low=4.0, high=10.0)
 
 
@@ -100,7 +111,7 @@ def test_without_surely_faster_code_the_serial_code_is_the_answer(
     found = records(step("a", 2.0))
     answer = final_answer(TASK, found, final["evaluate_final"])  # type: ignore[arg-type]
     assert (answer.code, answer.path, answer.report) == (SERIAL, (), None)
-    summary = summarise(header(), found, answer)
+    summary = summarise(header(), found, answer, ledger(found, 30))
     assert (summary.speedup, summary.improved, summary.best_code) == (1.0, False, SERIAL)
     assert summary.speedup_interval is None
 
@@ -124,7 +135,7 @@ def test_the_summary_counts_what_was_bought() -> None:
         step("d", 1.5),
     )
     answer = final_answer(TASK, [], judge)
-    summary = summarise(header(budget=9, seed=3), found, answer)
+    summary = summarise(header(budget=9, seed=3), found, answer, ledger(found, 9))
     assert summary.cost == Cost(calls=4, evaluations=4, model_seconds=2.0)
     assert (summary.iterations, summary.unrecorded, summary.seed) == (3, 1, 3)
     assert summary.outcomes == {"passed": 2, "wrong_answer": 1}

@@ -1,30 +1,30 @@
-"""A whole seeded search, both presets, as it must always come out (tests/golden/*.json).
+"""A whole seeded search a method, as it must always come out (tests/golden/*.json).
 
 After a wanted change: `pytest tests/search/test_golden.py --write-golden`, and read the diff.
 """
 
 import json
-import random
 from pathlib import Path
 
 import pytest
 
-from regraph_kg.models.run import McgsSettings, PaperSettings, SimulationRecord
-from regraph_kg.search import mcgs, paper
-from regraph_kg.search.state import Budget, Tree
-from tests.search.toy import TASK, Graph, Toy, noisy_script, successor
+from regraph_kg.models.method import SETTINGS, McgsSettings, Method
+from regraph_kg.models.run import SimulationRecord
+from regraph_kg.search.methods import METHODS
+from regraph_kg.search.state import Tree
+from tests.search.toy import Graph, Toy, header, noisy_script, searching, successor
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 GRAPH: Graph = {
-    "start": ["parallel-for", "tiling", "interchange"],
-    "parallel-for": ["simd", "tiling"],
-    "tiling": ["simd", "parallel-for", "tiling"],
-    "interchange": ["tiling"],
-    "simd": ["unroll"],
+    "start": ["fan-out", "fold", "swap"],
+    "fan-out": ["pack", "fold"],
+    "fold": ["pack", "fan-out", "fold"],
+    "swap": ["fold"],
+    "pack": ["spread"],
 }
 SEEN = {
-    "openmp/parallel-for": successor("parallel-for", tried=6, verified=5, log2_effects=4.0),
-    "openmp/tiling": successor("tiling", tried=3, verified=1, log2_effects=-0.5),
+    "fan-out": successor("fan-out", tried=6, verified=5, log2_effects=4.0),
+    "fold": successor("fold", tried=3, verified=1, log2_effects=-0.5),
 }
 
 
@@ -35,7 +35,7 @@ def line(record: SimulationRecord) -> dict[str, object]:
         "path": " > ".join(part.removeprefix("openmp/") for part in record.path),
         "steps": [
             {
-                "step": step.path[-1].removeprefix("openmp/"),
+                "step": "".join(step.path[-1:]).removeprefix("openmp/"),
                 "outcome": step.outcome and step.outcome.value,
                 "speedup": step.speedup and round(step.speedup, 9),
                 "gain": None if step.gain is None else round(step.gain, 9),
@@ -62,31 +62,24 @@ def final(tree: Tree) -> list[str]:
 
 def default_search() -> dict[str, object]:
     toy, tree = Toy(GRAPH, noisy_script(5, holes=0.05), successors=SEEN), Tree()
-    settings = McgsSettings(rollout=1)
-    budget = Budget(60)
-    records = mcgs.search(TASK, toy.world, settings, budget=budget, rng=random.Random(5), tree=tree)
+    head = header(60, seed=5, settings=McgsSettings(rollout=1))
+    records = searching(toy.world, head, tree=tree)
     return {"records": [line(record) for record in records], "tree": final(tree)}
 
 
-def paper_search() -> dict[str, object]:
-    toy = Toy(GRAPH, noisy_script(5))
-    records = paper.search(
-        TASK, toy.world, PaperSettings(), budget=Budget(60), rng=random.Random(5)
-    )
+def a_search(method: Method) -> dict[str, object]:
+    toy = Toy(GRAPH, noisy_script(5), successors=SEEN)
+    records = searching(toy.world, header(30, seed=5, settings=SETTINGS[method]()))
     return {"records": [line(record) for record in records]}
 
 
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [("mcgs-default.json", default_search), ("mcgs-paper.json", paper_search)],
-    ids=["default", "paper"],
-)
+@pytest.mark.parametrize("method", METHODS)
 def test_a_seeded_search_comes_out_as_recorded(
-    name: str, found: object, request: pytest.FixtureRequest
+    method: Method, request: pytest.FixtureRequest
 ) -> None:
-    assert callable(found)
-    text = json.dumps(found(), indent=1) + "\n"
-    path = GOLDEN / name
+    found = default_search() if method == "mcgs" else a_search(method)
+    text = json.dumps(found, indent=1) + "\n"
+    path = GOLDEN / f"{method}.json"
     if request.config.getoption("--write-golden"):
         path.write_text(text)
     assert text == path.read_text()

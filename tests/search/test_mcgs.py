@@ -1,17 +1,28 @@
 """MCGS 3.2: what an iteration buys, learns and closes."""
 
 import math
-import random
 from collections.abc import Sequence
 
 import pytest
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.method import McgsSettings
 from regraph_kg.models.prompt import PromptKey
-from regraph_kg.models.run import McgsSettings, SimulationRecord
-from regraph_kg.search import mcgs
-from regraph_kg.search.state import Budget, State, Tree
-from tests.search.toy import TASK, Graph, Script, Toy, code, fenced, judge, names, noisy_script
+from regraph_kg.models.run import SimulationRecord
+from regraph_kg.search.state import State, Tree
+from tests.search.toy import (
+    TASK,
+    Graph,
+    Script,
+    Toy,
+    code,
+    fenced,
+    header,
+    judge,
+    names,
+    noisy_script,
+    searching,
+)
 
 LINE: Graph = {"start": ["a"], "a": ["b"]}
 FORK: Graph = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
@@ -21,15 +32,8 @@ def run(
     toy: Toy, budget: int, settings: McgsSettings | None = None, seed: int = 0
 ) -> tuple[list[SimulationRecord], Tree]:
     tree = Tree()
-    records = mcgs.search(
-        TASK,
-        toy.world,
-        settings or McgsSettings(),
-        budget=Budget(budget),
-        rng=random.Random(seed),
-        tree=tree,
-    )
-    return list(records), tree
+    head = header(budget, seed, settings=settings or McgsSettings())
+    return list(searching(toy.world, head, tree=tree)), tree
 
 
 def says(**levels: float | str) -> Script:

@@ -1,16 +1,19 @@
 """The paper's preset (3.1): what a walk asks, earns and backs up."""
 
 import math
-import random
+from collections.abc import Iterator
 
 import pytest
 
+from regraph_kg.models.method import PaperSettings
 from regraph_kg.models.prompt import PromptKey
-from regraph_kg.models.run import PaperSettings, SimulationRecord
-from regraph_kg.search import paper
-from regraph_kg.search.paper import Counters
-from regraph_kg.search.state import Budget
-from tests.search.toy import TASK, Graph, Toy, code, fenced, names, noisy_script
+from regraph_kg.models.run import SimulationRecord
+from regraph_kg.search.crew import Alone
+from regraph_kg.search.drive import Driver
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.methods import parts
+from regraph_kg.search.paper import Counters, Paper
+from tests.search.toy import TASK, Graph, Toy, code, fenced, header, names, noisy_script
 
 GREEDY = PaperSettings(epsilon=0)
 
@@ -19,15 +22,16 @@ def run(
     toy: Toy, budget: int, settings: PaperSettings = GREEDY, seed: int = 0
 ) -> tuple[list[SimulationRecord], Counters]:
     counters = Counters()
-    records = paper.search(
-        TASK,
-        toy.world,
-        settings,
-        budget=Budget(budget),
-        rng=random.Random(seed),
-        counters=counters,
-    )
-    return list(records), counters
+    return list(walks(toy, budget, settings, seed, counters)), counters
+
+
+def walks(
+    toy: Toy, budget: int, settings: PaperSettings, seed: int, counters: Counters
+) -> Iterator[SimulationRecord]:
+    head = header(budget, seed, settings=settings)
+    ledger = Ledger(head.limits)
+    method = Paper(parts(TASK, head, toy.world, ledger), settings, counters)
+    return Driver(method, Alone(toy.world), ledger).run()
 
 
 def speedups(**levels: float | str) -> Toy:
@@ -109,14 +113,8 @@ def test_the_rollout_policy_prefers_the_mean_and_pays_for_traversals() -> None:
     counters.total.update({"openmp/a": 3.0, "openmp/b": 1.4})
     assert counters.mean("openmp/a") == 1.5
     toy = Toy({"start": ["c"], "c": ["a", "b"]}, lambda key: fenced(code(0.1, key)))
-    run_once = paper.search(
-        TASK,
-        toy.world,
-        PaperSettings(epsilon=0, visit_penalty=0.2, steps=2),
-        budget=Budget(2),
-        rng=random.Random(0),
-        counters=counters,
-    )
+    settings = PaperSettings(epsilon=0, visit_penalty=0.2, steps=2)
+    run_once = walks(toy, 2, settings, 0, counters)
     counters.traversals["openmp/c", "openmp/a"] = 1
     (record,) = run_once
     # a: 1.5 - 0.2 = 1.3 < b: 1.4

@@ -1,35 +1,77 @@
-"""What a small model is told, and in which order."""
+"""What a small model is told, and in which order.
 
+After a wanted change of a text: `pytest tests/search/test_prompt.py --write-golden`, and read the
+diff of tests/golden/prompt-*.txt.
+"""
+
+import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.graph import Example, KnownFailure
+from regraph_kg.models.method import Prompting
+from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Task
+from regraph_kg.models.technique import Technique
 from regraph_kg.search import prompt as module
 from regraph_kg.search.prompt import (
-    DIFF_LINES,
-    REASONING_CHARACTERS,
     Adviser,
     Failure,
+    Variant,
+    choose_variants,
+    cot_advice,
+    feedback_advice,
     free_advice,
     prompts_id,
+    rag_advice,
+    read_choice,
+    read_verdict,
     render,
+    render_choice,
+    render_rethink,
+    render_thought,
+    render_verdict,
+    thought_advice,
 )
-from tests.search.toy import TASK, example, technique
+from regraph_kg.search.shown import change
+from tests.search.toy import TASK, example
 
+ROOT = Path(__file__).parents[2]
 KEY = PromptKey(problem="toy", target="openmp", path=("openmp/a",))
+FAILURE = Failure(Outcome.WRONG_ANSWER, "index 3: expected 1, got 2", "int failed;")
+
+
+def numbered(count: int, **changes: object) -> list[Example]:
+    """Examples with reasonings "Reason 0.", "Reason 1.", ..."""
+    return [
+        replace(example("s", "a"), reasoning=f"Reason {n}.", **changes)  # type: ignore[arg-type]
+        for n in range(count)
+    ]
+
+
+def known(diagnosis: str = "it is wrong", code: str = "") -> KnownFailure:
+    return KnownFailure(
+        outcome=Outcome.WRONG_ANSWER, diagnosis=diagnosis, code=code, model="a model"
+    )
+
+
+def stands_in_order(text: str, parts: Sequence[str]) -> bool:
+    positions = [text.index(part) for part in parts]
+    return positions == sorted(positions)
+
+
+# --- the order of parts ---
 
 
 def test_a_repair_prompt_ends_with_failure_failed_code_and_answer_format() -> None:
-    failure = Failure(Outcome.WRONG_ANSWER, "index 3: expected 1, got 2", "int failed;")
-    user = render(TASK, KEY, code="int now;", advice="ADVICE", failure=failure).user
+    user = render(TASK, KEY, code="int now;", advice="ADVICE", failure=FAILURE).user
     order = ["ADVICE", "int now;", TASK.signature, "wrong_answer", "index 3", "int failed;"]
-    positions = [user.index(part) for part in order]
-    assert positions == sorted(positions)
+    assert stands_in_order(user, order)
     assert user.endswith("```cpp\n...\n```")
 
 
@@ -40,82 +82,232 @@ def test_a_failure_without_code_shows_none() -> None:
     assert "That answer was" not in user
 
 
-def test_the_constant_part_depends_on_the_target_alone() -> None:
-    other = Task("p", "openmp", "int s;", "f", 'extern "C" void f()')
-    one = render(TASK, KEY, code="int a;", advice="A").system
-    assert one == render(other, KEY, code="int b;", advice="B", seed=3).system
-    assert one != render(replace(TASK, target="cuda"), KEY, code="int a;", advice="A").system
+def asks(task: Task) -> list[Prompt]:
+    """One prompt of every kind."""
+    return [
+        render(task, KEY, code="int a;", advice="A", seed=3),
+        render(task, KEY, code="int b;", advice=cot_advice(), failure=FAILURE),
+        render_thought(task, KEY, code="int a;", history="", failure=None),
+        render_rethink(task, KEY, code="int a;", thought="Do it.", failure=FAILURE),
+        render_choice(task, KEY, code="int a;", options=[("x", "do x")]),
+        render_verdict(task, KEY, technique="A", before="int a;", after="int b;", names=["B"]),
+    ]
+
+
+def test_the_constant_part_is_that_of_the_target_in_every_prompt_of_a_run() -> None:
+    (system,) = {prompt.system for prompt in asks(TASK)}
+    (other,) = {p.system for p in asks(Task("p", "openmp", "int s;", "f", 'extern "C" void f()'))}
+    (cuda,) = {prompt.system for prompt in asks(replace(TASK, target="cuda"))}
+    assert system == other != cuda
 
 
 def test_dollars_and_braces_of_code_survive() -> None:
     code = 'asm("%0 $1 ${x} {y}");'
     assert code in render(TASK, KEY, code=code, advice=free_advice()).user
+    assert f"Idea: {code}" in thought_advice(code)
 
 
-def test_examples_are_diffs_best_first_and_no_more_than_asked() -> None:
-    shown = [replace(example("s", "a"), reasoning=f"Reason {n}.") for n in range(4)]
-    advice = Adviser(lambda source, target: tuple(shown), 2)("openmp/start", technique("a"))
-    assert "Reason 0." in advice
-    assert "Reason 1." in advice
-    assert "Reason 2." not in advice
-    assert "-int b;\n+int bb;" in advice
+# --- measured variants ---
 
 
-def test_without_examples_the_definition_stands_alone() -> None:
-    advice = Adviser(lambda source, target: (), 2)("openmp/start", technique("a"))
-    assert advice.endswith("Do a to the loops.")
-
-
-def test_a_long_example_is_cut() -> None:
-    long = replace(
-        example("s", "a"),
-        before="",
-        after="".join(f"int x{n};\n" for n in range(500)),
-        reasoning="word " * 500,
-    )
-    advice = Adviser(lambda source, target: (long,), 1)("openmp/start", technique("a"))
-    assert advice.count("+int x") == DIFF_LINES - 3
-    assert 200 < advice.count("word ") * len("word ") < REASONING_CHARACTERS + 5
-
-
-def test_the_examples_of_a_transition_are_read_once() -> None:
-    reads: list[tuple[str, str]] = []
-    adviser = Adviser(lambda source, target: reads.append((source, target)) or (), 2)
-    assert adviser("openmp/start", technique("a")) == adviser("openmp/start", technique("a"))
-    adviser("openmp/b", technique("a"))
-    assert reads == [("openmp/start", "openmp/a"), ("openmp/b", "openmp/a")]
-
-
-def test_the_nearest_examples_are_read_once_a_code() -> None:
-    reads: list[tuple[str, ...]] = []
-    adviser = Adviser(lambda *asked: reads.append(asked) or (), 2, "near")
-    for code in ("int a;", "int b;", "int a;"):
-        adviser("openmp/start", technique("a"), code)
-    assert reads == [
-        ("openmp/start", "openmp/a", "int a;"),
-        ("openmp/start", "openmp/a", "int b;"),
+def test_variants_are_contrasted_before_the_current_code() -> None:
+    variants = [Variant("int now;\nint fast;", 1.8), Variant("int slow;", 0.7)]
+    user = render(TASK, KEY, code="int now;", advice="ADVICE", variants=variants).user
+    order = [
+        "ADVICE",
+        "1.80x",
+        "int fast;",
+        "0.70x",
+        "int slow;",
+        "makes the difference",
+        "Current code",
     ]
+    assert stands_in_order(user, order)
+    assert "measured" not in render(TASK, KEY, code="int now;", advice="ADVICE").user
 
 
-def test_the_best_examples_do_not_hang_on_the_code() -> None:
-    reads: list[tuple[str, ...]] = []
-    adviser = Adviser(lambda *asked: reads.append(asked) or (), 2)
-    for code in ("int a;", "int b;"):
-        adviser("openmp/start", technique("a"), code)
-    assert reads == [("openmp/start", "openmp/a")]
+def test_the_best_and_the_worst_make_the_contrast() -> None:
+    measured = [(f"int v{n};", float(n)) for n in range(1, 8)]
+
+    def chosen(limit: int) -> list[float]:
+        return [one.speedup for one in choose_variants(measured, "int v4;", limit)]
+
+    assert chosen(0) == []
+    assert chosen(1) == [7 / 4]
+    assert chosen(2) == [7 / 4, 1 / 4]
+    assert chosen(3) == [7 / 4, 6 / 4, 1 / 4]
+    assert chosen(9) == [7 / 4, 6 / 4, 5 / 4, 3 / 4, 2 / 4, 1 / 4]
 
 
-def test_no_examples_wanted_none_read() -> None:
-    Adviser(lambda source, target: pytest.fail("read"), 0)("openmp/start", technique("a"))
+def test_variants_are_distinct_and_never_the_current_code_or_as_fast() -> None:
+    measured = [("int a;", 1.0), ("int  b; // x", 2.0), ("int b;", 3.0), ("int c;", 1.04)]
+    (only,) = choose_variants(measured, "int a; // now", 5)
+    assert only == Variant("int  b; // x", 2.0)
+
+
+def test_code_that_was_not_measured_counts_as_the_serial_code() -> None:
+    assert choose_variants([("int b;", 2.0)], "int a;", 1) == (Variant("int b;", 2.0),)
+
+
+def test_a_change_is_a_diff_or_the_code_whichever_is_shorter() -> None:
+    code = "\n".join(f"int a{n};" for n in range(30))
+    assert change(code, code.replace("a3;", "b3;")).startswith("```diff")
+    assert change(code, "int b;") == "```cpp\nint b;\n```"
+    assert change(code, code) == "(unchanged)"
+
+
+# --- the other methods' prompts ---
+
+
+def test_examples_of_other_code_are_named_by_their_technique() -> None:
+    others = [replace(one, target="openmp/cache-tiling") for one in numbered(3)]
+    advice = rag_advice(others, Prompting())
+    assert "Example from other code, cache tiling: Reason 0." in advice
+    assert "Reason 2." not in advice
+    assert rag_advice([], Prompting()) == free_advice()
+    assert rag_advice(others, Prompting(show="none")) == free_advice()
+
+
+def test_feedback_tells_rounds_oldest_first() -> None:
+    history = [Variant("int now;\nint first;", 0.5), FAILURE, Variant("int third;", 1.25)]
+    advice = feedback_advice(history, "int now;")
+    order = [
+        "0.50x",
+        "int first;",
+        "Failed (wrong_answer): index",
+        "int failed;",
+        "1.25x",
+        "third;",
+    ]
+    assert stands_in_order(advice, order)
+    assert feedback_advice([]) == free_advice()
+
+
+def test_a_thought_is_asked_for_without_code_and_code_along_a_thought() -> None:
+    user = render_thought(TASK, KEY, code="int now;", history="- One.", failure=FAILURE).user
+    assert stands_in_order(user, ["int now;", "- One.", "index 3", "no code"])
+    assert "Ideas so far" not in render_thought(TASK, KEY, code="int now;", history=" ").user
+    assert "Idea: Use threads." in thought_advice(" Use threads.\n")
+
+
+def test_a_thought_is_rewritten_in_view_of_what_went_wrong() -> None:
+    user = render_rethink(TASK, KEY, code="int now;", thought="Use threads.", failure=FAILURE).user
+    assert stands_in_order(
+        user, ["int now;", "Use threads.", "wrong_answer", "index 3", "int failed;", "better idea"]
+    )
+
+
+OPTIONS = [("direct", "write it"), ("retrieve", "look at examples")]
+
+
+def answered(text: str, finish: str = "stop") -> Reply:
+    return Reply.model_validate({"text": text, "finish": finish})
+
+
+def test_a_choice_is_one_of_the_options_by_schema() -> None:
+    prompt = render_choice(TASK, KEY, code="int now;", options=OPTIONS)
+    assert stands_in_order(prompt.user, ["direct: write it", "retrieve", "int now;", '"choice"'])
+    schema = json.loads(json.dumps(prompt.answer_schema))
+    assert schema["properties"]["choice"]["enum"] == ["direct", "retrieve"]
+    assert schema["required"] == ["choice"]
+    assert read_choice(answered('{"choice": "retrieve"}'), OPTIONS) == "retrieve"
+
+
+@pytest.mark.parametrize(
+    ("text", "finish"),
+    [
+        ('{"choice": "sleep"}', "stop"),
+        ('{"choice": "direct"}', "length"),
+        ('{"choice": 1}', "stop"),
+        ('{"choice": "direct", "why": ""}', "stop"),
+        ("direct", "stop"),
+        ("", "stop"),
+    ],
+)
+def test_what_is_no_choice_is_none(text: str, finish: str) -> None:
+    assert read_choice(answered(text, finish), OPTIONS) is None
+
+
+def test_a_verdict_names_what_was_done_by_schema() -> None:
+    prompt = render_verdict(
+        TASK, KEY, technique="Cache tiling", before="int a;", after="int b;", names=["Simd", "Fma"]
+    )
+    order = ["Simd; Fma", "Cache tiling", "-int a;\n+int b;", '"applied"']
+    assert stands_in_order(prompt.user, order)
+    schema = json.loads(json.dumps(prompt.answer_schema))
+    assert schema["properties"]["technique"]["enum"] == ["", "Simd", "Fma"]
+    said = read_verdict(answered('{"applied": "other", "technique": "Fma"}'), ["Simd", "Fma"])
+    assert said is not None
+    assert (said.applied, said.technique) == ("other", "Fma")
+
+
+@pytest.mark.parametrize(
+    ("text", "finish"),
+    [
+        ('{"applied": "other", "technique": "Magic"}', "stop"),
+        ('{"applied": "maybe", "technique": ""}', "stop"),
+        ('{"applied": "asked", "technique": ""}', "length"),
+        ("yes", "stop"),
+    ],
+)
+def test_what_is_no_verdict_is_none(text: str, finish: str) -> None:
+    assert read_verdict(answered(text, finish), ["Simd"]) is None
+
+
+# --- the texts ---
+
+
+def golden_prompts() -> dict[str, Prompt]:
+    """A full prompt for code, and one for a choice, from the corpus."""
+    found = {one["id"]: one for one in json.loads((ROOT / "corpus/techniques.json").read_text())}
+    tiling = Technique.model_validate(found["openmp/cache-tiling"])
+    lines = (ROOT / "corpus/trajectories/matmul.openmp.jsonl").read_text().splitlines()
+    walk = json.loads(lines[0])
+    serial, codes = walk["serial"], [step["code"] for step in walk["steps"]]
+    shown = replace(
+        example("openmp/simd", tiling.id),
+        before=codes[2],
+        after=codes[3],
+        reasoning=walk["steps"][3]["reasoning"],
+    )
+    failing = known("size 65: index 64: expected 2, got 0", codes[1].replace("p < k;", "p < n;"))
+    advice = Adviser(lambda *asked: (shown,), lambda *asked: (failing,), Prompting())
+    measured = [(serial, 1.0), (codes[0], 3.0), (codes[1], 5.0), (codes[2], 8.0)]
+    code = render(
+        TASK,
+        KEY,
+        code=codes[1],
+        advice=advice("openmp/parallel-for", tiling, codes[1]),
+        variants=choose_variants(measured, codes[1], 2),
+        failure=Failure(Outcome.COMPILE_FAILED, "line 3: 'BS' was not declared", codes[0]),
+    )
+    return {"code": code, "choice": render_choice(TASK, KEY, code=codes[0], options=OPTIONS)}
+
+
+@pytest.mark.parametrize("name", ["code", "choice"])
+def test_a_full_prompt_reads_as_it_did(name: str, request: pytest.FixtureRequest) -> None:
+    prompt = golden_prompts()[name]
+    text = f"{prompt.system}\n\n--- user ---\n\n{prompt.user}\n"
+    path = ROOT / f"tests/golden/prompt-{name}.txt"
+    if request.config.getoption("--write-golden"):
+        path.write_text(text)
+    assert text == path.read_text()
 
 
 def test_a_changed_template_changes_the_identity_of_the_prompts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copytree(module._FOLDER, tmp_path / "prompts")
+    shutil.copytree(module.FOLDER, tmp_path / "prompts")
     usual = prompts_id()
-    assert usual.startswith("1:")
-    monkeypatch.setattr(module, "_FOLDER", tmp_path / "prompts")
+    assert usual.startswith("2:")
+    monkeypatch.setattr(module, "FOLDER", tmp_path / "prompts")
     assert prompts_id() == usual
     (tmp_path / "prompts" / "answer.txt").write_text("Answer.\n")
     assert prompts_id() != usual
+
+
+def test_every_template_is_used() -> None:
+    source = "".join((ROOT / "search" / name).read_text() for name in ("prompt.py", "shown.py"))
+    targets = {"cuda", "openmp"}
+    names = {path.stem for path in module.FOLDER.iterdir()}
+    assert {name for name in names if f'"{name}"' not in source} == targets

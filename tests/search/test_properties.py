@@ -7,12 +7,25 @@ from collections.abc import Iterator
 import pytest
 
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.method import Limits, McgsSettings, PaperSettings, SearchSettings
 from regraph_kg.models.prompt import PromptKey
-from regraph_kg.models.run import McgsSettings, PaperSettings, SimulationRecord
-from regraph_kg.search import mcgs, paper
+from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.answer import final_answer
-from regraph_kg.search.state import Budget, Tree
-from tests.search.toy import SERIAL, TASK, Graph, Script, Toy, code, fenced, names, noisy_script
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.state import Tree
+from tests.search.toy import (
+    SERIAL,
+    TASK,
+    Graph,
+    Script,
+    Toy,
+    code,
+    fenced,
+    header,
+    names,
+    noisy_script,
+    searching,
+)
 
 
 def random_graph(rng: random.Random) -> Graph:
@@ -47,11 +60,13 @@ def random_settings(rng: random.Random) -> McgsSettings:
     )
 
 
-def search(rng: random.Random, toy: Toy, budget: Budget, tree: Tree) -> Iterator[SimulationRecord]:
+def search(rng: random.Random, toy: Toy, ledger: Ledger, tree: Tree) -> Iterator[SimulationRecord]:
+    settings: SearchSettings = random_settings(rng)
     if rng.random() < 0.3:
         settings = PaperSettings(epsilon=rng.random(), steps=rng.randint(1, 5))
-        return paper.search(TASK, toy.world, settings, budget=budget, rng=rng)
-    return mcgs.search(TASK, toy.world, random_settings(rng), budget=budget, rng=rng, tree=tree)
+    calls, parallel = ledger.limits.calls, rng.choice([1, 1, 2, 8])
+    head = header(calls, rng.randrange(1000), settings=settings, parallel=parallel)
+    return searching(toy.world, head, ledger=ledger, tree=tree)
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -59,13 +74,13 @@ def test_any_search_ends_within_its_budget_with_verified_code(seed: int) -> None
     rng = random.Random(seed)
     graph = random_graph(rng)
     toy = Toy(graph, random_script(rng, graph))
-    budget, tree = Budget(rng.randint(1, 60)), Tree()
+    ledger, tree = Ledger(Limits(calls=rng.randint(1, 60))), Tree()
     records = []
-    for record in search(rng, toy, budget, tree):
+    for record in search(rng, toy, ledger, tree):
         records.append(record)
         assert len(records) <= 2000, "it does not end"
-    assert budget.spent == len(toy.asked) <= budget.limit
-    assert budget.spent == sum(step.cost.calls for r in records for step in r.steps)
+    assert ledger.spent.calls == len(toy.asked) <= ledger.limits.calls
+    assert ledger.spent.calls == sum(step.cost.calls for r in records for step in r.steps)
     check_counts(tree)
     passed = {s.code for r in records for s in r.steps if s.outcome is Outcome.PASSED}
     answer = final_answer(TASK, records, toy.final)
@@ -79,6 +94,7 @@ def check_counts(tree: Tree) -> None:
         assert state.n == sum(action.n for action in state.actions)
         for action in state.actions:
             assert bool(action.n) == bool(action.samples)
+            assert action.under_way == 0
             assert len(action.samples) <= 3
     assert all(edge.n > 0 or edge.total == 0 for edge in tree.edges.values())
 
@@ -86,10 +102,10 @@ def check_counts(tree: Tree) -> None:
 def test_an_exhausted_search_has_closed_every_state() -> None:
     graph: Graph = {"start": ["a", "b"], "a": ["b", "a"], "b": ["a"]}
     toy = Toy(graph, noisy_script(1, failures=0.4))
-    tree, budget = Tree(), Budget(10**6)
-    settings = McgsSettings(depth=3, samples=2)
-    list(mcgs.search(TASK, toy.world, settings, budget=budget, rng=random.Random(0), tree=tree))
-    assert budget.left
+    tree, ledger = Tree(), Ledger(Limits(calls=10**6))
+    head = header(10**6, settings=McgsSettings(depth=3, samples=2))
+    list(searching(toy.world, head, ledger=ledger, tree=tree))
+    assert ledger.left
     assert not any(state.open for state in tree.states())
     for state in tree.states():
         assert all(len(action.samples) == 2 for action in state.actions)

@@ -3,7 +3,7 @@
 import pytest
 
 from regraph_kg.models.prompt import Reply
-from regraph_kg.search.propose import ParseFailure, normalized, parse
+from regraph_kg.search.propose import ParseFailure, parse
 
 CODE = "void work(int n) {\n  n++;\n}\n"
 BLOCK = f"```cpp\n{CODE}```"
@@ -35,8 +35,8 @@ def test_the_one_block_with_the_entry_point_is_the_code(text: str) -> None:
         ("", "empty"),
         ("I cannot do that.", "no complete code block"),
         (f"```cpp\n{CODE}", "no complete code block"),
-        ("```cpp\nvoid other() {}\n```", "no code block defines work"),
-        ("```cpp\nvoid worker(int n) {}\n```", "no code block defines work"),
+        ("```cpp\nvoid other() {}\n```", "no code block that defines work"),
+        ("```cpp\nvoid worker(int n) {}\n```", "no code block that defines work"),
         (f"{BLOCK}\n\nor\n\n{BLOCK}", "2 code blocks define work"),
     ],
 )
@@ -52,6 +52,7 @@ def test_an_answer_that_was_cut_is_no_code_whatever_it_holds() -> None:
     assert "cut" in failure.reason
 
 
-def test_codes_that_differ_in_layout_are_equal_and_in_lines_are_not() -> None:
-    assert normalized("int a;\n\n    int b;  \n") == normalized("  int a;\n\tint b;")
-    assert normalized("// int a;\nint b;") != normalized("// int a; int b;")
+def test_code_that_runs_on_is_no_answer() -> None:
+    failure = parse(reply(f"```cpp\n{CODE}{'// more' * 20_000}\n```"), "work")
+    assert isinstance(failure, ParseFailure)
+    assert "more than 60000 characters" in failure.reason

@@ -3,8 +3,9 @@
 import pytest
 
 from regraph_kg import report
-from regraph_kg.models.evaluation import Interval
-from regraph_kg.models.run import Cost, RunSummary
+from regraph_kg.models.evaluation import Interval, Outcome
+from regraph_kg.models.method import Limits
+from regraph_kg.models.run import Cost, RunSummary, SimulationRecord, StepRecord
 from tests.search.toy import SERIAL
 
 
@@ -13,14 +14,17 @@ def summary(**fields: object) -> RunSummary:
         "problem": "toy",
         "target": "openmp",
         "method": "mcgs",
-        "preset": "default",
         "model": "recorded:abc",
         "judge": "live",
         "seed": 1,
-        "budget": 24,
+        "limits": Limits(calls=24),
+        "parallel": 1,
+        "active_seconds": 20.0,
+        "final": "full",
         "iterations": 20,
         "cost": Cost(calls=23, evaluations=19, model_seconds=0.0, judge_seconds=12.34),
         "unrecorded": 2,
+        "applied": {"asked": 14},
         "outcomes": {"passed": 14, "wrong_answer": 3, "crashed": 3},
         "best_path": ("openmp/tiling", "openmp/simd#1"),
         "best_code": "int x;",
@@ -30,13 +34,18 @@ def summary(**fields: object) -> RunSummary:
         "device": "CPU x2 threads",
         "toolchain": "g++ 12",
         "excluded": "toy",
-        "stopped": "budget",
+        "stopped": "calls",
     }
     return RunSummary.model_validate(usual | fields)
 
 
-def printed(found: RunSummary) -> str:
-    return report.run_table(found, {"code": "runs/a-very/long/folder/" * 9 + "x.cpp"})
+def printed(found: RunSummary, failed: str = "") -> str:
+    return report.run_table(found, {"code": "runs/a-very/long/folder/" * 9 + "x.cpp"}, failed)
+
+
+def rows(text: str) -> dict[str, str]:
+    """A table's rows by name."""
+    return {line[:12].strip(): line[12:].strip() for line in text.splitlines()}
 
 
 @pytest.mark.parametrize(
@@ -91,9 +100,8 @@ def test_the_table_says_what_it_cost_and_what_was_left_out() -> None:
 
 
 def test_a_search_that_ran_dry_says_so() -> None:
-    assert "23 of 24, in 20 iterations; nothing is left to try" in printed(
-        summary(stopped="exhausted")
-    )
+    assert rows(printed(summary(stopped="exhausted")))["stopped"] == "nothing is left to try"
+    assert "stopped" not in rows(printed(summary()))  # at its budget, as it should
 
 
 def test_a_method_without_a_graph_has_no_path_and_left_nothing_out() -> None:
@@ -107,3 +115,112 @@ def test_the_table_leaves_out_what_there_is_not() -> None:
     assert "actions closed" not in text
     assert "own examples" not in text
     assert "recorded:abc: verdicts were replayed" in text
+
+
+def test_the_table_tells_every_cost() -> None:
+    cost = Cost(
+        calls=23,
+        thoughts=4,
+        evaluations=1,
+        prompt_tokens=12345,
+        output_tokens=678,
+        model_seconds=90.0,
+        judge_seconds=12.34,
+        joules=1234.5,
+    )
+    told = rows(printed(summary(cost=cost, active_seconds=120.0)))
+    assert told["calls"] == "23 of 24, in 20 iterations; 4 more calls for thoughts"
+    assert told["tokens"] == "12345 in, 678 out"
+    assert told["time"] == "2 min: model 1.5 min, judge 12.3 s (1 evaluation)"
+    assert told["energy"] == "1.23 kJ of the GPU while it judged"
+
+
+@pytest.mark.parametrize("joules", [None, 0.0])
+def test_no_energy_is_told_where_none_is_known(joules: float | None) -> None:
+    told = rows(printed(summary(cost=Cost(calls=1, joules=joules))))
+    assert not {"energy", "tokens"} & set(told)
+
+
+def test_the_table_tells_limits_and_which_of_them_ended_the_search() -> None:
+    limits = Limits(calls=24, seconds=60, evaluations=1, tokens=5000)
+    told = rows(printed(summary(limits=limits, parallel=4, stopped="seconds", final="screening")))
+    assert told["limits"] == "1 evaluation, 5000 tokens, 1 min, 4 at once"
+    assert told["stopped"] == "its time was over"
+    assert told["measured"] == "the best again, as in the search (quick)"
+    assert not {"limits", "measured"} & set(rows(printed(summary())))
+
+
+def test_steps_that_did_something_else_are_told() -> None:
+    told = rows(printed(summary(applied={"asked": 9, "other": 2, "nothing": 1})))
+    assert told["strayed"] == "of the right ones 1 did nothing and 2 did something else than asked"
+    assert "strayed" not in rows(printed(summary()))
+
+
+def step(outcome: Outcome, diagnosis: str = "", speedup: float | None = None) -> StepRecord:
+    return StepRecord(
+        path=(),
+        technique=None,
+        sample=0,
+        outcome=outcome,
+        speedup=speedup,
+        gain=None,
+        cost=Cost(calls=1),
+        code=None,
+        diagnosis=diagnosis,
+    )
+
+
+def record(*steps: StepRecord) -> SimulationRecord:
+    return SimulationRecord(
+        iteration=0, path=(), steps=steps, reward=0.0, spent=1, best_speedup=1.0, best_path=()
+    )
+
+
+def test_the_commonest_failure_is_told_in_one_line() -> None:
+    wrong = step(Outcome.WRONG_ANSWER, "y[0]: expected 2, got 3\nand more")
+    broken = step(Outcome.COMPILE_FAILED, "x" * 300)
+    assert report.failure([record(wrong), record(broken, wrong)]) == (
+        "mostly wrong_answer, 2 times: y[0]: expected 2, got 3"
+    )
+    assert report.failure([record(wrong), record(broken)]) == (
+        f"compile_failed, once: {'x' * 200}.."
+    )
+    assert report.failure([record(step(Outcome.PASSED, speedup=2.0))]) == ""
+    assert rows(printed(summary(), "crashed, once"))["failures"] == "crashed, once"
+
+
+def test_a_shortfall_is_told_by_what_ended_the_search_and_what_failed() -> None:
+    assert report.shortfall(summary(), "") == "nothing was faster"
+    assert report.shortfall(summary(stopped="seconds"), "crashed, once") == (
+        "its time was over; crashed, once"
+    )
+
+
+def test_several_searches_are_one_table_without_empty_columns() -> None:
+    negative = summary(
+        improved=False,
+        speedup=1.0,
+        speedup_interval=None,
+        cost=Cost(calls=5, evaluations=5, judge_seconds=2.0),
+    )
+    rows = [
+        report.Row("toy", summary()),
+        report.Row("another", negative),
+        report.Row("lost", None, "failed"),
+    ]
+    assert report.several_table(rows).splitlines() == [
+        "problem  speedup            95 %  calls  evaluations  time   judge",
+        "toy        12.3x  11.9x to 12.6x     23           19  20 s  12.3 s",
+        "another     none               -      5            5  20 s     2 s",
+        "lost      failed               -      -            -     -       -",
+    ]
+
+
+@pytest.mark.parametrize(("joules", "text"), [(350.0, "350 J"), (1234.5, "1.23 kJ")])
+def test_an_energy_has_the_unit_that_fits(joules: float, text: str) -> None:
+    assert report.energy(joules) == text
+
+
+def test_limits_are_told_as_they_hold() -> None:
+    assert report.limits(Limits(calls=1)) == "1 call"
+    assert report.limits(Limits(calls=12, seconds=60)) == "12 calls, 1 min"

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from regraph_kg.models.run import McgsSettings
+from regraph_kg.models.method import McgsSettings
 from regraph_kg.search.select import (
     best_child,
     edge_value,
@@ -27,7 +27,9 @@ LN2 = math.log(2)
 
 def action(name: str = "a", **fields: object) -> Action:
     edge = fields.pop("edge", None) or Edge(prior=0.0)
-    return Action(technique(name), edge, **fields)  # type: ignore[arg-type]
+    samples = dict(enumerate(fields.pop("samples", ())))  # type: ignore[call-overload]
+    usual = {"samples": samples, "taken": len(samples)}
+    return Action(technique(name), edge, **(usual | fields))  # type: ignore[arg-type]
 
 
 def state(*actions: Action, x: float = 0.0, n: int = 0, open: bool = True) -> State:
@@ -87,6 +89,21 @@ def test_the_value_of_an_action(n: int, total: float, best: float, expected: flo
 def test_the_upper_bound(parent_n: int, n: int, bonus: float) -> None:
     one = action(n=n, edge=Edge(prior=0.0))
     assert upper_bound(state(one, n=parent_n), one, DEFAULT) == pytest.approx(0.5 * bonus)
+
+
+@pytest.mark.parametrize(
+    ("parent_o", "o", "bonus"),
+    [
+        (0, 0, math.sqrt(math.log(4))),
+        (2, 0, math.sqrt(math.log(6))),
+        (2, 1, math.sqrt(math.log(7) / 2)),
+    ],
+)
+def test_what_is_under_way_counts_as_a_visit_without_a_gain(
+    parent_o: int, o: int, bonus: float
+) -> None:
+    one, other = action(under_way=o, edge=Edge(0.0)), action("b", under_way=parent_o)
+    assert upper_bound(state(one, other, n=3), one, DEFAULT) == pytest.approx(0.5 * bonus)
 
 
 @pytest.mark.parametrize(

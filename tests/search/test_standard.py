@@ -1,11 +1,8 @@
 """The standard method: one prompt a sample, best of n."""
 
-import random
-
+from regraph_kg.models.method import StandardSettings
 from regraph_kg.models.prompt import PromptKey
-from regraph_kg.search import standard
-from regraph_kg.search.state import Budget
-from tests.search.toy import SERIAL, TASK, Toy, code, fenced
+from tests.search.toy import SERIAL, Toy, code, fenced, header, searching
 
 
 def answer(key: PromptKey) -> str | None:
@@ -15,7 +12,7 @@ def answer(key: PromptKey) -> str | None:
 
 def test_the_best_of_n_samples_of_the_same_prompt() -> None:
     toy = Toy({}, answer)
-    *_, last = standard.search(TASK, toy.world, budget=Budget(4), rng=random.Random(0))
+    *_, last = searching(toy.world, header(4, settings=StandardSettings()))
     assert (last.spent, last.best_path) == (4, ())
     assert last.best_speedup > 2.4
     assert [key.attempt for key in toy.asked] == [0, 1, 2, 3]
@@ -27,6 +24,6 @@ def test_the_best_of_n_samples_of_the_same_prompt() -> None:
 
 def test_it_ends_where_a_recorded_model_has_no_more() -> None:
     toy = Toy({}, answer)
-    records = list(standard.search(TASK, toy.world, budget=Budget(9), rng=random.Random(0)))
+    records = list(searching(toy.world, header(9, settings=StandardSettings())))
     assert [r.spent for r in records] == [1, 2, 3, 4, 4]
     assert records[-1].reward is None

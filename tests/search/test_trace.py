@@ -10,9 +10,10 @@ import pytest
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate
-from regraph_kg.models.run import McgsSettings, PaperSettings, RunHeader
+from regraph_kg.models.method import Limits, McgsSettings, PaperSettings
+from regraph_kg.models.run import RunHeader
 from regraph_kg.search.trace import RecordedEvaluator, Trace, read, read_header
-from tests.search.recorded_run import HEADER, recorded_toy, toy
+from tests.search.recorded_run import HEADER, recorded_toy, still, toy
 from tests.search.toy import Run, code, traced
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def whole(tmp_path: Path) -> tuple[Path, Run]:
     """A finished trace and what its run came to."""
-    with Trace.create(tmp_path / "whole", HEADER) as trace:
+    with Trace.create(tmp_path / "whole", HEADER, still) as trace:
         return trace.path, traced(toy(), trace, HEADER)
 
 
@@ -29,7 +30,10 @@ def test_a_trace_holds_all_that_was_read_asked_and_learned(whole: tuple[Path, Ru
     path, _ = whole
     events = [line.event for line in read(path).lines]
     assert events[0] == "header"
-    assert set(events) == {"header", "neighbours", "examples", "reply", "report", "final", "record"}
+    assert set(events) == {
+        *("header", "neighbours", "examples", "failures"),
+        *("reply", "report", "final", "record", "stop"),
+    }
     assert path.name == "20261121T100000Z-toy-mcgs-0.jsonl"
     assert read_header(path) == HEADER
 
@@ -38,7 +42,7 @@ def test_a_finished_run_is_replayed_without_asking_anyone(whole: tuple[Path, Run
     path, finished = whole
     before = path.read_bytes()
     again = toy()
-    with Trace.resume(path, HEADER) as trace:
+    with Trace.resume(path, HEADER, still) as trace:
         assert traced(again, trace, HEADER) == finished
     assert (again.asked, again.evaluated, again.reads) == ([], [], {})
     assert path.read_bytes() == before
@@ -55,9 +59,25 @@ def test_resumed_from_any_line_or_half_line_it_ends_the_same(
     for cut in sorted(cuts):
         part = tmp_path / "part.jsonl"
         part.write_bytes(content[:cut])
-        with Trace.resume(part, HEADER) as trace:
+        with Trace.resume(part, HEADER, still) as trace:
             assert trace.torn == (content[cut - 1 : cut] != b"\n")
             assert traced(toy(), trace, HEADER) == finished
+        assert part.read_bytes() == content
+
+
+def test_with_four_calls_under_way_it_ends_the_same_from_any_point(tmp_path: Path) -> None:
+    """What was under way is asked again, what had come in comes in again in its order."""
+    head = HEADER.model_copy(update={"parallel": 4})
+    with Trace.create(tmp_path / "whole", head, still) as trace:
+        finished = traced(toy(), trace, head)
+    content = trace.path.read_bytes()
+    first = content.index(b"\n") + 1
+    rng = random.Random(5)
+    for cut in sorted(rng.randrange(first, len(content)) for _ in range(40)):
+        part = tmp_path / "part.jsonl"
+        part.write_bytes(content[:cut])
+        with Trace.resume(part, head, still) as trace:
+            assert traced(toy(), trace, head) == finished
         assert part.read_bytes() == content
 
 
@@ -68,26 +88,26 @@ def test_a_torn_line_is_cut_off_before_anything_is_written(
     end = content.index(b"\n", 5000) + 1
     part = tmp_path / "part.jsonl"
     part.write_bytes(content[:end] + b'{"event":"reply","key":"{')
-    with Trace.resume(part, HEADER) as trace:
+    with Trace.resume(part, HEADER, still) as trace:
         assert trace.torn
     assert part.read_bytes() == content[:end]
 
 
-def test_killed_at_20_random_points_and_resumed_it_ends_identically(
+def test_killed_at_100_random_points_and_resumed_it_ends_identically(
     whole: tuple[Path, Run], tmp_path: Path
 ) -> None:
     """Recorded model, recorded judge, kill -9: same tree, ledger and answer, same trace."""
     path, finished = whole
     content = path.read_bytes()
     rng = random.Random(4)
-    sizes = [str(rng.randrange(len(content))) for _ in range(20)]
+    sizes = [str(rng.randrange(len(content))) for _ in range(100)]
     command = [sys.executable, "-m", "tests.search.kill_runs", str(path), str(tmp_path), *sizes]
     subprocess.run(command, cwd=ROOT, check=True, timeout=60)
-    left = [next((tmp_path / str(number)).glob("*.jsonl")) for number in range(20)]
-    assert len({trace.stat().st_size for trace in left}) > 10
+    left = [next((tmp_path / str(number)).glob("*.jsonl")) for number in range(100)]
+    assert len({trace.stat().st_size for trace in left}) > 30
     for part in left:
         assert content.startswith(part.read_bytes())
-        with Trace.resume(part, HEADER) as trace:
+        with Trace.resume(part, HEADER, still) as trace:
             assert traced(recorded_toy(path), trace, HEADER) == finished
         assert part.read_bytes() == content
 
@@ -98,11 +118,12 @@ def test_killed_at_20_random_points_and_resumed_it_ends_identically(
         ({"seed": 1}, "seed was 0, now it is 1"),
         ({"model": "toy@2"}, "model was 'toy', now it is 'toy@2'"),
         ({"settings": McgsSettings(epsilon=0.4)}, "settings.rollout was 1, now it is 0"),
-        ({"settings": PaperSettings()}, "settings.preset was 'default', now it is 'paper'"),
+        ({"settings": PaperSettings()}, "settings.method was 'mcgs', now it is 'mcgs-paper'"),
         ({"serial": "other"}, "serial was"),
         ({"device": "other"}, "device was"),
         ({"version": "9"}, "version was '0', now it is '9'"),
-        ({"budget": 99}, "budget was 25, now it is 99"),
+        ({"limits": Limits(calls=99)}, "limits.calls was 25, now it is 99"),
+        ({"parallel": 4}, "parallel was 1, now it is 4"),
     ],
 )
 def test_a_run_that_differs_is_refused_with_the_difference(
@@ -123,8 +144,8 @@ def test_a_trace_that_was_changed_is_noticed(whole: tuple[Path, Run]) -> None:
     path, _ = whole
     content = path.read_bytes()
     path.write_bytes(content.replace(b'"reward":0.', b'"reward":1.', 1))
-    with Trace.resume(path, HEADER) as trace, pytest.raises(BadInput, match="comes out otherwise"):
-        traced(toy(), trace, HEADER)
+    with pytest.raises(BadInput, match="the trace was changed here"):
+        Trace.resume(path, HEADER)
 
 
 @pytest.mark.parametrize(
@@ -133,9 +154,12 @@ def test_a_trace_that_was_changed_is_noticed(whole: tuple[Path, Run]) -> None:
         (b"", "not a line of a trace"),
         (b'{"event": "header", "key"', "not a line of a trace"),
         (b"hello\n", r"trace.jsonl:1: not a line"),
-        (b'{"event":"header","key":"","value":{"schema_version":2}}\n', "schema_version"),
+        (
+            b'{"event":"header","key":"","value":{"schema_version":1}}\n',
+            "a trace of an older version",
+        ),
     ],
-    ids=["empty", "torn header", "text", "newer schema"],
+    ids=["empty", "torn header", "text", "older schema"],
 )
 def test_what_is_no_trace_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
@@ -162,7 +186,7 @@ def test_a_full_disk_loses_nothing_and_the_run_goes_on_once_there_is_room(
     path, finished = whole
     size = path.stat().st_size
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with Trace.create(tmp_path / "full", HEADER) as trace:
+    with Trace.create(tmp_path / "full", HEADER, still) as trace:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size // 2, hard))  # writes fall short, then fail
         try:
             with pytest.raises(ToolError, match="while tracing"):
@@ -172,7 +196,7 @@ def test_a_full_disk_loses_nothing_and_the_run_goes_on_once_there_is_room(
     left = trace.path.read_bytes()
     assert path.read_bytes().startswith(left)
     assert left.endswith(b"\n")
-    with Trace.resume(trace.path, HEADER) as trace:
+    with Trace.resume(trace.path, HEADER, still) as trace:
         assert traced(toy(), trace, HEADER) == finished
 
 

@@ -6,17 +6,23 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import EFFECT_SCALE, Example, Neighbourhood, Successor
+from regraph_kg.models.method import Limits, McgsSettings, Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
-from regraph_kg.models.run import McgsSettings, RunHeader, RunSummary, SimulationRecord, Task
+from regraph_kg.models.run import RunHeader, RunSummary, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search import mcgs
 from regraph_kg.search.answer import Answer, final_answer, summarise
-from regraph_kg.search.state import Budget, Tree
+from regraph_kg.search.crew import Alone
+from regraph_kg.search.drive import Crew, Driver
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.mcgs import Mcgs
+from regraph_kg.search.methods import begin, parts
+from regraph_kg.search.parts import Method
+from regraph_kg.search.state import Tree
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
 
@@ -88,7 +94,7 @@ def example(source: str, target: str) -> Example:
 
 def code(log_speedup: float | str, tag: object = "") -> str:
     """Code that the toy judge finds exp(log_speedup) times faster, or failing as the text says."""
-    return f'extern "C" void work(float* x, int n) {{ /* x={log_speedup} {tag} */ }}'
+    return f'extern "C" void work(float* x, int n) {{ said("x={log_speedup} {tag} "); }}'
 
 
 def fenced(text: str) -> str:
@@ -146,7 +152,15 @@ class Toy:
 
     @property
     def world(self) -> World:
-        return World(self.neighbours, self.examples, self.complete, self.evaluate, self.final)
+        return World(
+            neighbours=self.neighbours,
+            examples=self.examples,
+            nearest=lambda code: (example("openmp/start", "openmp/near"),),
+            failures=lambda source, target: (),
+            complete=self.complete,
+            evaluate=self.evaluate,
+            evaluate_final=self.final,
+        )
 
     def neighbours(self, name: str) -> Neighbourhood:
         self.reads[name] += 1
@@ -155,7 +169,7 @@ class Toy:
             name, tuple(self._successors.get(one, successor(one)) for one in following)
         )
 
-    def examples(self, source: str, target: str) -> tuple[Example, ...]:
+    def examples(self, source: str, target: str, code: str = "", /) -> tuple[Example, ...]:
         return (example(source, target),)
 
     def complete(self, prompt: Prompt) -> Reply:
@@ -168,7 +182,7 @@ class Toy:
             text=text, finish="stop", prompt_tokens=10, output_tokens=5, seconds=0.5, model="toy"
         )
 
-    def evaluate(self, candidate: Candidate) -> EvalReport:
+    def evaluate(self, candidate: Candidate, incumbent: float | None = None) -> EvalReport:
         self.evaluated.append(candidate.code)
         return self._evaluate(candidate)
 
@@ -206,9 +220,11 @@ def header(budget: int = 30, seed: int = 0, **fields: object) -> RunHeader:
         "problem": "toy",
         "serial": code_hash(SERIAL),
         "target": "openmp",
-        "method": "mcgs",
         "settings": McgsSettings(),
-        "budget": budget,
+        "prompting": Prompting(),
+        "limits": Limits(calls=budget),
+        "parallel": 1,
+        "final": "full",
         "seed": seed,
         "model": "toy",
         "judge": "live",
@@ -244,17 +260,31 @@ def rows(tree: Tree) -> list[tuple[object, ...]]:
 
 def traced(toy: Toy, trace: Trace, head: RunHeader) -> Run:
     """A whole run of MCGS under `trace`, as the command does it."""
-    assert isinstance(head.settings, McgsSettings)
     world, tree, records = trace.world(toy.world), Tree(), []
-    for record in mcgs.search(
-        TASK,
-        world,
-        head.settings,
-        budget=Budget(head.budget),
-        rng=random.Random(head.seed),
-        tree=tree,
-    ):
+    ledger = Ledger(head.limits)
+    crew = trace.crew(Alone(world))
+    for record in searching(world, head, crew=crew, ledger=ledger, tree=tree):
         trace.record(record)
         records.append(record)
+    trace.stop(ledger.stopped or "exhausted")
     answer = final_answer(TASK, records, world.evaluate_final)
-    return Run(tuple(records), rows(tree), answer, summarise(head, records, answer))
+    summary = summarise(head, records, answer, ledger)
+    timeless = summary.model_copy(update={"active_seconds": 0.0})
+    return Run(tuple(records), rows(tree), answer, timeless)
+
+
+def searching(
+    world: World,
+    head: RunHeader,
+    *,
+    crew: Crew | None = None,
+    ledger: Ledger | None = None,
+    tree: Tree | None = None,
+) -> Iterator[SimulationRecord]:
+    """A search as `head` says; MCGS grows `tree`."""
+    ledger = Ledger(head.limits) if ledger is None else ledger
+    if isinstance(head.settings, McgsSettings):
+        method: Method = Mcgs(parts(TASK, head, world, ledger), head.settings, tree)
+    else:
+        method = begin(TASK, head, world, ledger)
+    return Driver(method, crew or Alone(world), ledger, head.parallel).run()

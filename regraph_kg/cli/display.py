@@ -1,0 +1,102 @@
+"""What `regraph optimize` shows: progress of one search or several, and what came of them.
+
+Not here: how numbers and tables are written (report.py).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import typer
+
+from regraph_kg.models.run import RunSummary, SimulationRecord
+from regraph_kg.models.technique import start_id
+
+
+class Show(Protocol):
+    """Tells how one search goes on; from any thread."""
+
+    def record(self, record: SimulationRecord) -> None:
+        """An iteration has ended."""
+
+    def say(self, line: str) -> None:
+        """Something else is worth a line."""
+
+
+@contextmanager
+def progress(budgets: Mapping[str, int]) -> Iterator[Callable[[str], Show]]:
+    """Shows searches by name: each new best as a line, and on a terminal a live bar each.
+
+    `budgets` are their calls. Lines of several begin with the search's name. All goes to stderr.
+    """
+    from rich.console import Console  # noqa: PLC0415 (heavy)
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    text = TextColumn("calls, {task.description}", markup=False)
+    columns = [BarColumn(), MofNCompleteColumn(), text]
+    width = max(map(len, budgets), default=0)
+    if len(budgets) > 1:
+        columns.insert(0, TextColumn("{task.fields[name]}", markup=False))
+    live = console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=not live) as bar:
+
+        def show(name: str) -> Show:
+            mark = f"{name:<{width}}  " if len(budgets) > 1 else ""
+            task = bar.add_task("", total=budgets[name], name=name)
+
+            def note(line: str) -> None:
+                console.print(mark + line, markup=False)
+
+            def update(done: int, said: str) -> None:
+                bar.update(task, completed=done, description=said)
+
+            return _Shown(budgets[name], note, update)
+
+        yield show
+
+
+class _Shown:
+    """One search of those that are shown."""
+
+    def __init__(
+        self, budget: int, note: Callable[[str], None], update: Callable[[int, str], None]
+    ) -> None:
+        self._budget, self._note, self._update = budget, note, update
+        self._best = 1.0
+
+    def record(self, record: SimulationRecord) -> None:
+        """Move the bar; a new best is a line."""
+        from regraph_kg import report  # noqa: PLC0415 (heavy)
+
+        self._update(record.spent, report.progress(record))
+        if record.best_speedup > self._best:
+            self._best = record.best_speedup
+            self._note(report.new_best(record, self._budget))
+
+    def say(self, line: str) -> None:
+        """A line."""
+        self._note(line)
+
+
+def print_summary(summary: RunSummary, failed: str, files: Mapping[str, Path]) -> None:
+    """Headline, table, and where to look at the path; `failed` is the commonest failure."""
+    from regraph_kg import report, wiring  # noqa: PLC0415 (heavy)
+
+    typer.secho(report.headline(summary), bold=True)
+    named = {name: str(path) for name, path in files.items()}
+    typer.echo(report.run_table(summary, named, failed))
+    if summary.best_path:
+        query = wiring.browser_query(techniques(summary))
+        typer.echo(f"\nThis path's examples, in Neo4j Browser:\n{query}")
+
+
+def techniques(summary: RunSummary) -> list[str]:
+    """The answer's path as the graph knows it: technique ids, the start first, no sample marks."""
+    return [start_id(summary.target), *(part.partition("#")[0] for part in summary.best_path)]
+
+
+def say(line: str) -> None:
+    """A line about the run itself, beside its result."""
+    typer.echo(line, err=True)

@@ -1,0 +1,325 @@
+"""`regraph optimize --dry-run`: what would be sent, and what it may cost, before anything is spent.
+
+The prompts are those with which the search would begin: its method runs until it waits for answers.
+Tokens are estimated from them; the time comes from earlier traces of the same model. No model is
+called, nothing is evaluated, no trace is written. Not here: prices; how long several problems take
+together.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from regraph_kg.cli.choice import Options, shares
+from regraph_kg.cli.running import require_graph
+from regraph_kg.errors import RegraphError
+from regraph_kg.models.method import Method
+from regraph_kg.models.prompt import Prompt, PromptKey
+from regraph_kg.models.run import SearchChoice
+
+if TYPE_CHECKING:
+    from regraph_kg.search.effects import Effect
+    from regraph_kg.settings import Settings
+    from regraph_kg.wiring import DrySearch
+
+BYTES_PER_TOKEN = 3
+"""Of prompts; code has a few more, so that the estimate is on the high side."""
+FINALISTS = 3
+THINKING: frozenset[Method] = frozenset({"mcts-rag", "rethink-mcts"})
+"""Methods that ask for thoughts, too: one before an answer at most."""
+_AT_ONCE = 8
+"""Iterations that are begun to see prompts."""
+_TRACES = 20
+"""The latest traces that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What earlier traces tell of a model and a judge: medians, in seconds and tokens."""
+
+    traces: int
+    same_problem: bool
+    call_seconds: float
+    evaluation_seconds: float
+    final_seconds: float
+    """Of measuring one of the best again."""
+    output_tokens: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What one search would send, and may cost; tokens and minutes at most, and estimated."""
+
+    problem: str
+    target: str
+    method: str
+    model: str
+    calls: int
+    """For code."""
+    thoughts: int
+    prompts: tuple[Prompt, ...]
+    """The first ones."""
+    prompt_tokens: int
+    output_tokens: int
+    known: Known | None
+    seconds: float | None
+    """None where nothing is known."""
+
+
+def preview(settings: "Settings", options: Options, choice: SearchChoice) -> None:
+    """Print what `regraph optimize` would do with these options."""
+    estimates = [estimate(settings, options.runs, one) for one in shares(choice, options)]
+    if options.as_json:
+        typer.echo(json.dumps([_plain(one) for one in estimates], indent=2))
+        return
+    for one in estimates:
+        typer.echo(_text(one))
+        if options.prompt:
+            typer.echo(_shown(one.prompts[0]))
+    if len(estimates) > 1:
+        typer.echo(_together(estimates))
+
+
+def estimate(settings: "Settings", runs: Path, choice: SearchChoice) -> Estimate:
+    """Of one search. `BadInput` for an unknown problem, or a graph with nothing to begin with."""
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+
+    with wiring.open_dry_search(settings, choice) as search:
+        require_graph(search)
+        prompts = first_prompts(search)
+        header = search.header
+    limits = header.limits
+    thoughts = limits.calls if header.method in THINKING else 0
+    asked = limits.calls + thoughts
+    each = fmean(tokens(prompt) for prompt in prompts)
+    prompt_tokens, output_tokens = round(each * asked), settings.model_max_tokens * asked
+    if limits.tokens is not None:
+        prompt_tokens = min(prompt_tokens, limits.tokens)
+        output_tokens = min(output_tokens, limits.tokens)
+    known = look_back(runs, choice, header.problem)
+    return Estimate(
+        problem=header.problem,
+        target=header.target,
+        method=header.method,
+        model=choice.model,
+        calls=limits.calls,
+        thoughts=thoughts,
+        prompts=prompts,
+        prompt_tokens=prompt_tokens,
+        output_tokens=output_tokens,
+        known=known,
+        seconds=None if known is None else duration(choice, asked, known),
+    )
+
+
+def tokens(prompt: Prompt) -> float:
+    """About how many a prompt has."""
+    return len((prompt.system + prompt.user).encode("utf-8", "replace")) / BYTES_PER_TOKEN
+
+
+def first_prompts(search: "DrySearch") -> tuple[Prompt, ...]:
+    """The prompts that wait for their answers when a search has begun all that it can."""
+    from regraph_kg.search.drive import Driver  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.ledger import Ledger  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.methods import begin  # noqa: PLC0415 (heavy)
+
+    ledger, crew = Ledger(search.header.limits), _Collects()
+    method = begin(search.task, search.header, search.world, ledger)
+    try:
+        for _ in Driver(method, crew, ledger, _AT_ONCE).run():
+            pass
+    except _EnoughError:
+        pass
+    return tuple(crew.prompts)
+
+
+class _EnoughError(Exception):
+    """All that wait, wait."""
+
+
+class _Collects:
+    """A crew that does nothing but note what it is asked for."""
+
+    def __init__(self) -> None:
+        self.prompts: list[Prompt] = []
+
+    def start(self, effect: "Effect") -> None:
+        """Note a prompt."""
+        from regraph_kg.search.effects import Ask  # noqa: PLC0415 (heavy)
+
+        assert isinstance(effect, Ask), "nothing is evaluated before an answer"
+        self.prompts.append(effect.prompt)
+
+    def finish(self) -> NoReturn:
+        """Nothing ends: there is no more to be seen."""
+        raise _EnoughError
+
+    def seconds(self) -> float:
+        """No time passes."""
+        return 0.0
+
+
+def look_back(runs: Path, choice: SearchChoice, problem: str) -> Known | None:
+    """What the latest traces in `runs` with this model and target tell, this problem's if any."""
+    latest = sorted(runs.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
+    found = [seen for seen in (_seen(path, choice) for path in latest[:_TRACES]) if seen]
+    same = [seen for seen in found if seen.problem == problem]
+    used = same or found
+    if not used:
+        return None
+    return Known(
+        traces=len(used),
+        same_problem=bool(same),
+        call_seconds=_median([one for seen in used for one in seen.calls]),
+        evaluation_seconds=_median([one for seen in used for one in seen.evaluations]),
+        final_seconds=_median([one for seen in used for one in seen.finals]),
+        output_tokens=_median([one for seen in used for one in seen.output_tokens]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Of one trace: what its calls and evaluations took."""
+
+    problem: str
+    calls: Sequence[float]
+    evaluations: Sequence[float]
+    finals: Sequence[float]
+    output_tokens: Sequence[float]
+
+
+def _seen(path: Path, choice: SearchChoice) -> _Seen | None:
+    """None where the trace is of something else, of an older version, or without a call."""
+    from regraph_kg.models.run import RunHeader  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.trace import read  # noqa: PLC0415 (heavy)
+
+    try:
+        lines = read(path).lines
+        header = RunHeader.model_validate(lines[0].value)
+    except (RegraphError, ValueError):
+        return None
+    if header.target != choice.target or not _same_model(header.model, choice.model):
+        return None
+    replies = [line.value for line in lines if line.event == "reply"]
+    replies = [one for one in replies if one["finish"] in ("stop", "length")]
+    if not replies:
+        return None
+    return _Seen(
+        problem=header.problem,
+        calls=[one["seconds"] for one in replies],
+        evaluations=[_total(line.value) for line in lines if line.event == "report"],
+        finals=[_total(line.value) for line in lines if line.event == "final"],
+        output_tokens=[one["output_tokens"] for one in replies],
+    )
+
+
+def _total(report: Mapping[str, Any]) -> float:
+    return float(report["stages"].get("total", 0.0))
+
+
+def _median(values: Sequence[float]) -> float:
+    return median(values) if values else 0.0
+
+
+def _same_model(traced: str, spec: str) -> bool:
+    """Whether a trace's model ("ollama:NAME@digest ..") is the one of this specification."""
+    kind = spec.partition(":")[0]
+    if kind in ("recorded", "batch"):
+        return traced.partition(":")[0] == kind
+    return traced.partition("@")[0] == spec
+
+
+def duration(choice: SearchChoice, asked: int, known: Known) -> float:
+    """Seconds at most: calls in their slots, evaluations beside them if there are several slots."""
+    limits = choice.limits
+    judged = min(limits.calls, limits.evaluations or limits.calls)
+    model = asked * known.call_seconds / choice.parallel
+    judge = judged * known.evaluation_seconds
+    searching = model + judge if choice.parallel == 1 else max(model, judge)
+    if limits.seconds is not None:
+        searching = min(searching, limits.seconds)
+    return searching + FINALISTS * known.final_seconds
+
+
+def _text(one: Estimate) -> str:
+    """A table of an estimate."""
+    kinds = sorted({"code" if one.thoughts == 0 else prompt_kind(p) for p in one.prompts})
+    rows = {
+        "method": one.method,
+        "model": f"{one.model}: not asked",
+        "calls": f"{one.calls} at most"
+        + (f", and as many for thoughts (the first: {', '.join(kinds)})" if one.thoughts else ""),
+        "tokens": f"about {one.prompt_tokens} in prompts (like the first {len(one.prompts)}, at"
+        f" {BYTES_PER_TOKEN} bytes a token); at most {one.output_tokens} in answers",
+        "time": _time(one),
+    }
+    return "\n".join([f"{one.problem} ({one.target})", *map(_row, rows, rows.values())])
+
+
+def _row(name: str, value: str) -> str:
+    return f"  {name:<10}  {value}"
+
+
+def prompt_kind(prompt: Prompt) -> str:
+    """What a prompt asks for."""
+    return prompt.key.ask if isinstance(prompt.key, PromptKey) else prompt.key.kind
+
+
+def _time(one: Estimate) -> str:
+    from regraph_kg import report  # noqa: PLC0415 (heavy)
+
+    known = one.known
+    if known is None or one.seconds is None:
+        return "nothing is known: no earlier trace of this model and target"
+    where = "of this problem" if known.same_problem else "of other problems"
+    traces = "1 earlier trace" if known.traces == 1 else f"{known.traces} earlier traces"
+    return (
+        f"about {report.seconds(one.seconds)}, if it goes as in {traces} {where}:"
+        f" {report.seconds(known.call_seconds)} and {known.output_tokens:.0f} tokens a call,"
+        f" {report.seconds(known.evaluation_seconds)} an evaluation"
+    )
+
+
+def _together(estimates: Sequence[Estimate]) -> str:
+    calls = sum(one.calls + one.thoughts for one in estimates)
+    told = sum(one.prompt_tokens for one in estimates)
+    said = sum(one.output_tokens for one in estimates)
+    return f"together\n{_row('calls', f'{calls} at most')}\n" + _row(
+        "tokens", f"about {told} in prompts, at most {said} in answers"
+    )
+
+
+def _shown(prompt: Prompt) -> str:
+    """A prompt in full."""
+    schema = "" if prompt.answer_schema is None else f"\n--- schema\n{prompt.answer_schema}"
+    return f"--- system\n{prompt.system}\n--- user\n{prompt.user}{schema}\n---"
+
+
+def _plain(one: Estimate) -> dict[str, object]:
+    known = one.known
+    return {
+        "problem": one.problem,
+        "target": one.target,
+        "method": one.method,
+        "model": one.model,
+        "calls": one.calls,
+        "thoughts": one.thoughts,
+        "prompt_tokens": one.prompt_tokens,
+        "output_tokens": one.output_tokens,
+        "minutes": None if one.seconds is None else one.seconds / 60,
+        "known": known
+        and {
+            "traces": known.traces,
+            "same_problem": known.same_problem,
+            "call_seconds": known.call_seconds,
+            "evaluation_seconds": known.evaluation_seconds,
+            "final_seconds": known.final_seconds,
+            "output_tokens": known.output_tokens,
+        },
+        "first_prompt": one.prompts[0].model_dump(mode="json"),
+    }

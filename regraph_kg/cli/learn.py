@@ -1,0 +1,212 @@
+"""`regraph learn`: what finished runs taught, into the graph by its front door.
+
+Not here: what a run may teach (search/harvest.py),
+and how a trajectory gets into a graph (ingest/).
+"""
+
+import io
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regraph_kg.cli.embeddings import embed_new
+from regraph_kg.cli.progress import bar
+from regraph_kg.errors import BadInput, ToolError
+
+if TYPE_CHECKING:
+    from regraph_kg.models.trajectory import Trajectory
+    from regraph_kg.search.harvest import Harvest, Run
+    from regraph_kg.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What became of one run; `refused` says why it taught nothing, and is empty otherwise."""
+
+    run: Path
+    trajectories: "tuple[Trajectory, ...]" = ()
+    steps: int = 0
+    """Verified ones, each once."""
+    failures: int = 0
+    left_out: Mapping[str, int] | None = None
+    """Steps in no trajectory, by reason."""
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What became of all runs; in the graph are `added`, and `known` were there already."""
+
+    lessons: tuple[Lesson, ...]
+    added: int = 0
+    known: int = 0
+    rejected: int = 0
+
+    @property
+    def trajectories(self) -> "tuple[Trajectory, ...]":
+        """Of all runs."""
+        return tuple(one for lesson in self.lessons for one in lesson.trajectories)
+
+
+def learn(
+    *,
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Traces of finished runs.")],
+    problem: Annotated[
+        list[Path] | None,
+        typer.Option(help="Folder of a run's problem that is not in the corpus."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be learned.")
+    ] = False,
+    export: Annotated[
+        Path | None, typer.Option(help="Also write the trajectories here, one JSON a line.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+) -> None:
+    """Teach the graph what finished RUNs of `regraph optimize` found: their verified paths.
+
+    One trajectory for each verified path that was not extended, with what failed along it, marked
+    as learned from the run's model. Learned examples stand below given ones, and no model's weigh
+    more than the rest on a transition. The same run taught twice adds nothing.
+
+    Refused: runs of a recorded model or judge, runs that read their own problem's examples
+    (--include-own), and runs that have not ended.
+
+    Exit code 0: something was learned or known already; 1: no run taught anything.
+    """
+    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
+
+    learned = learn_from(read_settings(), runs, problems=problem or (), dry_run=dry_run)
+    if export is not None:
+        _write(export, learned.trajectories)
+    typer.echo(json.dumps(_plain(learned), indent=2) if as_json else _table(learned))
+    if not learned.trajectories:
+        raise typer.Exit(1)
+
+
+def learn_from(
+    settings: "Settings",
+    runs: Sequence[Path],
+    *,
+    problems: Sequence[Path] = (),
+    dry_run: bool = False,
+) -> Learned:
+    """Teach the settings' graph what the traces `runs` hold.
+
+    Their problems are those of the corpus and those in the folders `problems`. `BadInput` for a
+    file that is no trace, before anything is written; a run that must not teach is in the result.
+    """
+    from regraph_kg.search.harvest import read_run  # noqa: PLC0415 (heavy)
+
+    read = {path: read_run(path) for path in dict.fromkeys(runs)}
+    lessons = tuple(_lesson(settings, path, run, problems) for path, run in read.items())
+    learned = Learned(lessons)
+    if dry_run or not learned.trajectories:
+        return learned
+    return _merged(settings, learned)
+
+
+def _lesson(settings: "Settings", path: Path, run: "Run", problems: Sequence[Path]) -> Lesson:
+    from regraph_kg.search.harvest import harvest, refuse  # noqa: PLC0415 (heavy)
+
+    try:
+        refuse(run)
+        found = harvest(run, _serial(settings, run, problems))
+    except BadInput as error:
+        return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
+    if not found.trajectories:
+        return Lesson(path, left_out=found.left_out, refused=_nothing(found))
+    return Lesson(path, found.trajectories, found.steps, found.failures, found.left_out)
+
+
+def _nothing(found: "Harvest") -> str:
+    left_out = ", ".join(f"{count} {reason}" for reason, count in found.left_out.items())
+    return "no verified step" + (f" ({left_out})" if left_out else "")
+
+
+def _serial(settings: "Settings", run: "Run", problems: Sequence[Path]) -> str:
+    """The serial code that the run began with, wherever that problem is found."""
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+
+    name = run.header.problem
+    found = [wiring.find_problem(settings, str(folder)) for folder in problems]
+    for one in found:
+        if one.name == name:
+            return one.serial_code
+    if (settings.corpus / "problems" / name / "problem.toml").exists():
+        return wiring.find_problem(settings, name).serial_code
+    raise BadInput(f"its problem {name} is not in the corpus: name its folder with --problem")
+
+
+def _merged(settings: "Settings", learned: Learned) -> Learned:
+    """Merge what was harvested, as `regraph ingest` would merge a file of it."""
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
+    from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
+
+    totals: Counter[str] = Counter()
+    stream = io.BytesIO(_text(learned.trajectories).encode())
+    with closing(wiring.open_store(settings)) as store:
+        names = pipeline.open_vocabulary(store, wiring.vocabulary(settings))
+        cascade = wiring.cascade(settings, names, "exact")  # techniques are given by id
+        embedder = wiring.embedder(settings, store.embedding_space())
+        with bar("learning", len(learned.trajectories)) as show:
+            for batch in pipeline.ingest(read(split(stream)), store, cascade):
+                totals.update(added=batch.counts.added, known=batch.counts.known)
+                totals["rejected"] += len(batch.rejected)
+                show(sum(totals.values()), "learning")
+        embed_new(store, embedder)
+    return Learned(learned.lessons, totals["added"], totals["known"], totals["rejected"])
+
+
+def _text(trajectories: "Sequence[Trajectory]") -> str:
+    return "".join(
+        one.model_dump_json(by_alias=True, exclude_defaults=True) + "\n" for one in trajectories
+    )
+
+
+def _write(path: Path, trajectories: "Sequence[Trajectory]") -> None:
+    try:
+        path.write_text(_text(trajectories), encoding="utf-8")
+    except OSError as error:
+        raise ToolError(f"{path}: {error.strerror}; choose another place: --export") from None
+
+
+def _table(learned: Learned) -> str:
+    lines = [f"{'trajectories':>12} {'steps':>7} {'failures':>9}  run"]
+    for one in learned.lessons:
+        counts = f"{len(one.trajectories):>12} {one.steps:>7} {one.failures:>9}  {one.run.name}"
+        lines.append(counts)
+        if one.refused:
+            lines.append(f"{'':>31}refused: {one.refused}")
+        for reason, count in (one.left_out or {}).items():
+            if not one.refused:
+                lines.append(f"{'':>31}left out: {count} steps, {reason}")
+    if learned.added or learned.known or learned.rejected:
+        lines.append(
+            f"in the graph: {learned.added} trajectories added, {learned.known} known already,"
+            f" {learned.rejected} rejected"
+        )
+    return "\n".join(lines)
+
+
+def _plain(learned: Learned) -> dict[str, object]:
+    runs = [
+        {
+            "run": str(one.run),
+            "trajectories": len(one.trajectories),
+            "steps": one.steps,
+            "failures": one.failures,
+            "left_out": dict(one.left_out or {}),
+            "refused": one.refused or None,
+        }
+        for one in learned.lessons
+    ]
+    counts = {"added": learned.added, "known": learned.known, "rejected": learned.rejected}
+    return {"runs": runs, **counts}

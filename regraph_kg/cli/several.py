@@ -1,0 +1,186 @@
+"""Several problems in one `regraph optimize`: a search each, at once, with model and judge shared.
+
+Each search has its own thread, trace and output. One that fails leaves the others alone; Ctrl-C
+ends all of them. Not here: how they take turns (search/crew.py).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from regraph_kg.cli import display, running
+from regraph_kg.cli.choice import Options, shares
+from regraph_kg.cli.display import Show
+from regraph_kg.errors import AnswersPending, BadInput, Interrupted, RegraphError
+from regraph_kg.models.run import RunSummary, SearchChoice
+
+if TYPE_CHECKING:
+    from regraph_kg.settings import Settings
+    from regraph_kg.wiring import OpenSearches
+
+
+@dataclass(slots=True)
+class _One:
+    """One search: what it is to do, and what became of it."""
+
+    choice: SearchChoice
+    name: str
+    """Its problem's, as it was given."""
+    trace: Path | None = None
+    output: Path | None = None
+    go_on: str = ""
+    """The command that goes on with it."""
+    found: running.Found | None = None
+    error: RegraphError | None = None
+
+    @property
+    def summary(self) -> RunSummary | None:
+        """None where it did not come to its end."""
+        return None if self.found is None else self.found.summary
+
+
+def run_several(settings: "Settings", options: Options, choice: SearchChoice) -> bool:
+    """Search for each problem; whether one of them was improved.
+
+    Raises, where none was, the error that ended one of them, and for searches that wait for answers
+    by file `AnswersPending`, whatever the others found.
+    """
+    searches = [_One(one, one.problem) for one in shares(choice, options)]
+    _distinct(settings, searches)
+    pending: AnswersPending | None = None
+    stopped = False
+    with ThreadPoolExecutor(len(searches), "search") as threads:  # waits for them at the end
+        try:
+            pending = _run(settings, options, choice, searches, threads)
+        except KeyboardInterrupt:
+            stopped = True
+    _tell(options, searches, stopped=stopped)
+    if stopped:
+        _go_on(searches)
+        raise Interrupted("stopped; the commands above go on")
+    if options.learn:
+        finished = [one.trace for one in searches if one.found and one.trace]
+        running.learn(settings, options, finished)
+    if pending is not None:
+        _go_on(searches)
+        raise pending
+    return _improved(searches)
+
+
+def _distinct(settings: "Settings", searches: Sequence[_One]) -> None:
+    """`BadInput` where two folders hold problems of one name: their files could not be told."""
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+
+    named: dict[str, str] = {}
+    for one in searches:
+        try:
+            name = wiring.find_problem(settings, one.name).name
+        except BadInput:
+            continue  # its search says so
+        if name in named:
+            raise BadInput(f"{named[name]} and {one.name} are both problem {name}; name one")
+        named[name] = one.name
+
+
+def _run(
+    settings: "Settings",
+    options: Options,
+    choice: SearchChoice,
+    searches: Sequence[_One],
+    threads: ThreadPoolExecutor,
+) -> AnswersPending | None:
+    """All searches to their ends; what they wait for, if it is to come by file."""
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+
+    budgets = {one.name: one.choice.limits.calls for one in searches}
+    with wiring.open_searches(settings, choice) as shared, display.progress(budgets) as shows:
+        wait([threads.submit(_search, shared, options, one, shows(one.name)) for one in searches])
+        try:
+            shared.finish("run the commands above")
+        except AnswersPending as error:
+            return error
+    return None
+
+
+def _search(shared: "OpenSearches", options: Options, one: _One, show: Show) -> None:
+    """One search, in its thread; what ends it is noted, and told in its line."""
+    try:
+        with (
+            shared.search(one.choice) as search,
+            running.open_trace(options, search) as trace,
+        ):
+            one.trace = trace.path
+            one.output = running.output_of(options, search, trace.path)
+            one.go_on = running.go_on(options, one.name, trace.path, one.output)
+            running.introduce(search, trace, show)
+            one.found = running.run(search, trace, show, one.output, one.go_on)
+    except RegraphError as error:
+        one.error = error
+    except Exception as error:  # noqa: BLE001 (a bug of ours: the others go on)
+        one.error = RegraphError(f"unexpected {type(error).__name__}: {error}")
+        one.error.__cause__ = error
+    show.say("done" if one.error is None else str(one.error))
+
+
+def _tell(options: Options, searches: Sequence[_One], *, stopped: bool) -> None:
+    """What became of all, which were `stopped` together or went to their ends."""
+    from regraph_kg import report  # noqa: PLC0415 (heavy)
+
+    if options.as_json:
+        typer.echo(json.dumps([_plain(one) for one in searches], indent=2))
+        return
+    rows = [report.Row(one.name, one.summary, _ended(one.error, stopped)) for one in searches]
+    typer.echo(report.several_table(rows))
+    for one in searches:
+        if one.found and not one.found.summary.improved:
+            said = report.shortfall(one.found.summary, one.found.failed)
+            display.say(f"{one.name}: {said}")
+
+
+def _ended(error: RegraphError | None, stopped: bool) -> str:
+    """Why there is no summary, in a word; with the judge, searches that wait for it end, too."""
+    if isinstance(error, AnswersPending):
+        return "waits"
+    if isinstance(error, Interrupted) or (stopped and not isinstance(error, BadInput)):
+        return "stopped"
+    return "failed"
+
+
+def _plain(one: _One) -> Mapping[str, object]:
+    return {
+        "problem": one.name,
+        "summary": one.summary and one.summary.model_dump(mode="json"),
+        "error": None if one.error is None else str(one.error),
+        "trace": one.trace and str(one.trace),
+        "code": one.output and str(one.output) if one.found else None,
+        "go_on": one.go_on or None if one.found is None else None,
+    }
+
+
+def _go_on(searches: Sequence[_One]) -> None:
+    """The command of each search that can go on, a line each."""
+    for one in searches:
+        if one.found is None and one.go_on:
+            display.say(one.go_on)
+
+
+def _improved(searches: Sequence[_One]) -> bool:
+    """Whether one was improved; raises an error, a resumable one first, if none even finished.
+
+    An honest negative needs a search that was ended by nothing but its limits.
+    """
+    found = [one.summary for one in searches if one.summary]
+    if any(summary.improved for summary in found):
+        return True
+    errors = [one.error for one in searches if one.error]
+    resumable = next((error for error in errors if isinstance(error, Interrupted)), None)
+    if resumable is not None:
+        raise resumable
+    if errors and not found:
+        raise errors[0]
+    return False

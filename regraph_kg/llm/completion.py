@@ -1,0 +1,81 @@
+"""Completion: question and answer of /v1/chat/completions, as batch files and servers have them.
+
+Not here: whether a completion is an answer; files are read more generously than servers.
+"""
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, Field
+
+from regraph_kg.models.prompt import Prompt
+
+LONGEST_STRING = 2000
+"""A schema that allows a longer string crashes Ollama's runner and passes llama.cpp's bound."""
+
+
+class Usage(BaseModel):
+    """What was counted; None where it was not."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class Message(BaseModel):
+    """What was said; what was thought before has either name."""
+
+    content: str | None = None
+    reasoning: str | None = None
+    reasoning_content: str | None = None
+
+
+class Choice(BaseModel):
+    """One answer."""
+
+    message: Message
+    finish_reason: str | None = None
+
+
+class Completion(BaseModel):
+    """The answer; fields that we do not know are other people's business."""
+
+    choices: list[Choice]
+    usage: Usage | None = None
+    model: str | None = None
+    fingerprint: str | None = Field(default=None, alias="system_fingerprint")
+
+
+def request(
+    prompt: Prompt, model: str, *, temperature: float, max_tokens: int
+) -> dict[str, object]:
+    """The question. Ids of prompts in files are hashes of it: another shape asks all anew."""
+    schema = prompt.answer_schema
+    body: dict[str, object] = {
+        "model": model,
+        "messages": [
+            {"role": "system", "content": prompt.system},
+            {"role": "user", "content": prompt.user},
+        ],
+        "temperature": temperature if schema is None else 0.0,
+        "seed": prompt.seed % 2**31,
+        "max_tokens": max_tokens,
+    }
+    if schema is not None:
+        named = {"name": "answer", "schema": schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": named}
+    return body
+
+
+def bearable(schema: object) -> object:
+    """`schema` with no string allowed to be longer than a server can bear."""
+    match schema:
+        case Mapping():
+            return {
+                name: min(part, LONGEST_STRING)
+                if name == "maxLength" and isinstance(part, int)
+                else bearable(part)
+                for name, part in schema.items()
+            }
+        case list() | tuple():
+            return [bearable(part) for part in schema]
+        case _:
+            return schema

@@ -1,0 +1,52 @@
+"""What a search asks of the world, one thing at a time; who does it, and when, is not decided here.
+
+An iteration of a method is a generator: it yields an effect, is sent the result, and goes on. All
+its decisions are made between two effects, in one thread (drive.py).
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.prompt import Prompt, Reply
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A call of the model, answered by a `Reply`."""
+
+    prompt: Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    """A verdict at the screening grade, answered by an `EvalReport`.
+
+    `incumbent_seconds` is the best time of a call so far: timing may end early far above it.
+    """
+
+    candidate: Candidate
+    incumbent_seconds: float | None = None
+
+
+Effect = Ask | Evaluate
+Result = Reply | EvalReport
+Work = Generator[Effect, Result, T]
+"""What yields effects and comes to a T: `result = yield from work`."""
+
+
+def asked(prompt: Prompt) -> Work[Reply]:
+    """Have a prompt answered."""
+    reply = yield Ask(prompt)
+    assert isinstance(reply, Reply)
+    return reply
+
+
+def judged(candidate: Candidate, incumbent_seconds: float | None = None) -> Work[EvalReport]:
+    """Have a candidate judged."""
+    report = yield Evaluate(candidate, incumbent_seconds)
+    assert isinstance(report, EvalReport)
+    return report

@@ -1,0 +1,322 @@
+"""What a finished run taught: its verified paths as trajectories, for the graph's front door.
+
+One trajectory per verified leaf: a path whose last step passed, with no passed step below it. Paths
+share steps. A shared step is in every trajectory, for a trajectory tells the whole way from the
+serial code, but its measurement and the failures after it are in the first one alone: so every try
+counts once in the statistics, whatever it was that came after it.
+
+What would make the graph untrue stays out (docs/learning.md): runs of a recorded model or judge,
+runs that read their own problem's examples, runs that have not ended (their leaves may still grow,
+and would come a second time), steps that did something else than they were asked for, and what the
+final measurement disproved. Not covered: methods that walk no graph name no technique, and teach
+nothing; what was tried under a path that no verified leaf has; who merges it (ingest/pipeline.py).
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
+from regraph_kg.models.prompt import Reply
+from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
+from regraph_kg.models.trajectory import FailedStep, Measurement, Source, Step, Trajectory
+from regraph_kg.search.trace import Line, read, read_header
+
+REASONING_CHARACTERS = 2_000
+"""Of what a model said beside its code."""
+ENDS = ("final", "stop")
+"""Events that only a search that has come to its end leaves; none where calls ran out, and nothing
+was faster than the serial code."""
+
+_BLOCK = re.compile(r"^ {0,3}```[^\n`]*\n(.*?)^ {0,3}```[ \t]*$", re.MULTILINE | re.DOTALL)
+_RECORD = TypeAdapter(SimulationRecord)
+_REPORT = TypeAdapter(EvalReport)
+_REPLY = TypeAdapter(Reply)
+
+Place = tuple[str, ...]
+"""Path elements of a step; () is the serial code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A trace, read as what it says of techniques."""
+
+    id: str
+    """The same wherever its file lies and whatever it is called."""
+    header: RunHeader
+    records: tuple[SimulationRecord, ...]
+    reports: Mapping[str, EvalReport]
+    """The last one of each code, by its hash; screening grade."""
+    finals: Mapping[str, EvalReport]
+    """Of the finalists, likewise; full grade."""
+    reasonings: Mapping[str, str]
+    """What the model said beside a code, by the code's hash."""
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """The trajectories of a run, and how many of its steps are in none, by reason."""
+
+    trajectories: tuple[Trajectory, ...]
+    left_out: Mapping[str, int]
+
+    @property
+    def steps(self) -> int:
+        """Verified steps, each once."""
+        return sum(len(step.measurements) for one in self.trajectories for step in one.steps)
+
+    @property
+    def failures(self) -> int:
+        """Failed steps."""
+        return sum(len(one.failures) for one in self.trajectories)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A step that others may stand on."""
+
+    step: StepRecord
+    report: EvalReport | None
+
+    @property
+    def passed(self) -> bool:
+        """Verified and stably timed."""
+        return self.step.outcome is Outcome.PASSED
+
+
+def read_run(path: Path) -> Run:
+    """The run in the trace `path`; `BadInput` where it is not a trace of ours."""
+    header, lines = read_header(path), read(path).lines
+    replies = (_REPLY.validate_python(line.value) for line in lines if line.event == "reply")
+    records = tuple(_RECORD.validate_python(line.value) for line in lines if line.event == "record")
+    about = f"{header.created} {header.problem} {header.method} {header.seed}"
+    return Run(
+        id=f"{about} {code_hash(header.model_dump_json())[7:19]}",
+        header=header,
+        records=records,
+        reports=_reports(lines, "report"),
+        finals=_reports(lines, "final"),
+        reasonings=reasonings(replies),
+        ended=any(str(line.event) in ENDS for line in lines) or _spent(records, header),
+    )
+
+
+def _spent(records: Iterable[SimulationRecord], header: RunHeader) -> bool:
+    """Whether every call that the run might buy is in its records."""
+    calls = sum(step.cost.calls for record in records for step in record.steps)
+    return calls >= header.limits.calls
+
+
+def reasonings(replies: Iterable[Reply]) -> dict[str, str]:
+    """What was said beside each code block, by the block's hash; the first time it was given."""
+    said: dict[str, str] = {}
+    for reply in replies:
+        text = reply.text.replace("\r\n", "\n")
+        beside = " ".join(_BLOCK.sub(" ", text).replace("\0", " ").split())
+        for block in _BLOCK.findall(text):
+            said.setdefault(code_hash(block), beside[:REASONING_CHARACTERS])
+    return said
+
+
+def refuse(run: Run, *, recorded: bool = False) -> None:
+    """Raise `BadInput` where a run must not teach; `recorded` lets recorded ones pass."""
+    header = run.header
+    why = None
+    if header.model.startswith("recorded") and not recorded:
+        why = f"its model is {header.model}: recorded answers never enter the graph"
+    elif header.judge != "live" and not recorded:
+        why = f"its judge is {header.judge}: recorded verdicts never enter the graph"
+    elif header.excluded != header.problem:
+        why = "it read its own problem's examples: what worked may be copied, and would count twice"
+    elif not run.ended:
+        why = "it has not ended: finish it with regraph optimize --resume"
+    if why is not None:
+        raise BadInput(f"run {run.id}: {why}")
+
+
+def harvest(run: Run, serial: str, *, recorded: bool = False) -> Harvest:
+    """What a run taught about its problem, whose serial code is `serial`.
+
+    `BadInput` where it must not teach (`refuse`), and for other serial code than it began with.
+    `recorded` is for benchmarks alone, whose graphs are thrown away.
+    """
+    refuse(run, recorded=recorded)
+    if code_hash(serial) != run.header.serial:
+        raise BadInput(
+            f"run {run.id}: it began with other serial code than problem"
+            f" {run.header.problem} has now; name the problem it was made with: --problem"
+        )
+    tree = _Tree(run)
+    tree.grow(step for record in run.records for step in record.steps)
+    return Harvest(tuple(_trajectories(tree, serial)), dict(tree.left_out))
+
+
+class _Tree:
+    """The steps of a run by place."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.nodes: dict[Place, Node] = {}
+        self.failures: defaultdict[Place, list[StepRecord]] = defaultdict(list)
+        """By what they were tried on."""
+        self.left_out: Counter[str] = Counter()
+        self._named: Counter[str] = Counter()
+
+    def grow(self, steps: Iterable[StepRecord]) -> None:
+        """Place all steps; what others stand on comes first, whichever was recorded first."""
+        for step in sorted(steps, key=lambda step: len(step.path)):
+            if step.outcome is None:
+                continue  # a recorded model had no answer
+            if reason := self._unfit(step):
+                self.left_out[reason] += 1
+            else:
+                self._place(self._disproved(step))
+
+    def leaves(self) -> list[Place]:
+        """Places of passed steps below which none passed, in the order in which they came."""
+        passed = [place for place, node in self.nodes.items() if node.passed]
+        inner = {place[:length] for place in passed for length in range(len(place))}
+        return [place for place in passed if place not in inner]
+
+    def name_failure(self, step: StepRecord) -> str:
+        """The hash of its code; numbered where the same was tried again: that is another try."""
+        name = "" if step.code is None else code_hash(step.code)
+        told = f"{len(step.path)} {step.technique} {step.outcome} {name} {step.diagnosis}"
+        self._named[told] += 1
+        return name if self._named[told] == 1 else f"{name}#{self._named[told]}"
+
+    def _unfit(self, step: StepRecord) -> str | None:
+        if step.technique is None:
+            return "names no technique"
+        if step.applied != "asked":
+            return f"did something else than asked ({step.applied})"
+        if step.path[:-1] not in self.nodes and len(step.path) > 1:
+            return "stands on a step that was left out"
+        if step.path in self.nodes:
+            return "was tried twice under one name"
+        if "\0" in (step.code or ""):
+            return "holds a NUL byte"
+        return None
+
+    def _disproved(self, step: StepRecord) -> StepRecord:
+        """As the final measurement has it, where that found the code to be wrong after all."""
+        final = self.run.finals.get(code_hash(step.code or ""))
+        if final is None or final.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING):
+            return step
+        found = {"outcome": final.outcome, "diagnosis": final.diagnosis, "speedup": None}
+        return step.model_copy(update=found)
+
+    def _place(self, step: StepRecord) -> None:
+        if step.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING) and step.code:
+            self.nodes[step.path] = Node(step, self.run.reports.get(code_hash(step.code)))
+        else:
+            self.failures[step.path[:-1]].append(step)
+
+
+def _trajectories(tree: _Tree, serial: str) -> Iterator[Trajectory]:
+    """One a leaf; each measurement and each failure goes with the first that passes its place."""
+    told: set[Place] = set()
+    for leaf in tree.leaves():
+        way = [leaf[:length] for length in range(len(leaf) + 1)]
+        new = [place for place in way if place not in told]
+        told.update(new)
+        yield Trajectory(
+            schema=1,
+            target=tree.run.header.target,
+            problem=tree.run.header.problem,
+            serial=serial,
+            source=_source(tree.run),
+            steps=tuple(_step(tree, place, measured=place in new) for place in way[1:]),
+            failures=tuple(_failures(tree, new)),
+        )
+
+
+def _source(run: Run) -> Source:
+    header = run.header
+    return Source(
+        model=header.model,
+        run=run.id,
+        prompt_hash=header.prompts,
+        created=header.created,
+        learned=True,
+    )
+
+
+def _step(tree: _Tree, place: Place, *, measured: bool) -> Step:
+    node, before = tree.nodes[place], tree.nodes.get(place[:-1])
+    code = node.step.code or ""
+    found = _measurement(tree.run, node, before, first=len(place) == 1) if measured else None
+    return Step(
+        label=_label(node.step.technique),
+        technique=node.step.technique,
+        reasoning=tree.run.reasonings.get(code_hash(code), ""),
+        code=code,
+        measurements=() if found is None else (found,),
+    )
+
+
+def _measurement(run: Run, node: Node, before: Node | None, *, first: bool) -> Measurement | None:
+    """How a step came out; None where it was timed badly: our machine's fault, no one's failure.
+
+    The time before the step is taken as the serial code's in the same session over the speedup
+    then: the two codes were measured at different times, each beside the serial code.
+    """
+    report = node.report
+    if not node.passed or report is None:
+        return None
+    serial = report.baseline.median if report.baseline else None
+    known = None if before is None or not before.passed else before.report
+    over = known.speedup if known else None
+    earlier = serial / over if serial is not None and over else None
+    return Measurement(
+        device=report.device,
+        toolchain=report.toolchain,
+        evaluator=report.evaluator,
+        run=_try(run, node.step.path),
+        outcome=Outcome.PASSED,
+        metric=report.metric,
+        seconds=report.timing.median if report.timing else None,
+        before_seconds=serial if first else earlier,
+        serial_seconds=serial,
+        repairs=max(0, node.step.cost.calls - 1),
+    )
+
+
+def _failures(tree: _Tree, places: Sequence[Place]) -> Iterator[FailedStep]:
+    """What failed after these places."""
+    for place in places:
+        for step in tree.failures.get(place, ()):
+            yield FailedStep(
+                after_step=len(place),
+                label=_label(step.technique),
+                technique=step.technique,
+                outcome=step.outcome,
+                diagnosis=step.diagnosis.replace("\0", " "),
+                code_hash=tree.name_failure(step),
+                code=step.code or "",
+                device=tree.run.header.device,
+            )
+
+
+def _try(run: Run, place: Place) -> str:
+    """Name of a measurement: its run, and which samples led there unless all were the first.
+
+    So two samples that came to the same code are two tries, also where all before them is equal.
+    """
+    samples = [element.partition("#")[2] or "0" for element in place]
+    return run.id if set(samples) == {"0"} else f"{run.id} {'.'.join(samples)}"
+
+
+def _label(technique: str | None) -> str:
+    """A technique's id in words: its name is the vocabulary's affair."""
+    return (technique or "").partition("/")[2].replace("-", " ")
+
+
+def _reports(lines: Iterable[Line], event: str) -> dict[str, EvalReport]:
+    return {line.key: _REPORT.validate_python(line.value) for line in lines if line.event == event}

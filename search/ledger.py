@@ -1,0 +1,49 @@
+"""Ledger: what a run may spend and has spent; the one account of every method."""
+
+from regraph_kg.models.method import Limits
+from regraph_kg.models.run import Cost, Stopped
+
+
+class Ledger:
+    """Spending of one run against its limits. A unit of `calls` is a call that is to yield code.
+
+    `seconds` are the run's active ones, as of the last result (drive.py sets them), so that what is
+    decided by them comes out again when a trace is replayed.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.spent = Cost()
+        self.seconds = 0.0
+        self._under_way = 0
+
+    @property
+    def stopped(self) -> Stopped | None:
+        """The limit that is reached, None while all hold."""
+        limits, spent = self.limits, self.spent
+        tokens = spent.prompt_tokens + spent.output_tokens
+        if limits.seconds is not None and self.seconds >= limits.seconds:
+            return "seconds"
+        if limits.tokens is not None and tokens >= limits.tokens:
+            return "tokens"
+        if limits.evaluations is not None and spent.evaluations >= limits.evaluations:
+            return "evaluations"
+        return "calls" if spent.calls >= limits.calls else None
+
+    @property
+    def left(self) -> int:
+        """Calls that may still be asked for; those under way are taken off."""
+        return 0 if self.stopped else self.limits.calls - self.spent.calls - self._under_way
+
+    def begin_call(self) -> None:
+        """A call is under way."""
+        self._under_way += 1
+
+    def end_call(self) -> None:
+        """It has ended; `charge` what it cost."""
+        self._under_way -= 1
+
+    def charge(self, cost: Cost) -> Cost:
+        """Add to what was spent; hands `cost` on."""
+        self.spent += cost
+        return cost

@@ -1,0 +1,87 @@
+"""Random walks on the graph, the paper's ReGraphT without its MCGS (method.md section 4).
+
+A walk begins at the serial code and takes a successor at random, each as likely as the others; the
+model applies it with the edge's examples. It ends with the first failure, at the cap of L steps, or
+where no successor is; then the next walk begins, until the budget is spent. `attempts` ends the
+search after so many walks: the paper's "at most 5 attempts" is a row of its own.
+
+Nothing is learned and nothing is cached: every step is a call for a new sample, on a known path,
+too. Added, because recorded models have holes: what they have no answer for is closed on its path,
+a walk that bought nothing is no attempt, and a start with all closed ends the search. Not here:
+choosing by what was measured (mcgs.py, paper.py).
+"""
+
+from collections import defaultdict
+
+from regraph_kg.models.method import ReGraphTSettings
+from regraph_kg.models.run import StepRecord
+from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.search.effects import Work
+from regraph_kg.search.parts import Iteration, Parts
+from regraph_kg.search.propose import Request
+
+_Action = tuple[tuple[str, ...], str]
+"""A path and the technique that is applied at its end."""
+
+
+class ReGraphT:
+    """One search; its iterations are walks."""
+
+    def __init__(self, parts: Parts, settings: ReGraphTSettings) -> None:
+        self._parts, self._settings = parts, settings
+        self._walks = 0
+        self._taken: dict[_Action, int] = defaultdict(int)
+        self._closed: set[_Action] = set()
+
+    def iteration(self) -> Work[Iteration] | None:
+        """Begin a walk, unless all were made or all that the start leads to is closed."""
+        start = start_id(self._parts.task.target)
+        if self._walks == self._settings.attempts or not self._successors((), start):
+            return None
+        self._walks += 1
+        return self._walk(start)
+
+    def _walk(self, technique: str) -> Work[Iteration]:
+        """A step, and then the next; the fastest code on the way is the reward, 0 if none is."""
+        path: tuple[str, ...] = ()
+        code, steps = self._parts.task.serial, list[StepRecord]()
+        while len(steps) < self._settings.steps and self._parts.ledger.left > 0:
+            successors = self._successors(path, technique)
+            if not successors:
+                break
+            chosen = self._parts.rng.choice(successors)
+            step = yield from self._sample(path, technique, chosen, code)
+            steps.append(step)
+            if step.speedup is None or step.code is None:
+                break
+            technique, path, code = chosen.id, step.path, step.code
+        return self._ended(steps)
+
+    def _ended(self, steps: list[StepRecord]) -> Iteration:
+        paid = [step.speedup or 0.0 for step in steps if step.outcome is not None]
+        if not paid:
+            self._walks -= 1
+        return Iteration(steps[0].path if steps else (), tuple(steps), max(paid, default=None))
+
+    def _successors(self, path: tuple[str, ...], technique: str) -> list[Technique]:
+        """Successors of `technique` that are not closed on `path`."""
+        return [
+            one.technique
+            for one in self._parts.neighbours(technique).successors
+            if (path, one.technique.id) not in self._closed
+        ]
+
+    def _sample(
+        self, path: tuple[str, ...], technique: str, chosen: Technique, code: str
+    ) -> Work[StepRecord]:
+        """Apply `chosen` to `code` once more; it is closed on `path` if there is no answer."""
+        here = (path, chosen.id)
+        attempt = self._taken[here]
+        self._taken[here] += 1
+        advice = self._parts.adviser(technique, chosen, code)
+        step = yield from self._parts.proposer.sample(
+            Request(path, chosen.id, attempt, code, advice)
+        )
+        if step.outcome is None:
+            self._closed.add(here)
+        return step

@@ -1,0 +1,116 @@
+"""Contract: what a search taught the graph stands beside what it was given, never above it."""
+
+from regraph_kg.graph import GraphStore
+from regraph_kg.models.graph import MergePlan, Successor
+from regraph_kg.models.trajectory import Source
+from regraph_kg.settings import Settings
+from tests.contract.plans import A100, H200, again, failure, measured, plan
+from tests.contract.vectors import TINY, Table, embed, reasoned
+from tests.stores import wipe
+
+
+def learned(path: str = "a", model: str = "small@1", **fields: object) -> MergePlan:
+    """A trajectory that `regraph learn` took from a search with `model`."""
+    source = Source(model=model, run="run", learned=True)
+    return plan(path, source=source, **fields)  # type: ignore[arg-type]
+
+
+def first(store: GraphStore, device: str = H200) -> Successor:
+    return store.neighbourhood("cuda/start", device=device).successors[0]
+
+
+def test_an_example_says_from_which_model_it_was_learned(store: GraphStore) -> None:
+    store.merge([plan("a", measurements=[measured()]), learned("b", measurements=[measured()])])
+    (given,) = store.examples("cuda/start", "cuda/a")
+    (taught,) = store.examples("cuda/start", "cuda/b")
+    assert (given.learner, taught.learner, taught.model) == (None, "small@1", "small@1")
+
+
+def test_learned_examples_rank_below_given_ones_at_equal_evidence(store: GraphStore) -> None:
+    plans = {
+        "given here": plan("a", code="1", measurements=[measured(effect=1.5)]),
+        "learned here": learned(code="2", measurements=[measured(effect=9.0)]),
+        "given elsewhere": plan("a", code="3", measurements=[measured(A100, effect=1.5)]),
+        "learned elsewhere": learned(code="4", measurements=[measured(A100, effect=9.0)]),
+        "given": plan("a", code="5"),
+        "learned": learned(code="6"),
+    }
+    store.merge(list(plans.values()))
+    names = {one.trajectory.id: name for name, one in plans.items()}
+    found = store.examples("cuda/start", "cuda/a", device=H200, limit=9)
+    assert [names[one.trajectory] for one in found] == list(plans)
+
+
+def test_learned_trajectories_come_back_as_learned_and_count_the_same(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    store.merge([plan("ab", measurements=[measured()], failures=[failure("b")])])
+    store.merge([learned("ab", code="x", measurements=[measured()], failures=[failure("b")])])
+    exported, transitions = tuple(store.export()), store.transitions()
+    assert sorted(one.source.learned for one in exported) == [False, True]
+    assert [(row.tried, row.examples) for row in transitions] == [(4, 2), (2, 2)]
+    assert store.check() == ()
+    techniques = store.techniques()
+    wipe(store_settings)
+    store.apply_schema()
+    store.add_techniques(techniques)
+    store.merge([again(one) for one in exported])
+    assert (tuple(store.export()), store.transitions()) == (exported, transitions)
+
+
+def test_one_models_share_of_an_edge_is_capped(store: GraphStore) -> None:
+    """Eight tries, or as many as all the rest."""
+    store.merge([learned(code=f"{n}", measurements=[measured()]) for n in range(20)])
+    assert (first(store).tried, first(store).verified, first(store).examples) == (8, 8, 20)
+    store.merge([plan("a", code=f"x{n}", measurements=[measured(effect=None)]) for n in range(10)])
+    assert (first(store).tried, first(store).verified) == (20, 10)
+    store.merge(
+        [learned("a", "other@2", code=f"y{n}", measurements=[measured()]) for n in range(9)]
+    )
+    assert (first(store).tried, first(store).verified) == (10 + 9 + 19, 9 + 19)
+    assert store.transitions()[0].tried == 39
+    assert store.check() == ()
+
+
+def test_the_cap_holds_over_other_devices_and_beside_an_excluded_problem(
+    store: GraphStore,
+) -> None:
+    store.merge([learned(code=f"{n}", measurements=[measured(A100)]) for n in range(20)])
+    own = [plan("a", problem="own", code=f"{n}", measurements=[measured(A100)]) for n in range(20)]
+    store.merge(own)
+    (anywhere,) = store.neighbourhood("cuda/start", device=H200).successors
+    assert (anywhere.statistics, anywhere.tried) == ("other-devices", 40)
+    (without,) = store.neighbourhood("cuda/start", device=H200, exclude_problem="own").successors
+    assert (without.statistics, without.tried) == ("other-devices", 8)
+
+
+def test_a_bounded_pair_keeps_what_was_given_and_a_third_of_one_model(store: GraphStore) -> None:
+    list(store.set_bound(12))
+    for n in range(30):
+        store.merge([learned(code=f"{n}", measurements=[measured(effect=5.0 + n)])])
+    assert {one.learner for one in store.examples("cuda/start", "cuda/a", limit=99)} == {"small@1"}
+    store.merge([plan("a", code=f"x{n}", measurements=[measured(effect=1.5)]) for n in range(30)])
+    list(store.set_bound(12))
+    found = store.examples("cuda/start", "cuda/a", limit=99)
+    assert [one.learner for one in found].count("small@1") <= 4
+    assert [one.learner for one in found[:8]] == [None] * 8
+    assert store.check() == ()
+    list(store.set_bound(100))
+    found = store.examples("cuda/start", "cuda/a", limit=99)
+    assert [one.learner for one in found] == [None] * 30 + ["small@1"] * 30
+
+
+def test_similarity_comes_before_where_an_example_is_from(store: GraphStore) -> None:
+    table = Table(TINY, {"north": (1, 0, 0, 0), "east": (0, 1, 0, 0)})
+    source = Source(model="small@1", learned=True)
+    given, done = reasoned("a", ["east"], measurements=[measured()]), [measured()]
+    store.merge([given, reasoned("a", ["north"], source=source, measurements=done)])
+    store.merge([reasoned("a", ["east"], code="2", source=source, measurements=done)])
+    embed(store, table)
+    near = table.vector("north")
+    found = store.examples("cuda/start", "cuda/a", near=near)
+    assert [(one.reasoning, one.learner) for one in found] == [
+        ("north", "small@1"),
+        ("east", None),
+        ("east", "small@1"),
+    ]

@@ -1,0 +1,207 @@
+"""`regraph learn`: what finished runs taught gets into a real graph, once."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from regraph_kg import wiring
+from regraph_kg.cli.learn import learn, learn_from
+from regraph_kg.errors import BadInput
+from regraph_kg.graph import GraphStore
+from regraph_kg.models.run import RunHeader
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.trace import Trace
+from regraph_kg.settings import Settings, read_settings
+from tests.search.toy import SERIAL, Toy, code, fenced, header, names, noisy_script, traced
+from tests.stores import environment
+
+PROBLEM = """
+schema = 1
+name = "toy"
+entry = "work"
+tolerance = "conditioned"
+[sizes]
+check = [{ n = 1 }]
+time = { n = 1000 }
+[[args]]
+name = "x"
+type = "float32"
+role = "inout"
+shape = ["n"]
+values = ["normal"]
+[[args]]
+name = "n"
+type = "int32"
+role = "size"
+size = "n"
+"""
+GRAPH = {"start": ["a", "b"], "a": ["b", "c"], "b": ["a"], "c": ["a"]}
+HEAD = header(40, excluded="toy", model="small@1")
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A corpus, a store, traces, and the command."""
+
+    folder: Path
+    settings: Settings
+    store: GraphStore
+
+    def run(self, *words: str | Path) -> Result:
+        """`regraph learn WORDS` in this process."""
+        app = typer.Typer()
+        app.command()(learn)
+        return CliRunner().invoke(app, [str(word) for word in words])
+
+    def search(self, head: RunHeader = HEAD, seed: int = 1) -> Path:
+        """The trace of a whole search."""
+        with Trace.create(self.folder / "runs", head) as trace:
+            traced(Toy(GRAPH, noisy_script(seed)), trace, head)
+        return trace.path
+
+    def tried(self) -> int:
+        return sum(row.tried for row in self.store.transitions())
+
+
+def write_problem(folder: Path, serial: str = SERIAL) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "problem.toml").write_text(PROBLEM)
+    (folder / "serial.cpp").write_text(serial)
+    return folder
+
+
+@pytest.fixture
+def desk(
+    embedded_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Desk]:
+    write_problem(tmp_path / "corpus" / "problems" / "toy")
+    vocabulary = [
+        Technique(id=f"openmp/{name}", name=f"Technique {name}", target="openmp").model_dump()
+        for name in "abc"
+    ]
+    (tmp_path / "corpus" / "techniques.json").write_text(json.dumps(vocabulary))
+    for name, value in environment(embedded_settings).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("REGRAPH_CORPUS", str(tmp_path / "corpus"))
+    monkeypatch.chdir(tmp_path)
+    store = wiring.open_store(embedded_settings)
+    yield Desk(tmp_path, read_settings(), store)
+    store.close()
+
+
+def samples(path: Path) -> int:
+    """How many samples a trace holds."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return sum(len(line["value"]["steps"]) for line in lines if line["event"] == "record")
+
+
+def test_a_run_teaches_its_paths_once_however_often_it_is_taught(desk: Desk) -> None:
+    trace = desk.search()
+    done = desk.run(trace)
+    assert done.exit_code == 0, done.output
+    first, second, last = done.output.splitlines()
+    assert first.split() == ["trajectories", "steps", "failures", "run"]
+    assert second.split()[3] == trace.name
+    added = int(second.split()[0])
+    assert last == f"in the graph: {added} trajectories added, 0 known already, 0 rejected"
+    assert desk.tried() == samples(trace) == sum(map(int, second.split()[1:3]))
+    before = tuple(desk.store.export()), desk.store.transitions()
+    again = desk.run(trace, "--json")
+    assert again.exit_code == 0
+    found = json.loads(again.stdout)
+    assert (found["added"], found["known"]) == (0, added)
+    assert (tuple(desk.store.export()), desk.store.transitions()) == before
+    assert desk.store.check() == ()
+
+
+def test_what_was_learned_is_marked_embedded_and_hidden_from_its_own_problem(desk: Desk) -> None:
+    desk.run(desk.search())
+    examples = desk.store.examples("openmp/start", "openmp/a")
+    assert {one.learner for one in examples} == {"small@1"}
+    assert {one.problem for one in examples} == {"toy"}
+    assert desk.store.embedding_space() is not None
+    assert desk.store.examples("openmp/start", "openmp/a", exclude_problem="toy") == ()
+    own = desk.store.neighbourhood("openmp/start", device="toy device", exclude_problem="toy")
+    assert own.successors == ()
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing_to_the_graph(desk: Desk) -> None:
+    trace = desk.search()
+    dry = desk.run(trace, "--dry-run", "--export", desk.folder / "out.jsonl")
+    assert (dry.exit_code, desk.tried()) == (0, 0)
+    wet = desk.run(trace)
+    assert wet.output.startswith(dry.output)
+    lines = (desk.folder / "out.jsonl").read_text().splitlines()
+    assert len(lines) == len(tuple(desk.store.export()))
+    assert all(json.loads(line)["source"]["learned"] for line in lines)
+
+
+def test_refused_runs_are_named_with_the_reason_and_the_others_are_learned(desk: Desk) -> None:
+    good = desk.search()
+    recorded = desk.search(HEAD.model_copy(update={"model": "recorded:1"}))
+    own = desk.search(HEAD.model_copy(update={"excluded": None}))
+    done = desk.run(recorded, good, own)
+    assert done.exit_code == 0
+    refused = [line.strip() for line in done.output.splitlines() if "refused: " in line]
+    assert [line.partition(":")[2].partition(":")[0].strip() for line in refused] == [
+        "its model is recorded",
+        "it read its own problem's examples",
+    ]
+    assert desk.tried() == samples(good)
+
+
+def test_where_no_run_teaches_anything_the_exit_code_is_1(desk: Desk) -> None:
+    assert desk.run(desk.search(HEAD.model_copy(update={"judge": "recorded:1"}))).exit_code == 1
+
+    def wrong(key: Any) -> str:
+        return fenced(code("wrong_answer", names(key)))
+
+    head = header(6, excluded="toy", model="small@1")
+    with Trace.create(desk.folder / "runs", head) as trace:
+        traced(Toy(GRAPH, wrong), trace, head)
+    failed = desk.run(trace.path)
+    assert failed.exit_code == 1
+    assert "refused: no verified step" in failed.output
+    assert desk.tried() == 0
+
+
+def test_a_killed_run_is_refused_until_it_has_ended(desk: Desk) -> None:
+    trace = desk.search()
+    lines = trace.read_bytes().splitlines(keepends=True)
+    killed = desk.folder / "killed.jsonl"
+    killed.write_bytes(b"".join(lines[: len(lines) // 2]))
+    done = desk.run(killed)
+    assert done.exit_code == 1
+    assert "it has not ended: finish it with regraph optimize --resume" in done.output
+
+
+def test_a_file_that_is_no_trace_is_refused_before_anything_is_written(desk: Desk) -> None:
+    other = desk.folder / "other.jsonl"
+    other.write_text("{}\n")
+    done = desk.run(desk.search(), other)
+    assert isinstance(done.exception, BadInput)
+    assert (done.exception.exit_code, desk.tried()) == (2, 0)
+
+
+def test_a_problem_that_is_not_in_the_corpus_is_named_by_its_folder(desk: Desk) -> None:
+    trace = desk.search()
+    (desk.folder / "corpus" / "problems" / "toy").rename(desk.folder / "mine")
+    assert "not in the corpus: name its folder with --problem" in desk.run(trace).output
+    assert desk.run(trace, "--problem", desk.folder / "mine").exit_code == 0
+    changed = write_problem(desk.folder / "changed", SERIAL + "\n")
+    done = desk.run(trace, "--problem", changed)
+    assert done.exit_code == 1
+    assert "it began with other serial code" in done.output
+
+
+def test_other_commands_may_call_it(desk: Desk) -> None:
+    trace = desk.search()
+    learned = learn_from(desk.settings, [trace, trace])
+    assert [one.run for one in learned.lessons] == [trace]
+    assert learned.added == len(learned.trajectories) > 0

@@ -1,0 +1,132 @@
+"""Models that are of no use, and graphs: each search ends as an honest negative that says why.
+
+Not covered: servers that die, hang or send half a stream (tests/llm/test_lost_servers.py).
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.llm.scripted import ScriptedModel
+from regraph_kg.models.method import Method
+from regraph_kg.models.prompt import Prompt, PromptKey, Reply
+from regraph_kg.search.methods import METHODS
+from tests.search.lab import FAST, SERIAL, SLOW, STRIP, WRONG, grow
+from tests.search.test_optimize import Lab, grown, lab
+
+__all__ = ["grown", "lab"]  # fixtures
+
+NO_BLOCK = "the answer has no complete code block between two lines of ```"
+NO_ENTRY = "defines scale"
+
+
+def fenced(code: str) -> str:
+    return f"So.\n```cpp\n{code}```\n"
+
+
+def answering(lab: Lab, answer: Callable[[Prompt], str]) -> None:
+    """The lab's model says this to every prompt."""
+
+    def complete(_: ScriptedModel, prompt: Prompt) -> Reply:
+        text = answer(prompt)
+        return Reply(text=text, finish="stop", prompt_tokens=10, output_tokens=5, model="bad")
+
+    lab.patch.setattr(ScriptedModel, "complete", complete)
+
+
+BAD: dict[str, tuple[str, str]] = {
+    "prose": ("I would use OpenMP and tile the loop.", NO_BLOCK),
+    "nothing": ("", "the answer is empty"),
+    "blanks": (" \n\t ", "the answer is empty"),
+    "half a block": (f"```cpp\n{FAST}", NO_BLOCK),
+    "two versions": (fenced(FAST) + fenced(SLOW), "2 code blocks define scale; give exactly one"),
+    "another name": (fenced(FAST.replace("scale", "fast_scale2")), NO_ENTRY),
+    "a page of code": (
+        fenced(FAST + "// more\n" * 15_000),
+        "the code has more than 60000 characters; answer shorter",
+    ),
+    "a page of prose": ("I think. " * 12_000, NO_BLOCK),
+    "zero bytes": ("\0" * 100, NO_BLOCK),
+    "fences only": ("```\n```\n" * 5000, NO_ENTRY),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+@pytest.mark.parametrize("method", ["standard", "mcgs"])
+def test_an_answer_that_is_none_is_told_as_a_failure(grown: Lab, kind: str, method: str) -> None:
+    text, says = BAD[kind]
+    answering(grown, lambda _: text)
+    ended = grown.optimize("--method", method, "--output", "best.cpp")
+    assert ended.code == 1, ended
+    assert "no improvement found; the serial code is the answer" in ended.out
+    assert "5 of 5, in " in ended.out
+    assert "parse_failed" in ended.out
+    (failures,) = [line for line in ended.out.splitlines() if line.startswith("  failures")]
+    assert says in failures
+    assert Path("best.cpp").read_text() == SERIAL
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_method_stumbles_over_a_model_that_only_talks(grown: Lab, method: Method) -> None:
+    answering(grown, lambda _: "I would use OpenMP.")
+    ended = grown.optimize("--method", method, "--json")
+    summary = json.loads(ended.out)
+    assert (ended.code, summary["improved"], summary["best_code"]) == (1, False, SERIAL)
+    assert summary["cost"]["calls"] == 5
+    assert set(summary["outcomes"]) == {"parse_failed"}
+    assert grown.optimize("--resume", str(grown.traces()[0])).code == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_method_stumbles_over_a_model_that_echoes_its_prompt(lab: Lab, method: Method) -> None:
+    """The prompt holds the serial code in a block, and may hold others: the judge decides."""
+    grow(lab.store, [STRIP])
+    answering(lab, lambda prompt: f"{prompt.system}\n\n{prompt.user}")
+    words = ("optimize", "scale", "--budget", "2", "--method", method, "--final", "screening")
+    ended = lab.run(*words, "--json")
+    assert ended.code in (0, 1), ended  # a busy machine may take the serial code for faster
+    assert json.loads(ended.out)["cost"]["calls"] == 2
+
+
+def test_code_that_is_judged_and_fails_says_how(lab: Lab) -> None:
+    """A real compiler and judge: the entry defined twice, wrong, crashing, declared only, in C."""
+    head = SERIAL.partition("{")[0]
+    answers = [
+        fenced(FAST + FAST),
+        fenced(WRONG),
+        fenced(f"{head}{{ y[-1000000000l] = 1; }}\n"),
+        fenced(f"{head.rstrip()};\n"),
+        fenced(FAST.replace('extern "C" ', "static ")),
+    ]
+
+    def answer(prompt: Prompt) -> str:
+        assert isinstance(prompt.key, PromptKey)
+        return answers[prompt.key.attempt]
+
+    answering(lab, answer)
+    words = ("optimize", "scale", "--budget", "5", "--method", "standard")
+    ended = lab.run(*words, "--output", "best.cpp")
+    assert ended.code == 1, ended
+    (samples,) = [line for line in ended.out.splitlines() if line.startswith("  samples")]
+    assert samples == "  samples     3 compile_failed, 1 crashed, 1 wrong_answer"
+    assert "failures    mostly compile_failed, 2 times: cannot load it" in ended.out
+    assert Path("best.cpp").read_text() == SERIAL
+
+
+def test_a_graph_without_the_target_is_bad_input(grown: Lab) -> None:
+    recorded = grown.folder / "corpus/recorded"
+    (recorded / "scale.cuda.jsonl").write_text("")
+    ended = grown.optimize("--target", "cuda")
+    assert (ended.code, grown.traces()) == (2, [])
+    assert "the graph holds no cuda technique to begin with" in ended.err
+
+
+def test_a_graph_whose_techniques_lead_nowhere_ends_the_search_early(lab: Lab) -> None:
+    grow(lab.store, [STRIP])
+    answering(lab, lambda _: fenced(FAST))
+    ended = lab.optimize("--set", "samples=1", "--set", "repairs=0")
+    assert ended.code == 0
+    assert "1 of 5, in 1 iteration\n" in ended.out
+    assert "stopped     nothing is left to try" in ended.out

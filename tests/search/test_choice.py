@@ -1,0 +1,208 @@
+"""What a command line makes of a search: defaults, --fast, --set, shares of several problems."""
+
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.cli.choice import Options, choose, resume_command, shares
+from regraph_kg.errors import BadInput
+from regraph_kg.models.method import SETTINGS, Limits, Method, Prompting
+from regraph_kg.models.run import SearchChoice
+from regraph_kg.search.methods import METHODS
+from regraph_kg.search.trace import Trace
+from tests.search.in_toy import run
+from tests.search.toy import Toy, header, noisy_script
+
+NOTHING = Options(
+    problems=("scale",),
+    method=None,
+    preset=None,
+    sets=(),
+    target=None,
+    budget=None,
+    seconds=None,
+    evaluations=None,
+    tokens=None,
+    parallel=None,
+    examples=None,
+    retrieval=None,
+    show=None,
+    contrast=None,
+    fast=False,
+    final=None,
+    seed=None,
+    model=None,
+    judge=None,
+    include_own=None,
+    resume=None,
+    output=None,
+    runs=Path("runs"),
+    as_json=False,
+    learn=False,
+    dry_run=False,
+    prompt=False,
+)
+"""A command line with a problem and no option."""
+
+
+def chosen(model: str = "ollama:tiny", **typed: object) -> SearchChoice:
+    return choose(replace(NOTHING, **typed), model)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_without_options_every_method_has_its_defaults(method: Method) -> None:
+    choice = chosen(method=method)
+    assert choice.settings == SETTINGS[method]()
+    assert (choice.limits, choice.prompting) == (Limits(calls=50), Prompting())
+    assert (choice.parallel, choice.final, choice.seed) == (1, "full", 0)
+
+
+FAST: dict[Method, dict[str, object]] = {
+    "mcgs": {"depth": 3, "repairs": 0},
+    "mcgs-paper": {"steps": 3},
+    "standard": {},
+    "cot": {},
+    "rag": {"repairs": 0},
+    "fsr": {"patience": 3},
+    "regrapht": {"steps": 3},
+    "greedy-graph": {"depth": 3, "repairs": 0},
+    "thompson": {"depth": 3, "repairs": 0},
+    "mcts-rag": {"depth": 3, "repairs": 0},
+    "rethink-mcts": {"depth": 3, "rethinks": 1, "width": 2},
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fast_bounds_time_and_makes_every_method_shallow(method: Method) -> None:
+    choice = chosen(method=method, fast=True)
+    assert choice.settings == SETTINGS[method].model_validate(FAST[method])
+    assert choice.limits == Limits(calls=12, seconds=60)
+    assert choice.prompting == Prompting(examples=1, example_tokens=600)
+    assert choice.final == "screening"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_fast_search_spends_its_dozen_calls(method: Method) -> None:
+    toy = Toy({"start": ["a", "b"], "a": ["b"], "b": ["a"]}, noisy_script(3))
+    records = run(toy, chosen(method=method, fast=True).settings, calls=12)
+    assert records[-1].spent == 12
+    if method in ("mcgs", "mcgs-paper", "regrapht", "greedy-graph", "thompson"):
+        assert max(len(key.path) for key in toy.asked) <= 3
+
+
+def test_what_is_typed_goes_before_fast() -> None:
+    choice = chosen(fast=True, budget=99, examples=4, final="full", sets=("depth=5",))
+    assert choice.limits == Limits(calls=99, seconds=60)
+    assert choice.prompting == Prompting(examples=4, example_tokens=600)
+    assert choice.final == "full"
+    assert choice.settings.model_dump()["depth"] == 5
+    assert choice.settings.model_dump()["repairs"] == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_setting_of_every_method_can_be_set(method: Method) -> None:
+    for name, value in SETTINGS[method]().model_dump().items():
+        if name != "method":
+            text = f"{name}={7 if value is None else value}"
+            settings = chosen(method=method, sets=(text,)).settings
+            assert settings.model_dump()[name] == (7 if value is None else value)
+
+
+@pytest.mark.parametrize(("method", "name"), [("regrapht", "attempts"), ("mcts-rag", "rollouts")])
+def test_a_bound_can_be_set_and_taken_away(method: Method, name: str) -> None:
+    assert chosen(method=method, sets=(f"{name}=5",)).settings.model_dump()[name] == 5
+    choice = chosen(method=method, sets=(f"{name}=5", f"{name}=none"))
+    assert choice.settings.model_dump()[name] is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ({"sets": ("depth",)}, "set 'depth': mcgs knows best_weight, "),
+        ({"sets": ("method=cot",)}, "set 'method=cot': mcgs knows best_weight, "),
+        ({"method": "standard", "sets": ("depth=1",)}, "standard knows no setting"),
+        ({"sets": ("depth=none",)}, "set depth None: Input should be a valid integer"),
+        ({"sets": ("depth=deep",)}, "set depth deep: Input should be a valid integer"),
+        ({"sets": ("exploration=nan",)}, "set exploration nan: "),
+        ({"sets": ("failure_gain=nan",)}, "set failure_gain nan: give a finite number"),
+        ({"sets": ("gain_high=inf",)}, "set gain_high inf: give a finite number"),
+        ({"seconds": float("inf")}, "limit seconds inf: give a finite number"),
+        ({"seconds": 0.0}, "limit seconds 0.0: Input should be greater than 0"),
+        ({"tokens": -1}, "limit tokens -1: Input should be greater"),
+        ({"evaluations": 0}, "limit evaluations 0: Input should be greater"),
+        ({"examples": -1}, "prompting examples -1: Input should be greater"),
+        ({"parallel": 0}, "parallel 0: no call would be made"),
+        ({"problems": ("a", "b", "a")}, "problem a is named twice"),
+        ({"problems": ("a", "b"), "resume": Path("x")}, "a trace is of one problem"),
+        ({"problems": ("a", "b"), "output": Path(__file__)}, "several problems need one"),
+        ({"dry_run": True, "resume": Path("x")}, "leave out --resume"),
+        ({"prompt": True}, "--dry-run --prompt"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], says: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        chosen(**typed)
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("parallel", "problems", "each"), [(1, 3, 1), (2, 3, 1), (8, 3, 3), (8, 8, 1), (8, 1, 8)]
+)
+def test_several_problems_share_the_calls_at_once(parallel: int, problems: int, each: int) -> None:
+    options = replace(NOTHING, problems=tuple("abcdefgh"[:problems]), parallel=parallel)
+    found = shares(choose(options, "ollama:tiny"), options)
+    assert [one.problem for one in found] == list(options.problems)
+    assert {one.parallel for one in found} == {each}
+
+
+def test_the_minute_of_fast_is_one_for_each_problem_that_has_to_wait_for_the_others() -> None:
+    options = replace(NOTHING, problems=("a", "b", "c"), fast=True)
+    found = shares(choose(options, "ollama:tiny"), options)
+    assert {one.limits for one in found} == {Limits(calls=12, seconds=180)}
+    typed = replace(options, seconds=5.0)
+    assert shares(choose(typed, "ollama:tiny"), typed)[0].limits.seconds == 5.0
+
+
+def test_calls_by_file_are_not_shared_as_nothing_waits_for_them() -> None:
+    options = replace(NOTHING, problems=("a", "b", "c"))
+    assert {one.parallel for one in shares(choose(options, "batch:x"), options)} == {8}
+
+
+def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
+    was = header(
+        settings=SETTINGS["fsr"].model_validate({"patience": 2}),
+        limits=Limits(calls=7, tokens=900),
+        prompting=Prompting(examples=5),
+        parallel=3,
+        seed=4,
+        final="screening",
+    )
+    with Trace.create(tmp_path, was) as trace:
+        path = trace.path
+    choice = chosen(resume=path)
+    assert (choice.settings, choice.limits, choice.prompting) == (
+        was.settings,
+        was.limits,
+        was.prompting,
+    )
+    assert (choice.parallel, choice.seed, choice.final) == (3, 4, "screening")
+    assert choice.include_own
+
+
+def test_the_command_that_goes_on_names_what_no_trace_holds() -> None:
+    options = replace(NOTHING, model="ollama:a b", judge=Path("j"), learn=True, fast=True)
+    words = shlex.split(resume_command(options, "x y", Path("t"), Path("o")))
+    assert words == [
+        *("regraph", "optimize", "x y", "--resume", "t"),
+        *("--model", "ollama:a b", "--judge", "j", "--output", "o", "--learn"),
+    ]
+
+
+def test_settings_survive_a_trace_as_they_are() -> None:
+    for kind in SETTINGS.values():
+        settings = kind()
+        assert kind.model_validate(json.loads(settings.model_dump_json())) == settings

@@ -1,0 +1,320 @@
+"""What a finished run teaches, and what it must not."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.statistics import Origin, Pair, Share, share, total
+from regraph_kg.errors import BadInput
+from regraph_kg.ingest.plan import plan
+from regraph_kg.models.evaluation import EvalReport, Interval, Outcome, Timing, code_hash
+from regraph_kg.models.graph import Relabelled
+from regraph_kg.models.method import SETTINGS, WALKS, Method
+from regraph_kg.models.prompt import Reply
+from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
+from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.search.harvest import Harvest, Run, harvest, read_run, reasonings, refuse
+from regraph_kg.search.trace import Trace
+from tests.search.toy import SERIAL, Toy, header, noisy_script, traced
+
+HEADER = header(model="small@sha256:1", excluded="toy", device="cpu")
+START = "openmp/start"
+
+
+def timing(median: float) -> Timing:
+    return Timing(samples=(median,), median=median, interval=Interval(low=median, high=median))
+
+
+def report(code: str, speedup: float, serial: float = 8.0, **fields: object) -> EvalReport:
+    usual: dict[str, object] = {
+        "problem": "toy",
+        "target": "openmp",
+        "metric": "call",
+        "code_hash": code_hash(code),
+        "outcome": Outcome.PASSED,
+        "device": "cpu",
+        "toolchain": "g++",
+        "evaluator": "1",
+        "grade": "screening",
+        "timing": timing(serial / speedup),
+        "baseline": timing(serial),
+        "speedup": speedup,
+    }
+    return EvalReport.model_validate(usual | fields)
+
+
+def step(path: str, speedup: float | None = 2.0, **fields: object) -> StepRecord:
+    """The step at the end of `path`, "a b#1" for openmp/a and sample 1 of openmp/b; None failed."""
+    elements = tuple(f"openmp/{name}" for name in path.split())
+    usual: dict[str, object] = {
+        "path": elements,
+        "technique": elements[-1].partition("#")[0],
+        "sample": int(elements[-1].partition("#")[2] or 0),
+        "outcome": Outcome.PASSED if speedup else Outcome.WRONG_ANSWER,
+        "speedup": speedup,
+        "gain": None,
+        "cost": Cost(calls=1),
+        "code": f"int {path.replace(' ', '_').replace('#', '_')};",
+        "diagnosis": "" if speedup else f"wrong at {path}",
+    }
+    return StepRecord.model_validate(usual | fields)
+
+
+def run(*steps: StepRecord, reports: Sequence[EvalReport] = (), **fields: object) -> Run:
+    records = tuple(
+        SimulationRecord(
+            iteration=number,
+            path=one.path,
+            steps=(one,),
+            reward=0.0,
+            spent=number + 1,
+            best_speedup=1.0,
+            best_path=(),
+        )
+        for number, one in enumerate(steps)
+    )
+    known = {code_hash(one.code or ""): report(one.code or "", one.speedup or 1) for one in steps}
+    usual: dict[str, object] = {
+        "id": "run 1",
+        "header": HEADER,
+        "records": records,
+        "reports": known | {one.code_hash: one for one in reports},
+        "finals": {},
+        "reasonings": {},
+        "ended": True,
+    }
+    return Run(**usual | fields)  # type: ignore[arg-type]
+
+
+def taught(*steps: StepRecord, **fields: object) -> Harvest:
+    return harvest(run(*steps, **fields), SERIAL)  # type: ignore[arg-type]
+
+
+def paths(found: Harvest) -> list[str]:
+    return [
+        " ".join((one.technique or "?").partition("/")[2] for one in trajectory.steps)
+        for trajectory in found.trajectories
+    ]
+
+
+def statistics(found: Harvest) -> Share:
+    """The NEXT rows of a graph that holds this harvest alone."""
+    return total(share(Evidence.of(_plan(one))) for one in found.trajectories)
+
+
+def _plan(trajectory: Trajectory):  # type: ignore[no-untyped-def]
+    labels = [Relabelled(s.label, s.technique or "", "given") for s in trajectory.steps]
+    failed = [Relabelled(f.label, f.technique or "", "given") for f in trajectory.failures]
+    return plan(trajectory, labels, failed, {}, "")
+
+
+def tries(found: Harvest) -> dict[str, tuple[int, int]]:
+    """Transition -> (tried, verified)."""
+    return {
+        f"{pair.source.partition('/')[2]} {pair.target.partition('/')[2]}": (
+            tally.counts["tried"],
+            tally.counts["verified"],
+        )
+        for (pair, _), tally in statistics(found).items()
+        if tally.counts["tried"]
+    }
+
+
+def test_every_verified_leaf_is_one_trajectory() -> None:
+    found = taught(
+        step("a"),
+        step("a b"),
+        step("a c", None),
+        step("a b d"),
+        step("a e"),
+        step("f"),
+        step("g", 0.5),
+    )
+    assert paths(found) == ["f", "g", "a e", "a b d"]
+
+
+def test_a_step_that_several_paths_share_counts_once() -> None:
+    found = taught(step("a"), step("a b"), step("a c"), step("a b d"), step("a b e"))
+    assert paths(found) == ["a c", "a b d", "a b e"]
+    one = (1, 1)
+    assert tries(found) == {"start a": one, "a b": one, "a c": one, "b d": one, "b e": one}
+    assert (found.steps, found.failures) == (5, 0)
+
+
+def test_failures_go_with_the_path_that_they_follow_and_count_once() -> None:
+    found = taught(
+        step("a"), step("b", None), step("a b"), step("a c"), step("a d", None), step("a b e", None)
+    )
+    first, second = found.trajectories
+    assert [(one.after_step, one.technique) for one in first.failures] == [
+        (0, "openmp/b"),
+        (1, "openmp/d"),
+        (2, "openmp/e"),
+    ]
+    assert second.failures == ()
+    failed = first.failures[1]
+    assert (failed.outcome, failed.diagnosis) == (Outcome.WRONG_ANSWER, "wrong at a d")
+    assert (failed.code, failed.device) == ("int a_d;", "cpu")
+    assert tries(found)["a d"] == (1, 0)
+
+
+def test_every_try_counts_also_where_answers_are_equal() -> None:
+    same: dict[str, Any] = {"code": "int same;"}
+    found = taught(
+        step("a", **same),
+        step("a#1", **same),
+        step("b", None, **same),
+        step("b#1", None, **same, diagnosis="wrong at b"),
+        step("c", None, outcome=Outcome.PARSE_FAILED, code=None, diagnosis="no code"),
+        step("c#1", None, outcome=Outcome.PARSE_FAILED, code=None, diagnosis="no code"),
+    )
+    assert tries(found) == {"start a": (2, 2), "start b": (2, 0), "start c": (2, 0)}
+
+
+def test_a_step_says_what_was_measured_and_what_it_gained() -> None:
+    reports = [report("int a;", 2.0, serial=8.0), report("int a_b;", 6.0, serial=9.0)]
+    found = taught(step("a"), step("a b", 6.0, cost=Cost(calls=2)), reports=reports)
+    (trajectory,) = found.trajectories
+    first, second = (one.measurements[0] for one in trajectory.steps)
+    assert (first.seconds, first.before_seconds, first.serial_seconds) == (4.0, 8.0, 8.0)
+    assert (second.seconds, second.before_seconds, second.serial_seconds) == (1.5, 4.5, 9.0)
+    assert (first.effect, second.effect, second.speedup) == (2.0, 3.0, 6.0)
+    assert (first.repairs, second.repairs) == (0, 1)
+    assert (first.device, first.toolchain, first.evaluator) == ("cpu", "g++", "1")
+    assert math.isclose(2**20 * math.log2(3), _sum(found), rel_tol=1e-6)
+
+
+def _sum(found: Harvest) -> int:
+    return statistics(found)[Pair("openmp/a", "openmp/b"), Origin("cpu", HEADER.model)].counts[
+        "sum_log2_effect"
+    ]
+
+
+def test_a_trajectory_says_from_which_run_and_model_it_is() -> None:
+    (one,) = taught(step("a"), reasonings={code_hash("int a;"): "Because."}).trajectories
+    assert (one.source.model, one.source.run) == ("small@sha256:1", "run 1")
+    assert (one.source.learned, one.source.learner) == (True, "small@sha256:1")
+    assert (one.source.created, one.source.prompt_hash) == (HEADER.created, HEADER.prompts)
+    assert (one.problem, one.target, one.serial) == ("toy", "openmp", SERIAL)
+    assert (one.steps[0].label, one.steps[0].reasoning) == ("a", "Because.")
+    assert one.steps[0].measurements[0].run == "run 1"
+
+
+def test_a_step_that_was_timed_badly_is_a_way_and_no_evidence() -> None:
+    shaky = step("a", outcome=Outcome.UNSTABLE_TIMING)
+    found = taught(shaky, step("a b", 4.0), step("c", outcome=Outcome.UNSTABLE_TIMING))
+    assert paths(found) == ["a b"]
+    assert tries(found) == {"a b": (1, 1)}
+    assert found.trajectories[0].steps[1].measurements[0].effect is None
+
+
+@pytest.mark.parametrize("applied", ["other", "nothing"])
+def test_a_step_that_did_something_else_counts_for_no_transition(applied: str) -> None:
+    found = taught(step("a"), step("b", applied=applied), step("b c"), step("a d", applied=applied))
+    assert paths(found) == ["a"]
+    assert tries(found) == {"start a": (1, 1)}
+    assert found.left_out == {
+        f"did something else than asked ({applied})": 2,
+        "stands on a step that was left out": 1,
+    }
+
+
+def test_what_the_final_measurement_disproved_is_a_failure() -> None:
+    final = report("int a;", 1.0, outcome=Outcome.WRONG_ANSWER, diagnosis="sometimes", grade="full")
+    found = taught(step("a"), step("a b"), step("c"), finals={final.code_hash: final})
+    assert paths(found) == ["c"]
+    assert tries(found) == {"start a": (1, 0), "start c": (1, 1)}
+    assert found.trajectories[0].failures[0].diagnosis == "sometimes"
+
+
+def test_steps_that_name_no_technique_teach_nothing() -> None:
+    found = taught(step("a", technique=None), step("b", None))
+    assert found == Harvest((), {"names no technique": 1})
+
+
+def test_an_answer_that_was_not_recorded_is_no_try() -> None:
+    assert tries(taught(step("a"), step("b", None, outcome=None, code=None))) == {"start a": (1, 1)}
+
+
+def test_a_child_that_was_recorded_before_its_parent_is_placed() -> None:
+    assert paths(taught(step("a b"), step("a"))) == ["a b"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"model": "recorded:1"}, "recorded answers never enter"),
+        ({"model": "recorded"}, "recorded answers never enter"),
+        ({"judge": "recorded:abc"}, "recorded verdicts never enter"),
+        ({"excluded": None}, "read its own problem's examples"),
+        ({"excluded": "another"}, "read its own problem's examples"),
+    ],
+)
+def test_a_run_that_would_make_the_graph_untrue_is_refused(
+    fields: dict[str, object], why: str
+) -> None:
+    head = HEADER.model_copy(update=fields)
+    with pytest.raises(BadInput, match=why) as caught:
+        taught(step("a"), header=head)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_run_that_has_not_ended_is_refused() -> None:
+    """Its leaves may grow: the shared steps would count again."""
+    with pytest.raises(BadInput, match="has not ended: finish it with regraph optimize --resume"):
+        taught(step("a"), ended=False)
+
+
+def test_other_serial_code_is_refused() -> None:
+    with pytest.raises(BadInput, match="other serial code"):
+        harvest(run(step("a")), SERIAL + " ")
+
+
+def test_only_a_benchmark_harvests_recorded_answers() -> None:
+    head = HEADER.model_copy(update={"model": "recorded", "judge": "recorded:1"})
+    refuse(run(step("a"), header=head), recorded=True)
+    assert len(harvest(run(step("a"), header=head), SERIAL, recorded=True).trajectories) == 1
+
+
+def test_reasoning_is_what_stands_beside_the_code() -> None:
+    text = "First\n I split.\n```cpp\nint a;\n```\nDone."
+    said = reasonings(
+        [Reply(text=text, finish="stop"), Reply(text="```\nint a;\n```", finish="stop")]
+    )
+    assert said == {code_hash("int a;\n"): "First I split. Done."}
+
+
+@pytest.mark.parametrize("method", sorted(WALKS))
+def test_a_whole_run_counts_every_sample_once(method: Method, tmp_path: Path) -> None:
+    """On a graph with cycles: as many tries per transition as the records hold samples."""
+    graph = {"start": ["a", "b"], "a": ["b", "a"], "b": ["a", "c"], "c": []}
+    settings = SETTINGS[method]()
+    head = header(60, excluded="toy", model="small@1", settings=settings)
+    with Trace.create(tmp_path, head) as trace:
+        done = traced(Toy(graph, noisy_script(1)), trace, head)
+    found = read_run(trace.path)
+    assert (found.header, found.records, found.ended) == (head, done.records, True)
+    expected: dict[str, tuple[int, int]] = {}
+    for record in done.records:
+        for one in record.steps:
+            ends = [START, *one.path][-2:]
+            names = [end.partition("/")[2].partition("#")[0] for end in ends]
+            tried, verified = expected.get(" ".join(names), (0, 0))
+            passed = one.outcome is Outcome.PASSED
+            expected[" ".join(names)] = (tried + 1, verified + passed)
+    harvested = harvest(found, SERIAL)
+    assert tries(harvested) == expected
+    assert harvested.left_out == {}
+    assert len(harvested.trajectories) > 3
+
+
+def test_a_run_is_the_same_run_wherever_its_file_lies(tmp_path: Path) -> None:
+    with Trace.create(tmp_path, HEADER) as trace:
+        content = trace.path.read_bytes()
+    (tmp_path / "renamed.jsonl").write_bytes(content)
+    assert read_run(tmp_path / "renamed.jsonl") == read_run(trace.path)
+    assert not read_run(trace.path).ended

@@ -1,0 +1,312 @@
+"""Several problems in one command: they take turns at model and judge, and fail one by one.
+
+Not covered: several hosts (tests/evaluation/test_fleet.py has one search's judges), live models.
+"""
+
+import json
+import shlex
+import shutil
+import signal
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.cli import learn as learning
+from regraph_kg.errors import ModelError, StoreError
+from regraph_kg.llm.scripted import ScriptedModel
+from regraph_kg.models.base import Target
+from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.search.trace import read, read_header
+from regraph_kg.wiring import searches
+from tests.llm.fake_ollama import FakeModel, FakeOllama
+from tests.search.lab import FASTER, ONLY_SLOW, SERIAL
+from tests.search.test_optimize import Lab, grown, lab, wait_for
+
+__all__ = ["grown", "lab"]  # fixtures
+
+WORDS = ("--budget", "5")
+
+
+def add_problem(lab: Lab, name: str, *, slow: bool = True, answers: bool = True) -> None:
+    """A copy of the problem scale under another name; `slow`: no answer to it is any faster."""
+    corpus = lab.folder / "corpus"
+    shutil.copytree(corpus / "problems" / "scale", corpus / "problems" / name)
+    toml = corpus / "problems" / name / "problem.toml"
+    toml.write_text(toml.read_text().replace('name = "scale"', f'name = "{name}"'))
+    if not answers:
+        return
+    recorded = (corpus / "recorded/scale.openmp.jsonl").read_text()
+    known = [json.loads(line) for line in recorded.splitlines()]
+    for line in known if slow else ():
+        code = ONLY_SLOW[tuple(line["path"]), line["attempt"], line["repair"]]
+        line["text"] = f"```cpp\n{code}```\n"
+    text = "".join(json.dumps(line) + "\n" for line in known)
+    (corpus / "recorded" / f"{name}.openmp.jsonl").write_text(text)
+
+
+@pytest.fixture
+def two(grown: Lab) -> Lab:
+    """A lab with the problems scale, which can be made faster, and twice, which cannot."""
+    add_problem(grown, "twice")
+    return grown
+
+
+def trace_of(lab: Lab, problem: str) -> Path:
+    (found,) = [path for path in lab.traces() if read_header(path).problem == problem]
+    return found
+
+
+def test_each_gets_a_search_a_trace_and_a_line_in_the_table(two: Lab) -> None:
+    ended = two.run(*optimize(two, "scale", "twice", "--output", "best"))
+    assert ended.code == 0, ended
+    lines = [line.split() for line in ended.out.splitlines()]
+    assert lines[0][:4] == ["problem", "speedup", "95", "%"]
+    assert lines[1][:5] == ["scale", "12x", "10.8x", "to", "13.2x"]
+    assert lines[2][:3] == ["twice", "none", "-"]
+    assert Path("best/scale.cpp").read_text() == FASTER
+    assert Path("best/twice.cpp").read_text() == SERIAL
+    assert len(two.traces()) == 2
+    assert "scale  scale (openmp): mcgs, at most 5 calls" in ended.err
+    assert "twice  the graph is read without twice's own examples" in ended.err
+
+
+def optimize(lab: Lab, *words: str) -> list[str]:
+    """The command with the lab's verdicts."""
+    return ["optimize", *words, *WORDS, "--judge", lab.verdicts]
+
+
+def test_a_search_among_others_is_the_search_that_it_is_alone(two: Lab) -> None:
+    together = two.run(*optimize(two, "scale", "twice", "--json", "--runs", "together"))
+    for one in json.loads(together.out):
+        alone = two.run(*optimize(two, one["problem"], "--json", "--runs", "alone"))
+        same = json.loads(alone.out)
+        for summary in (same, one["summary"]):
+            del summary["active_seconds"]
+        assert one["summary"] == same
+        assert one["error"] is one["go_on"] is None
+        assert read_header(Path(one["trace"])).problem == one["problem"]
+        assert Path(one["code"]).read_text() == same["best_code"]
+
+
+def test_the_search_that_fails_leaves_the_others_alone(two: Lab) -> None:
+    add_problem(two, "silent", answers=False)
+    ended = two.run(*optimize(two, "nope", "silent", "scale"))
+    assert ended.code == 0
+    table = {line.split()[0]: line.split()[1] for line in ended.out.splitlines()}
+    assert table == {"problem": "speedup", "nope": "failed", "silent": "failed", "scale": "12x"}
+    assert "nope    problem nope: neither a folder nor in" in ended.err
+    assert "silent  no recorded answers for silent.openmp" in ended.err
+    assert [read_header(path).problem for path in two.traces()] == ["scale"]
+
+
+def test_none_improved_is_an_honest_negative_that_says_why(two: Lab) -> None:
+    add_problem(two, "thrice")
+    ended = two.run(*optimize(two, "twice", "thrice"))
+    assert ended.code == 1
+    assert ended.out.count(" none ") == 2
+    assert "thrice: nothing is left to try" in ended.err
+
+
+def test_if_all_fail_the_first_error_is_the_commands(two: Lab) -> None:
+    ended = two.run(*optimize(two, "nope", "neither"))
+    assert ended.code == 2
+    assert ended.err.splitlines()[-1].startswith("regraph: problem nope: neither a folder")
+
+
+def test_an_empty_graph_fails_them_all(lab: Lab) -> None:
+    add_problem(lab, "twice")
+    ended = lab.run(*optimize(lab, "scale", "twice"))
+    assert ended.code == 2
+    assert "run regraph ingest" in ended.err.splitlines()[-1]
+    assert lab.traces() == []
+
+
+def test_two_folders_with_problems_of_one_name_are_refused(two: Lab) -> None:
+    shutil.copytree(two.folder / "corpus/problems/scale", two.folder / "copy")
+    ended = two.run(*optimize(two, "scale", "./copy"))
+    assert (ended.code, two.traces()) == (2, [])
+    assert "scale and ./copy are both problem scale" in ended.err
+
+
+def test_a_bug_in_one_search_costs_the_others_nothing(two: Lab) -> None:
+    answer = ScriptedModel.complete
+
+    def stumble(model: ScriptedModel, prompt: Prompt) -> Reply:
+        if "twice" in prompt.key.model_dump_json():
+            raise ZeroDivisionError("a bug")
+        return answer(model, prompt)
+
+    two.patch.setattr(ScriptedModel, "complete", stumble)
+    ended = two.run(*optimize(two, "scale", "twice"))
+    assert ended.code == 0
+    assert "twice  unexpected ZeroDivisionError: a bug" in ended.err
+    assert "12x" in ended.out
+
+
+def test_a_model_lost_in_one_search_is_resumable_though_nothing_was_found(two: Lab) -> None:
+    answer = ScriptedModel.complete
+
+    def lose(model: ScriptedModel, prompt: Prompt) -> Reply:
+        if "scale" in prompt.key.model_dump_json():
+            raise ModelError("server gone")
+        return answer(model, prompt)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScriptedModel, "complete", lose)
+        ended = two.run(*optimize(two, "scale", "twice"))
+    assert ended.code == 4
+    last = ended.err.splitlines()[-1]
+    assert last.startswith("regraph: server gone; go on: regraph optimize scale --resume")
+    again = two.run(*shlex.split(last.partition("go on: ")[2])[1:])
+    assert again.code == 0
+
+
+def test_ctrl_c_ends_all_and_each_printed_command_goes_on(two: Lab) -> None:
+    running = two.begin(*optimize(two, "scale", "twice", "--output", "best"))
+    wait_for(two, b'"event":"record"', 2)
+    running.send_signal(signal.SIGINT)
+    out, said = running.communicate(timeout=60)
+    assert running.returncode == 4, said
+    assert out.count("stopped") == 2
+    assert "Traceback" not in said
+    commands = [shlex.split(line) for line in said.splitlines() if line.startswith("regraph opt")]
+    assert [words[2] for words in commands] == ["scale", "twice"]
+    ended = [two.run(*words[1:]) for words in commands]
+    assert [one.code for one in ended] == [0, 1]
+    assert Path("best/scale.cpp").read_text() == FASTER
+
+
+def test_answers_that_come_by_file_are_waited_for_together(two: Lab) -> None:
+    ended = two.run(*optimize(two, "scale", "twice", "--model", "batch:asked"))
+    assert ended.code == 5
+    assert "prompts pending in asked/pending.jsonl" in ended.err.splitlines()[-1]
+    asked = Path("asked/pending.jsonl").read_text()
+    commands = [line for line in ended.err.splitlines() if line.startswith("regraph optimize")]
+    assert [shlex.split(command)[2] for command in commands] == ["scale", "twice"]
+    again = two.run(*shlex.split(commands[0])[1:])
+    assert again.code == 5
+    assert Path("asked/pending.jsonl").read_text() == asked  # the same prompts wait
+
+
+def test_a_live_judge_serves_them_all(two: Lab) -> None:
+    ended = two.run("optimize", "scale", "twice", "--budget", "2", "--json")
+    assert ended.code in (0, 1)  # a busy machine may be sure of nothing
+    for one in json.loads(ended.out):
+        assert one["error"] is None
+        assert one["summary"]["judge"] == "live"
+        assert one["summary"]["cost"]["evaluations"] > 0
+
+
+def test_calls_of_all_searches_share_the_slots_of_a_live_model(two: Lab) -> None:
+    with FakeOllama(models={"tiny": FakeModel(context=65536)}, parallel=8) as server:
+        server.together = threading.Barrier(4)  # two of each search, or nothing is answered
+        two.patch.setenv("REGRAPH_OLLAMA_URL", server.url)
+        two.patch.setenv("REGRAPH_MODEL_MAX_TOKENS", "20")
+        words = ("--model", "ollama:tiny", "--parallel", "4", "--method", "standard")
+        ended = two.run("optimize", "scale", "twice", "--budget", "4", *words, "--json")
+    assert ended.code == 1, ended
+    assert len(server.chats) == 8
+    for one in json.loads(ended.out):
+        assert (one["summary"]["cost"]["calls"], one["summary"]["parallel"]) == (4, 2)
+        assert one["summary"]["outcomes"] == {"parse_failed": 4}
+
+
+def test_ctrl_c_ends_calls_of_a_live_model_and_a_live_judge_at_once(two: Lab) -> None:
+    with FakeOllama(models={"tiny": FakeModel(context=65536)}, parallel=8) as server:
+        server.faults = ["hang"] * 99
+        two.env.update(REGRAPH_OLLAMA_URL=server.url)
+        words = ("--model", "ollama:tiny", "--parallel", "4")
+        running = two.begin("optimize", "scale", "twice", *words)
+        deadline = time.monotonic() + 60
+        while server.working < 4 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        began = time.monotonic()
+        running.send_signal(signal.SIGINT)
+        out, said = running.communicate(timeout=60)
+    assert running.returncode == 4, said
+    assert time.monotonic() - began < 30  # a call may take ten minutes
+    assert out.count("stopped") == 2
+    assert len([line for line in said.splitlines() if line.startswith("regraph opt")]) == 2
+
+
+def test_a_process_that_was_killed_left_whole_traces(two: Lab) -> None:
+    running = two.begin(*optimize(two, "scale", "twice"), thinking=0.2)
+    wait_for(two, b'"event":"record"', 1)
+    running.send_signal(signal.SIGKILL)
+    running.communicate(timeout=60)
+    for problem, code in (("scale", 0), ("twice", 1)):
+        trace = trace_of(two, problem)
+        assert read(trace).lines
+        words = ("optimize", problem, "--resume", str(trace), "--judge", two.verdicts)
+        assert two.run(*words).code == code
+
+
+# Learning
+
+
+def live(lab: Lab) -> None:
+    """From here on the lab's answers and verdicts pass for those of a live model and judge."""
+    bench, answers = searches._recorded_bench, ScriptedModel.read
+    (lab.folder / "corpus" / "techniques.json").write_text("[]")
+
+    def read_answers(folder: Path, problem: str, target: Target) -> ScriptedModel:
+        model = answers(folder, problem, target)
+        model.name = "ollama:tiny@abc"
+        return model
+
+    lab.patch.setattr(searches, "_recorded_bench", lambda path: replace(bench(path), name="live"))
+    lab.patch.setattr(ScriptedModel, "read", read_answers)
+
+
+def known(lab: Lab) -> int:
+    return lab.store.stats().trajectories
+
+
+def test_what_a_search_found_is_learned_once_it_was_told(two: Lab) -> None:
+    live(two)
+    before = known(two)
+    ended = two.optimize("--learn", "--json")
+    assert ended.code == 0
+    assert json.loads(ended.out)["improved"]
+    assert "learned from runs/" in ended.err.splitlines()[-1]
+    assert known(two) > before
+
+
+def test_of_several_searches_each_is_learned(two: Lab) -> None:
+    live(two)
+    before = known(two)
+    ended = two.run(*optimize(two, "scale", "twice", "--learn"))
+    assert ended.code == 0
+    assert sum(line.startswith("learned from") for line in ended.err.splitlines()) == 2
+    assert known(two) > before + 1
+
+
+@pytest.mark.parametrize("words", [("scale",), ("scale", "twice")])
+def test_a_recorded_run_teaches_nothing_and_ends_as_it_would(
+    two: Lab, words: tuple[str, ...]
+) -> None:
+    before = known(two)
+    ended = two.run(*optimize(two, *words, "--learn"))
+    assert (ended.code, known(two)) == (0, before)
+    refused = [line for line in ended.err.splitlines() if "nothing was learned" in line]
+    assert len(refused) == len(words)
+    assert all("recorded answers never enter the graph" in line for line in refused)
+
+
+def test_a_store_lost_while_learning_costs_the_answer_nothing(two: Lab) -> None:
+    live(two)
+
+    def lose(*_: object, **__: object) -> None:
+        raise StoreError("graph store gone")
+
+    two.patch.setattr(learning, "learn_from", lose)
+    ended = two.optimize("--learn", "--output", "best.cpp")
+    assert ended.code == 0
+    (trace,) = two.traces()
+    (last,) = ended.err.splitlines()[-1:]
+    run = trace.relative_to(two.folder)
+    assert last == f"nothing was learned: graph store gone; later: regraph learn {run}"
+    assert Path("best.cpp").read_text() == FASTER
