@@ -49,6 +49,8 @@ class Stores(LoadScopeScheduling):
     """
 
     def _split_scope(self, nodeid: str) -> str:
+        if "neo4j_2026" in nodeid:
+            return "neo4j-2026"
         if "neo4j" in nodeid or nodeid.startswith("tests/browser/"):
             return "neo4j"
         if "[embedded" in nodeid or nodeid.startswith(STORES):

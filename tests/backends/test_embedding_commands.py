@@ -135,7 +135,7 @@ def test_a_model_that_fails_in_the_end_costs_embeddings_and_nothing_else(
 ) -> None:
     monkeypatch.setenv("REGRAPH_EMBEDDER", "ollama:tiny")
     monkeypatch.setenv("REGRAPH_OLLAMA_URL", fake.url)
-    fake.faults = ["", "500 no luck"]
+    fake.faults = ["", "404 no luck"]
     said = regraph("ingest", str(TRAJECTORIES[0]), code=3)
     assert "the graph has everything but some embeddings" in said
     assert said.count("\n") == 1
