@@ -24,9 +24,9 @@ from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.effects import Work
 from regraph_kg.search.parts import Iteration, Parts
-from regraph_kg.search.propose import Request
 from regraph_kg.search.reward import paper_reward
 from regraph_kg.search.select import paper_bound, policy
+from regraph_kg.search.walk import Walks
 
 
 @dataclass(slots=True)
@@ -57,13 +57,12 @@ class Paper:
     ) -> None:
         self._parts, self._settings = parts, settings
         self._counters = Counters() if counters is None else counters
-        self._attempts: dict[tuple[tuple[str, ...], str], int] = defaultdict(int)
-        self._closed: set[tuple[tuple[str, ...], str]] = set()
+        self._steps = Walks(parts)
 
     def iteration(self) -> Work[Iteration] | None:
         """Begin a walk, unless all that the start leads to is closed (see `Method`)."""
         start = start_id(self._parts.task.target)
-        return self._walk(start) if self._successors((), start) else None
+        return self._walk(start) if self._steps.successors((), start) else None
 
     def _walk(self, start: str) -> Work[Iteration]:
         """Selection, expansion and rollout from the serial code, a call at every step."""
@@ -71,7 +70,7 @@ class Paper:
         path: tuple[str, ...] = ()
         selected, steps = [start], list[StepRecord]()
         while len(steps) < self._settings.steps and self._parts.ledger.left > 0:
-            successors = self._successors(path, technique)
+            successors = self._steps.successors(path, technique)
             if not successors:
                 break
             unvisited = [one for one in successors if not self._counters.visits[one.id]]
@@ -79,8 +78,9 @@ class Paper:
                 chosen = self._roll(technique, successors if rolling else unvisited)
             else:
                 chosen = self._select(technique, successors)
-            step = yield from self._sample(path, technique, chosen, code)
+            step = yield from self._steps.sample(path, technique, chosen, code)
             steps.append(step)
+            self._counters.traversals[technique, chosen.id] += step.outcome is not None
             if step.outcome is not None and not rolling:
                 selected.append(chosen.id)
             if step.speedup is None or step.code is None:
@@ -96,14 +96,6 @@ class Paper:
         if reward is not None:
             self._counters.backpropagate(selected, reward)
         return Iteration(steps[0].path if steps else (), tuple(steps), reward)
-
-    def _successors(self, path: tuple[str, ...], technique: str) -> list[Technique]:
-        """Successors of `technique` that are not closed on `path`."""
-        return [
-            one.technique
-            for one in self._parts.neighbours(technique).successors
-            if (path, one.technique.id) not in self._closed
-        ]
 
     def _select(self, technique: str, successors: Sequence[Technique]) -> Technique:
         """The largest P-UCB; all of `successors` are visited."""
@@ -130,20 +122,3 @@ class Paper:
             self._settings.epsilon,
             self._parts.rng,
         )
-
-    def _sample(
-        self, path: tuple[str, ...], technique: str, chosen: Technique, code: str
-    ) -> Work[StepRecord]:
-        """Apply `chosen` to `code` once more; it is closed on `path` if there is no answer."""
-        here = (path, chosen.id)
-        attempt = self._attempts[here]
-        self._attempts[here] += 1
-        advice = self._parts.adviser(technique, chosen, code)
-        step = yield from self._parts.proposer.sample(
-            Request(path, chosen.id, attempt, code, advice)
-        )
-        if step.outcome is None:
-            self._closed.add(here)
-        else:
-            self._counters.traversals[technique, chosen.id] += 1
-        return step

@@ -11,17 +11,12 @@ a walk that bought nothing is no attempt, and a start with all closed ends the s
 choosing by what was measured (mcgs.py, paper.py).
 """
 
-from collections import defaultdict
-
 from regraph_kg.models.method import ReGraphTSettings
 from regraph_kg.models.run import StepRecord
-from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.models.technique import start_id
 from regraph_kg.search.effects import Work
 from regraph_kg.search.parts import Iteration, Parts
-from regraph_kg.search.propose import Request
-
-_Action = tuple[tuple[str, ...], str]
-"""A path and the technique that is applied at its end."""
+from regraph_kg.search.walk import Walks
 
 
 class ReGraphT:
@@ -30,13 +25,12 @@ class ReGraphT:
     def __init__(self, parts: Parts, settings: ReGraphTSettings) -> None:
         self._parts, self._settings = parts, settings
         self._walks = 0
-        self._taken: dict[_Action, int] = defaultdict(int)
-        self._closed: set[_Action] = set()
+        self._steps = Walks(parts)
 
     def iteration(self) -> Work[Iteration] | None:
         """Begin a walk, unless all were made or all that the start leads to is closed."""
         start = start_id(self._parts.task.target)
-        if self._walks == self._settings.attempts or not self._successors((), start):
+        if self._walks == self._settings.attempts or not self._steps.successors((), start):
             return None
         self._walks += 1
         return self._walk(start)
@@ -46,11 +40,11 @@ class ReGraphT:
         path: tuple[str, ...] = ()
         code, steps = self._parts.task.serial, list[StepRecord]()
         while len(steps) < self._settings.steps and self._parts.ledger.left > 0:
-            successors = self._successors(path, technique)
+            successors = self._steps.successors(path, technique)
             if not successors:
                 break
             chosen = self._parts.rng.choice(successors)
-            step = yield from self._sample(path, technique, chosen, code)
+            step = yield from self._steps.sample(path, technique, chosen, code)
             steps.append(step)
             if step.speedup is None or step.code is None:
                 break
@@ -62,26 +56,3 @@ class ReGraphT:
         if not paid:
             self._walks -= 1
         return Iteration(steps[0].path if steps else (), tuple(steps), max(paid, default=None))
-
-    def _successors(self, path: tuple[str, ...], technique: str) -> list[Technique]:
-        """Successors of `technique` that are not closed on `path`."""
-        return [
-            one.technique
-            for one in self._parts.neighbours(technique).successors
-            if (path, one.technique.id) not in self._closed
-        ]
-
-    def _sample(
-        self, path: tuple[str, ...], technique: str, chosen: Technique, code: str
-    ) -> Work[StepRecord]:
-        """Apply `chosen` to `code` once more; it is closed on `path` if there is no answer."""
-        here = (path, chosen.id)
-        attempt = self._taken[here]
-        self._taken[here] += 1
-        advice = self._parts.adviser(technique, chosen, code)
-        step = yield from self._parts.proposer.sample(
-            Request(path, chosen.id, attempt, code, advice)
-        )
-        if step.outcome is None:
-            self._closed.add(here)
-        return step
