@@ -68,10 +68,6 @@ class AppliedVerdict(Frozen):
     technique: str = ""
 
 
-class _Choice(Frozen):
-    choice: str
-
-
 def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     task: Task,
     key: PromptKey,
@@ -231,33 +227,6 @@ def render_subgoal(task: Task, key: PromptKey, *, code: str, seed: int = 0) -> P
     """The prompt that asks where `code` spends its time, and for one change there; no code."""
     parts = [fill("code", code=code.strip()), fill("subgoal_answer")]
     return _prompt(task, key, parts, seed=seed)
-
-
-def render_choice(
-    task: Task, key: PromptKey, *, code: str, options: Sequence[tuple[str, str]], seed: int = 0
-) -> Prompt:
-    """The prompt that asks which of `options` (name, description), at least one, comes next.
-
-    The answer is JSON by schema: `read_choice`.
-    """
-    names = [name for name, _ in options]
-    listed = "\n".join(f"- {name}: {description}" for name, description in options)
-    parts = [
-        fill("choice", options=listed),
-        fill("code", code=code.strip()),
-        fill("choice_answer"),
-    ]
-    schema = _schema({"choice": {"type": "string", "enum": names}})
-    return _prompt(task, key, parts, seed=seed, schema=schema)
-
-
-def read_choice(reply: Reply, options: Sequence[tuple[str, str]]) -> str | None:
-    """The name that the reply chose; None where it is cut, no such JSON or no such name."""
-    try:
-        chosen = _Choice.model_validate_json(reply.text).choice
-    except ValidationError:
-        return None
-    return chosen if reply.finish == "stop" and chosen in dict(options) else None
 
 
 def render_verdict(

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from regraph_kg.models.base import Frozen, Target
 from regraph_kg.models.evaluation import Outcome
 
-AskKind = Literal["code", "thought", "choice", "verdict"]
+AskKind = Literal["code", "thought", "verdict"]
 """What a search's prompt asks for; only "code" is a unit of the budget."""
 
 

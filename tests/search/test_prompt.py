@@ -29,10 +29,8 @@ from regraph_kg.search.prompt import (
     free_advice,
     prompts_id,
     rag_advice,
-    read_choice,
     read_verdict,
     render,
-    render_choice,
     render_rethink,
     render_thought,
     render_verdict,
@@ -89,7 +87,6 @@ def asks(task: Task) -> list[Prompt]:
         render(task, KEY, code="int b;", advice=cot_advice(), failure=FAILURE),
         render_thought(task, KEY, code="int a;", history="", failure=None),
         render_rethink(task, KEY, code="int a;", thought="Do it.", failure=FAILURE),
-        render_choice(task, KEY, code="int a;", options=[("x", "do x")]),
         render_verdict(task, KEY, technique="A", before="int a;", after="int b;", names=["B"]),
     ]
 
@@ -197,35 +194,8 @@ def test_a_thought_is_rewritten_in_view_of_what_went_wrong() -> None:
     )
 
 
-OPTIONS = [("direct", "write it"), ("retrieve", "look at examples")]
-
-
 def answered(text: str, finish: str = "stop") -> Reply:
     return Reply.model_validate({"text": text, "finish": finish})
-
-
-def test_a_choice_is_one_of_the_options_by_schema() -> None:
-    prompt = render_choice(TASK, KEY, code="int now;", options=OPTIONS)
-    assert stands_in_order(prompt.user, ["direct: write it", "retrieve", "int now;", '"choice"'])
-    schema = json.loads(json.dumps(prompt.answer_schema))
-    assert schema["properties"]["choice"]["enum"] == ["direct", "retrieve"]
-    assert schema["required"] == ["choice"]
-    assert read_choice(answered('{"choice": "retrieve"}'), OPTIONS) == "retrieve"
-
-
-@pytest.mark.parametrize(
-    ("text", "finish"),
-    [
-        ('{"choice": "sleep"}', "stop"),
-        ('{"choice": "direct"}', "length"),
-        ('{"choice": 1}', "stop"),
-        ('{"choice": "direct", "why": ""}', "stop"),
-        ("direct", "stop"),
-        ("", "stop"),
-    ],
-)
-def test_what_is_no_choice_is_none(text: str, finish: str) -> None:
-    assert read_choice(answered(text, finish), OPTIONS) is None
 
 
 def test_a_verdict_names_what_was_done_by_schema() -> None:
@@ -257,8 +227,8 @@ def test_what_is_no_verdict_is_none(text: str, finish: str) -> None:
 # --- the texts ---
 
 
-def golden_prompts() -> dict[str, Prompt]:
-    """A full prompt for code, and one for a choice, from the corpus."""
+def golden_prompt() -> Prompt:
+    """A full prompt for code, from the corpus."""
     found = {one["id"]: one for one in json.loads((ROOT / "corpus/techniques.json").read_text())}
     tiling = Technique.model_validate(found["openmp/cache-tiling"])
     lines = (ROOT / "corpus/trajectories/matmul.openmp.jsonl").read_text().splitlines()
@@ -273,7 +243,7 @@ def golden_prompts() -> dict[str, Prompt]:
     failing = known("size 65: index 64: expected 2, got 0", codes[1].replace("p < k;", "p < n;"))
     advice = Adviser(lambda *asked: (shown,), lambda *asked: (failing,), Prompting())
     measured = [(serial, 1.0), (codes[0], 3.0), (codes[1], 5.0), (codes[2], 8.0)]
-    code = render(
+    return render(
         TASK,
         KEY,
         code=codes[1],
@@ -281,14 +251,12 @@ def golden_prompts() -> dict[str, Prompt]:
         variants=choose_variants(measured, codes[1], 2),
         failure=Failure(Outcome.COMPILE_FAILED, "line 3: 'BS' was not declared", codes[0]),
     )
-    return {"code": code, "choice": render_choice(TASK, KEY, code=codes[0], options=OPTIONS)}
 
 
-@pytest.mark.parametrize("name", ["code", "choice"])
-def test_a_full_prompt_reads_as_it_did(name: str, request: pytest.FixtureRequest) -> None:
-    prompt = golden_prompts()[name]
+def test_a_full_prompt_reads_as_it_did(request: pytest.FixtureRequest) -> None:
+    prompt = golden_prompt()
     text = f"{prompt.system}\n\n--- user ---\n\n{prompt.user}\n"
-    path = ROOT / f"tests/golden/prompt-{name}.txt"
+    path = ROOT / "tests/golden/prompt-code.txt"
     if request.config.getoption("--write-golden"):
         path.write_text(text)
     assert text == path.read_text()
