@@ -19,8 +19,9 @@ from regraph_kg.models.technique import start_id
 from regraph_kg.search.propose import parse
 from tests.requirement import require
 
-from .corpus import CORPUS, RECORDED, answers, graph, paths, vocabulary
+from .corpus import CORPUS, PROBLEMS, RECORDED, answers, graph, paths, vocabulary
 
+TARGETS: tuple[Target, ...] = ("cuda", "openmp")
 DEPTH = 3
 SAMPLE = 4
 """Answers judged of each file and kind; their shapes are tiny."""
@@ -37,14 +38,8 @@ def codes(recorded: str) -> tuple[RecordedAnswer, ...]:
     return tuple(answer for answer in answers(recorded) if answer.ask == "code")
 
 
-def test_there_are_recorded_answers_for_every_openmp_problem_and_one_cuda_problem() -> None:
-    assert RECORDED == (
-        "histogram.openmp",
-        "matmul.cuda",
-        "matmul.openmp",
-        "reduction.openmp",
-        "stencil.openmp",
-    )
+def test_there_are_recorded_answers_for_every_problem_and_target() -> None:
+    assert set(RECORDED) == {f"{name}.{target}" for name in PROBLEMS for target in TARGETS}
 
 
 @pytest.mark.parametrize("recorded", RECORDED)
