@@ -235,6 +235,7 @@ def _course(summary: RunSummary) -> dict[str, str]:
         for what, count in sorted(summary.applied.items())
         if what in _DID and count
     ]
+    known = f" ({summary.relabelled} relabelled)" if summary.relabelled else ""
     others = limits(told).partition(", ")[2]
     return {
         "calls": calls,
@@ -243,7 +244,7 @@ def _course(summary: RunSummary) -> dict[str, str]:
             filter(None, [others, f"{summary.parallel} at once" if summary.parallel > 1 else ""])
         ),
         "samples": counts(summary.outcomes),
-        "strayed": f"of the right ones {' and '.join(strayed)}" if strayed else "",
+        "strayed": f"of the right ones {' and '.join(strayed)}{known}" if strayed else "",
     }
 
 

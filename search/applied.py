@@ -2,13 +2,14 @@
 
 Markers (markers.toml) are what a technique leaves in the code where it leaves anything that can be
 told from other changes; many leave nothing of the kind, and are taken at their word. Not here: the
-verdict of a model (prompt.py, `render_verdict`), and what a wrong code did.
+verdict of a model (propose.py asks for it), and what a wrong code did.
 """
 
 import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -54,6 +55,23 @@ class Markers(Frozen):
     def told(self, before: str, after: str) -> bool:
         """Whether a telltale stands in `after` that did not stand in `before`, both normalized."""
         return any(_found(one, after) and not _found(one, before) for one in self.telltale)
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What a step did; `technique` is the id of what an "other" one applied, None: not known."""
+
+    applied: Applied
+    technique: str | None = None
+
+
+def deed(technique: str, before: str, after: str, others: Sequence[str]) -> Deed:
+    """What the step from `before` to `after`, asked to apply `technique`, did by its markers.
+
+    `others` are the ids of what it may have applied instead.
+    """
+    found = applied(technique, before, after)
+    return Deed(found, technique_of(before, after, others) if found == "other" else None)
 
 
 def applied(technique: str, before: str, after: str) -> Applied:

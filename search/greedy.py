@@ -6,9 +6,10 @@ method.md 3.2. A try is a sample, failed ones and those under way too; m of them
 a state without open successors or at depth D_max is closed, and the next best one is extended.
 Equals: the state found first; the successor that the neighbourhood lists first.
 
-Nothing of a run is learned but which code is fastest: q0 is the graph's, the order stays. A
-successor that a recorded model has no answer for is closed. Not here: exploring on purpose (mcgs.py
-does by counts, thompson.py by drawing).
+Nothing of a run is learned but which code is fastest: q0 is the graph's, the order stays. A step
+that is known to have applied another technique is a try of the one it was asked for, and its state
+is one of the other. A successor that a recorded model has no answer for is closed. Not here:
+exploring on purpose (mcgs.py does by counts, thompson.py by drawing).
 """
 
 import math
@@ -18,7 +19,6 @@ from regraph_kg.models.method import GreedySettings
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.effects import Work
 from regraph_kg.search.parts import Iteration, Parts
-from regraph_kg.search.propose import Request
 from regraph_kg.search.select import prior
 
 
@@ -69,16 +69,16 @@ class Greedy:
         return self._extend(state, choice, choice.tries - 1)
 
     def _extend(self, state: _State, choice: _Choice, attempt: int) -> Work[Iteration]:
-        advice = self._parts.adviser(state.technique, choice.technique, state.code)
-        step = yield from self._parts.proposer.sample(
-            Request(state.path, choice.technique.id, attempt, state.code, advice),
-            repairs=self._settings.repairs,
+        request = self._parts.request(
+            state.technique, state.path, choice.technique, attempt, state.code
         )
+        step = yield from self._parts.proposer.sample(request, repairs=self._settings.repairs)
         if step.outcome is None:
             choice.answered = False
             return Iteration(step.path, (step,), None)
         if step.speedup is not None and step.code is not None:
-            self._grow(choice.technique.id, step.path, step.code, math.log(step.speedup))
+            technique = step.did or choice.technique.id
+            self._grow(technique, step.path, step.code, math.log(step.speedup))
         return Iteration(step.path, (step,), step.speedup or 0.0)
 
     def _grow(self, technique: str, path: tuple[str, ...], code: str, level: float) -> None:

@@ -7,9 +7,11 @@ counts once in the statistics, whatever it was that came after it.
 
 What would make the graph untrue stays out (docs/learning.md): runs of a recorded model or judge,
 runs that read their own problem's examples, runs that have not ended (their leaves may still grow,
-and would come a second time), steps that did something else than they were asked for, and what the
-final measurement disproved. Not covered: methods that walk no graph name no technique, and teach
-nothing; what was tried under a path that no verified leaf has; who merges it (ingest/pipeline.py).
+and would come a second time), steps that did nothing, or something else without a name, and what
+the final measurement disproved. A step that is known to have applied another technique than it was
+asked for is told as a step of that one. Not covered: methods that walk no graph name no technique,
+and teach nothing; what was tried under a path that no verified leaf has; who merges it
+(ingest/pipeline.py).
 """
 
 import re
@@ -34,6 +36,7 @@ ENDS = ("final", "stop")
 was faster than the serial code."""
 
 _BLOCK = re.compile(r"^ {0,3}```[^\n`]*\n(.*?)^ {0,3}```[ \t]*$", re.MULTILINE | re.DOTALL)
+_ANY: TypeAdapter[object] = TypeAdapter(object)
 _RECORD = TypeAdapter(SimulationRecord)
 _REPORT = TypeAdapter(EvalReport)
 _REPLY = TypeAdapter(Reply)
@@ -47,7 +50,7 @@ class Run:
     """A trace, read as what it says of techniques."""
 
     id: str
-    """The same wherever its file lies and whatever it is called."""
+    """The same wherever its file lies, whatever it is called, and whatever fields came later."""
     header: RunHeader
     records: tuple[SimulationRecord, ...]
     reports: Mapping[str, EvalReport]
@@ -97,7 +100,7 @@ def read_run(path: Path) -> Run:
     records = tuple(_RECORD.validate_python(line.value) for line in lines if line.event == "record")
     about = f"{header.created} {header.problem} {header.method} {header.seed}"
     return Run(
-        id=f"{about} {code_hash(header.model_dump_json())[7:19]}",
+        id=f"{about} {code_hash(_ANY.dump_json(lines[0].value).decode())[7:19]}",
         header=header,
         records=records,
         reports=_reports(lines, "report"),
@@ -194,7 +197,7 @@ class _Tree:
     def _unfit(self, step: StepRecord) -> str | None:
         if step.technique is None:
             return "names no technique"
-        if step.applied != "asked":
+        if step.applied != "asked" and step.did is None:
             return f"did something else than asked ({step.applied})"
         if step.path[:-1] not in self.nodes and len(step.path) > 1:
             return "stands on a step that was left out"
@@ -251,17 +254,21 @@ def _source(run: Run) -> Source:
 def _step(tree: _Tree, place: Place, *, measured: bool) -> Step:
     node, before = tree.nodes[place], tree.nodes.get(place[:-1])
     code = node.step.code or ""
-    found = _measurement(tree.run, node, before, first=len(place) == 1) if measured else None
+    found = _measurement(tree, node, before, first=len(place) == 1) if measured else None
+    technique = node.step.did or node.step.technique
     return Step(
-        label=_label(node.step.technique),
-        technique=node.step.technique,
-        reasoning=tree.run.reasonings.get(code_hash(code), ""),
+        label=_label(technique),
+        technique=technique,
+        # what was said beside the code speaks of what was asked for
+        reasoning="" if node.step.did else tree.run.reasonings.get(code_hash(code), ""),
         code=code,
         measurements=() if found is None else (found,),
     )
 
 
-def _measurement(run: Run, node: Node, before: Node | None, *, first: bool) -> Measurement | None:
+def _measurement(
+    tree: _Tree, node: Node, before: Node | None, *, first: bool
+) -> Measurement | None:
     """How a step came out; None where it was timed badly: our machine's fault, no one's failure.
 
     The time before the step is taken as the serial code's in the same session over the speedup
@@ -278,7 +285,7 @@ def _measurement(run: Run, node: Node, before: Node | None, *, first: bool) -> M
         device=report.device,
         toolchain=report.toolchain,
         evaluator=report.evaluator,
-        run=_try(run, node.step.path),
+        run=_try(tree, node.step.path),
         outcome=Outcome.PASSED,
         metric=report.metric,
         seconds=report.timing.median if report.timing else None,
@@ -304,13 +311,17 @@ def _failures(tree: _Tree, places: Sequence[Place]) -> Iterator[FailedStep]:
             )
 
 
-def _try(run: Run, place: Place) -> str:
+def _try(tree: _Tree, place: Place) -> str:
     """Name of a measurement: its run, and which samples led there unless all were the first.
 
-    So two samples that came to the same code are two tries, also where all before them is equal.
+    So two samples that came to the same code are two tries, also where all before them is equal. A
+    step that did something else has its whole element there: the other one may have been taken too.
     """
-    samples = [element.partition("#")[2] or "0" for element in place]
-    return run.id if set(samples) == {"0"} else f"{run.id} {'.'.join(samples)}"
+    samples = []
+    for length, element in enumerate(place, start=1):
+        strayed = tree.nodes[place[:length]].step.did is not None
+        samples.append(element if strayed else element.partition("#")[2] or "0")
+    return tree.run.id if set(samples) == {"0"} else f"{tree.run.id} {'.'.join(samples)}"
 
 
 def _label(technique: str | None) -> str:

@@ -35,6 +35,11 @@ class Ledger:
         """Calls that may still be asked for; those under way are taken off."""
         return 0 if self.stopped else self.limits.calls - self.spent.calls - self._under_way
 
+    @property
+    def may_think(self) -> bool:
+        """Whether a thought that no call follows may be asked for: it takes tokens and time."""
+        return self.stopped not in ("seconds", "tokens")
+
     def begin_call(self) -> None:
         """A call is under way."""
         self._under_way += 1

@@ -2,8 +2,9 @@
 
 Statistics live on graph edge and path, code lives on the path. What 3.2 leaves open is decided so:
 an edge met twice on a way learns the gain of its last occurrence, the one nearest to what was
-bought; a rollout's n is the edge's; a step that did something else than the technique it was asked
-for teaches its path, and no edge. What is under way (o) spreads the iterations, and teaches nothing
+bought; a rollout's n is the edge's. A step that did something else than the technique it was asked
+for teaches its path, and the edge of what it did where that is known, else none; its state goes on
+with that technique's successors. What is under way (o) spreads the iterations, and teaches nothing
 before it has ended.
 """
 
@@ -17,7 +18,6 @@ from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.effects import Work
 from regraph_kg.search.parts import Iteration, Parts
-from regraph_kg.search.propose import Request
 from regraph_kg.search.reward import gains
 from regraph_kg.search.select import Step, prior, rollout_action, select
 from regraph_kg.search.state import Action, Edge, State, Tree
@@ -82,15 +82,16 @@ def learn(
 
 
 def backpropagate(way: Sequence[Step], found: Sequence[float]) -> None:
-    """Every (p_i, a_i) of `way` learns its gain, every graph edge its last one, once."""
+    """Every (p_i, a_i) of `way` learns its gain, every graph edge taken its last one, once."""
     last: dict[Edge, float] = {}
     for step, gain in zip(way, found, strict=True):
         step.state.n += 1
         step.action.n += 1
         step.action.total += gain
         step.action.best = max(step.action.best, gain)
-        if step.child is None or step.child.as_asked:
-            last[step.action.edge] = gain
+        edge = step.action.edge if step.child is None else step.child.edge
+        if edge is not None:
+            last[edge] = gain
     for edge, gain in last.items():
         edge.n += 1
         edge.total += gain
@@ -119,8 +120,9 @@ class _Growth:
     def sample(self, step: Step, attempt: int) -> Work[StepRecord]:
         """Take sample `attempt` of `step`: propose, evaluate, and grow the state it leads to."""
         state, action = step.state, step.action
-        advice = self._parts.adviser(state.technique, action.technique, state.code)
-        request = Request(state.path, action.technique.id, attempt, state.code, advice)
+        request = self._parts.request(
+            state.technique, state.path, action.technique, attempt, state.code
+        )
         record = yield from self._parts.proposer.sample(request, repairs=self._settings.repairs)
         if record.outcome is None:
             action.answered = False
@@ -133,13 +135,15 @@ class _Growth:
     def _child(self, state: State, action: Action, record: StepRecord) -> State | None:
         if record.speedup is None or record.code is None:
             return None
+        did = record.did or action.technique.id
+        known = record.applied == "asked" or record.did is not None
         child = State(
-            technique=action.technique.id,
+            technique=did,
             path=record.path,
             code=record.code,
             log_speedup=math.log(record.speedup),
             parent=state,
-            as_asked=record.applied == "asked",
+            edge=self._tree.edges[state.technique, did] if known else None,
         )
         if len(child.path) < self._settings.depth:
             self._open(child)

@@ -13,6 +13,8 @@ selected path too, is a call for a new sample. Added, because the text does not 
 - A successor for which a recorded model has no answer is closed on its path; a start with all
   successors closed ends the search.
 - Several iterations under way know nothing of each other: the paper has no virtual loss.
+- A step counts as what it was asked for, whatever it did: the paper checks nothing. If another
+  technique were credited, one that the model never applies would be expanded for ever.
 """
 
 from collections import defaultdict

@@ -8,10 +8,11 @@ from typing import Protocol
 from regraph_kg.models.graph import Example, Neighbourhood
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
+from regraph_kg.models.technique import Technique
 from regraph_kg.search.effects import Work
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompt import Adviser
-from regraph_kg.search.propose import Proposer
+from regraph_kg.search.propose import Proposer, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,18 @@ class Parts:
     prompting: Prompting
     nearest: Callable[[str], tuple[Example, ...]]
     """Code -> the examples nearest to it, whatever their transition; none without embeddings."""
+
+    def request(
+        self, source: str, path: tuple[str, ...], technique: Technique, attempt: int, code: str
+    ) -> Request:
+        """What asks to apply `technique`, a successor of `source`, to `code` at the end of `path`.
+
+        The other successors are what it may do instead.
+        """
+        successors = self.neighbours(source).successors
+        others = tuple(one.technique for one in successors if one.technique.id != technique.id)
+        advice = self.adviser(source, technique, code)
+        return Request(path, technique, attempt, code, advice, others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,8 +229,15 @@ def render_subgoal(task: Task, key: PromptKey, *, code: str, seed: int = 0) -> P
     return _prompt(task, key, parts, seed=seed)
 
 
-def render_verdict(
-    task: Task, key: PromptKey, *, technique: str, before: str, after: str, names: Sequence[str]
+def render_verdict(  # noqa: PLR0913 (a prompt's parts)
+    task: Task,
+    key: PromptKey,
+    *,
+    technique: str,
+    before: str,
+    after: str,
+    names: Sequence[str],
+    seed: int = 0,
 ) -> Prompt:
     """The prompt that asks whether the step from `before` to `after` applied `technique` (a name).
 
@@ -238,7 +245,7 @@ def render_verdict(
     `read_verdict`.
     """
     parts = [
-        fill("names", names="; ".join(names)),
+        *([fill("names", names="; ".join(names))] if names else []),
         fill("verdict", technique=technique, diff="\n".join(diff_lines(before, after))),
         fill("verdict_answer"),
     ]
@@ -248,16 +255,20 @@ def render_verdict(
             "technique": {"type": "string", "enum": ["", *names]},
         }
     )
-    return _prompt(task, key, parts, schema=schema)
+    return _prompt(task, key, parts, seed=seed, schema=schema)
 
 
 def read_verdict(reply: Reply, names: Sequence[str]) -> AppliedVerdict | None:
-    """What the reply says; None where it is cut, no such JSON, or names something else."""
+    """What the reply says; None where it is cut, no such JSON, or names something else.
+
+    A name is of what was done instead: beside "asked" or "nothing" it contradicts, and is none.
+    """
     try:
         verdict = AppliedVerdict.model_validate_json(reply.text)
     except ValidationError:
         return None
-    return verdict if reply.finish == "stop" and verdict.technique in ("", *names) else None
+    known = ("", *names) if verdict.applied == "other" else ("",)
+    return verdict if reply.finish == "stop" and verdict.technique in known else None
 
 
 def prompts_id() -> str:

@@ -1,4 +1,9 @@
-"""One sample: ask the model, find the code in its answer, judge it, mend it, pay for it."""
+"""One sample: ask the model, find the code in its answer, judge it, mend it, pay for it.
+
+And of a right one, say what it did: by its markers (applied.py), or by the model's verdict. Markers
+that say "other" or "nothing" are certain; the model may name the other. Of "asked", which is
+no proof, the model has the last word. Not here: what a search learns from it.
+"""
 
 import hashlib
 import re
@@ -8,12 +13,19 @@ from dataclasses import dataclass
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import AskKind, Prompt, PromptKey, Reply
-from regraph_kg.models.run import Applied, Cost, StepRecord, Task
-from regraph_kg.search.applied import applied
+from regraph_kg.models.run import Cost, StepRecord, Task
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.applied import Deed, deed
 from regraph_kg.search.effects import Work, asked, judged
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.normal import normalized
-from regraph_kg.search.prompt import Failure, choose_variants, render
+from regraph_kg.search.prompt import (
+    Failure,
+    choose_variants,
+    read_verdict,
+    render,
+    render_verdict,
+)
 from regraph_kg.search.reward import speedup
 from regraph_kg.search.state import element
 
@@ -34,14 +46,20 @@ class Request:
     """What a sample is asked for: a new version of `code` along `advice`.
 
     `path` are the elements entered so far, without the step asked for; `technique` is that step,
-    None for a method that walks no graph.
+    None for a method that walks no graph; `others` are the steps that might have been asked for.
     """
 
     path: tuple[str, ...]
-    technique: str | None
+    technique: Technique | None
     attempt: int
     code: str
     advice: str
+    others: tuple[Technique, ...] = ()
+
+    @property
+    def way(self) -> tuple[str, ...]:
+        """The path of a prompt's key: `path`, and the step asked for."""
+        return self.path if self.technique is None else (*self.path, self.technique.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +134,8 @@ class Proposer:
             cost += judging
             if verdict.speedup is not None:
                 break
-        return self._step(request, verdict, cost)
+        did = yield from self._deed(request, verdict, cost.calls - 1)
+        return _step(request, verdict, cost, did)
 
     def think(self, prompt: Prompt) -> Work[Reply | None]:
         """A call that is to yield no code: in the ledger, but no unit of the budget.
@@ -149,8 +168,7 @@ class Proposer:
 
     def _ask(self, request: Request, repair: int, failed: Failure | None) -> Work[Reply | None]:
         """The answer to a request for code; None: the recorded model has none."""
-        path = request.path if request.technique is None else (*request.path, request.technique)
-        key = self.key("code", path=path, attempt=request.attempt, repair=repair)
+        key = self.key("code", path=request.way, attempt=request.attempt, repair=repair)
         prompt = render(
             self._task,
             key,
@@ -196,28 +214,58 @@ class Proposer:
             best = self._best_seconds or report.timing.median
             self._best_seconds = min(best, report.timing.median)
 
-    def _step(self, request: Request, verdict: Verdict | None, cost: Cost) -> StepRecord:
-        technique = request.technique
-        here = () if technique is None else (element(technique, request.attempt),)
-        return StepRecord(
-            path=(*request.path, *here),
-            technique=technique,
-            sample=request.attempt,
-            outcome=None if verdict is None else verdict.outcome,
-            speedup=None if verdict is None else verdict.speedup,
-            gain=None,
-            cost=cost,
-            code=None if verdict is None else verdict.code,
-            diagnosis="" if verdict is None else verdict.diagnosis,
-            applied=_applied(request, verdict),
+    def _deed(self, request: Request, verdict: Verdict | None, repair: int) -> Work[Deed]:
+        """What a right answer did; what a wrong one was about to do is nobody's business."""
+        if request.technique is None or verdict is None or verdict.speedup is None:
+            return Deed("asked")
+        code, others = verdict.code or "", [one.id for one in request.others]
+        found = deed(request.technique.id, request.code, code, others)
+        if self._prompting.verdict == "markers" or not self._ledger.may_think:
+            return found
+        unnamed = found == Deed("other") and bool(others)
+        if found.applied != "asked" and not unnamed:
+            return found
+        said = yield from self._said(request, request.technique, code, repair)
+        if said is None:
+            return found
+        return Deed("other", said.technique) if unnamed else said
+
+    def _said(
+        self, request: Request, technique: Technique, code: str, repair: int
+    ) -> Work[Deed | None]:
+        """What the model says that the step to `code` did; None where that cannot be read."""
+        ids = {one.name: one.id for one in request.others}
+        key = self.key("verdict", path=request.way, attempt=request.attempt, repair=repair)
+        prompt = render_verdict(
+            self._task,
+            key,
+            technique=technique.name,
+            before=request.code,
+            after=code,
+            names=[*ids],
+            seed=self.seed(key),
         )
+        reply = yield from self.think(prompt)
+        said = None if reply is None else read_verdict(reply, [*ids])
+        return None if said is None else Deed(said.applied, ids.get(said.technique))
 
 
-def _applied(request: Request, verdict: Verdict | None) -> Applied:
-    """What a right answer did; what a wrong one was about to do is nobody's business."""
-    if request.technique is None or verdict is None or verdict.speedup is None:
-        return "asked"
-    return applied(request.technique, request.code, verdict.code or "")
+def _step(request: Request, verdict: Verdict | None, cost: Cost, did: Deed) -> StepRecord:
+    technique = request.technique
+    here = () if technique is None else (element(technique.id, request.attempt),)
+    return StepRecord(
+        path=(*request.path, *here),
+        technique=None if technique is None else technique.id,
+        sample=request.attempt,
+        outcome=None if verdict is None else verdict.outcome,
+        speedup=None if verdict is None else verdict.speedup,
+        gain=None,
+        cost=cost,
+        code=None if verdict is None else verdict.code,
+        diagnosis="" if verdict is None else verdict.diagnosis,
+        applied=did.applied,
+        did=did.technique,
+    )
 
 
 def _price(reply: Reply, unit: Cost) -> Cost:

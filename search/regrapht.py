@@ -3,7 +3,8 @@
 A walk begins at the serial code and takes a successor at random, each as likely as the others; the
 model applies it with the edge's examples. It ends with the first failure, at the cap of L steps, or
 where no successor is; then the next walk begins, until the budget is spent. `attempts` ends the
-search after so many walks: the paper's "at most 5 attempts" is a row of its own.
+search after so many walks: the paper's "at most 5 attempts" is a row of its own. Where a step is
+known to have applied another technique than it was asked for, the walk goes on from that one.
 
 Nothing is learned and nothing is cached: every step is a call for a new sample, on a known path,
 too. Added, because recorded models have holes: what they have no answer for is closed on its path,
@@ -48,7 +49,7 @@ class ReGraphT:
             steps.append(step)
             if step.speedup is None or step.code is None:
                 break
-            technique, path, code = chosen.id, step.path, step.code
+            technique, path, code = step.did or chosen.id, step.path, step.code
         return self._ended(steps)
 
     def _ended(self, steps: list[StepRecord]) -> Iteration:

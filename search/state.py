@@ -62,7 +62,10 @@ class Action:
 
 @dataclass(slots=True, eq=False)
 class State:
-    """Verified code at the end of a path; `log_speedup` is x(p), 0 at the start."""
+    """Verified code at the end of a path; `log_speedup` is x(p), 0 at the start.
+
+    `technique` is what the last step did, as far as is known; `path` is what was asked for.
+    """
 
     technique: str
     path: tuple[str, ...]
@@ -72,8 +75,9 @@ class State:
     """In the neighbourhood's order, which breaks ties."""
     parent: "State | None" = None
     n: int = 0
-    as_asked: bool = True
-    """Whether the step here did what it was asked to."""
+    edge: Edge | None = None
+    """What the step here teaches: the edge it took, which need not be the one it was asked to take;
+    None at the start, and where the step is known to have taken no edge that has a name."""
     open: bool = False
     """Something may be begun here or below now: what is under way may open a state again."""
 

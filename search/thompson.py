@@ -16,10 +16,11 @@ a log unit squared; both are provisional. The draws of two pairs with one edge a
 gain is nearly, not quite, the same variable in all states.
 
 A gain is of its own step, clipped as in 3.2, and f where the step failed: what lies below a state
-teaches the edges below. A step that did something else than the technique it was asked for teaches
-no edge, as in mcgs.py. A step under way counts among its action's samples, and teaches nothing; the
-draws alone spread what is under way at once. Not here: buying the sample (propose.py), the prior
-(select.py).
+teaches the edges below. A step that did something else than it was asked for teaches the edge of
+what it did, where that is known, else none, and its state is one of that technique, as in mcgs.py;
+it is a sample of the pair that was asked for. A step under way counts among its action's samples,
+and teaches nothing; the draws alone spread what is under way at once. Not here: buying the sample
+(propose.py), the prior (select.py).
 """
 
 import math
@@ -31,7 +32,6 @@ from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.effects import Work
 from regraph_kg.search.parts import Iteration, Parts
-from regraph_kg.search.propose import Request
 from regraph_kg.search.select import prior
 
 SHAPE = 2.0
@@ -134,13 +134,7 @@ class Thompson:
     def _take(self, pair: _Pair, attempt: int) -> Work[Iteration]:
         state = pair.state
         step = yield from self._parts.proposer.sample(
-            Request(
-                path=state.path,
-                technique=pair.technique.id,
-                attempt=attempt,
-                code=state.code,
-                advice=self._parts.adviser(state.technique, pair.technique, state.code),
-            ),
+            self._parts.request(state.technique, state.path, pair.technique, attempt, state.code),
             repairs=self._settings.repairs,
         )
         if step.outcome is None:  # unrecorded: no further sample of this pair either
@@ -151,15 +145,16 @@ class Thompson:
         return Iteration(step.path, (step.model_copy(update={"gain": gain}),), gain)
 
     def _learn(self, pair: _Pair, step: StepRecord) -> float:
-        """The step's gain, learned by its edge; grows the state that it led to."""
+        """The step's gain, learned by the edge it took; grows the state that it led to."""
+        did = step.did or pair.technique.id
         if step.speedup is None or step.code is None:
             gain = self._settings.failure_gain
         else:
             level = math.log(step.speedup)
             gain = min(max(level - pair.state.level, GAIN_LOW), GAIN_HIGH)
-            self._grow(_State(pair.technique.id, step.path, step.code, level))
-        if step.applied == "asked":
-            pair.belief.learn(gain)
+            self._grow(_State(did, step.path, step.code, level))
+        if step.applied == "asked" or step.did is not None:
+            self.beliefs[pair.state.technique, did].learn(gain)
         return gain
 
     def _grow(self, state: _State) -> None:

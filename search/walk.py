@@ -9,7 +9,6 @@ from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.effects import Work
 from regraph_kg.search.parts import Parts
-from regraph_kg.search.propose import Request
 
 _Action = tuple[tuple[str, ...], str]
 """A path and the technique that is applied at its end."""
@@ -38,10 +37,8 @@ class Walks:
         here = (path, chosen.id)
         attempt = self._taken[here]
         self._taken[here] += 1
-        advice = self._parts.adviser(technique, chosen, code)
-        step = yield from self._parts.proposer.sample(
-            Request(path, chosen.id, attempt, code, advice)
-        )
+        request = self._parts.request(technique, path, chosen, attempt, code)
+        step = yield from self._parts.proposer.sample(request)
         if step.outcome is None:
             self._closed.add(here)
         return step

@@ -20,6 +20,7 @@ from regraph_kg.models.method import (
     Retrieval,
     SearchSettings,
     Shown,
+    Told,
 )
 from regraph_kg.models.run import FinalGrade, SearchChoice
 
@@ -60,6 +61,7 @@ class Options:
     retrieval: Retrieval | None
     show: Shown | None
     contrast: int | None
+    verdict: Told | None
     fast: bool
     final: FinalGrade | None
     seed: int | None
@@ -98,7 +100,7 @@ def choose(options: Options, model: str) -> SearchChoice:
     typed = _given(options, "target", "parallel", "final", "seed", "include_own")
     calls = {} if options.budget is None else {"calls": options.budget}
     limits = calls | _given(options, "seconds", "evaluations", "tokens")
-    prompting = _given(options, "examples", "retrieval", "show", "contrast")
+    prompting = _given(options, "examples", "retrieval", "show", "contrast", "verdict")
     choice = replace(
         usual,
         **typed,

@@ -18,7 +18,7 @@ import typer
 from regraph_kg.cli.choice import Options, shares
 from regraph_kg.cli.running import require_graph
 from regraph_kg.errors import RegraphError
-from regraph_kg.models.method import Method
+from regraph_kg.models.method import WALKS, Method
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import SearchChoice
 
@@ -31,7 +31,8 @@ BYTES_PER_TOKEN = 3
 """Of prompts; code has a few more, so that the estimate is on the high side."""
 FINALISTS = 3
 THINKING: frozenset[Method] = frozenset({"mcts-rag", "rethink-mcts"})
-"""Methods that ask for thoughts, too: one before an answer at most."""
+"""Methods that ask for thoughts, too: one before an answer at most. (A verdict of the model is one,
+after an answer at most.)"""
 _AT_ONCE = 8
 """Iterations that are begun to see prompts."""
 _TRACES = 20
@@ -94,7 +95,10 @@ def estimate(settings: "Settings", runs: Path, choice: SearchChoice) -> Estimate
         prompts = first_prompts(search)
         header = search.header
     limits = header.limits
-    thoughts = limits.calls if header.method in THINKING else 0
+    thinks = header.method in THINKING or (
+        header.method in WALKS and header.prompting.verdict == "model"
+    )
+    thoughts = limits.calls if thinks else 0
     asked = limits.calls + thoughts
     each = fmean(tokens(prompt) for prompt in prompts)
     prompt_tokens, output_tokens = round(each * asked), settings.model_max_tokens * asked

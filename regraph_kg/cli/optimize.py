@@ -12,7 +12,7 @@ from regraph_kg.cli import display, running
 from regraph_kg.cli.choice import BUDGET, Options, choose
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.base import Target
-from regraph_kg.models.method import Method, Preset, Retrieval, Shown
+from regraph_kg.models.method import Method, Preset, Retrieval, Shown, Told
 from regraph_kg.models.run import FinalGrade, SearchChoice
 
 if TYPE_CHECKING:
@@ -80,6 +80,13 @@ def optimize(  # noqa: PLR0913 (a command's options)
     contrast: Annotated[
         int | None,
         typer.Option(help="Measured variants that a prompt contrasts.", show_default="0"),
+    ] = None,
+    verdict: Annotated[
+        Told | None,
+        typer.Option(
+            help="Who tells what a right step did: marks in its code, or the model, too.",
+            show_default="markers",
+        ),
     ] = None,
     fast: Annotated[
         bool,
@@ -164,6 +171,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
         retrieval=retrieval,
         show=show,
         contrast=contrast,
+        verdict=verdict,
         fast=fast,
         final=final,
         seed=seed,

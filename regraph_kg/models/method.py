@@ -16,6 +16,8 @@ Retrieval = Literal["best", "near"]
 is most similar to the present code."""
 Shown = Literal["all", "code", "reasoning", "none"]
 """What a prompt shows of an example: an ablation leaves out reasoning, code, or both."""
+Told = Literal["markers", "model"]
+"""Who tells what a right step did: the marks it left in the code, or the model, too."""
 
 
 class Prompting(Frozen):
@@ -31,6 +33,8 @@ class Prompting(Frozen):
     """Measured variants of this run that a prompt contrasts, at most."""
     known_failures: int = Field(default=2, ge=0)
     """Failures of the transition that the graph knows, at most."""
+    verdict: Told = "markers"
+    """Who tells whether a right step did what was asked for; the model spends a thought on it."""
 
 
 class Limits(Frozen):

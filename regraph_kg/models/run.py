@@ -52,7 +52,8 @@ class RunHeader(Frozen):
     """First line of a trace: all that a run's course depends on.
 
     History of `schema_version`: 1 (2026-11) first version; 2 (2026-11) checksums, active seconds,
-    order of completion, several calls under way, limits, prompting.
+    order of completion, several calls under way, limits, prompting. Fields that came to 2 later
+    have defaults that are true of traces without them: `StepRecord.did`, `Prompting.verdict`.
     """
 
     schema_version: Literal[2] = 2
@@ -143,6 +144,9 @@ class StepRecord(Frozen):
     diagnosis: str = ""
     """Of a failure."""
     applied: Applied = "asked"
+    did: str | None = None
+    """Id of the technique that a step of "other" applied instead, where that is known: what the
+    step teaches, it teaches of that one, and what follows it stands on that one."""
 
 
 class SimulationRecord(Frozen):
@@ -191,6 +195,8 @@ class RunSummary(Frozen):
     """Samples by outcome."""
     applied: dict[str, int]
     """Right samples by what they did (`Applied`)."""
+    relabelled: int
+    """Of the "other" ones, those of which it is known what they did."""
     best_path: tuple[str, ...]
     """Path elements that led to the answer; empty for the serial code, and without a graph."""
     best_code: str

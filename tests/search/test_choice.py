@@ -31,6 +31,7 @@ NOTHING = Options(
     retrieval=None,
     show=None,
     contrast=None,
+    verdict=None,
     fast=False,
     final=None,
     seed=None,

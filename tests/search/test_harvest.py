@@ -1,5 +1,6 @@
 """What a finished run teaches, and what it must not."""
 
+import hashlib
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -223,6 +224,33 @@ def test_a_step_that_did_something_else_counts_for_no_transition(applied: str) -
     }
 
 
+def test_a_step_that_is_known_to_have_done_another_technique_counts_for_that_one() -> None:
+    strayed: dict[str, Any] = {"applied": "other", "did": "openmp/b"}
+    found = taught(
+        step("a", **strayed),
+        step("a c"),
+        step("a c d", applied="other", did="openmp/e"),
+        step("a f", None),
+        reasonings={code_hash("int a;"): "I do a.", code_hash("int a_c;"): "I do c."},
+    )
+    assert paths(found) == ["b c e"]
+    assert tries(found) == {"start b": (1, 1), "b c": (1, 1), "c e": (1, 1), "b f": (1, 0)}
+    assert found.left_out == {}
+    (one,) = found.trajectories
+    # what the model said of its step is of the one that it was asked for
+    assert [(given.label, given.reasoning) for given in one.steps] == [
+        ("b", ""),
+        ("c", "I do c."),
+        ("e", ""),
+    ]
+
+
+def test_the_same_technique_reached_on_two_ways_is_two_tries_also_where_the_code_is_equal() -> None:
+    same: dict[str, Any] = {"code": "int same;"}
+    strayed = step("a", **same, applied="other", did="openmp/b")
+    assert tries(taught(step("b", **same), strayed)) == {"start b": (2, 2)}
+
+
 def test_what_the_final_measurement_disproved_is_a_failure() -> None:
     final = report("int a;", 1.0, outcome=Outcome.WRONG_ANSWER, diagnosis="sometimes", grade="full")
     found = taught(step("a"), step("a b"), step("c"), finals={final.code_hash: final})
@@ -310,6 +338,33 @@ def test_a_whole_run_counts_every_sample_once(method: Method, tmp_path: Path) ->
     assert tries(harvested) == expected
     assert harvested.left_out == {}
     assert len(harvested.trajectories) > 3
+
+
+def test_a_trace_without_the_latest_fields_is_read_and_stays_the_same_run(tmp_path: Path) -> None:
+    """What was learned from it before must not count again."""
+    head = header(20, excluded="toy", model="small@1")
+    with Trace.create(tmp_path, head) as trace:
+        done = traced(Toy({"start": ["a"], "a": ["a"]}, noisy_script(1)), trace, head)
+    old = tmp_path / "old.jsonl"
+    old.write_bytes(without_later_fields(trace.path.read_bytes()))
+    found = read_run(old)
+    assert (found.header, found.records) == (head, done.records)
+    as_it_was = head.model_dump_json().replace(',"verdict":"markers"', "")
+    assert found.id.endswith(f" {code_hash(as_it_was)[7:19]}")
+    with Trace.resume(old, head) as again:
+        assert traced(Toy({}, noisy_script(1)), again, head) == done
+
+
+def without_later_fields(content: bytes) -> bytes:
+    """A trace as it was written before it had them, with its checksums."""
+    lines, total = list[bytes](), ""
+    for line in content.splitlines():
+        body = line.rpartition(b',"sum":')[0]
+        for later in (b',"verdict":"markers"', b',"did":null'):
+            body = body.replace(later, b"")
+        total = hashlib.sha256(total.encode() + body).hexdigest()[:12]
+        lines.append(body + f',"sum":"{total}"}}\n'.encode())
+    return b"".join(lines)
 
 
 def test_a_run_is_the_same_run_wherever_its_file_lies(tmp_path: Path) -> None:

@@ -66,6 +66,11 @@ VALUES: Mapping[str, st.SearchStrategy[object]] = {
     "patience": st.integers(1, 4),
 }
 """What settings may be; a setting that is not named here keeps its default."""
+VERDICTS = (
+    '{"applied": "asked", "technique": ""}',
+    '{"applied": "nothing", "technique": ""}',
+    *(f'{{"applied": "other", "technique": "{name}"}}' for name in ("", *NODES)),
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ class Model:
         if rng.random() < self.holes or key.attempt >= self.known:
             return None
         if key.ask != "code":
-            return rng.choice(["Tile the loop.", "", "x " * 2000, '{"choice": "t1"}'])
+            return rng.choice(["Tile the loop.", "", "x " * 2000, *VERDICTS])
         way = ["start", *names(key)]
         if tuple(way[-2:]) in self.broken:
             return fenced(code("crashed", key))
@@ -179,7 +184,10 @@ def runs(draw: st.DrawFn, method: Method) -> Run:
     head = header(
         settings=told,
         limits=limits,
-        prompting=Prompting(contrast=draw(st.sampled_from([0, 2]))),
+        prompting=Prompting(
+            contrast=draw(st.sampled_from([0, 2])),
+            verdict=draw(st.sampled_from(["markers", "model"])),
+        ),
         parallel=draw(st.sampled_from([1, 3, 8])),
         seed=draw(st.integers(0, 99)),
     )

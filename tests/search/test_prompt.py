@@ -217,6 +217,7 @@ def test_a_verdict_names_what_was_done_by_schema() -> None:
         ('{"applied": "other", "technique": "Magic"}', "stop"),
         ('{"applied": "maybe", "technique": ""}', "stop"),
         ('{"applied": "asked", "technique": ""}', "length"),
+        ('{"applied": "asked", "technique": "Simd"}', "stop"),
         ("yes", "stop"),
     ],
 )

@@ -25,6 +25,7 @@ def summary(**fields: object) -> RunSummary:
         "cost": Cost(calls=23, evaluations=19, model_seconds=0.0, judge_seconds=12.34),
         "unrecorded": 2,
         "applied": {"asked": 14},
+        "relabelled": 0,
         "outcomes": {"passed": 14, "wrong_answer": 3, "crashed": 3},
         "best_path": ("openmp/tiling", "openmp/simd#1"),
         "best_code": "int x;",
@@ -153,6 +154,10 @@ def test_the_table_tells_limits_and_which_of_them_ended_the_search() -> None:
 def test_steps_that_did_something_else_are_told() -> None:
     told = rows(printed(summary(applied={"asked": 9, "other": 2, "nothing": 1})))
     assert told["strayed"] == "of the right ones 1 did nothing and 2 did something else than asked"
+    told = rows(printed(summary(applied={"asked": 9, "other": 2, "nothing": 1}, relabelled=1)))
+    assert told["strayed"] == (
+        "of the right ones 1 did nothing and 2 did something else than asked (1 relabelled)"
+    )
     assert "strayed" not in rows(printed(summary()))
 
 
