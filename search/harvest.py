@@ -190,7 +190,7 @@ class _Tree:
     def name_failure(self, step: StepRecord) -> str:
         """The hash of its code; numbered where the same was tried again: that is another try."""
         name = "" if step.code is None else code_hash(step.code)
-        told = f"{len(step.path)} {step.technique} {step.outcome} {name} {step.diagnosis}"
+        told = f"{len(step.path)} {_did(step)} {step.outcome} {name} {step.diagnosis}"
         self._named[told] += 1
         return name if self._named[told] == 1 else f"{name}#{self._named[told]}"
 
@@ -255,10 +255,9 @@ def _step(tree: _Tree, place: Place, *, measured: bool) -> Step:
     node, before = tree.nodes[place], tree.nodes.get(place[:-1])
     code = node.step.code or ""
     found = _measurement(tree, node, before, first=len(place) == 1) if measured else None
-    technique = node.step.did or node.step.technique
     return Step(
-        label=_label(technique),
-        technique=technique,
+        label=_label(_did(node.step)),
+        technique=_did(node.step),
         # what was said beside the code speaks of what was asked for
         reasoning="" if node.step.did else tree.run.reasonings.get(code_hash(code), ""),
         code=code,
@@ -301,8 +300,8 @@ def _failures(tree: _Tree, places: Sequence[Place]) -> Iterator[FailedStep]:
         for step in tree.failures.get(place, ()):
             yield FailedStep(
                 after_step=len(place),
-                label=_label(step.technique),
-                technique=step.technique,
+                label=_label(_did(step)),
+                technique=_did(step),
                 outcome=step.outcome,
                 diagnosis=step.diagnosis.replace("\0", " "),
                 code_hash=tree.name_failure(step),
@@ -322,6 +321,11 @@ def _try(tree: _Tree, place: Place) -> str:
         strayed = tree.nodes[place[:length]].step.did is not None
         samples.append(element if strayed else element.partition("#")[2] or "0")
     return tree.run.id if set(samples) == {"0"} else f"{tree.run.id} {'.'.join(samples)}"
+
+
+def _did(step: StepRecord) -> str | None:
+    """Id of the technique that a step is told as: what it did, as far as is known."""
+    return step.did or step.technique
 
 
 def _label(technique: str | None) -> str:

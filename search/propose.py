@@ -1,8 +1,8 @@
 """One sample: ask the model, find the code in its answer, judge it, mend it, pay for it.
 
 And of a right one, say what it did: by its markers (applied.py), or by the model's verdict. Markers
-that say "other" or "nothing" are certain; the model may name the other. Of "asked", which is
-no proof, the model has the last word. Not here: what a search learns from it.
+that say "other" or "nothing" are taken for certain; the model may name the other. Of "asked", which
+is no proof, the model has the last word. Not here: what a search learns from it.
 """
 
 import hashlib

@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from regraph_kg.search.applied import applied, markers, technique_of
+from regraph_kg.search.applied import applied, deed, markers, technique_of
 from regraph_kg.search.normal import normalized
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -30,20 +30,35 @@ class Taken(NamedTuple):
     technique: str
     before: str
     after: str
+    source: str
+    """The technique of the step before it, "start" before the first."""
+    problem: str
 
 
 def steps() -> Iterator[Taken]:
     for path in sorted((CORPUS / "trajectories").glob("*.jsonl")):
         for line in path.read_text().splitlines():
             trajectory = json.loads(line)
-            before = trajectory["serial"]
+            before, source = trajectory["serial"], f"{trajectory['target']}/start"
             for step in trajectory["steps"]:
-                yield Taken(step["technique"], before, step["code"])
-                before = step["code"]
+                yield Taken(step["technique"], before, step["code"], source, trajectory["problem"])
+                before, source = step["code"], step["technique"]
 
 
 STEPS = list(steps())
 SEEN = {step.technique for step in STEPS}
+
+
+def of_its_target(step: Taken) -> set[str]:
+    """All techniques of the step's target."""
+    return {name for name in SEEN if name.partition("/")[0] == step.technique.partition("/")[0]}
+
+
+def successors(step: Taken) -> set[str]:
+    """What follows the step's source elsewhere: a search does not see its own problem's steps."""
+    return {
+        one.technique for one in STEPS if one.source == step.source and one.problem != step.problem
+    }
 
 
 def test_a_marker_that_is_new_is_the_technique() -> None:
@@ -143,24 +158,30 @@ def test_every_marker_belongs_to_a_technique_and_is_a_pattern() -> None:
 
 
 def test_nearly_every_step_of_the_corpus_did_what_it_says() -> None:
-    missed = [step.technique for step in STEPS if applied(*step) != "asked"]
+    missed = [step.technique for step in STEPS if applied(*step[:3]) != "asked"]
     assert len(missed) <= 0.03 * len(STEPS), missed
 
 
-def test_a_wrong_name_is_often_found_out_and_seldom_replaced_by_a_wrong_one() -> None:
-    wrong = [
-        (name, step)
+@pytest.mark.parametrize(
+    ("among", "found_out", "named"),
+    # seen: 876 of 1594 found out, of these 297 named; 139 of 248, of these 17
+    [(of_its_target, 0.5, 0.3), (successors, 0.5, 0.1)],
+)
+def test_a_wrong_name_is_often_found_out_sometimes_mended_and_seldom_replaced_by_a_wrong_one(
+    among: Callable[[Taken], set[str]], found_out: float, named: float
+) -> None:
+    """Of each step under each name of `among` that is not its own."""
+    tried = [
+        (step.technique, deed(name, step.before, step.after, sorted(among(step) - {name})))
         for step in STEPS
-        for name in SEEN - {step.technique}
-        if name.partition("/")[0] == step.technique.partition("/")[0]
+        for name in sorted(among(step) - {step.technique})
     ]
-    found = [one for one in wrong if applied(one[0], one[1].before, one[1].after) != "asked"]
-    assert len(found) >= 0.5 * len(wrong)
-    named = [technique_of(step.before, step.after, sorted(SEEN - {name})) for name, step in found]
-    right = sum(name == step.technique for name, (_, step) in zip(named, found, strict=True))
-    assert right >= 10 * sum(
-        name not in (None, step.technique) for name, (_, step) in zip(named, found, strict=True)
-    )
+    found = [(right, did.technique) for right, did in tried if did.applied != "asked"]
+    assert len(found) >= found_out * len(tried)
+    right = sum(name == technique for technique, name in found)
+    wrong = sum(name not in (None, technique) for technique, name in found)
+    assert right >= named * len(found)
+    assert wrong <= 0.05 * right
 
 
 def test_code_of_the_corpus_is_equal_only_to_itself() -> None:

@@ -259,6 +259,16 @@ def test_what_the_final_measurement_disproved_is_a_failure() -> None:
     assert found.trajectories[0].failures[0].diagnosis == "sometimes"
 
 
+def test_what_was_disproved_is_a_failure_of_what_it_did() -> None:
+    strayed: dict[str, Any] = {"code": "int same;", "applied": "other", "did": "openmp/b"}
+    final = report("int same;", 1.0, outcome=Outcome.WRONG_ANSWER, grade="full")
+    found = taught(
+        *(step("a", **strayed), step("b", code="int same;"), step("c")),
+        finals={final.code_hash: final},
+    )
+    assert tries(found) == {"start b": (2, 0), "start c": (1, 1)}
+
+
 def test_steps_that_name_no_technique_teach_nothing() -> None:
     found = taught(step("a", technique=None), step("b", None))
     assert found == Harvest((), {"names no technique": 1})
