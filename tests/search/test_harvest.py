@@ -248,7 +248,10 @@ def test_a_step_that_is_known_to_have_done_another_technique_counts_for_that_one
 def test_the_same_technique_reached_on_two_ways_is_two_tries_also_where_the_code_is_equal() -> None:
     same: dict[str, Any] = {"code": "int same;"}
     strayed = step("a", **same, applied="other", did="openmp/b")
-    assert tries(taught(step("b", **same), strayed)) == {"start b": (2, 2)}
+    found = taught(step("b", **same), strayed)
+    assert tries(found) == {"start b": (2, 2)}
+    measured = [one.steps[0].measurements[0].run for one in found.trajectories]
+    assert measured == ["run 1", "run 1 openmp/a"]  # else the store takes them for one
 
 
 def test_what_the_final_measurement_disproved_is_a_failure() -> None:
