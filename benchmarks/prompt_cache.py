@@ -29,6 +29,7 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
+from regraph_kg.search.known import KnownFailures
 from regraph_kg.search.prompt import Adviser, Failure, render
 from tests.llm import real_ollama
 from tests.llm.tiny_model import write_tiny_model
@@ -45,10 +46,10 @@ def prompts() -> Iterator[Prompt]:
     task = Task(PROBLEM, TARGET, code, PROBLEM, f'extern "C" void {PROBLEM}()')
     listed = json.loads((CORPUS / "techniques.json").read_text(encoding="utf-8"))
     known = [Technique.model_validate(one) for one in listed if one["target"] == TARGET]
-    adviser = Adviser(lambda *_: (), lambda *_: (), Prompting())
+    adviser = Adviser(lambda *_: (), KnownFailures(lambda *_: (), 0), Prompting())
     failure = Failure(Outcome.WRONG_ANSWER, "c[0] is 1.5 and should be 2.5 (n = 1)", code)
     for technique in known[:TECHNIQUES]:
-        advice = adviser("openmp/start", technique)
+        advice = adviser("openmp/start", technique, code)
         for attempt in range(SAMPLES):
             for repair, failed in enumerate((None, failure)):
                 key = PromptKey(

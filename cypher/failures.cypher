@@ -1,14 +1,17 @@
-// Failures known of one pair, one of those that say the same: with a diagnosis before without, with
-// their code before without, then the newest.
+// Failures known of one pair, one of those that say the same of one problem: with a diagnosis before
+// without, with their code before without, then the newest. Answers without code are none of a pair.
 // Parameters: pair (Edge id), exclude_problem (null = none), limit.
-// Columns: outcome, diagnosis, code, model.
+// Columns: outcome, diagnosis, problem, code, model, and where it was: trajectory, its path, and the
+// steps before.
 MATCH (f:Failure {pair: $pair})
-WHERE $exclude_problem IS NULL OR f.problem <> $exclude_problem
+WHERE ($exclude_problem IS NULL OR f.problem <> $exclude_problem) AND f.outcome <> 'parse_failed'
 WITH f
 ORDER BY f.code IS NULL, coalesce(f.created, '') DESC, f.id
-WITH f.outcome AS outcome, coalesce(f.diagnosis, '') AS diagnosis, collect(f)[0] AS f
+WITH f.outcome AS outcome, coalesce(f.diagnosis, '') AS diagnosis, f.problem AS problem,
+     collect(f)[0] AS f
 ORDER BY diagnosis = '', f.code IS NULL, coalesce(f.created, '') DESC, f.id
 LIMIT $limit
 MATCH (t:Trajectory {id: f.trajectory})
-RETURN outcome, diagnosis, coalesce(f.code, '') AS code, t.model AS model
+RETURN outcome, diagnosis, problem, coalesce(f.code, '') AS code, t.model AS model,
+       t.id AS trajectory, t.path AS path, f.after_step AS steps
 ORDER BY diagnosis = '', f.code IS NULL, coalesce(f.created, '') DESC, f.id

@@ -93,9 +93,10 @@ class GraphStore(Protocol):
     def failures(
         self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3
     ) -> tuple[KnownFailure, ...]:
-        """How one transition has failed, what teaches most first; those that say the same, once.
+        """How one transition has failed, what teaches most first; one problem's equal ones once.
 
-        Order: with a diagnosis, with code, the newest, id.
+        Order: with a diagnosis, with code, the newest, id. Answers without code are left out: they
+        say nothing of the transition.
         """
 
     def nearest(

@@ -11,6 +11,7 @@ from regraph_kg.search.cot import Cot
 from regraph_kg.search.drive import Crew, Driver
 from regraph_kg.search.fsr import Fsr
 from regraph_kg.search.greedy import Greedy
+from regraph_kg.search.known import KnownFailures
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.mcgs import Mcgs
 from regraph_kg.search.mcts_rag import MctsRag
@@ -48,13 +49,14 @@ def begin(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Method
 def parts(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Parts:
     """What the method of a run is built from."""
     rng = random.Random(header.seed)
-    proposer = Proposer(task, rng.getrandbits(32), header.prompting, ledger)
+    known = KnownFailures(world.failures, header.prompting.known_failures)
+    proposer = Proposer(task, rng.getrandbits(32), header.prompting, ledger, known)
     return Parts(
         task=task,
         rng=rng,
         ledger=ledger,
         proposer=proposer,
-        adviser=Adviser(world.examples, world.failures, header.prompting),
+        adviser=Adviser(world.examples, known, header.prompting),
         prompting=header.prompting,
         neighbours=cache(world.neighbours),
         nearest=cache(world.nearest),

@@ -40,7 +40,7 @@ class Parts:
         successors = self.neighbours(source).successors
         others = tuple(one.technique for one in successors if one.technique.id != technique.id)
         advice = self.adviser(source, technique, code)
-        return Request(path, technique, attempt, code, advice, others)
+        return Request(path, technique, attempt, code, advice, others, source)
 
 
 @dataclass(frozen=True, slots=True)

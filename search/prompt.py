@@ -3,13 +3,12 @@
 The constant part comes first (`Prompt.system`, the same for all prompts of a run), so that a
 server's prompt cache holds; then what changes least: technique, examples, known failures, measured
 variants, the current code and its signature, the last failure, and the answer's format at the very
-end (models.md section 4). How code is shown: shown.py. Not here: what the answers say of the code
-(propose.py), and which examples there are (reader.py).
+end (models.md section 4). How code is shown: shown.py; which known failures stand there: known.py.
+Not here: what the answers say of the code (propose.py), and which examples there are (reader.py).
 """
 
-import difflib
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,30 +16,33 @@ from pydantic import ValidationError
 
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.graph import Example, KnownFailure
+from regraph_kg.models.graph import Example
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Applied, Task
 from regraph_kg.models.technique import Technique
+from regraph_kg.search.known import KnownFailures
 from regraph_kg.search.normal import normalized
-from regraph_kg.search.shown import FOLDER, change, diff_lines, examples_shown, fill, short
+from regraph_kg.search.shown import (
+    DIAGNOSIS_CHARACTERS,
+    FOLDER,
+    change,
+    diff_lines,
+    examples_shown,
+    fill,
+    short,
+)
 from regraph_kg.search.world import AskExamples
 
-VERSION = 2
+VERSION = 3
 """Of the templates and of how they are put together.
 
-History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failures, variants, asks.
+History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failures, variants, asks;
+3 (2026-11) failures of similar code only, and those of this run.
 """
 
-DIAGNOSIS_CHARACTERS = 200
-"""Of a known failure, or of an earlier round's."""
-SHORT_DIFF_LINES = 20
-"""A known failure's code is shown where its diff to the current code has at most these."""
 SAME_SPEED = 1.05
 """Variants within this factor of the current code's time make no contrast."""
-
-AskFailures = Callable[[str, str], tuple[KnownFailure, ...]]
-"""Source and target technique id -> failures of the transition that the graph knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,38 +121,33 @@ def choose_variants(
 class Adviser:
     """Writes the part of a prompt about one technique: its name, examples, known failures."""
 
-    def __init__(self, examples: AskExamples, failures: AskFailures, prompting: Prompting) -> None:
-        """Each question is asked once: of a transition, or of a transition and a code."""
+    def __init__(
+        self, examples: AskExamples, failures: KnownFailures, prompting: Prompting
+    ) -> None:
+        """Examples are asked for once: of a transition, or of a transition and a code."""
         self._examples: AskExamples = cache(examples)
-        self._failures: AskFailures = cache(failures)
+        self._shown = cache(self._show)
+        self._failures = failures
         self._prompting = prompting
-        self._written: dict[tuple[str, str, str], str] = {}
 
-    def __call__(self, source: str, technique: Technique, code: str = "") -> str:
-        """Advice to apply `technique` to `code`, which `source` led to; always the same one."""
-        about = (source, technique.id, code)
-        if about not in self._written:
-            parts = [fill("technique", name=technique.name, definition=technique.definition)]
-            parts += self._shown(*about)
-            parts += self._warnings(*about)
-            self._written[about] = "\n\n".join(parts)
-        return self._written[about]
+    def __call__(self, source: str, technique: Technique, code: str) -> str:
+        """Advice to apply `technique` to `code`, which `source` led to.
 
-    def _shown(self, source: str, technique: str, code: str) -> list[str]:
+        Always the same one, but for what has failed in the meantime.
+        """
+        near = (code,) if self._prompting.retrieval == "near" else ()
+        return "\n\n".join(
+            [
+                fill("technique", name=technique.name, definition=technique.definition),
+                *self._shown(source, technique.id, *near),
+                *self._failures.warnings(source, technique.id, code),
+            ]
+        )
+
+    def _show(self, source: str, technique: str, *near: str) -> list[str]:
         if self._prompting.examples == 0 or self._prompting.show == "none":
             return []
-        near = (code,) if self._prompting.retrieval == "near" else ()
         return examples_shown(self._examples(source, technique, *near), self._prompting)
-
-    def _warnings(self, source: str, technique: str, code: str) -> list[str]:
-        limit = self._prompting.known_failures
-        if limit == 0:
-            return []
-        known = sorted(self._failures(source, technique), key=lambda one: -_likeness(one, code))
-        distinct: dict[tuple[Outcome, str], KnownFailure] = {}
-        for one in known:
-            distinct.setdefault((one.outcome, short(one.diagnosis, DIAGNOSIS_CHARACTERS)), one)
-        return [_warning(one, code) for one in [*distinct.values()][:limit]]
 
 
 def free_advice() -> str:
@@ -321,22 +318,3 @@ def _round(one: Variant | Failure, code: str) -> str:
         diagnosis=short(one.diagnosis, DIAGNOSIS_CHARACTERS),
     )
     return said if one.code is None else f"{said}\n{change(code, one.code)}"
-
-
-def _likeness(failure: KnownFailure, code: str) -> float:
-    """How much of the code that failed stands in `code` too, 0 to 1."""
-    if not failure.code or not code:
-        return 0.0
-    return difflib.SequenceMatcher(None, failure.code.splitlines(), code.splitlines()).ratio()
-
-
-def _warning(failure: KnownFailure, code: str) -> str:
-    diagnosis = short(failure.diagnosis, DIAGNOSIS_CHARACTERS)
-    said = fill("known_failure", outcome=failure.outcome.value, diagnosis=diagnosis)
-    said = said.removesuffix(":")
-    if not failure.code or not code or normalized(failure.code) == normalized(code):
-        return said
-    lines = diff_lines(code, failure.code)
-    if len(lines) > SHORT_DIFF_LINES:
-        return said
-    return "\n".join([said, fill("known_failure_diff", diff="\n".join(lines))])

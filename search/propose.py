@@ -11,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import AskKind, Prompt, PromptKey, Reply
 from regraph_kg.models.run import Cost, StepRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.applied import Deed, deed
 from regraph_kg.search.effects import Work, asked, judged
+from regraph_kg.search.known import KnownFailures
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.normal import normalized
 from regraph_kg.search.prompt import (
@@ -47,6 +49,7 @@ class Request:
 
     `path` are the elements entered so far, without the step asked for; `technique` is that step,
     None for a method that walks no graph; `others` are the steps that might have been asked for.
+    `source` is the technique (an id) that led to `code`, as far as is known.
     """
 
     path: tuple[str, ...]
@@ -55,6 +58,7 @@ class Request:
     code: str
     advice: str
     others: tuple[Technique, ...] = ()
+    source: str = ""
 
     @property
     def way(self) -> tuple[str, ...]:
@@ -107,10 +111,12 @@ def _bounded(code: str) -> str | ParseFailure:
 class Proposer:
     """Buys samples for one run; remembers every code that was judged, and its verdict."""
 
-    def __init__(self, task: Task, run: int, prompting: Prompting, ledger: Ledger) -> None:
-        """`run` goes into every prompt's seed."""
+    def __init__(
+        self, task: Task, run: int, prompting: Prompting, ledger: Ledger, known: KnownFailures
+    ) -> None:
+        """`run` goes into every prompt's seed; `known` learns what fails."""
         self._task, self._run = task, run
-        self._prompting, self._ledger = prompting, ledger
+        self._prompting, self._ledger, self._known = prompting, ledger, known
         self._verdicts: dict[str, Verdict] = {}
         self._measured: list[tuple[str, float]] = [(task.serial, 1.0)]
         self._best_seconds: float | None = None
@@ -132,6 +138,7 @@ class Proposer:
             cost += self._ledger.charge(_price(reply, Cost(calls=1)))
             verdict, judging = yield from self._judge(reply)
             cost += judging
+            self._warn(request, verdict)
             if verdict.speedup is not None:
                 break
         did = yield from self._deed(request, verdict, cost.calls - 1)
@@ -190,6 +197,20 @@ class Proposer:
         if text not in self._verdicts:
             cost = yield from self._evaluate(code, text)
         return self._verdicts[text], cost
+
+    def _warn(self, request: Request, verdict: Verdict) -> None:
+        """Have later prompts of the same transition warn of a failure."""
+        if request.technique is None or verdict.code is None or verdict.speedup is not None:
+            return
+        failure = KnownFailure(
+            outcome=verdict.outcome,
+            diagnosis=verdict.diagnosis,
+            before=request.code,
+            code=verdict.code,
+            problem=self._task.problem,
+            model="",
+        )
+        self._known.add(request.source, request.technique.id, failure)
 
     def _evaluate(self, code: str, text: str) -> Work[Cost]:
         """Have code judged, twice where the first timing was our machine's fault."""

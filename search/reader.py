@@ -25,6 +25,8 @@ PATIENCE_SECONDS = 30.0
 """How long a lost store is waited for."""
 SHOWN = 8
 """Examples of a transition that a search is told of."""
+KNOWN = 24
+"""Failures of a transition that a search is told of: what is like its code is among them or not."""
 OVERSAMPLED = 3
 """Examples asked for, for each one told: some hold a code that another one holds too."""
 
@@ -100,9 +102,11 @@ class GraphReader:
         return _distinct(found)[:k]
 
     def failures(self, source: str, target: str) -> tuple[KnownFailure, ...]:
-        """How a transition has failed, what teaches most first."""
+        """How a transition has failed, what teaches most first; at most `KNOWN`."""
         return self._ask(
-            lambda store: store.failures(source, target, exclude_problem=self._excluded)
+            lambda store: store.failures(
+                source, target, exclude_problem=self._excluded, limit=KNOWN
+            )
         )
 
     def close(self) -> None:

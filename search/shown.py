@@ -20,6 +20,8 @@ BYTES_A_TOKEN = 3
 DIFF_LINES = 80
 """A change's diff is cut here: small models lose the thread in long ones."""
 REASONING_CHARACTERS = 300
+DIAGNOSIS_CHARACTERS = 200
+"""Of a failure that is not the last one."""
 
 
 def estimated_tokens(text: str) -> int:

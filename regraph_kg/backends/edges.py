@@ -201,7 +201,7 @@ def _restore(ask: Ask, ids: Sequence[str]) -> None:
         return
     rows = ask("read_archived", ids=ids)
     wanted = [_step_before(row) for row in rows if row["example"]["step"] > 1]
-    codes = {row["id"]: row["code"] for row in ask("codes_after", rows=wanted)} if wanted else {}
+    codes = {row["id"]: row["code"] for row in ask("codes_of_steps", rows=wanted)} if wanted else {}
     examples = [_restored(row, codes) for row in rows]
     ask("delete_archived", ids=ids)
     ask("create_transitions", rows=[example.row() for example in _sorted(examples)])

@@ -125,15 +125,8 @@ class BoltStore:
         self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3
     ) -> tuple[KnownFailure, ...]:
         """See `GraphStore`."""
-        rows = self._bolt.read(
-            lambda ask: ask(
-                "failures",
-                pair=edges.pair_id(Pair(source, target)),
-                exclude_problem=exclude_problem,
-                limit=min(limit, MOST_ROWS),
-            )
-        )
-        return tuple(KnownFailure(**row | {"outcome": Outcome(row["outcome"])}) for row in rows)
+        pair = Pair(source, target)
+        return self._bolt.read(lambda ask: _failures(ask, pair, exclude_problem, limit))
 
     def nearest(
         self,
@@ -210,6 +203,36 @@ class BoltStore:
     def close(self) -> None:
         """See `GraphStore`."""
         self._bolt.close()
+
+
+def _failures(
+    ask: Ask, pair: Pair, exclude_problem: str | None, limit: int
+) -> tuple[KnownFailure, ...]:
+    rows = ask(
+        "failures",
+        pair=edges.pair_id(pair),
+        exclude_problem=exclude_problem,
+        limit=min(limit, MOST_ROWS),
+    )
+    places = {(row["trajectory"], max(1, row["steps"])): row["path"] for row in rows}
+    steps = [
+        {"id": f"{trajectory}/{step}", "source": path[step - 1], "target": path[step]}
+        for (trajectory, step), path in places.items()
+    ]
+    codes = {row["id"]: row for row in ask("codes_of_steps", rows=steps)} if steps else {}
+    return tuple(
+        KnownFailure(
+            outcome=Outcome(row["outcome"]),
+            diagnosis=row["diagnosis"],
+            before=codes[f"{row['trajectory']}/{max(1, row['steps'])}"][
+                "code" if row["steps"] else "before"
+            ],
+            code=row["code"],
+            problem=row["problem"],
+            model=row["model"],
+        )
+        for row in rows
+    )
 
 
 def _neighbourhood(

@@ -167,8 +167,11 @@ class KnownFailure:
     outcome: Outcome
     diagnosis: str
     """Empty where nobody said."""
+    before: str
+    """The code that it was tried on."""
     code: str
     """What was tried; empty where it is not kept (a few of a pair are)."""
+    problem: str
     model: str
     """Whose attempt it was."""
 

@@ -32,7 +32,7 @@ class Prompting(Frozen):
     contrast: int = Field(default=0, ge=0)
     """Measured variants of this run that a prompt contrasts, at most."""
     known_failures: int = Field(default=2, ge=0)
-    """Failures of the transition that the graph knows, at most."""
+    """Failures of the transition on similar code that a prompt warns of, at most."""
     verdict: Told = "markers"
     """Who tells whether a right step did what was asked for; the model spends a thought on it."""
 

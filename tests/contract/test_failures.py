@@ -5,7 +5,7 @@ from dataclasses import replace
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure, MergePlan
-from tests.contract.plans import failure, plan
+from tests.contract.plans import failure, measured, plan
 
 
 def merged_at(source: MergePlan, created: str) -> MergePlan:
@@ -17,12 +17,40 @@ def diagnoses(store: GraphStore, **asked: object) -> list[str]:
     return [one.diagnosis for one in found]
 
 
-def test_a_failure_says_how_it_failed_with_what_and_whose_it_was(store: GraphStore) -> None:
+def test_a_failure_says_how_it_failed_on_what_with_what_and_whose_it_was(
+    store: GraphStore,
+) -> None:
     failed = failure("b", outcome=Outcome.WRONG_ANSWER, diagnosis="y[0] is 3", code="int bad;")
     store.merge([plan("a", model="small", failures=[failed])])
     assert store.failures("cuda/a", "cuda/b") == (
-        KnownFailure(Outcome.WRONG_ANSWER, "y[0] is 3", "int bad;", "small"),
+        KnownFailure(
+            Outcome.WRONG_ANSWER,
+            "y[0] is 3",
+            before="int x; // after 0 a",
+            code="int bad;",
+            problem="saxpy",
+            model="small",
+        ),
     )
+
+
+def tried_on(store: GraphStore, source: str, target: str) -> list[str]:
+    return [one.before for one in store.failures(source, target)]
+
+
+def test_the_code_that_a_failure_was_tried_on_is_known_archived_or_not(store: GraphStore) -> None:
+    """Also that of the serial code, and of two failures after one step."""
+    failures = [
+        *(failure("c", after=0), failure("c", after=2, diagnosis="one")),
+        failure("c", after=2, diagnosis="two"),
+    ]
+    store.merge([plan("ab", code="int y;", failures=failures)])
+    store.merge([plan("ab", code="int better;", measurements=[measured()])])
+    for bound, kept in ((1, 1), (128, 2)):
+        list(store.set_bound(bound))
+        assert len(store.examples("cuda/a", "cuda/b")) == kept
+        assert tried_on(store, "cuda/start", "cuda/c") == ["int y; // serial"]
+        assert tried_on(store, "cuda/b", "cuda/c") == 2 * ["int y; // after 1 b"]
 
 
 def test_a_transition_that_never_failed_has_no_failures(store: GraphStore) -> None:
@@ -44,12 +72,21 @@ def test_what_teaches_most_comes_first_and_the_limit_holds(store: GraphStore) ->
     assert diagnoses(store) == ["new", "old", "without code"]
 
 
-def test_failures_that_say_the_same_are_told_once_with_the_newest_code(store: GraphStore) -> None:
+def test_one_problems_failures_that_say_the_same_are_told_once_with_the_newest_code(
+    store: GraphStore,
+) -> None:
     for day in (20, 22, 21):
         failed = [failure("b", diagnosis="signal 11", code=f"int x{day};", code_hash=str(day))]
         source = plan("a", code=str(day), failures=failed)
         store.merge([merged_at(source, f"2026-11-{day}T00:00:00+00:00")])
     assert [one.code for one in store.failures("cuda/a", "cuda/b")] == ["int x22;"]
+    store.merge([plan("a", problem="sum", failures=[failure("b", diagnosis="signal 11")])])
+    assert {one.problem for one in store.failures("cuda/a", "cuda/b")} == {"saxpy", "sum"}
+
+
+def test_an_answer_that_held_no_code_is_no_failure_of_its_transition(store: GraphStore) -> None:
+    store.merge([plan("a", failures=[failure("b", outcome=Outcome.PARSE_FAILED)])])
+    assert store.failures("cuda/a", "cuda/b") == ()
 
 
 def test_an_excluded_problems_failures_are_left_out(store: GraphStore) -> None:

@@ -1,4 +1,4 @@
-"""What advice on a technique shows of the graph: examples, and what is known to fail."""
+"""What advice on a technique shows of the graph; known failures: test_known.py."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,9 +7,10 @@ import pytest
 
 from regraph_kg.models.graph import Example, KnownFailure
 from regraph_kg.models.method import Prompting
-from regraph_kg.search.prompt import DIAGNOSIS_CHARACTERS, SHORT_DIFF_LINES, Adviser
+from regraph_kg.search.known import KnownFailures
+from regraph_kg.search.prompt import Adviser
 from regraph_kg.search.shown import REASONING_CHARACTERS, estimated_tokens
-from tests.search.test_prompt import known, numbered, stands_in_order
+from tests.search.test_prompt import numbered, stands_in_order
 from tests.search.toy import example, technique
 
 A = technique("a")
@@ -17,14 +18,11 @@ A = technique("a")
 
 def advise(
     examples: Sequence[Example] = (),
-    failures: Sequence[KnownFailure] = (),
     prompting: Prompting | None = None,
-    code: str = "",
 ) -> str:
-    adviser = Adviser(
-        lambda *asked: tuple(examples), lambda *asked: tuple(failures), prompting or Prompting()
-    )
-    return adviser("openmp/start", A, code)
+    none = KnownFailures(lambda *asked: (), 0)
+    adviser = Adviser(lambda *asked: tuple(examples), none, prompting or Prompting())
+    return adviser("openmp/start", A, "int a;")
 
 
 # --- examples ---
@@ -119,10 +117,12 @@ class Reads:
 
     def failures(self, *asked: str) -> tuple[KnownFailure, ...]:
         self.asked.append(("failures", *asked))
-        return (known(code="int a;\nint b;"),)
+        return ()
 
     def adviser(self, **settings: object) -> Adviser:
-        return Adviser(self.examples, self.failures, Prompting.model_validate(settings))
+        prompting = Prompting.model_validate(settings)
+        known = KnownFailures(self.failures, prompting.known_failures)
+        return Adviser(self.examples, known, prompting)
 
 
 def test_a_transition_is_read_once_whatever_the_code() -> None:
@@ -130,7 +130,7 @@ def test_a_transition_is_read_once_whatever_the_code() -> None:
     adviser = reads.adviser()
     for code in ("int a;", "int b;", "int a;"):
         assert adviser("openmp/start", A, code) == adviser("openmp/start", A, code)
-    adviser("openmp/b", A)
+    adviser("openmp/b", A, "int a;")
     assert reads.asked == [
         ("openmp/start", "openmp/a"),
         ("failures", "openmp/start", "openmp/a"),
@@ -155,40 +155,3 @@ def test_what_is_not_shown_is_not_read(settings: dict[str, object]) -> None:
     reads = Reads()
     reads.adviser(known_failures=0, **settings)("openmp/start", A, "int a;")
     assert reads.asked == []
-
-
-# --- known failures ---
-
-
-def test_known_failures_are_told_shortly_and_no_more_than_asked() -> None:
-    failures = [known("word " * 500), known("second"), known("third")]
-    advice = advise([example("s", "a")], failures)
-    assert stands_in_order(advice, ["Example", "Known to fail here (wrong_answer): word", "second"])
-    assert "third" not in advice
-    assert advice.count("word ") * len("word ") <= DIAGNOSIS_CHARACTERS + 5
-    assert "Known" not in advise(failures=failures, prompting=Prompting(known_failures=0))
-
-
-def test_one_failure_known_twice_is_told_once() -> None:
-    advice = advise(failures=[known("one"), known("one"), known("two")])
-    assert advice.count("): one") == 1
-    assert "): two" in advice
-
-
-def test_a_failure_without_a_diagnosis_ends_without_a_colon() -> None:
-    assert advise(failures=[known("")]).endswith("Known to fail here (wrong_answer)")
-
-
-def test_failures_of_code_like_the_present_one_come_first_with_their_change() -> None:
-    code = "\n".join(f"int a{n};" for n in range(9))
-    near, far = known("near", code.replace("a4", "b4")), known("far", "int other;")
-    advice = advise(failures=[known("unseen"), far, near], code=code)
-    assert stands_in_order(advice, ["near", "-int a4;\n+int b4;"])
-    assert "far" not in advice or advice.index("near") < advice.index("far")
-
-
-def test_a_known_failure_that_is_all_different_shows_no_code() -> None:
-    code = "\n".join(f"int a{n};" for n in range(SHORT_DIFF_LINES))
-    assert "```diff" not in advise(failures=[known(code=code.replace("a", "b"))], code=code)
-    assert "```diff" not in advise(failures=[known(code=code)], code=code)
-    assert "```diff" not in advise(failures=[known(code=code)])

@@ -19,6 +19,7 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search import prompt as module
+from regraph_kg.search.known import KnownFailures
 from regraph_kg.search.prompt import (
     Adviser,
     Failure,
@@ -52,10 +53,10 @@ def numbered(count: int, **changes: object) -> list[Example]:
     ]
 
 
-def known(diagnosis: str = "it is wrong", code: str = "") -> KnownFailure:
-    return KnownFailure(
-        outcome=Outcome.WRONG_ANSWER, diagnosis=diagnosis, code=code, model="a model"
-    )
+def known(diagnosis: str = "it is wrong", before: str = "", **fields: str) -> KnownFailure:
+    usual = {"code": "", "problem": "toy", "model": "a model"}
+    told = usual | fields
+    return KnownFailure(Outcome.WRONG_ANSWER, diagnosis, before=before, **told)
 
 
 def stands_in_order(text: str, parts: Sequence[str]) -> bool:
@@ -241,8 +242,11 @@ def golden_prompt() -> Prompt:
         after=codes[3],
         reasoning=walk["steps"][3]["reasoning"],
     )
-    failing = known("size 65: index 64: expected 2, got 0", codes[1].replace("p < k;", "p < n;"))
-    advice = Adviser(lambda *asked: (shown,), lambda *asked: (failing,), Prompting())
+    tried = codes[1].replace("p < k;", "p < n;")
+    failing = known("size 65: index 64: expected 2, got 0", codes[0], code=tried)
+    advice = Adviser(
+        lambda *asked: (shown,), KnownFailures(lambda *asked: (failing,), 2), Prompting()
+    )
     measured = [(serial, 1.0), (codes[0], 3.0), (codes[1], 5.0), (codes[2], 8.0)]
     return render(
         TASK,
@@ -268,7 +272,7 @@ def test_a_changed_template_changes_the_identity_of_the_prompts(
 ) -> None:
     shutil.copytree(module.FOLDER, tmp_path / "prompts")
     usual = prompts_id()
-    assert usual.startswith("2:")
+    assert usual.startswith("3:")
     monkeypatch.setattr(module, "FOLDER", tmp_path / "prompts")
     assert prompts_id() == usual
     (tmp_path / "prompts" / "answer.txt").write_text("Answer.\n")
@@ -276,7 +280,8 @@ def test_a_changed_template_changes_the_identity_of_the_prompts(
 
 
 def test_every_template_is_used() -> None:
-    source = "".join((ROOT / "search" / name).read_text() for name in ("prompt.py", "shown.py"))
+    modules = ("prompt.py", "shown.py", "known.py")
+    source = "".join((ROOT / "search" / name).read_text() for name in modules)
     targets = {"cuda", "openmp"}
     names = {path.stem for path in module.FOLDER.iterdir()}
     assert {name for name in names if f'"{name}"' not in source} == targets

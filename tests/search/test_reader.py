@@ -12,7 +12,7 @@ from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import HASHED, HashEmbedder
 from regraph_kg.models.graph import EmbeddingSpace, Example, KnownFailure, Neighbourhood, Vector
-from regraph_kg.search.reader import OVERSAMPLED, SHOWN, GraphReader
+from regraph_kg.search.reader import KNOWN, OVERSAMPLED, SHOWN, GraphReader
 
 
 class Store:
@@ -103,7 +103,7 @@ def test_device_and_excluded_problem_go_into_every_question() -> None:
     assert store.asked == [
         ("openmp/start", given),
         ("openmp/start", "openmp/a", given | {"near": None, "limit": OVERSAMPLED * SHOWN}),
-        ("openmp/start", "openmp/a", {"exclude_problem": "matmul"}),
+        ("openmp/start", "openmp/a", {"exclude_problem": "matmul", "limit": KNOWN}),
     ]
 
 
