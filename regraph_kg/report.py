@@ -1,12 +1,11 @@
 """Records to text and tables; the only place that decides how a number is written."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Interval, WorkAccount
 from regraph_kg.models.method import WALKS, Limits
-from regraph_kg.models.run import Cost, RunSummary, SimulationRecord, Stopped
+from regraph_kg.models.run import CommonFailure, Cost, RunSummary, SimulationRecord, Stopped
 
 _UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
@@ -76,29 +75,25 @@ def counts(found: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in ordered) or "none"
 
 
-def failure(records: Sequence[SimulationRecord]) -> str:
+def failure(found: CommonFailure | None) -> str:
     """The commonest failure of a search: "mostly parse_failed, 4 times: the answer is empty".
 
-    "" where there was none. Of equally common ones it is the later.
+    "" where there was none.
     """
-    steps = [step for record in records for step in record.steps]
-    failed = [
-        (step.outcome, step.diagnosis.partition("\n")[0])
-        for step in reversed(steps)
-        if step.outcome is not None and step.speedup is None
-    ]
-    if not failed:
+    if found is None:
         return ""
-    (outcome, diagnosis), count = Counter(failed).most_common(1)[0]
+    diagnosis = found.diagnosis
     if len(diagnosis) > _DIAGNOSIS:
         diagnosis = f"{diagnosis[:_DIAGNOSIS]}.."
-    said = f"mostly {outcome}, {count} times" if count > 1 else f"{outcome}, once"
+    said = f"mostly {found.outcome}, {found.count} times"
+    said = said if found.count > 1 else f"{found.outcome}, once"
     return f"{said}: {diagnosis}" if diagnosis else said
 
 
-def shortfall(summary: RunSummary, failed: str) -> str:
+def shortfall(summary: RunSummary) -> str:
     """Why nothing was found, as far as is known: what ended the search, and its `failure`."""
-    return "; ".join(filter(None, [_STOPPED[summary.stopped], failed])) or "nothing was faster"
+    reasons = [_STOPPED[summary.stopped], failure(summary.failure)]
+    return "; ".join(filter(None, reasons)) or "nothing was faster"
 
 
 def progress(record: SimulationRecord) -> str:
@@ -122,11 +117,8 @@ def headline(summary: RunSummary) -> str:
     return f"{what}: {times(summary.speedup)} faster than the serial code (95 %: {found})"
 
 
-def run_table(summary: RunSummary, files: Mapping[str, str], failed: str = "") -> str:
-    """How the result came about: path, machine, cost, samples, what was left out, `files`.
-
-    `failed` is the commonest `failure`.
-    """
+def run_table(summary: RunSummary, files: Mapping[str, str]) -> str:
+    """How the result came about: path, machine, cost, samples, what was left out, `files`."""
     walks = summary.method in WALKS
     rows = {
         "path": path(summary.best_path) if walks else "",
@@ -136,7 +128,7 @@ def run_table(summary: RunSummary, files: Mapping[str, str], failed: str = "") -
         "judge": "" if summary.judge == "live" else f"{summary.judge}: verdicts were replayed",
         "measured": "" if summary.final == "full" else "the best again, as in the search (quick)",
         **_course(summary),
-        "failures": failed,
+        "failures": failure(summary.failure),
         **_price(summary.cost, summary.active_seconds),
         "unrecorded": f"{summary.unrecorded} actions closed: the recorded model has no answer"
         if summary.unrecorded
@@ -182,19 +174,6 @@ def several_table(rows: Sequence[Row]) -> str:
         figures = (f"{text:>{width}}" for text, width in rest)
         lines.append("  ".join([f"{first[0]:<{first[1]}}", *figures]).rstrip())
     return "\n".join(lines)
-
-
-_COSTS = (
-    "calls",
-    "thoughts",
-    "tokens in",
-    "out",
-    "evaluations",
-    "time",
-    "model",
-    "judge",
-    "energy",
-)
 
 
 def _cells(row: Row) -> tuple[str, ...]:

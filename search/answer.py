@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.run import (
+    CommonFailure,
     RunHeader,
     RunSummary,
     SimulationRecord,
@@ -79,6 +80,7 @@ def summarise(
         cost=ledger.spent,
         unrecorded=sum(step.outcome is None for step in steps),
         outcomes=dict(Counter(step.outcome.value for step in steps if step.outcome is not None)),
+        failure=commonest_failure(records),
         applied=dict(Counter(step.applied for step in steps if step.speedup is not None)),
         relabelled=sum(step.did is not None for step in steps),
         best_path=answer.path,
@@ -91,6 +93,19 @@ def summarise(
         excluded=header.excluded,
         stopped=ledger.stopped or "exhausted",
     )
+
+
+def commonest_failure(records: Sequence[SimulationRecord]) -> CommonFailure | None:
+    """What failed most, by outcome and first line of the diagnosis; the latest of equals."""
+    failed = [
+        (step.outcome, step.diagnosis.partition("\n")[0])
+        for step in reversed(list(_steps(records)))
+        if step.outcome is not None and step.speedup is None
+    ]
+    if not failed:
+        return None
+    (outcome, diagnosis), count = Counter(failed).most_common(1)[0]
+    return CommonFailure(outcome=outcome, diagnosis=diagnosis, count=count)
 
 
 def _steps(records: Sequence[SimulationRecord]) -> Iterator[StepRecord]:

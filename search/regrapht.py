@@ -7,9 +7,9 @@ search after so many walks: the paper's "at most 5 attempts" is a row of its own
 known to have applied another technique than it was asked for, the walk goes on from that one.
 
 Nothing is cached: every step is a call for a new sample, on a known path, too. Nothing is learned,
-but prompts warn of what failed (known.py). Added, because recorded models have holes: what they have no answer for is closed on its path,
-a walk that bought nothing is no attempt, and a start with all closed ends the search. Not here:
-choosing by what was measured (mcgs.py, paper.py).
+but prompts warn of what failed (known.py). Added, because recorded models have holes: what they
+have no answer for is closed on its path, a walk that bought nothing is no attempt, and a start with
+all closed ends the search. Not here: choosing by what was measured (mcgs.py, paper.py).
 """
 
 from regraph_kg.models.method import ReGraphTSettings

@@ -80,13 +80,13 @@ class _Shown:
         self._note(line)
 
 
-def print_summary(summary: RunSummary, failed: str, files: Mapping[str, Path]) -> None:
-    """Headline, table, and where to look at the path; `failed` is the commonest failure."""
+def print_summary(summary: RunSummary, files: Mapping[str, Path]) -> None:
+    """Headline, table, and where to look at the path."""
     from regraph_kg import report, wiring  # noqa: PLC0415 (heavy)
 
     typer.secho(report.headline(summary), bold=True)
     named = {name: str(path) for name, path in files.items()}
-    typer.echo(report.run_table(summary, named, failed))
+    typer.echo(report.run_table(summary, named))
     if summary.best_path:
         query = wiring.browser_query(techniques(summary))
         typer.echo(f"\nThis path's examples, in Neo4j Browser:\n{query}")

@@ -221,16 +221,16 @@ def _run_one(settings: "Settings", options: Options, choice: SearchChoice) -> bo
             show = shows(choice.problem)
             running.introduce(search, trace, show)
             try:
-                found = running.run(search, trace, show, output, go_on)
+                summary = running.run(search, trace, show, output, go_on)
             except AnswersPending:
                 search.model.finish(f"go on: {go_on}")
                 raise
     search.model.finish()
     if options.as_json:
-        typer.echo(found.summary.model_dump_json(indent=2))
+        typer.echo(summary.model_dump_json(indent=2))
     else:
         files = {"code": output, "trace": trace.path}
-        display.print_summary(found.summary, found.failed, files)
+        display.print_summary(summary, files)
     if options.learn:
         running.learn(settings, options, [trace.path])
-    return found.summary.improved
+    return summary.improved

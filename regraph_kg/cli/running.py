@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,22 +62,13 @@ def introduce(search: "OpenSearch", trace: "Trace", show: Show) -> None:
     show.say(f"trace: {trace.path}" + (" (its last line was torn: dropped)" if trace.torn else ""))
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a search came to; `failed` is its commonest failure in words."""
-
-    summary: RunSummary
-    failed: str
-
-
-def run(search: "OpenSearch", trace: "Trace", show: Show, output: Path, go_on: str) -> Found:
+def run(search: "OpenSearch", trace: "Trace", show: Show, output: Path, go_on: str) -> RunSummary:
     """The search, its best measured again and written to `output`.
 
     Raises `Interrupted` for Ctrl-C, for a search that others were ended with, and for a model or
     store that is lost, and `ToolError`, with what was found so far and the command `go_on`;
     `AnswersPending` where answers are to come by file.
     """
-    from regraph_kg import report  # noqa: PLC0415 (heavy)
     from regraph_kg.search.answer import final_answer, finalists, summarise  # noqa: PLC0415
     from regraph_kg.search.ledger import Ledger  # noqa: PLC0415 (heavy)
     from regraph_kg.search.methods import search as begin  # noqa: PLC0415 (heavy)
@@ -105,7 +95,7 @@ def run(search: "OpenSearch", trace: "Trace", show: Show, output: Path, go_on: s
     except ToolError as error:
         raise ToolError(_ended(str(error), _keep_best(records, output), go_on)) from None
     _write(output, answer.code)
-    return Found(summarise(header, records, answer, ledger), report.failure(records))
+    return summarise(header, records, answer, ledger)
 
 
 def output_of(options: Options, search: "OpenSearch", trace: Path) -> Path:

@@ -35,13 +35,9 @@ class _One:
     output: Path | None = None
     go_on: str = ""
     """The command that goes on with it."""
-    found: running.Found | None = None
+    summary: RunSummary | None = None
+    """None where it did not come to its end."""
     error: RegraphError | None = None
-
-    @property
-    def summary(self) -> RunSummary | None:
-        """None where it did not come to its end."""
-        return None if self.found is None else self.found.summary
 
 
 def run_several(settings: "Settings", options: Options, choice: SearchChoice) -> bool:
@@ -64,7 +60,7 @@ def run_several(settings: "Settings", options: Options, choice: SearchChoice) ->
         _go_on(searches)
         raise Interrupted("stopped; the commands above go on")
     if options.learn:
-        finished = [one.trace for one in searches if one.found and one.trace]
+        finished = [one.trace for one in searches if one.summary and one.trace]
         running.learn(settings, options, finished)
     if pending is not None:
         _go_on(searches)
@@ -118,7 +114,7 @@ def _search(shared: "OpenSearches", options: Options, one: _One, show: Show) -> 
             one.output = running.output_of(options, search, trace.path)
             one.go_on = running.go_on(options, one.name, trace.path, one.output)
             running.introduce(search, trace, show)
-            one.found = running.run(search, trace, show, one.output, one.go_on)
+            one.summary = running.run(search, trace, show, one.output, one.go_on)
     except RegraphError as error:
         one.error = error
     except Exception as error:  # noqa: BLE001 (a bug of ours: the others go on)
@@ -137,9 +133,8 @@ def _tell(options: Options, searches: Sequence[_One], *, stopped: bool) -> None:
     rows = [report.Row(one.name, one.summary, _ended(one.error, stopped)) for one in searches]
     typer.echo(report.several_table(rows))
     for one in searches:
-        if one.found and not one.found.summary.improved:
-            said = report.shortfall(one.found.summary, one.found.failed)
-            display.say(f"{one.name}: {said}")
+        if one.summary and not one.summary.improved:
+            display.say(f"{one.name}: {report.shortfall(one.summary)}")
 
 
 def _ended(error: RegraphError | None, stopped: bool) -> str:
@@ -157,15 +152,15 @@ def _plain(one: _One) -> Mapping[str, object]:
         "summary": one.summary and one.summary.model_dump(mode="json"),
         "error": None if one.error is None else str(one.error),
         "trace": one.trace and str(one.trace),
-        "code": one.output and str(one.output) if one.found else None,
-        "go_on": one.go_on or None if one.found is None else None,
+        "code": one.output and str(one.output) if one.summary else None,
+        "go_on": one.go_on or None if one.summary is None else None,
     }
 
 
 def _go_on(searches: Sequence[_One]) -> None:
     """The command of each search that can go on, a line each."""
     for one in searches:
-        if one.found is None and one.go_on:
+        if one.summary is None and one.go_on:
             display.say(one.go_on)
 
 

@@ -173,6 +173,15 @@ Stopped = Literal["calls", "evaluations", "tokens", "seconds", "exhausted"]
 """Which limit ended a search; "exhausted": nothing was left to try."""
 
 
+class CommonFailure(Frozen):
+    """The commonest failure of a search; of equally common ones the latest."""
+
+    outcome: Outcome
+    diagnosis: str
+    """Its first line; empty where nothing is known."""
+    count: int
+
+
 class RunSummary(Frozen):
     """What a finished run reports. Only the re-measured speedup counts (`speedup`)."""
 
@@ -193,6 +202,8 @@ class RunSummary(Frozen):
     """Actions closed because the recorded model had no answer for them."""
     outcomes: dict[str, int]
     """Samples by outcome."""
+    failure: CommonFailure | None
+    """None where nothing failed."""
     applied: dict[str, int]
     """Right samples by what they did (`Applied`)."""
     relabelled: int

@@ -7,8 +7,8 @@ import pytest
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome
 from regraph_kg.models.method import Limits
-from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
-from regraph_kg.search.answer import final_answer, finalists, summarise
+from regraph_kg.models.run import CommonFailure, Cost, SimulationRecord, StepRecord
+from regraph_kg.search.answer import commonest_failure, final_answer, finalists, summarise
 from regraph_kg.search.ledger import Ledger
 from tests.search.toy import SERIAL, TASK, code, header, judge
 
@@ -140,3 +140,25 @@ def test_the_summary_counts_what_was_bought() -> None:
     assert (summary.iterations, summary.unrecorded, summary.seed) == (3, 1, 3)
     assert summary.outcomes == {"passed": 2, "wrong_answer": 1}
     assert summary.stopped == "exhausted"
+
+
+def test_the_commonest_failure_is_the_one_met_most_and_of_equals_the_latest() -> None:
+    def failed(outcome: Outcome, diagnosis: str) -> StepRecord:
+        return step("a", None, outcome).model_copy(update={"diagnosis": diagnosis})
+
+    wrong = failed(Outcome.WRONG_ANSWER, "y[0]: expected 2, got 3\nand more")
+    again = failed(Outcome.WRONG_ANSWER, "y[0]: expected 2, got 3\nand other")
+    broken = failed(Outcome.COMPILE_FAILED, "line 3")
+    good, unrecorded = step("b", 2.0), step("c", None, None)
+    assert commonest_failure(records(wrong, broken, good, again)) == CommonFailure(
+        outcome=Outcome.WRONG_ANSWER, diagnosis="y[0]: expected 2, got 3", count=2
+    )
+    latest = commonest_failure(records(wrong, broken, unrecorded))
+    assert latest is not None
+    assert latest.diagnosis == "line 3"
+    assert commonest_failure(records(good, unrecorded)) is None
+    found = records(broken, good)
+    answer = final_answer(TASK, records(), judge)
+    assert summarise(header(2), found, answer, ledger(found, 2)).failure == CommonFailure(
+        outcome=Outcome.COMPILE_FAILED, diagnosis="line 3", count=1
+    )

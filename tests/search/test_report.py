@@ -5,7 +5,7 @@ import pytest
 from regraph_kg import report
 from regraph_kg.models.evaluation import Interval, Outcome
 from regraph_kg.models.method import Limits
-from regraph_kg.models.run import Cost, RunSummary, SimulationRecord, StepRecord
+from regraph_kg.models.run import CommonFailure, Cost, RunSummary
 from tests.search.toy import SERIAL
 
 
@@ -24,6 +24,7 @@ def summary(**fields: object) -> RunSummary:
         "iterations": 20,
         "cost": Cost(calls=23, evaluations=19, model_seconds=0.0, judge_seconds=12.34),
         "unrecorded": 2,
+        "failure": None,
         "applied": {"asked": 14},
         "relabelled": 0,
         "outcomes": {"passed": 14, "wrong_answer": 3, "crashed": 3},
@@ -40,8 +41,8 @@ def summary(**fields: object) -> RunSummary:
     return RunSummary.model_validate(usual | fields)
 
 
-def printed(found: RunSummary, failed: str = "") -> str:
-    return report.run_table(found, {"code": "runs/a-very/long/folder/" * 9 + "x.cpp"}, failed)
+def printed(found: RunSummary) -> str:
+    return report.run_table(found, {"code": "runs/a-very/long/folder/" * 9 + "x.cpp"})
 
 
 def rows(text: str) -> dict[str, str]:
@@ -161,44 +162,25 @@ def test_steps_that_did_something_else_are_told() -> None:
     assert "strayed" not in rows(printed(summary()))
 
 
-def step(outcome: Outcome, diagnosis: str = "", speedup: float | None = None) -> StepRecord:
-    return StepRecord(
-        path=(),
-        technique=None,
-        sample=0,
-        outcome=outcome,
-        speedup=speedup,
-        gain=None,
-        cost=Cost(calls=1),
-        code=None,
-        diagnosis=diagnosis,
-    )
-
-
-def record(*steps: StepRecord) -> SimulationRecord:
-    return SimulationRecord(
-        iteration=0, path=(), steps=steps, reward=0.0, spent=1, best_speedup=1.0, best_path=()
-    )
+def failed(outcome: Outcome, count: int = 1, diagnosis: str = "") -> CommonFailure:
+    return CommonFailure(outcome=outcome, diagnosis=diagnosis, count=count)
 
 
 def test_the_commonest_failure_is_told_in_one_line() -> None:
-    wrong = step(Outcome.WRONG_ANSWER, "y[0]: expected 2, got 3\nand more")
-    broken = step(Outcome.COMPILE_FAILED, "x" * 300)
-    assert report.failure([record(wrong), record(broken, wrong)]) == (
-        "mostly wrong_answer, 2 times: y[0]: expected 2, got 3"
-    )
-    assert report.failure([record(wrong), record(broken)]) == (
-        f"compile_failed, once: {'x' * 200}.."
-    )
-    assert report.failure([record(step(Outcome.PASSED, speedup=2.0))]) == ""
-    assert rows(printed(summary(), "crashed, once"))["failures"] == "crashed, once"
+    wrong = failed(Outcome.WRONG_ANSWER, 2, "y[0]: expected 2, got 3")
+    assert report.failure(wrong) == "mostly wrong_answer, 2 times: y[0]: expected 2, got 3"
+    broken = failed(Outcome.COMPILE_FAILED, diagnosis="x" * 300)
+    assert report.failure(broken) == f"compile_failed, once: {'x' * 200}.."
+    assert report.failure(None) == ""
+    told = rows(printed(summary(failure=failed(Outcome.CRASHED))))
+    assert told["failures"] == "crashed, once"
+    assert "failures" not in rows(printed(summary()))
 
 
 def test_a_shortfall_is_told_by_what_ended_the_search_and_what_failed() -> None:
-    assert report.shortfall(summary(), "") == "nothing was faster"
-    assert report.shortfall(summary(stopped="seconds"), "crashed, once") == (
-        "its time was over; crashed, once"
-    )
+    assert report.shortfall(summary()) == "nothing was faster"
+    ended = summary(stopped="seconds", failure=failed(Outcome.CRASHED))
+    assert report.shortfall(ended) == "its time was over; crashed, once"
 
 
 def test_several_searches_are_one_table_without_empty_columns() -> None:
