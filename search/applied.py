@@ -133,8 +133,9 @@ def _renamed(old: str, new: str) -> bool:
     before, after = (code.replace("\n", " \n ").split(" ") for code in (old, new))
     if len(before) != len(after):
         return False
-    pairs = {(one, two) for one, two in zip(before, after, strict=True) if one != two}
-    kept = {one for one, two in zip(before, after, strict=True) if one == two}
+    places = set(zip(before, after, strict=True))
+    pairs = {(one, two) for one, two in places if one != two}
+    kept = {one for one, two in places if one == two}
     olds, news = {one for one, _ in pairs}, {two for _, two in pairs}
     return (
         len(olds) == len(news) == len(pairs)

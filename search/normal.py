@@ -10,25 +10,41 @@ from functools import lru_cache
 _SPLICE = re.compile(r"\\[ \t\f\v]*\n")
 _STRINGIZES = re.compile(r"^[ \t]*(?:#|%:)[ \t]*define\b.*[^#\n]#[^#\n]", re.MULTILINE)
 
-# What is not closed goes on to the end of its line (of the file, for comments and raw strings), so
-# that hostile text takes no longer than other text.
-_TOKEN = re.compile(
-    r"""
-      (?P<name>[^\W\d](?>[\w$]*)(?!["']))
-    | (?P<space>[ \t\f\v]+)
-    | (?P<newline>\n)
-    | (?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))
-    | (?P<text>
-        (?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\(.*?(?:\)(?P=fence)"\w*|\Z)
-      | (?:u8|[uUL])?"(?:\\[^\n]|[^"\\\n])*(?:"\w*)?
-      | (?:u8|[uUL])?'(?:\\[^\n]|[^'\\\n])*(?:'\w*)?
-      )
-    | (?P<number>\.?\d(?:[eEpP][+-]|'\w|[\w.])*)
-    | (?P<prefix>[^\W\d][\w$]*)
-    | (?P<mark><<<|>>>|<<=|>>=|<=>|->\*|\.\.\.|%:%:|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|->|\.\*|::
-        |[-+*/%&|^]=|\#\#|<%|%>|<:|:>|%:|.)
-    """,
-    re.VERBOSE | re.DOTALL,
+# What is not closed goes on to the end of its line (of the file, for comments and raw strings), and
+# no run of blanks is looked at from each of its places, so that hostile text takes no longer than
+# other text.
+_FREQUENT = r"""[^\W\d](?>[\w$]*)(?!["'])|[;,(){}\[\]~?]|\d++(?![\w.'])"""
+_SPACE = r"[ \t\f\v]++"
+_COMMENT = r"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)"
+_RAW = r"""(?:u8|[uUL])?R"(?P<FENCE>[^()\\\s]{0,16})\((?s:.*?)(?:\)(?P=FENCE)"\w*|\Z)"""
+_OTHER = r"""
+    (?:u8|[uUL])?"(?:\\[^\n]|[^"\\\n])*(?:"\w*)?
+  | (?:u8|[uUL])?'(?:\\[^\n]|[^'\\\n])*(?:'\w*)?
+  | \.?\d(?:[eEpP][+-]|'\w|[\w.])*
+  | [^\W\d][\w$]*
+  | <<<|>>>|<<=|>>=|<=>|->\*|\.\.\.|%:%:|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|->|\.\*|::
+  | [-+*/%&|^]=|\#\#|<%|%>|<:|:>|%:|[^\n]
+"""
+_LINE_ENDS = rf"\n(?:[ \t\f\v\n]++|{_COMMENT})*+"
+_HASH = r"(?:\#(?!\#)|%:(?!%:))"
+
+
+def _pattern(raw: str) -> re.Pattern[str]:
+    """Of a token and the blanks before it; a directive is one, with the line ends before it.
+
+    `raw` are raw strings; without any in a text there is less to look for.
+    """
+    inside, here = raw.replace("FENCE", "inside"), raw.replace("FENCE", "here")
+    directive = rf"{_LINE_ENDS}{_HASH}(?:{_SPACE}|{_COMMENT}|{_FREQUENT}|{inside}{_OTHER})*+"
+    blanks = rf"\ ?+(?:{_SPACE}|{_COMMENT}|{_LINE_ENDS}(?!{_HASH}))*+"
+    return re.compile(rf"{blanks}({_FREQUENT}|{here}{_OTHER}|{directive}|\Z)", re.VERBOSE)
+
+
+_TOKENS, _TOKENS_OR_RAW = _pattern(""), _pattern(f"{_RAW}|")
+_IN_LINE = re.compile(
+    rf"(?P<newline>\n)|(?P<space>{_SPACE})|(?P<comment>{_COMMENT})"
+    rf"|(?P<token>{_FREQUENT}|{_RAW}|{_OTHER})",
+    re.VERBOSE,
 )
 _DIRECTIVE = frozenset({"#", "%:"})
 _SPACED = frozenset({"define", "include", "include_next"})
@@ -45,58 +61,70 @@ def normalized(code: str) -> str:
     text = code.replace("\r\n", "\n").replace("\r", "\n")
     if "__LINE__" in text or "??/" in text or ('R"' in text and _SPLICE.search(text)):
         return text  # the number of a line counts, or a backslash at its end is no continuation
-    return "\n".join(" ".join(line) for line in token_lines(text))
+    text = _SPLICE.sub("", text)
+    lines = _spaced_lines(text) if _STRINGIZES.search(text) else _lines(_tokens(text))
+    return "\n".join(" ".join(line) for line in lines)
 
 
-def token_lines(code: str) -> list[list[str]]:
-    """The tokens of `code`: those of each directive, and those of all lines between two of them.
+def _tokens(text: str) -> list[str]:
+    """Tokens, and each directive whole, with the line ends before it."""
+    text = "\n" + text
+    if 'R"' in text:
+        tokens = [found[1] for found in _TOKENS_OR_RAW.finditer(text)]
+    else:
+        tokens = _TOKENS.findall(text)
+    while tokens and not tokens[-1]:  # the end of the text
+        tokens.pop()
+    return tokens
 
-    "#" comes with the directive's name ("#pragma"); a blank that may mean something is a token "".
-    """
-    text = _SPLICE.sub("", code)
-    everywhere = _STRINGIZES.search(text) is not None
-    lines: list[list[str]] = []
+
+def _lines(tokens: list[str]) -> Iterator[list[str]]:
+    """Those of each directive, and those of all lines between two of them."""
+    begin = 0
+    for place in [place for place, token in enumerate(tokens) if token[0] == "\n"]:
+        if begin < place:
+            yield tokens[begin:place]
+        yield _directive([*_physical_lines(tokens[place])][-1])
+        begin = place + 1
+    if begin < len(tokens):
+        yield tokens[begin:]
+
+
+def _spaced_lines(text: str) -> Iterator[list[str]]:
+    """As `_lines`, where any blank may mean something: a token "" for each, and each line end."""
     program: list[str] = []
     for line in _physical_lines(text):
-        tokens = [token for kind, token in line if kind != "space"]
-        if tokens and tokens[0] in _DIRECTIVE:
-            lines += [program] if program else []
-            lines.append(_directive(line, tokens))
+        if line and line[0] in _DIRECTIVE:
+            if program:
+                yield program
+            yield _directive(line)
             program = []
         else:
-            program += [*_spaced(line), ""] if everywhere else tokens
-    return [*lines, program] if program else lines
+            program += [*line, ""]
+    if program:
+        yield program
 
 
-def _directive(line: list[tuple[str, str]], tokens: list[str]) -> list[str]:
-    name = tokens[1] if len(tokens) > 1 else ""
-    rest = tokens[2:]
+def _directive(line: list[str]) -> list[str]:
+    """Its tokens; "#" comes with its name, a blank that may mean something is a token ""."""
+    _, *names = filter(None, line)
+    name = names[0] if names else ""
+    rest = names[1:]
     if name in _SPACED:
-        start = next(place for place, (_, token) in enumerate(line) if token == name)
-        rest = _spaced(line[start + 1 :])
+        rest = line[line.index(name) + 1 :]
         rest = rest[1:] if rest[:1] == [""] else rest
     return [f"#{name}", *rest]
 
 
-def _spaced(line: list[tuple[str, str]]) -> list[str]:
-    """Tokens, with "" for each run of blanks between two."""
-    return ["" if kind == "space" else token for kind, token in line]
-
-
-def _physical_lines(text: str) -> Iterator[list[tuple[str, str]]]:
-    """(kind, token) of each line; a comment is a blank, and ends no line."""
-    line: list[tuple[str, str]] = []
-    for found in _TOKEN.finditer(text):
-        kind, token = found.lastgroup or "", found[0]
-        if kind == "newline":
-            yield _without_end(line)
+def _physical_lines(text: str) -> Iterator[list[str]]:
+    """The tokens of each line, "" for blanks between two; a comment is a blank, no line end."""
+    line: list[str] = []
+    for found in _IN_LINE.finditer(text):
+        if found.lastgroup == "newline":
+            yield line[:-1] if line and not line[-1] else line
             line = []
-        elif kind not in ("space", "comment"):
-            line.append((kind, token))
-        elif line and line[-1][0] != "space":
-            line.append(("space", " "))
-    yield _without_end(line)
-
-
-def _without_end(line: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    return line[:-1] if line and line[-1][0] == "space" else line
+        elif found.lastgroup == "token":
+            line.append(found[0])
+        elif line and line[-1]:
+            line.append("")
+    yield line[:-1] if line and not line[-1] else line

@@ -19,6 +19,9 @@ SAME = {
     "empty lines": ("int a;\n\n\n#include <x>\n\nint b;", "int a;\n#include <x>\nint b;"),
     "line ends": ("int a;\r\nint b;\r\n", "int a;\nint b;\n"),
     "indented directives": ("  #  pragma   unroll  4\nf();", "#pragma unroll 4\nf();"),
+    "comments before directives": ("int a;\n/* x\n y */ #if B\n", "int a;\n#if B"),
+    "directives spelled otherwise": ("f();\n%: pragma unroll", "f();\n%:pragma unroll"),
+    "blanks at the end": ("int a; /* x */ \n\n  ", "int a;"),
     "continued lines": ("#pragma omp parallel \\\n  for", "#pragma omp parallel for"),
     "continued comments": ("int a; // x \\\nint b;\nint c;", "int a;\nint c;"),
     "blanks at the end of a macro": ("#define N 4   // four\n", "#define  N  4\n"),
@@ -45,6 +48,9 @@ OTHER = {
     "fences of raw strings": ('R"x()" // a)x"', 'R"x()" // b)x"'),
     "ends of directives": ("#pragma unroll\nf();", "#pragma unroll f();"),
     "places of directives": ("f();\n#pragma unroll\ng();", "f();\ng();\n#pragma unroll"),
+    "marks that begin no directive": ("f();\n#a", "f();\n##a"),
+    "comments after which no directive begins": ("f(); /*\n*/ #a", "f();\n#a"),
+    "quotes after numbers": ("1+'a'", "1'a'"),
     "arguments of macros": ("#define f(x) x", "#define f (x) x"),
     "macros that quote": ("#define S(a) #a\nS(a+b)", "#define S(a) #a\nS(a + b)"),
     "continued raw strings": ('R"(a\\\nb)"', 'R"(ab)"'),
@@ -125,7 +131,13 @@ def test_any_text_has_a_normal_form(code: str) -> None:
     assert isinstance(normalized(code), str)
 
 
-@pytest.mark.parametrize("part", ['R"(', "/*", '\\"', "'", 'R"', "#define f ", "\\\n", "'\""])
+@pytest.mark.parametrize(
+    "part",
+    [
+        *('R"(', "/*", '\\"', "'", 'R"', "#define f ", "\\\n", "'\"", "\n", " ", "\n/**/", "\n#"),
+        *("1'", "1.", "a/", "\n#define S(a) #a"),
+    ],
+)
 def test_hostile_text_takes_no_longer_than_its_length(part: str) -> None:
     begin = time.process_time()
     normalized(part * (60_000 // len(part)))
