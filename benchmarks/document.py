@@ -23,7 +23,8 @@ TITLES = {
     "search_overhead": "The search: its own time per rollout",
     "parallel": "The search: several calls at once",
     "prompt_cache": "The prompts: what a server's prompt cache saves",
-    "learning": "The search: after learning from a similar problem",
+    "learning": "The search: after learning from another problem",
+    "verdicts": "The corpus: what its recorded answers are worth",
     "judge": "The judge: source to verdict",
     "throughput": "The judge: candidates a second on GPUs",
     "aa": "The judge: the same code twice, and 5 % planted",
@@ -47,18 +48,6 @@ COLUMNS = {
             "share": "{evaluated_share:.1%}",
             "prompt time, s": "{prompt_seconds:.1f}",
             "time of uncached": "{time_share:.0%}",
-        },
-    ),
-    "learning": (
-        {
-            "method": "{method}",
-            "in common": "{similar}",
-            "seeds": "{seeds}",
-            "evaluations to 90 % of the best, before / after": "{median_before} / {median_after}",
-            "not reached": "{not_reached_before} / {not_reached_after}",
-            "fewer by": "{fewer_by:.2f}",
-            "best after 50 calls, after / before": "{better_early_by:.2f}",
-            "best, after / before": "{better_by:.2f}",
         },
     ),
     "graph": (
@@ -144,6 +133,17 @@ COLUMNS = {
             "limit, ms": "{limit:.1f}",
         },
     ),
+    "verdicts": (
+        {
+            "problem": "{problem}",
+            "codes": "{codes}",
+            "verified": "{verified}",
+            "faster than the serial code": "{faster}",
+            "geometric mean of the verified": "{geometric_mean:.2f}",
+            "best": "{best:.1f}",
+            "outcomes": "{outcomes}",
+        },
+    ),
     "judge": (
         {
             "target": "{target}",
@@ -173,7 +173,31 @@ RATES = {
     "median of verify / time, s": "{verify_s:.3f} / {time_s:.3f}",
     "outcomes": "{outcomes}",
 }
+RATIO = "{{{name}[mean]:.2f}} [{{{name}[low]:.2f}}, {{{name}[high]:.2f}}]"
+"""A mean ratio with its interval."""
 SECTIONS = {
+    "learning": {
+        "rows": {
+            "answers": "{answers}",
+            "graph": "{graph}",
+            "method": "{method}",
+            "after": "{after}",
+            "pairs": "{pairs}",
+            "evaluations to 90 % of the best, before / after": "{median_before:g}"
+            " / {median_after:g}",
+            "not reached": "{not_reached_before} / {not_reached_after}",
+            "fewer by": RATIO.format(name="fewer_by"),
+            "best after 25 evaluations, better by": RATIO.format(name="better_early_by"),
+            "best, better by": RATIO.format(name="better_by"),
+        },
+        "alike": {
+            "problems": "{problems}",
+            "transitions": "{transitions}",
+            "correlation of gains": "{gains:.2f}",
+            "of shares that passed": "{passes:.2f}",
+            "spread of gains": "{spread:.2f}",
+        },
+    },
     "parallel": {
         "wall": {
             "calls at once": "{parallel}",

@@ -1,312 +1,295 @@
 """What a search on one problem is worth to the next: evaluations to 90 % of the best.
 
-`python benchmarks/learning.py` prints one JSON object. The model's answers and the verdicts are
-made up (nothing is compiled or timed): a step along an edge has a log gain and a chance to fail
-that are partly the edge's own and partly the problem's; a technique gains nothing the second time.
-The rest is real: search, trace, harvest, merge, embedded store. "similar" is the share that two
-problems have in common: of the variance of the gains, and of the edges whose chance to fail is one.
-At 0 nothing of an edge carries over; what is gained there is gained because edges in general work
-better than the prior of what was never measured says, so it is the control.
+`python benchmarks/run.py learning [--quick] [--jobs N]`; prints one JSON object. Problem A is
+searched, harvested and learned; problem B is searched on the graph as it was (before) and on the
+graph that learned (after), its own share left out of both. Pairs of searches have the same problem,
+answers and order of successors, so their ratio is paired: geometric mean, and in brackets a 95 %
+bootstrap interval over pairs. Above 1 learning helped. The best is the best that any of B's
+searches found; a search that did not reach 90 % of it counts as having spent its budget.
 
-For each seed B is searched on a graph whose edges were never measured ("before"), A is searched,
-harvested and learned, and B is searched again ("after"), its own share excluded. The best is the
-best of B that two further searches find with a large budget, one on each graph.
+Answers "recorded": the corpus' four problems for OpenMP with their recorded answers, all ordered pairs,
+with verdicts from benchmarks/verdicts.py; A's search sees neither problem's own trajectories. The
+pairs share four problems, so the intervals are too narrow. The graph begins measured as the corpus
+was, or as if nobody had measured it. Searched until nothing is recorded any more.
+Answers "made up": problems that have 80 % in common (benchmarks/made_up.py), a graph that was never
+measured, 300 calls.
+
+After what: "taught" by A, "examples" of A's runs alone, without measurements and failures (nothing
+was learned but which ways there are), "unrelated": taught by a problem that has nothing in common
+with B, "taught by 8" similar ones, "known of A": told each transition's true gain and chance to
+fail on A, "known": on B itself, more than any learning can tell a prior.
+`alike`: how much two problems have in common in what searches on them measured: correlation, over
+the transitions that both tried, of mean log gains and of shares that passed, and the spread
+(standard deviation) of those gains.
 """
 
-import hashlib
-import itertools
+import argparse
 import json
 import math
+import os
 import random
 import statistics
-import tempfile
-from collections.abc import Iterator, Sequence
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from itertools import permutations
 from typing import Any
 
-from benchmarks.servers import embedded
-from regraph_kg import wiring
-from regraph_kg.graph import GraphStore
-from regraph_kg.ingest import pipeline
-from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, Timing, code_hash
-from regraph_kg.models.graph import MergePlan, Relabelled
-from regraph_kg.models.method import SETTINGS, Limits, Method, Prompting
-from regraph_kg.models.prompt import Prompt, PromptKey, Reply
-from regraph_kg.models.run import RunHeader, SimulationRecord, Task
-from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import Step, Trajectory
-from regraph_kg.search import methods
-from regraph_kg.search.crew import Alone
-from regraph_kg.search.harvest import harvest, read_run
-from regraph_kg.search.reader import GraphReader
-from regraph_kg.search.trace import Trace
-from regraph_kg.search.world import World
-from regraph_kg.settings import Settings
+from benchmarks import made_up, recorded
+from benchmarks.taught import Graph, Problem, best, head, learned, reached, search
+from regraph_kg.backends.statistics import Pair
+from regraph_kg.models.graph import EFFECT_SCALE
+from regraph_kg.models.method import (
+    GreedySettings,
+    McgsSettings,
+    SearchSettings,
+    ThompsonSettings,
+)
+from regraph_kg.models.run import SimulationRecord
+from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.search.harvest import Run
 
-TECHNIQUES, SUCCESSORS, SEEDS = 12, 5, 12
-SIMILAR = (0.8, 0.0)
-METHODS: tuple[Method, ...] = ("mcgs", "greedy-graph", "thompson")
-BUDGET, LARGE = 300, 900
-"""Calls of a search, and of the one that tells the best."""
-EARLY = 50
-"""Calls after which the searches are compared, too."""
+METHODS: Mapping[str, SearchSettings] = {
+    "mcgs": McgsSettings(),
+    "thompson": ThompsonSettings(),
+    "greedy-graph": GreedySettings(),
+}
+MANY = 8
+"""Similar problems that taught a graph."""
+CONTROLS: Mapping[str, tuple[str, ...]] = {
+    "mcgs": ("examples", "unrelated", "taught by 8", "known of A", "known")
+}
+"""Graphs besides "before" and "taught" on which a method searches."""
+SIMILAR = 0.8
+SEEDS = range(1, 81, 2)
+"""Odd ones: what was tried while the search was tuned were even ones (docs/LOG.md)."""
+ORDERS = range(3)
+"""Orders of successors with equally many examples."""
+CALLS, ALL_CALLS = 300, 2_000
+"""Of a search on made-up and on recorded answers; the latter end before."""
 NEAR_BEST = 0.9
-DEVICE = "simulated"
-SERIAL = 'extern "C" void work(float* x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }'
-SIGNATURE = 'extern "C" void work(float* x, int n)'
-PROMPTING = Prompting(examples=0, known_failures=0)
+EARLY = 25
+"""Evaluations after which the searches are compared, too."""
+RESAMPLED = 4_000
+
+Records = Sequence[SimulationRecord]
+Arms = Mapping[str, Records]
+"""Searches of one problem by what the graph knew; "before" is one of them."""
 
 
-def drawn(*about: object) -> random.Random:
-    """Randomness that depends on `about` alone."""
-    return random.Random(hashlib.sha256(repr(about).encode()).hexdigest())
+def examples_alone(trajectories: Iterable[Trajectory]) -> Iterator[Trajectory]:
+    """What was done, and nothing of how it came out."""
+    return map(recorded.unmeasured, trajectories)
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A made-up problem: what each edge gains, and how often a step along it fails."""
+class Bench:
+    """How one method searches."""
 
-    name: str
-    seed: int
-    similar: float
+    settings: SearchSettings
+    calls: int
+    controls: tuple[str, ...] = ()
 
-    @property
-    def task(self) -> Task:
-        """As a search is told."""
-        return Task(self.name, "openmp", SERIAL, "work", SIGNATURE)
+    def search(self, problem: Problem, graph: Graph, seed: int) -> Run:
+        """A whole search."""
+        return search(problem, graph, head(problem, self.settings, self.calls, seed))
 
-    def gain(self, edge: tuple[str, str]) -> float:
-        """Log gain; its variance is the same however similar problems are."""
-        common = drawn(self.seed, "gain", edge).gauss(0, 1)
-        own = drawn(self.seed, "gain", edge, self.name).gauss(0, 1)
-        return 0.1 + 0.35 * (math.sqrt(self.similar) * common + math.sqrt(1 - self.similar) * own)
+    def taught_by(self, problem: Problem, graph: Graph, seed: int) -> Sequence[Trajectory]:
+        """What a search of `problem` teaches."""
+        return learned(problem, self.search(problem, graph, seed))
 
-    def failing(self, edge: tuple[str, str]) -> float:
-        """Chance that an answer is wrong."""
-        shared = drawn(self.seed, "shared", edge).random() < self.similar
-        about = () if shared else (self.name,)
-        return drawn(self.seed, "fails", edge, *about).uniform(0.1, 0.8)
-
-    def answer(self, prompt: Prompt) -> Reply:
-        """What the model says: code that holds its own verdict."""
-        key = prompt.key
-        assert isinstance(key, PromptKey)
-        lot = drawn(self.seed, self.name, key)
-        way = ["openmp/start", *(element.partition("#")[0] for element in key.path)]
-        edges = list(itertools.pairwise(way))
-        gains = {target: self.gain((source, target)) for source, target in reversed(edges)}
-        said = "wrong"
-        if lot.random() >= self.failing(edges[-1]):
-            wobble = drawn(self.seed, self.name, key.path, key.attempt).gauss(0, 0.05)
-            said = f"{sum(gains.values()) + wobble:.6f}"
-        held = f"{said} {' '.join(key.path)} {key.attempt} {key.repair}"
-        text = f'```cpp\n{SIGNATURE} {{ const char* held = "{held}"; }}\n```'
-        return Reply(text=text, finish="stop", model="recorded")
-
-    def judge(self, candidate: Candidate, _: float | None = None) -> EvalReport:
-        """The verdict that the code holds."""
-        said = candidate.code.partition('held = "')[2].split()[0]
-        report = EvalReport(
-            problem=self.name,
-            target="openmp",
-            metric="call",
-            code_hash=code_hash(candidate.code),
-            outcome=Outcome.WRONG_ANSWER,
-            diagnosis="x[0] is wrong",
-            device=DEVICE,
-            toolchain="none",
-            evaluator="simulated",
-            grade="screening",
-        )
-        if said == "wrong":
-            return report
-        speedup = math.exp(float(said))
-        timed = {
-            "outcome": Outcome.PASSED,
-            "diagnosis": "",
-            "speedup": speedup,
-            "timing": _timing(1 / speedup),
-            "baseline": _timing(1.0),
+    def arms(self, problem: Problem, seed: int, graphs: Mapping[str, Callable[[], Graph]]) -> Arms:
+        """The same search on each graph that is wanted."""
+        wanted = ("before", "taught", *self.controls)
+        return {
+            name: self.search(problem, graph(), seed).records
+            for name, graph in graphs.items()
+            if name in wanted
         }
-        return report.model_copy(update=timed)
 
 
-def _timing(seconds: float) -> Timing:
-    return Timing(samples=(seconds,), median=seconds, interval=Interval(low=seconds, high=seconds))
+def on_recorded(bench: Bench, measured: bool, run: tuple[tuple[str, str], int]) -> Arms:
+    """Searches of the second problem of a pair, after the first, in one order of successors."""
+    pair, order = run
+    first, second = map(recorded.problem, pair)
+    graph = recorded.graph(pair[1], measured=measured)
+    told = bench.taught_by(first, graph.without(pair[0]), order)
+    graphs = {
+        "before": lambda: graph,
+        "taught": lambda: graph.told(told),
+        "examples": lambda: graph.told(examples_alone(told)),
+    }
+    return bench.arms(second, order, graphs)
 
 
-def edges(seed: int) -> list[tuple[str, str]]:
-    """The graph's transitions."""
-    names = [f"openmp/technique-{number}" for number in range(TECHNIQUES)]
-    return [
-        (source, target)
-        for source in ("openmp/start", *names)
-        for target in drawn(seed, "graph", source).sample(names, SUCCESSORS)
-    ]
+def on_made_up(bench: Bench, seed: int) -> Arms:
+    """Searches of a made-up problem after similar ones, after another one, and after nothing."""
+    made, first = (made_up.Made(name, seed, SIMILAR) for name in "ba")
+    graph = made_up.graph(seed)
+
+    def teach(others: Iterable[made_up.Made]) -> list[Trajectory]:
+        return [one for other in others for one in bench.taught_by(other.problem, graph, seed)]
+
+    told = teach([first])
+    similar = (made_up.Made(f"a{number}", seed, SIMILAR) for number in range(1, MANY))
+    return bench.arms(
+        made.problem,
+        seed,
+        {
+            "before": lambda: graph,
+            "taught": lambda: graph.told(told),
+            "examples": lambda: graph.told(examples_alone(told)),
+            "unrelated": lambda: graph.told(teach([made_up.Made("c", seed, 0.0)])),
+            "taught by 8": lambda: graph.told([*told, *teach(similar)]),
+            "known of A": lambda: made_up.known(graph, first),
+            "known": lambda: made_up.known(graph, made),
+        },
+    )
 
 
-def begin(store: GraphStore, seed: int) -> None:
-    """A graph of examples that were never measured: a shortest way along each edge."""
-    known = edges(seed)
-    ways: dict[str, list[str]] = {"openmp/start": []}
-    for source, target in known * TECHNIQUES:  # until nothing new can be reached
-        if source in ways:
-            ways.setdefault(target, [*ways[source], target])
-    plans = []
-    for source, target in known:
-        if source not in ways:
+@dataclass(frozen=True)
+class Ratio:
+    """A geometric mean of paired ratios and its 95 % bootstrap interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, logs: Sequence[float]) -> "Ratio":
+        """Of ratios' logarithms."""
+        rng = random.Random(0)
+        means = sorted(statistics.fmean(rng.choices(logs, k=len(logs))) for _ in range(RESAMPLED))
+        low, high = means[round(0.025 * RESAMPLED)], means[round(0.975 * RESAMPLED) - 1]
+        return cls(*(round(math.exp(one), 3) for one in (statistics.fmean(logs), low, high)))
+
+
+def evaluations(arms: Arms) -> dict[str, tuple[int, bool]]:
+    """Evaluations to 90 % of the best that any arm found, and whether it was reached."""
+    goal = NEAR_BEST * max(map(best, arms.values()))
+    found = {name: (records, reached(records, goal)) for name, records in arms.items()}
+    return {
+        name: (spent(records) if needed is None else needed, needed is not None)
+        for name, (records, needed) in found.items()
+    }
+
+
+def spent(records: Records) -> int:
+    """Evaluations of a whole search."""
+    return max(1, sum(step.cost.evaluations for record in records for step in record.steps))
+
+
+def summary(runs: Sequence[Arms]) -> Iterator[dict[str, Any]]:
+    """A row for each arm but "before"."""
+    needed = [evaluations(arms) for arms in runs]
+    for arm in runs[0]:
+        if arm == "before":
             continue
-        way = [*ways[source], target]
-        steps = [Step(label=name, code=f"// {source} {target} {name}") for name in way]
-        trajectory = Trajectory(
-            schema=1, target="openmp", problem="given", serial=SERIAL, steps=tuple(steps)
+        early, ends = (
+            [math.log(best(arms[arm], until) / best(arms["before"], until)) for arms in runs]
+            for until in (EARLY, math.inf)
         )
-        labels = tuple(Relabelled(name, name, "given") for name in way)
-        new = tuple(Technique(id=name, name=name, target="openmp") for name in sorted({*way}))
-        plans.append(MergePlan(trajectory, labels, new=new))
-    store.merge(plans)
+        yield {
+            "after": arm,
+            "pairs": len(runs),
+            "median_before": statistics.median(one["before"][0] for one in needed),
+            "median_after": statistics.median(one[arm][0] for one in needed),
+            "not_reached_before": sum(not one["before"][1] for one in needed),
+            "not_reached_after": sum(not one[arm][1] for one in needed),
+            "fewer_by": vars(
+                Ratio.of([math.log(one["before"][0] / one[arm][0]) for one in needed])
+            ),
+            "better_early_by": vars(Ratio.of(early)),
+            "better_by": vars(Ratio.of(ends)),
+        }
 
 
-def head(problem: Problem, method: Method, calls: int, seed: int) -> RunHeader:
-    """What a trace says of a run: its model and judge are recorded ones."""
-    return RunHeader(
-        version="0",
-        created="2026-11-21T00:00:00Z",
-        problem=problem.name,
-        serial=code_hash(SERIAL),
-        target="openmp",
-        settings=SETTINGS[method](),
-        prompting=PROMPTING,
-        limits=Limits(calls=calls),
-        parallel=1,
-        final="screening",
-        seed=seed,
-        model="recorded",
-        judge="recorded:simulated",
-        device=DEVICE,
-        toolchain="none",
-        prompts="0",
-        excluded=problem.name,
-    )
+Rates = Mapping[Pair, tuple[float, float]]
+"""Mean log gain and share that passed, by transition."""
 
 
-def search(
-    settings: Settings, problem: Problem, header: RunHeader, trace: Trace
-) -> Sequence[SimulationRecord]:
-    """A whole search on the settings' graph."""
-    reader = GraphReader(partial(wiring.open_store, settings), DEVICE, problem.name)
-    live = World(
-        neighbours=reader.neighbours,
-        examples=reader.examples,
-        nearest=lambda code: (),
-        failures=reader.failures,
-        complete=problem.answer,
-        evaluate=problem.judge,
-        evaluate_final=problem.judge,
-    )
-    world = trace.world(live)
-    crew = trace.crew(Alone(world))
-    records = []
-    for record in methods.search(problem.task, header, world, crew):
-        trace.record(record)
-        records.append(record)
-    reader.close()
-    return records
+def rates(graph: Graph) -> Rates:
+    """Of the transitions on which something passed."""
+    found = {}
+    for pair, rows in graph.rows.items():
+        counts = sum((tally.counts for tally in rows.values()), Counter[str]())
+        if counts["verified"]:
+            gain = counts["sum_log2_effect"] / EFFECT_SCALE * math.log(2) / counts["verified"]
+            found[pair] = (gain, counts["verified"] / counts["tried"])
+    return found
 
 
-def learn(store: GraphStore, path: Path) -> int:
-    """Harvest a run although it is recorded, and merge it; how many verified steps it held."""
-    found = harvest(read_run(path), SERIAL, recorded=True)
-    plans = [
-        MergePlan(
-            one,
-            tuple(Relabelled(step.label, step.technique or "", "given") for step in one.steps),
-            tuple(Relabelled(fail.label, fail.technique or "", "given") for fail in one.failures),
-        )
-        for one in found.trajectories
-    ]
-    for first in range(0, len(plans), pipeline.BATCH_LINES):
-        store.merge(plans[first : first + pipeline.BATCH_LINES])
-    return found.steps
+def measured_on(problem: Problem, graph: Graph, calls: int) -> Rates:
+    """What a search of `problem` measures."""
+    told = Bench(McgsSettings(), calls).taught_by(problem, graph, 0)
+    return rates(Graph(graph.techniques).told(told))
 
 
-def reached(records: Sequence[SimulationRecord], speedup: float) -> int | None:
-    """Evaluations until some code was that fast; None: never."""
-    evaluations = 0
-    for record in records:
-        for step in record.steps:
-            evaluations += step.cost.evaluations
-            if (step.speedup or 0.0) >= speedup:
-                return evaluations
-    return None
-
-
-def best(records: Sequence[SimulationRecord], calls: int = LARGE) -> float:
-    """The fastest code's speedup after so many calls."""
-    return max((one.best_speedup for one in records if one.spent <= calls), default=1.0)
-
-
-def one_seed(seed: int, similar: float, method: Method) -> dict[str, Any]:
-    """Both searches of B on one graph, and what lay between them."""
-    first, second = Problem("a", seed, similar), Problem("b", seed, similar)
-    with embedded() as server, tempfile.TemporaryDirectory() as folder:
-        store = wiring.open_store(server.settings)
-        begin(store, seed)
-
-        def run(problem: Problem, calls: int) -> tuple[Sequence[SimulationRecord], Path]:
-            header = head(problem, method, calls, seed)
-            with Trace.create(Path(folder), header) as trace:
-                return search(server.settings, problem, header, trace), trace.path
-
-        before, most_before = (run(second, calls)[0] for calls in (BUDGET, LARGE))
-        steps = learn(store, run(first, BUDGET)[1])
-        after, most_after = (run(second, calls)[0] for calls in (BUDGET, LARGE))
-        store.close()
-    goal = NEAR_BEST * max(map(best, (before, most_before, after, most_after)))
+def alike(world: str, pairs: Iterable[tuple[Rates, Rates]]) -> dict[str, Any]:
+    """How much the problems of each pair have in common, all transitions together."""
+    both = [(a[edge], b[edge]) for a, b in pairs for edge in a.keys() & b.keys()]
+    gains, passes = ([(a[place], b[place]) for a, b in both] for place in (0, 1))
     return {
-        "goal": goal,
-        "learned_steps": steps,
-        "before": reached(before, goal),
-        "after": reached(after, goal),
-        "best_before": best(before),
-        "best_after": best(after),
-        "early_before": best(before, EARLY),
-        "early_after": best(after, EARLY),
+        "problems": world,
+        "transitions": len(both),
+        "gains": round(statistics.correlation(*zip(*gains, strict=True)), 2),
+        "passes": round(statistics.correlation(*zip(*passes, strict=True)), 2),
+        "spread": round(statistics.stdev(one for pair in gains for one in pair), 2),
     }
 
 
-def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Over seeds; what was not reached counts as the whole budget. Means of ratios: geometric."""
-    spent = {
-        arm: [BUDGET if r[arm] is None else r[arm] for r in rows] for arm in ("before", "after")
+def likenesses() -> Iterator[dict[str, Any]]:
+    """Of the recorded problems, and of made-up ones."""
+    measured = {
+        name: measured_on(recorded.problem(name), recorded.graph(name, measured=False), ALL_CALLS)
+        for name in recorded.names()
     }
-    ratios = [math.log(b / a) for b, a in zip(spent["before"], spent["after"], strict=True)]
-    gains = [math.log(row["best_after"] / row["best_before"]) for row in rows]
-    early = [math.log(row["early_after"] / row["early_before"]) for row in rows]
-    return {
-        "seeds": len(rows),
-        "median_before": statistics.median(spent["before"]),
-        "median_after": statistics.median(spent["after"]),
-        "not_reached_before": sum(row["before"] is None for row in rows),
-        "not_reached_after": sum(row["after"] is None for row in rows),
-        "fewer_by": math.exp(statistics.fmean(ratios)),
-        "better_by": math.exp(statistics.fmean(gains)),
-        "better_early_by": math.exp(statistics.fmean(early)),
-        "after_won": sum(a < b for b, a in zip(spent["before"], spent["after"], strict=True)),
-        "learned_steps": statistics.fmean(row["learned_steps"] for row in rows),
-    }
+    yield alike("recorded", ((measured[a], measured[b]) for a, b in permutations(measured, 2)))
+    for similar in (SIMILAR, 0.0):
+        seeds = list(SEEDS)[:8]
+        pairs = [
+            tuple(
+                measured_on(made_up.Made(name, seed, similar).problem, made_up.graph(seed), CALLS)
+                for name in "ab"
+            )
+            for seed in seeds
+        ]
+        yield alike(f"made up, {similar:.0%} in common", pairs)
 
 
-def rows() -> Iterator[dict[str, Any]]:
-    """One row for each similarity and method that there is."""
-    for similar, method in itertools.product(SIMILAR, METHODS):
-        if method in methods.METHODS:
-            found = [one_seed(seed, similar, method) for seed in range(SEEDS)]
-            yield {"similar": similar, "method": method, **summary(found)}
+Task = tuple[dict[str, Any], Callable[[Any], Arms], Sequence[Any]]
+"""What the rows of a kind are called, how one of its runs goes, and of what."""
+
+
+def tasks(quick: bool) -> Iterator[Task]:
+    """All kinds of runs."""
+    orders, seeds = (ORDERS[:1], SEEDS[:2]) if quick else (ORDERS, SEEDS)
+    pairs = [(pair, order) for pair in permutations(recorded.names(), 2) for order in orders]
+    for method, settings in METHODS.items():
+        controls = CONTROLS.get(method, ())
+        about = {"answers": "made up", "graph": "never measured", "method": method}
+        yield about, partial(on_made_up, Bench(settings, CALLS, controls)), seeds
+        for measured in (False, True):
+            about = {"answers": "recorded", "graph": "measured" if measured else "never measured"}
+            bench = Bench(settings, ALL_CALLS, controls)
+            yield about | {"method": method}, partial(on_recorded, bench, measured), pairs
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="What a search is worth to the next.")
+    parser.add_argument("--quick", action="store_true", help="little of everything")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    asked = parser.parse_args()
+    rows = []
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        for about, run, of in tasks(asked.quick):
+            rows += [about | row for row in summary(list(pool.map(run, of)))]
+            print(f"learning: {about}", file=sys.stderr)
+    print(json.dumps({"rows": rows, "alike": list(likenesses())}))
 
 
 if __name__ == "__main__":
-    about = {"simulated": True, "budget": BUDGET, "early": EARLY, "budget_for_the_best": LARGE}
-    print(json.dumps(about | {"rows": list(rows())}))
+    main()

@@ -50,11 +50,14 @@ class PriorSettings(Protocol):
 def prior(successor: Successor, settings: PriorSettings) -> float:
     """q0 = P D / (verified + 1) + (1 - P) f, with P = (verified + 1) / (tried + 2).
 
-    D is the sum of ln effect. Statistics of other devices count `settings.other_devices` a try.
+    D is the sum of ln effect. A try on another device counts `settings.other_devices` of one here.
     """
-    share = settings.other_devices if successor.statistics == "other-devices" else 1.0
-    verified, tried = share * successor.verified, share * successor.tried
-    log_effects = share * successor.sum_log2_effect / EFFECT_SCALE * math.log(2)
+    other = settings.other_devices
+    share = other if successor.statistics == "other-devices" else 1.0
+    verified = share * successor.verified + other * successor.verified_elsewhere
+    tried = share * successor.tried + other * successor.tried_elsewhere
+    log2_effects = share * successor.sum_log2_effect + other * successor.sum_log2_elsewhere
+    log_effects = log2_effects / EFFECT_SCALE * math.log(2)
     passes = (verified + 1) / (tried + 2)
     return passes * log_effects / (verified + 1) + (1 - passes) * settings.failure_gain
 

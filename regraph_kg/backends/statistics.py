@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.models.evaluation import Outcome
@@ -131,6 +131,29 @@ def together(rows: Mapping[Origin, Tally], *, capped: bool = False) -> Tally:
             if tried > most:
                 summed.add(_beyond(tally, most), sign=-1)
     return summed
+
+
+class Seen(NamedTuple):
+    """What is known of a pair where a search runs, and on whose word (`Successor.statistics`)."""
+
+    tally: Tally
+    by: Literal["device", "other-devices", "none"]
+    elsewhere: Tally
+    """Of the other devices, beside the asked device's own."""
+
+
+def seen_from(rows: Mapping[Origin, Tally], device: str) -> Seen:
+    """One pair's rows as a search on `device` is told of them: its own, and all others; capped."""
+    own, others = (
+        together(
+            {origin: rows[origin] for origin in rows if (origin.device == device) is here},
+            capped=True,
+        )
+        for here in (True, False)
+    )
+    if own.counts["tried"]:
+        return Seen(own, "device", others)
+    return Seen(others, "other-devices" if others.counts["tried"] else "none", Tally())
 
 
 def _beyond(tally: Tally, most: int) -> Tally:

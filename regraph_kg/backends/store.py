@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any
 
 from regraph_kg.backends import (
     edges,
@@ -25,6 +25,7 @@ from regraph_kg.backends.statistics import (
     Pair,
     Tally,
     best,
+    seen_from,
     share,
     together,
     total,
@@ -280,13 +281,7 @@ def _subtract(
 
 
 def _successor(row: Row, tallies: Mapping[Origin, Tally], device: str) -> Successor:
-    here = {origin: tally for origin, tally in tallies.items() if origin.device == device}
-    chosen = together(here, capped=True)
-    origin: Literal["device", "other-devices", "none"] = "device"
-    if not chosen.counts["tried"]:
-        chosen, origin = together(tallies, capped=True), "other-devices"
-    if not chosen.counts["tried"]:
-        origin = "none"
+    chosen, by, elsewhere = seen_from(tallies, device)
     return Successor(
         technique=Technique.model_validate(row["technique"]),
         examples=sum(tally.counts["examples"] for tally in tallies.values()),
@@ -294,7 +289,10 @@ def _successor(row: Row, tallies: Mapping[Origin, Tally], device: str) -> Succes
         verified=chosen.counts["verified"],
         sum_log2_effect=chosen.counts["sum_log2_effect"],
         best_effect=chosen.best_effect,
-        statistics=origin,
+        statistics=by,
+        tried_elsewhere=elsewhere.counts["tried"],
+        verified_elsewhere=elsewhere.counts["verified"],
+        sum_log2_elsewhere=elsewhere.counts["sum_log2_effect"],
     )
 
 

@@ -108,8 +108,9 @@ class Successor:
 
     `examples` counts over all devices; `tried`, `verified` and `sum_log2_effect` (fixed point,
     `EFFECT_SCALE`) are those of the asked device, else of the target's other devices, else zero:
-    `statistics` says which. What was learned from one model counts in them no more than
-    `LEARNED_TRIES` tries, or than all other tries together where those are more.
+    `statistics` says which. Where they are the asked device's, `.._elsewhere` are the others', else
+    zero. What was learned from one model counts in either no more than `LEARNED_TRIES` tries, or
+    than all other tries together where those are more.
     """
 
     technique: Technique
@@ -119,6 +120,9 @@ class Successor:
     sum_log2_effect: int
     best_effect: float | None
     statistics: Literal["device", "other-devices", "none"]
+    tried_elsewhere: int = 0
+    verified_elsewhere: int = 0
+    sum_log2_elsewhere: int = 0
 
 
 @dataclass(frozen=True, slots=True)

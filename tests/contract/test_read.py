@@ -50,6 +50,15 @@ def test_statistics_are_the_devices_own_else_the_others_else_none(store: GraphSt
     ]
 
 
+def test_beside_the_devices_own_statistics_stand_those_of_the_others(store: GraphStore) -> None:
+    here, there = measured(H200, effect=None), measured(A100, effect=2.0)
+    store.merge([plan("a", measurements=[here, there]), plan("b", measurements=[there])])
+    assert [
+        (s.tried, s.tried_elsewhere, s.verified_elsewhere, s.sum_log2_elsewhere)
+        for s in successors(store, H200)
+    ] == [(1, 1, 1, ONE), (1, 0, 0, 0)]
+
+
 def test_a_transition_that_only_ever_failed_is_no_successor(store: GraphStore) -> None:
     store.merge([plan("a", failures=[failure("b", after=0)])])
     assert [s.technique.id for s in successors(store)] == ["cuda/a"]

@@ -2,9 +2,11 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
+from regraph_kg.models.graph import EFFECT_SCALE
 from regraph_kg.models.method import McgsSettings
 from regraph_kg.search.select import (
     best_child,
@@ -57,6 +59,17 @@ def test_statistics_of_other_devices_count_half_in_the_prior() -> None:
     there = successor("a", tried=4, verified=4, log2_effects=8.0, statistics="other-devices")
     here = successor("a", tried=2, verified=2, log2_effects=4.0)
     assert prior(there, DEFAULT) == pytest.approx(prior(here, DEFAULT))
+
+
+def test_a_try_here_does_not_silence_the_other_devices() -> None:
+    both = replace(
+        successor("a", tried=1, verified=0),
+        tried_elsewhere=4,
+        verified_elsewhere=4,
+        sum_log2_elsewhere=8 * EFFECT_SCALE,
+    )
+    as_if = successor("a", tried=3, verified=2, log2_effects=4.0)
+    assert prior(both, DEFAULT) == pytest.approx(prior(as_if, DEFAULT))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,180 @@
+"""A technique graph in memory that searches can be taught from: what learning.py measures with.
+
+The arithmetic is the graph's own (backends/statistics.py: shares, caps, the device asked for), and
+so are search and harvest; only the store and the trace's file are left out, because thousands of
+searches are made. tests/benchmarks compares it with a real store. One rule is set aside: recorded
+answers teach here, a graph that is thrown away.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.statistics import Origin, Pair, Share, Tally, seen_from, share, total
+from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
+from regraph_kg.models.graph import MergePlan, Neighbourhood, Relabelled, Successor
+from regraph_kg.models.method import Limits, Prompting, SearchSettings
+from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.models.run import RunHeader, SimulationRecord, Task
+from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.search import methods
+from regraph_kg.search.crew import Alone
+from regraph_kg.search.harvest import Run, harvest
+from regraph_kg.search.world import World
+
+PROMPTING = Prompting(examples=0, known_failures=0)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem, who answers for it, and who judges."""
+
+    task: Task
+    device: str
+    complete: Callable[[Prompt], Reply]
+    judge: Callable[[Candidate], EvalReport]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What was told of transitions: the share of each trajectory in the statistics, and whose."""
+
+    techniques: Mapping[str, Technique]
+    shares: tuple[tuple[str, Share], ...] = ()
+    """By problem."""
+
+    def told(self, trajectories: Iterable[Trajectory]) -> "Graph":
+        """The same graph with these, too."""
+        new = tuple((one.problem, share(Evidence.of(plan(one)))) for one in trajectories)
+        return replace(self, shares=self.shares + new)
+
+    def without(self, *problems: str) -> "Graph":
+        """The same graph as if nobody had tried these."""
+        return replace(self, shares=tuple(one for one in self.shares if one[0] not in problems))
+
+    @cached_property
+    def rows(self) -> Mapping[Pair, Mapping[Origin, Tally]]:
+        """Its NEXT rows, by pair."""
+        found: defaultdict[Pair, dict[Origin, Tally]] = defaultdict(dict)
+        for (pair, origin), tally in total(one for _, one in self.shares).items():
+            found[pair][origin] = tally
+        return found
+
+    def neighbours(self, device: str, seed: int = 0) -> Callable[[str], Neighbourhood]:
+        """What answers as `GraphStore.neighbourhood` does.
+
+        With a `seed`, successors with equally many examples come in an order of its own.
+        """
+        following: defaultdict[str, list[Successor]] = defaultdict(list)
+        for pair, rows in self.rows.items():
+            if any(tally.counts["examples"] for tally in rows.values()):
+                following[pair.source].append(self._successor(pair, rows, device))
+        for successors in following.values():
+            successors.sort(key=lambda one: (-one.examples, order(one.technique.id, seed)))
+        return lambda technique: Neighbourhood(technique, tuple(following.get(technique, ())))
+
+    def _successor(self, pair: Pair, rows: Mapping[Origin, Tally], device: str) -> Successor:
+        chosen, by, elsewhere = seen_from(rows, device)
+        return Successor(
+            technique=self.techniques[pair.target],
+            examples=sum(tally.counts["examples"] for tally in rows.values()),
+            tried=chosen.counts["tried"],
+            verified=chosen.counts["verified"],
+            sum_log2_effect=chosen.counts["sum_log2_effect"],
+            best_effect=chosen.best_effect,
+            statistics=by,
+            tried_elsewhere=elsewhere.counts["tried"],
+            verified_elsewhere=elsewhere.counts["verified"],
+            sum_log2_elsewhere=elsewhere.counts["sum_log2_effect"],
+        )
+
+
+def order(technique: str, seed: int) -> str:
+    """What successors with equally many examples are sorted by: their ids, or by lot."""
+    return hashlib.sha256(f"{seed} {technique}".encode()).hexdigest() if seed else technique
+
+
+def plan(one: Trajectory) -> MergePlan:
+    """A trajectory whose steps are taken at their word."""
+    return MergePlan(
+        one,
+        tuple(Relabelled(step.label, step.technique or "", "given") for step in one.steps),
+        tuple(Relabelled(fail.label, fail.technique or "", "given") for fail in one.failures),
+    )
+
+
+def head(problem: Problem, settings: SearchSettings, calls: int, seed: int) -> RunHeader:
+    """What a trace says of a search: its model and judge are recorded ones."""
+    return RunHeader(
+        version="0",
+        created="2026-11-21T00:00:00Z",
+        problem=problem.task.problem,
+        serial=code_hash(problem.task.serial),
+        target=problem.task.target,
+        settings=settings,
+        prompting=PROMPTING,
+        limits=Limits(calls=calls),
+        parallel=1,
+        final="screening",
+        seed=seed,
+        model="recorded",
+        judge="recorded:simulated",
+        device=problem.device,
+        toolchain="none",
+        prompts="0",
+        excluded=problem.task.problem,
+    )
+
+
+def search(problem: Problem, graph: Graph, header: RunHeader) -> Run:
+    """A whole search, its problem's own share left out, as its trace would be read."""
+    reports: dict[str, EvalReport] = {}
+
+    def judge(candidate: Candidate, _: float | None = None) -> EvalReport:
+        report = reports[code_hash(candidate.code)] = problem.judge(candidate)
+        return report
+
+    world = World(
+        neighbours=graph.without(problem.task.problem).neighbours(problem.device, header.seed),
+        examples=lambda *_: (),
+        nearest=lambda _: (),
+        failures=lambda *_: (),
+        complete=problem.complete,
+        evaluate=judge,
+        evaluate_final=judge,
+    )
+    records = tuple(methods.search(problem.task, header, world, Alone(world)))
+    name = f"{header.problem} {header.method} {header.seed}"
+    return Run(name, header, records, reports, finals={}, reasonings={}, ended=True)
+
+
+def learned(problem: Problem, run: Run) -> Sequence[Trajectory]:
+    """What a search taught, although its answers were recorded ones."""
+    return harvest(run, problem.task.serial, recorded=True).trajectories
+
+
+def reached(records: Sequence[SimulationRecord], speedup: float) -> int | None:
+    """Evaluations until some code was that fast; None: never."""
+    evaluations = 0
+    for record in records:
+        for step in record.steps:
+            evaluations += step.cost.evaluations
+            if (step.speedup or 0.0) >= speedup:
+                return evaluations
+    return None
+
+
+def best(records: Sequence[SimulationRecord], evaluations: float = float("inf")) -> float:
+    """The fastest code's speedup after so many evaluations; 1 while none is faster."""
+    found, spent = 1.0, 0
+    for record in records:
+        for step in record.steps:
+            spent += step.cost.evaluations
+            if spent > evaluations:
+                return found
+            found = max(found, step.speedup or 0.0)
+    return found
