@@ -7,8 +7,8 @@ answers and order of successors, so their ratio is paired: geometric mean, and i
 bootstrap interval over pairs. Above 1 learning helped. The best is the best that any of B's
 searches found; a search that did not reach 90 % of it counts as having spent its budget.
 
-Answers "recorded": the corpus' four problems for OpenMP with their recorded answers, all ordered pairs,
-with verdicts from benchmarks/verdicts.py; A's search sees neither problem's own trajectories. The
+Answers "recorded": the corpus' four problems for OpenMP with their recorded answers, all ordered
+pairs, with verdicts from benchmarks/verdicts.py; A's search sees neither problem's own trajectories. The
 pairs share four problems, so the intervals are too narrow. The graph begins measured as the corpus
 was, or as if nobody had measured it. Searched until nothing is recorded any more.
 Answers "made up": problems that have 80 % in common (benchmarks/made_up.py), a graph that was never
@@ -19,8 +19,8 @@ was learned but which ways there are), "unrelated": taught by a problem that has
 with B, "taught by 8" similar ones, "known of A": told each transition's true gain and chance to
 fail on A, "known": on B itself, more than any learning can tell a prior.
 `alike`: how much two problems have in common in what searches on them measured: correlation, over
-the transitions that both tried, of mean log gains and of shares that passed, and the spread
-(standard deviation) of those gains.
+the transitions on which both had verified code, of mean log gains and of shares that passed, and
+the spread (standard deviation) of those gains.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
 from benchmarks import made_up, recorded
@@ -247,7 +247,7 @@ def likenesses() -> Iterator[dict[str, Any]]:
         name: measured_on(recorded.problem(name), recorded.graph(name, measured=False), ALL_CALLS)
         for name in recorded.names()
     }
-    yield alike("recorded", ((measured[a], measured[b]) for a, b in permutations(measured, 2)))
+    yield alike("recorded", ((measured[a], measured[b]) for a, b in combinations(measured, 2)))
     for similar in (SIMILAR, 0.0):
         seeds = list(SEEDS)[:8]
         pairs = [
