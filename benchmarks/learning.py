@@ -8,9 +8,10 @@ bootstrap interval over pairs. Above 1 learning helped. The best is the best tha
 searches found; a search that did not reach 90 % of it counts as having spent its budget.
 
 Answers "recorded": the corpus' four problems for OpenMP with their recorded answers, all ordered
-pairs, with verdicts from benchmarks/verdicts.py; A's search sees neither problem's own trajectories. The
-pairs share four problems, so the intervals are too narrow. The graph begins measured as the corpus
-was, or as if nobody had measured it. Searched until nothing is recorded any more.
+pairs, with verdicts from benchmarks/verdicts.py; A's search sees neither problem's own
+trajectories. The pairs share four problems, so the intervals are too narrow. The graph begins
+measured as the corpus was, or as if nobody had measured it. Searched until nothing is recorded any
+more.
 Answers "made up": problems that have 80 % in common (benchmarks/made_up.py), a graph that was never
 measured, 300 calls.
 
