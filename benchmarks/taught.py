@@ -10,12 +10,21 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.statistics import Origin, Pair, Share, Tally, seen_from, share, total
+from regraph_kg.backends.statistics import (
+    Origin,
+    Pair,
+    Share,
+    Tally,
+    precedence,
+    share,
+    successor,
+    total,
+)
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
-from regraph_kg.models.graph import MergePlan, Neighbourhood, Relabelled, Successor
+from regraph_kg.models.graph import MergePlan, Neighbourhood, Relabelled
 from regraph_kg.models.method import Limits, Prompting, SearchSettings
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Task
@@ -69,28 +78,26 @@ class Graph:
 
         With a `seed`, successors with equally many examples come in an order of its own.
         """
-        following: defaultdict[str, list[Successor]] = defaultdict(list)
+        following: defaultdict[str, list[str]] = defaultdict(list)
         for pair, rows in self.rows.items():
-            if any(tally.counts["examples"] for tally in rows.values()):
-                following[pair.source].append(self._successor(pair, rows, device))
-        for successors in following.values():
-            successors.sort(key=lambda one: (-one.examples, order(one.technique.id, seed)))
-        return lambda technique: Neighbourhood(technique, tuple(following.get(technique, ())))
+            if any(precedence(rows)):
+                following[pair.source].append(pair.target)
 
-    def _successor(self, pair: Pair, rows: Mapping[Origin, Tally], device: str) -> Successor:
-        chosen, by, elsewhere = seen_from(rows, device)
-        return Successor(
-            technique=self.techniques[pair.target],
-            examples=sum(tally.counts["examples"] for tally in rows.values()),
-            tried=chosen.counts["tried"],
-            verified=chosen.counts["verified"],
-            sum_log2_effect=chosen.counts["sum_log2_effect"],
-            best_effect=chosen.best_effect,
-            statistics=by,
-            tried_elsewhere=elsewhere.counts["tried"],
-            verified_elsewhere=elsewhere.counts["verified"],
-            sum_log2_elsewhere=elsewhere.counts["sum_log2_effect"],
-        )
+        @cache
+        def read(source: str) -> Neighbourhood:
+            targets = sorted(
+                following.get(source, ()),
+                key=lambda one: (precedence(self.rows[Pair(source, one)]), order(one, seed)),
+            )
+            return Neighbourhood(
+                source,
+                tuple(
+                    successor(self.techniques[one], self.rows[Pair(source, one)], device)
+                    for one in targets
+                ),
+            )
+
+        return read
 
 
 def order(technique: str, seed: int) -> str:

@@ -1,6 +1,7 @@
 """Options and the closing table of what this machine could not run, and why."""
 
 import os
+import signal
 from collections import Counter
 
 import pytest
@@ -31,6 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     names = [name for name in config.getoption("--require").split(",") if name]
+    # A shell's background job ignores Ctrl-C, and so would every process that the tests interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     unknown = sorted(set(names) - set(KNOWN))
     if unknown:
         raise pytest.UsageError(f"--require={','.join(unknown)}: know only {', '.join(KNOWN)}")

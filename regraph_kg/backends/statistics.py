@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES
+from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, Successor
+from regraph_kg.models.technique import Technique
 
 UNMEASURED = "unmeasured"
 """Device of what was never measured, or failed on a device nobody noted."""
@@ -154,6 +155,38 @@ def seen_from(rows: Mapping[Origin, Tally], device: str) -> Seen:
     if own.counts["tried"]:
         return Seen(own, "device", others)
     return Seen(others, "other-devices" if others.counts["tried"] else "none", Tally())
+
+
+def successor(technique: Technique, rows: Mapping[Origin, Tally], device: str) -> Successor:
+    """A pair's target as a search on `device` is told of it."""
+    chosen, by, elsewhere = seen_from(rows, device)
+    return Successor(
+        technique=technique,
+        examples=sum(tally.counts["examples"] for tally in rows.values()),
+        tried=chosen.counts["tried"],
+        verified=chosen.counts["verified"],
+        sum_log2_effect=chosen.counts["sum_log2_effect"],
+        best_effect=chosen.best_effect,
+        statistics=by,
+        tried_elsewhere=elsewhere.counts["tried"],
+        verified_elsewhere=elsewhere.counts["verified"],
+        sum_log2_elsewhere=elsewhere.counts["sum_log2_effect"],
+    )
+
+
+def precedence(rows: Mapping[Origin, Tally]) -> tuple[int, int]:
+    """Sorts the pairs of a neighbourhood: most given examples first, then most learned ones.
+
+    A run's leaves share the beginnings of their paths, and each leaf is an example of every step on
+    its way: how many were learned says more of the search than of the step.
+    """
+    given, learned = 0, 0
+    for origin, tally in rows.items():
+        if origin.learner is None:
+            given += tally.counts["examples"]
+        else:
+            learned += tally.counts["examples"]
+    return -given, -learned
 
 
 def _beyond(tally: Tally, most: int) -> Tally:

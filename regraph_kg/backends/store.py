@@ -25,8 +25,9 @@ from regraph_kg.backends.statistics import (
     Pair,
     Tally,
     best,
-    seen_from,
+    precedence,
     share,
+    successor,
     together,
     total,
 )
@@ -247,13 +248,16 @@ def _neighbourhood(
     by_target = {row["technique"]["id"]: _tallies(row["statistics"]) for row in rows}
     if exclude_problem is not None:
         _subtract(ask, technique, by_target, exclude_problem)
-    successors = [
-        _successor(row, by_target[row["technique"]["id"]], device)
-        for row in rows
-        if sum(tally.counts["examples"] for tally in by_target[row["technique"]["id"]].values())
-    ]
-    successors.sort(key=lambda successor: (-successor.examples, successor.technique.id))
-    return Neighbourhood(technique, tuple(successors[:limit]))
+    targets = {row["technique"]["id"]: row["technique"] for row in rows}
+    known = sorted((precedence(tallies), target) for target, tallies in by_target.items())
+    return Neighbourhood(
+        technique,
+        tuple(
+            successor(Technique.model_validate(targets[target]), by_target[target], device)
+            for (given, learned), target in known
+            if given or learned
+        )[:limit],
+    )
 
 
 def _subtract(
@@ -278,22 +282,6 @@ def _subtract(
         for one in evidence.read_measured(row["measurements"]):
             tally = tallies[Origin(one.device, row["learner"])]
             tally.best_effect = best(tally.best_effect, one.effect)
-
-
-def _successor(row: Row, tallies: Mapping[Origin, Tally], device: str) -> Successor:
-    chosen, by, elsewhere = seen_from(tallies, device)
-    return Successor(
-        technique=Technique.model_validate(row["technique"]),
-        examples=sum(tally.counts["examples"] for tally in tallies.values()),
-        tried=chosen.counts["tried"],
-        verified=chosen.counts["verified"],
-        sum_log2_effect=chosen.counts["sum_log2_effect"],
-        best_effect=chosen.best_effect,
-        statistics=by,
-        tried_elsewhere=elsewhere.counts["tried"],
-        verified_elsewhere=elsewhere.counts["verified"],
-        sum_log2_elsewhere=elsewhere.counts["sum_log2_effect"],
-    )
 
 
 def _tallies(rows: Iterable[Mapping[str, Any]]) -> dict[Origin, Tally]:

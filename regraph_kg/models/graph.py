@@ -127,7 +127,7 @@ class Successor:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """The successors of one technique, most examples first, then by id."""
+    """The successors of one technique, most given examples first, then most learned, then by id."""
 
     technique: str
     successors: tuple[Successor, ...]

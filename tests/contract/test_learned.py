@@ -41,6 +41,22 @@ def test_learned_examples_rank_below_given_ones_at_equal_evidence(store: GraphSt
     assert [names[one.trajectory] for one in found] == list(plans)
 
 
+def test_what_was_learned_does_not_bring_a_transition_before_what_was_given(
+    store: GraphStore,
+) -> None:
+    store.merge([learned(path="c", code=f"{n}", measurements=[measured()]) for n in range(3)])
+    store.merge([learned(path="d", measurements=[measured()])])
+    store.merge([plan("a", problem="own"), plan("b"), plan("b", code="2")])
+    near, without = (
+        store.neighbourhood("cuda/start", device=H200, exclude_problem=problem)
+        for problem in (None, "own")
+    )
+    assert [one.technique.id for one in near.successors] == ["cuda/b", "cuda/a", "cuda/c", "cuda/d"]
+    assert [one.technique.id for one in without.successors] == ["cuda/b", "cuda/c", "cuda/d"]
+    (best,) = store.neighbourhood("cuda/start", device=H200, limit=1).successors
+    assert best.technique.id == "cuda/b"
+
+
 def test_learned_trajectories_come_back_as_learned_and_count_the_same(
     store: GraphStore, store_settings: Settings
 ) -> None:
