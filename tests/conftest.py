@@ -19,6 +19,10 @@ STORES = (
 """Most of their tests open an embedded store."""
 
 
+EMBEDDED_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Embedded stores of tests do not live long enough for a good compiler to pay."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--require",
@@ -32,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     names = [name for name in config.getoption("--require").split(",") if name]
+    os.environ.setdefault("ARCADEDB_JVM_ARGS", EMBEDDED_JVM)
     # A shell's background job ignores Ctrl-C, and so would every process that the tests interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     unknown = sorted(set(names) - set(KNOWN))

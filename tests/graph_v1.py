@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from regraph_kg.settings import Settings
-from tests.stores import Run, session
+from tests.stores import Run, forget_schema, session
 
 SCHEMA = """
 CREATE CONSTRAINT technique_id FOR (t:Technique) REQUIRE t.id IS UNIQUE;
@@ -36,6 +36,7 @@ def golden() -> dict[str, Any]:
 
 def load(settings: Settings) -> None:
     """Make the empty store of `settings` one of version 1, its constraints included."""
+    forget_schema(settings)
     with session(settings) as run:
         _drop(run)
         for statement in SCHEMA.split(";"):
@@ -60,6 +61,7 @@ def fill(settings: Settings) -> None:
 
 def drop_schema(settings: Settings) -> None:
     """Drop every constraint and index; the next store that opens makes its own."""
+    forget_schema(settings)
     with session(settings) as run:
         _drop(run)
 

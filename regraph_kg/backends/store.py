@@ -45,7 +45,6 @@ from regraph_kg.models.graph import (
     MergeCounts,
     MergePlan,
     Neighbourhood,
-    Successor,
     TransitionStats,
     Vector,
 )
