@@ -31,7 +31,7 @@ demo: $(VENV)/.ready ## grow a technique graph, search it, print faster code (ab
 
 test: $(VENV)/.dev ## all tests; REQUIRE=neo4j,gpu turns absences into failures
 	@$(BIN)/python tests/install_neo4j.py
-	@$(BIN)/pytest -n 2 $(if $(REQUIRE),--require=$(REQUIRE))
+	@$(BIN)/pytest -n 3 $(if $(REQUIRE),--require=$(REQUIRE))
 
 check: $(VENV)/.dev ## format, lint, types, architecture
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports

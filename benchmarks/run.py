@@ -24,13 +24,13 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 NAMES = (
     *("graph", "bound", "kills", "search_overhead", "parallel", "learning", "prompt_cache"),
-    "verdicts",
+    *("verdicts", "every_method"),
     *("judge", "throughput", "aa", "judge_kills"),
 )
 
-NEED_MORE = ("prompt_cache", "verdicts")
-"""Measured only when named: a real Ollama must be there (make ollama-test-server); others replay
-what the verdicts were."""
+NEED_MORE = ("prompt_cache", "verdicts", "every_method")
+"""Measured only when named: a real Ollama must be there (make ollama-test-server), others replay
+what the verdicts were, or it takes a quarter of an hour."""
 
 
 def machine() -> dict[str, str]:

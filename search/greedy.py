@@ -76,7 +76,7 @@ class Greedy:
         if step.outcome is None:
             choice.answered = False
             return Iteration(step.path, (step,), None)
-        if step.speedup is not None and step.code is not None:
+        if step.speedup is not None and step.code is not None and step.applied != "nothing":
             technique = step.did or choice.technique.id
             self._grow(technique, step.path, step.code, math.log(step.speedup))
         return Iteration(step.path, (step,), step.speedup or 0.0)

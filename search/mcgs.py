@@ -145,7 +145,7 @@ class _Growth:
             parent=state,
             edge=self._tree.edges[state.technique, did] if known else None,
         )
-        if len(child.path) < self._settings.depth:
+        if len(child.path) < self._settings.depth and record.applied != "nothing":
             self._open(child)
         return child
 

@@ -152,7 +152,8 @@ class Thompson:
         else:
             level = math.log(step.speedup)
             gain = min(max(level - pair.state.level, GAIN_LOW), GAIN_HIGH)
-            self._grow(_State(did, step.path, step.code, level))
+            if step.applied != "nothing":
+                self._grow(_State(did, step.path, step.code, level))
         if step.applied == "asked" or step.did is not None:
             self.beliefs[pair.state.technique, did].learn(gain)
         return gain

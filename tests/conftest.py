@@ -51,7 +51,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> "Stores
 
 
 class Stores(LoadScopeScheduling):
-    """With several processes (pytest -n 2) each kind of store runs in one of them, and first.
+    """With several processes (pytest -n 3) each kind of store runs in one of them, and first.
 
     By the names of tests: xdist's own groups do nothing with pytest 9.2 (it writes `_nodeid`).
     """

@@ -126,6 +126,23 @@ def test_what_has_no_name_teaches_its_path_alone_and_goes_on_as_what_was_asked_f
     assert tree.edges[FOR, "openmp/c"].n == 1
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ONCE,
+        ThompsonSettings(samples=1, repairs=0),
+        GreedySettings(samples=1, repairs=0),
+    ],
+    ids=lambda settings: settings.method,
+)
+def test_nothing_is_built_on_a_step_that_did_nothing(settings: SearchSettings) -> None:
+    same = fenced(f"// x=0.1 \n{TASK.serial}")
+    toy = Toy(GRAPH, says(parallel_for=same, simd=marked(0.2, "simd"), simd_b=fenced(code(0.3))))
+    found = steps(toy, settings)
+    assert sorted(ways(found)) == ["parallel-for", "simd", "simd b"]
+    assert {step.applied for step in found if step.technique == FOR} == {"nothing"}
+
+
 def test_thompson_believes_it_of_the_edge_that_was_taken() -> None:
     head = header(4, settings=ThompsonSettings(samples=1, repairs=0))
     toy, ledger = Toy(GRAPH, says(**STRAYS)), Ledger(head.limits)
