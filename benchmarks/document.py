@@ -24,6 +24,7 @@ TITLES = {
     "parallel": "The search: several calls at once",
     "prompt_cache": "The prompts: what a server's prompt cache saves",
     "learning": "The search: after learning from another problem",
+    "fast": "The search: what --fast costs",
     "every_method": "The search: every method on every problem, from the command line",
     "verdicts": "The corpus: what its recorded answers are worth",
     "judge": "The judge: source to verdict",
@@ -193,6 +194,16 @@ RATES = {
 RATIO = "{{{name}[mean]:.2f}} [{{{name}[low]:.2f}}, {{{name}[high]:.2f}}]"
 """A mean ratio with its interval."""
 SECTIONS = {
+    "fast": {
+        "rows": {
+            "method": "{method}",
+            "searches": "{searches}",
+            "evaluations, median": "{fast_evaluations:g}",
+            "of the default": "{evaluations:g}",
+            "kept of the speedup": RATIO.format(name="kept"),
+            "least": "{least:.2f}",
+        },
+    },
     "learning": {
         "rows": {
             "answers": "{answers}",

@@ -251,13 +251,14 @@ def likenesses() -> Iterator[dict[str, Any]]:
     yield alike("recorded", ((measured[a], measured[b]) for a, b in combinations(measured, 2)))
     for similar in (SIMILAR, 0.0):
         seeds = list(SEEDS)[:8]
-        pairs = [
-            tuple(
+        one, other = (
+            [
                 measured_on(made_up.Made(name, seed, similar).problem, made_up.graph(seed), CALLS)
-                for name in "ab"
-            )
-            for seed in seeds
-        ]
+                for seed in seeds
+            ]
+            for name in "ab"
+        )
+        pairs = zip(one, other, strict=True)
         yield alike(f"made up, {similar:.0%} in common", pairs)
 
 

@@ -23,7 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 NAMES = (
-    *("graph", "bound", "kills", "search_overhead", "parallel", "learning", "prompt_cache"),
+    *("graph", "bound", "kills", "search_overhead", "parallel", "fast", "learning"),
+    "prompt_cache",
     *("verdicts", "every_method"),
     *("judge", "throughput", "aa", "judge_kills"),
 )
