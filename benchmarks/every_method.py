@@ -25,12 +25,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import ollama
-
 from regraph_kg.models.method import SETTINGS
 from tests.corpus.corpus import CORPUS, PROBLEMS
 from tests.llm import real_ollama
-from tests.llm.tiny_model import write_tiny_model
 
 CONTEXT = 32_768
 ANSWER = "128"
@@ -85,17 +82,7 @@ def environment(model: str, folder: Path) -> Iterator[dict[str, str]]:
     if model == "recorded":
         yield own
         return
-    with real_ollama.served(real_ollama.found(), folder) as (url, _):
-        file = folder / "tiny.gguf"
-        write_tiny_model(file, stops=1.3, context=CONTEXT)
-        with ollama.Client(url, timeout=60) as client:
-            digest = client.create_blob(file)
-            client.create(
-                model="tiny",
-                files={file.name: digest},
-                template=real_ollama.PLAIN,
-                parameters=real_ollama.ONE_THREAD,
-            )
+    with real_ollama.serving_random_weights(folder, CONTEXT) as url:
         yield own | {"REGRAPH_OLLAMA_URL": url, "REGRAPH_MODEL_MAX_TOKENS": ANSWER}
 
 

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import ollama
 
 from regraph_kg.llm.ollama import OllamaModel
 from regraph_kg.models.evaluation import Outcome
@@ -32,7 +31,6 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.search.known import KnownFailures
 from regraph_kg.search.prompt import Adviser, Failure, render
 from tests.llm import real_ollama
-from tests.llm.tiny_model import write_tiny_model
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 PROBLEM, TARGET = "matmul", "openmp"
@@ -118,20 +116,10 @@ def measured(
     }
 
 
-def rows(binary: str, folder: Path) -> tuple[str, list[dict[str, Any]]]:
+def rows(folder: Path) -> tuple[str, list[dict[str, Any]]]:
     """The server's version, and the figures of each order."""
     settings = {"OLLAMA_DEBUG": "1", "OLLAMA_NUM_PARALLEL": "1"}
-    with real_ollama.served(binary, folder, **settings) as (url, _):
-        file = folder / "tiny.gguf"
-        write_tiny_model(file, stops=1.3, context=CONTEXT)
-        with ollama.Client(url, timeout=60) as client:
-            digest = client.create_blob(file)
-            client.create(
-                model="tiny",
-                files={file.name: digest},
-                template=real_ollama.PLAIN,
-                parameters=real_ollama.ONE_THREAD,
-            )
+    with real_ollama.serving_random_weights(folder, CONTEXT, **settings) as url:
         model = OllamaModel(url, "tiny", timeout=300, temperature=0.7, max_tokens=ANSWER)
         asked, log = list(prompts()), folder / real_ollama.LOG
         figures = [measured(change, asked, model, log) for change in (first, last, alone)]
@@ -139,11 +127,8 @@ def rows(binary: str, folder: Path) -> tuple[str, list[dict[str, Any]]]:
 
 
 def main() -> None:
-    place = real_ollama.found()
-    if "://" in place:
-        raise SystemExit("prompt_cache: needs a binary to start, not a server that runs already")
     with tempfile.TemporaryDirectory() as folder:
-        version, figures = rows(place, Path(folder))
+        version, figures = rows(Path(folder))
     alone_seconds = figures[-1]["prompt_seconds"]
     for row in figures:
         share = row["prompt_seconds"] / alone_seconds if alone_seconds else 1.0

@@ -106,6 +106,23 @@ def create_models(url: str, folder: Path) -> dict[str, str]:
     return names
 
 
+@contextmanager
+def serving_random_weights(folder: Path, context: int, **settings: str) -> Iterator[str]:
+    """A server of our own with the model "tiny", which holds `context` tokens; its URL."""
+    place = found()
+    if "://" in place:
+        raise SystemExit("an ollama binary is needed here, not a server that runs already")
+    with served(place, folder, **settings) as (url, _):
+        file = folder / "tiny.gguf"
+        write_tiny_model(file, stops=1.3, context=context)
+        with ollama.Client(url, timeout=60) as client:
+            digest = client.create_blob(file)
+            client.create(
+                model="tiny", files={file.name: digest}, template=PLAIN, parameters=ONE_THREAD
+            )
+        yield url
+
+
 def delete_models(url: str, names: dict[str, str]) -> None:
     """Leave a server that is not ours as it was."""
     with ollama.Client(url, timeout=60) as client:
