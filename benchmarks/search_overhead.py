@@ -99,7 +99,7 @@ def successor(number: int) -> Successor:
 
 def example(source: str, target: str) -> Example:
     text = {name: "" for name in Example.__slots__}
-    numbers = {"step": 1, "verified": True, "speedup": 2.0, "effect": 2.0}
+    numbers = {"step": 1, "verified": True, "speedup": 2.0, "effect": 2.0, "similarity": 1.0}
     return Example(
         **text | numbers | {"source": source, "target": target, "before": CODE, "after": CODE * 2}
     )

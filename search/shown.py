@@ -6,7 +6,7 @@ no model's tokenizer is known here. Not here: what stands where in a prompt (pro
 
 import difflib
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from string import Template
 
@@ -84,6 +84,7 @@ def fill(template: str, **values: str) -> str:
     return _template(template).substitute(values).strip()
 
 
+@lru_cache(maxsize=512)
 def _example(example: Example, prompting: Prompting, *, named: bool) -> str:
     """One example as `prompting.show` says; "" where nothing of it would be shown."""
     heading = _heading(example, prompting, named=named)
