@@ -44,11 +44,12 @@ def query(name: str) -> str:
 def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path: Path) -> None:
     pack, _ = wiring.write_browser_pack(tmp_path)
     page = browser.page
-    page.drop(pack)
     browser.favorites()
+    drop(page, pack, "document.querySelector('[data-testid=expandFolder-regraph]') !== null")
     page.click("[data-testid=expandFolder-regraph]")
     titles = "[...document.querySelectorAll('[data-testid^=scriptTitle-]')].map(e => e.innerText)"
     expected = sorted(query(path.stem).splitlines()[0][3:] for path in FOLDER.glob("*.cypher"))
+    page.wait(f"{titles}.length >= {len(expected)}", "scripts")
     assert page.evaluate(titles) == expected
     page.click("[data-testid='scriptTitle-00 Draw results only']")
     browser.favorites()
