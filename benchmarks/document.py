@@ -147,7 +147,7 @@ COLUMNS = {
             "evaluations": "{evaluations}",
             "tokens in / out": "{prompt_tokens:,} / {output_tokens:,}",
             "seconds a search": "{seconds:.0f}",
-            "joules a search": "{joules:.0f}",
+            "joules a search": "{joules}",
             "outcomes": "{outcomes}",
         },
     ),

@@ -70,7 +70,7 @@ def row(method: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "errors": [one["error"] for one in found if "error" in one],
         "faster": sum(one["exit"] == 0 for one in ended),
         "seconds": sum(one["seconds"] for one in ended) / max(1, len(ended)),
-        "joules": sum(joules) / max(1, len(ended)),
+        "joules": f"{sum(joules) / len(joules):.0f}" if any(joules) else "not read",
         "outcomes": ", ".join(f"{name} {count}" for name, count in outcomes.most_common()),
     } | {name: sum(one[name] for one in ended) for name in COSTS if name != "joules"}
 
