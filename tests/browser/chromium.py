@@ -33,6 +33,19 @@ PIPED = 'exec "$@" 3<&"$CHROMIUM_READS" 4>&"$CHROMIUM_WRITES"'
 """Chromium listens on descriptor 3 and answers on 4; a shell moves ours there."""
 CONTROL = 2
 """The DevTools bit of the control key."""
+WHERE = """(async () => {
+  const find = () => document.querySelector(%s);
+  const box = e => e && ['x', 'y', 'width', 'height'].map(key => e.getBoundingClientRect()[key]);
+  const before = box(find());
+  await new Promise(done => setTimeout(done, 100));
+  const [found, after] = [find(), box(find())];
+  if (!before || !after || before.join() !== after.join()) return null;
+  const [left, top, width, height] = after;
+  const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+  return {box: after, hit: found.contains(hit)};
+})()"""
+"""Of the first match of a selector: its place, and whether a click on its middle would reach it.
+Null while there is none, or one that slides."""
 KEYS = {"Enter": 13, "a": 65, "Escape": 27}
 
 
@@ -110,17 +123,14 @@ class Page:
             time.sleep(0.05)
 
     def box(self, selector: str) -> tuple[float, float, float, float]:
-        """Left, top, width and height of the first match, once there is one."""
-        found = self.wait(
-            f"(e => e && [...['x', 'y', 'width', 'height'].map("
-            f"k => e.getBoundingClientRect()[k])])(document.querySelector({json.dumps(selector)}))",
-            selector,
-        )
-        left, top, width, height = found
+        """Left, top, width and height of the first match, once there is one that stands still."""
+        left, top, width, height = self.wait(WHERE % json.dumps(selector), selector)["box"]
         return left, top, width, height
 
     def click(self, selector: str) -> None:
-        left, top, width, height = self.box(selector)
+        """Click on the first match, once nothing covers it and no sliding parent clips it."""
+        reached = f"{WHERE % json.dumps(selector)}.then(place => place?.hit ? place.box : null)"
+        left, top, width, height = self.wait(reached, selector)
         for kind in ("mousePressed", "mouseReleased"):
             self.order(
                 "Input.dispatchMouseEvent",

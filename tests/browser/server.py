@@ -134,7 +134,6 @@ class Browser:
     def favorites(self) -> None:
         """Open the side bar with the saved queries, or close it."""
         self.page.click("[data-testid=navigationFavorites]")
-        time.sleep(0.5)  # it slides
 
     def type(self, text: str) -> None:
         """Replace what is in the editor."""
