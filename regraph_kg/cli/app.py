@@ -1,6 +1,7 @@
 """`regraph`: the command tree, and the one place where an error becomes a line and an exit code."""
 
 import sys
+from importlib.metadata import version
 from typing import Annotated, NoReturn
 
 import typer
@@ -48,8 +49,18 @@ app.add_typer(techniques.app, name="techniques")
 app.add_typer(worker.app, name="worker")
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"regraph {version('regraph-kg')}")
+        raise typer.Exit
+
+
 @app.callback()
 def _root(
+    _: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_version, help="Show the version."),
+    ] = False,
     debug: Annotated[bool, typer.Option(DEBUG, help="Show tracebacks.")] = False,
 ) -> None:
     """Options of every command."""

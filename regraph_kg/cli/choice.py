@@ -61,6 +61,7 @@ class Options:
     retrieval: Retrieval | None
     show: Shown | None
     contrast: int | None
+    known_failures: int | None
     verdict: Told | None
     fast: bool
     final: FinalGrade | None
@@ -100,7 +101,8 @@ def choose(options: Options, model: str) -> SearchChoice:
     typed = _given(options, "target", "parallel", "final", "seed", "include_own")
     calls = {} if options.budget is None else {"calls": options.budget}
     limits = calls | _given(options, "seconds", "evaluations", "tokens")
-    prompting = _given(options, "examples", "retrieval", "show", "contrast", "verdict")
+    prompts = ("examples", "retrieval", "show", "contrast", "known_failures", "verdict")
+    prompting = _given(options, *prompts)
     choice = replace(
         usual,
         **typed,

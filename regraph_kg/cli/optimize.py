@@ -81,6 +81,12 @@ def optimize(  # noqa: PLR0913 (a command's options)
         int | None,
         typer.Option(help="Measured variants that a prompt contrasts.", show_default="0"),
     ] = None,
+    known_failures: Annotated[
+        int | None,
+        typer.Option(
+            help="Known failures of a transition that a prompt warns of.", show_default="2"
+        ),
+    ] = None,
     verdict: Annotated[
         Told | None,
         typer.Option(
@@ -171,6 +177,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
         retrieval=retrieval,
         show=show,
         contrast=contrast,
+        known_failures=known_failures,
         verdict=verdict,
         fast=fast,
         final=final,

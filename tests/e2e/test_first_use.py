@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,11 @@ def test_every_command_the_readme_shows_exists(environment: dict[str, str]) -> N
         words = [command, sub] if command in ("techniques", "graph") else [command]
         done = run(environment, "regraph", *words, "--help")
         assert done.returncode == 0, (words, done.stderr)
+
+
+def test_the_version_is_the_packages(environment: dict[str, str]) -> None:
+    done = run(environment, "regraph", "--version")
+    assert (done.returncode, done.stdout) == (0, f"regraph {version('regraph-kg')}\n")
 
 
 def test_every_file_the_readme_links_to_exists() -> None:

@@ -31,6 +31,7 @@ NOTHING = Options(
     retrieval=None,
     show=None,
     contrast=None,
+    known_failures=None,
     verdict=None,
     fast=False,
     final=None,
@@ -95,9 +96,10 @@ def test_a_fast_search_spends_its_dozen_calls(method: Method) -> None:
 
 
 def test_what_is_typed_goes_before_fast() -> None:
-    choice = chosen(fast=True, budget=99, examples=4, final="full", sets=("depth=5",))
+    typed = {"budget": 99, "examples": 4, "known_failures": 0, "final": "full"}
+    choice = chosen(fast=True, sets=("depth=5",), **typed)
     assert choice.limits == Limits(calls=99, seconds=60)
-    assert choice.prompting == Prompting(examples=4, example_tokens=600)
+    assert choice.prompting == Prompting(examples=4, example_tokens=600, known_failures=0)
     assert choice.final == "full"
     assert choice.settings.model_dump()["depth"] == 5
     assert choice.settings.model_dump()["repairs"] == 0
