@@ -17,7 +17,8 @@ STORES = (
     "tests/benchmarks/",
 )
 """Most of their tests open an embedded store."""
-
+NEO4J = ("tests/browser/", "tests/contract/test_encryption")
+"""Their Neo4j is one of their own, started once."""
 
 EMBEDDED_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Embedded stores of tests do not live long enough for a good compiler to pay."""
@@ -57,13 +58,29 @@ class Stores(LoadScopeScheduling):
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        if "neo4j_2026" in nodeid:
-            return "neo4j-2026"
-        if "neo4j" in nodeid or nodeid.startswith("tests/browser/"):
-            return "neo4j"
-        if "[embedded" in nodeid or nodeid.startswith(STORES):
-            return "embedded"
-        return nodeid
+        return scope(nodeid)
+
+
+def scope(nodeid: str) -> str:
+    """What runs in one process: a kind of store, or a test by itself."""
+    if "neo4j_2026" in nodeid:
+        return "neo4j-2026"
+    if "neo4j" in nodeid or nodeid.startswith(NEO4J):
+        return "neo4j"
+    if "[embedded" in nodeid or nodeid.startswith(STORES):
+        return "embedded"
+    return nodeid
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test whose name hides its Neo4j would start one more of them in another process."""
+    hidden = [
+        item.nodeid
+        for item in items
+        if "neo4j_server" in getattr(item, "fixturenames", ()) and scope(item.nodeid) != "neo4j"
+    ]
+    if hidden:
+        raise pytest.UsageError(f"say neo4j in the name of what needs one: {', '.join(hidden)}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

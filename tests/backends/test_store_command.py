@@ -68,7 +68,7 @@ def test_status_of_a_server_that_is_down_ends_with_3(folder: Path) -> None:
     assert "not reachable" in err
 
 
-def test_status_of_a_server_that_answers(folder: Path, neo4j_settings: Settings) -> None:
+def test_status_of_a_neo4j_that_answers(folder: Path, neo4j_settings: Settings) -> None:
     password = neo4j_settings.store_password.get_secret_value()
     code, out, _ = regraph(
         folder,

@@ -163,10 +163,15 @@ class Page:
         self.insert(text)
 
     def drop(self, file: Path) -> None:
-        """Drag a file onto the middle of the page."""
+        """Drag a file onto the middle of the page.
+
+        Chromium opens what the page does not want yet in a tab before ours: hidden, ours would
+        not move any more.
+        """
         data = {"items": [], "files": [str(file)], "dragOperationsMask": 1}
         for kind in ("dragEnter", "dragOver", "drop"):
             self.order("Input.dispatchDragEvent", type=kind, x=500, y=400, data=data)
+        self.order("Page.bringToFront")
 
     def picture(self, clip: Sequence[float] | None = None) -> bytes:
         """PNG of the page, or of left, top, width and height of it."""

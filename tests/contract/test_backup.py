@@ -104,7 +104,7 @@ def test_a_backup_brings_everything_back_and_is_the_same_bytes_again(
         curator.undo(None, Note("somebody"))  # a log that came back is still good for that
 
 
-def test_a_backup_moves_a_graph_to_another_engine_and_back(
+def test_a_backup_moves_a_graph_to_neo4j_and_back(
     embedded_settings: Settings, neo4j_settings: Settings, tmp_path: Path
 ) -> None:
     fill(embedded_settings)

@@ -94,7 +94,7 @@ def test_closing_twice_is_closing_once(store: GraphStore) -> None:
     store.close()
 
 
-def test_a_routed_uri_reaches_the_same_graph(neo4j_settings: Settings) -> None:
+def test_a_routed_uri_of_neo4j_reaches_the_same_graph(neo4j_settings: Settings) -> None:
     routed = neo4j_settings.store.replace("bolt://", "neo4j://")
     with closing(wiring.open_store(neo4j_settings)) as store:
         store.merge([plan()])
@@ -102,7 +102,7 @@ def test_a_routed_uri_reaches_the_same_graph(neo4j_settings: Settings) -> None:
         assert store.stats().trajectories == 1
 
 
-def test_a_named_database_is_used(neo4j_settings: Settings) -> None:
+def test_a_named_database_of_neo4j_is_used(neo4j_settings: Settings) -> None:
     named = neo4j_settings.model_copy(update={"store_database": "neo4j"})
     with closing(wiring.open_store(named)) as store:
         store.merge([plan()])
@@ -111,7 +111,7 @@ def test_a_named_database_is_used(neo4j_settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
-def test_a_reader_waits_for_what_its_own_writer_wrote(
+def test_a_reader_of_neo4j_waits_for_what_its_own_writer_wrote(
     scheme: str, neo4j_settings: Settings
 ) -> None:
     """A bookmark of the last write goes with every session that follows."""
