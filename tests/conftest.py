@@ -18,7 +18,7 @@ STORES = (
 )
 """Most of their tests open an embedded store."""
 NEO4J = ("tests/browser/", "tests/contract/test_encryption")
-"""Their Neo4j is one of their own, started once."""
+"""Each starts a Neo4j of its own, once."""
 
 EMBEDDED_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Embedded stores of tests do not live long enough for a good compiler to pay."""

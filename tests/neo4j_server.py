@@ -33,12 +33,14 @@ server.memory.heap.initial_size=256m
 server.memory.heap.max_size=768m
 server.memory.pagecache.size=64m
 dbms.usage_report.enabled=false
+db.tx_log.preallocate=false
 dbms.cypher.min_replan_interval=1d
 dbms.cypher.statistics_divergence_threshold=1.0
 internal.server.bolt.thread_pool_shutdown_wait_time=0s
 internal.server.bolt.connection_shutdown_wait_time=0s
 """
-"""Statements are planned once, although every test empties the graph."""
+"""Statements are planned once, although every test empties the graph, and no half GB of log is laid
+out for each server."""
 SMALL_JVM = ("-Xms256m", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """The machine is shared with the compilers of other tests: start soon, take little."""
 OPENED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")

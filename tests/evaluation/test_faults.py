@@ -233,12 +233,12 @@ def test_serial_code_that_takes_minutes_says_so(
 
 
 def test_judges_killed_at_random_moments_leave_nothing_that_matters(tmp_path: Path) -> None:
-    """benchmarks/judge_kills.py plays 50; here are 5."""
+    """benchmarks/judge_kills.py plays 50; here are 3."""
     folder = tmp_path / "play"
     folder.mkdir()
     command = [sys.executable, "-m", "tests.evaluation.killed_judge", "play", str(folder)]
     done = subprocess.run(
-        in_private([*command, "7", "5"]),
+        in_private([*command, "7", "3"]),
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -248,7 +248,7 @@ def test_judges_killed_at_random_moments_leave_nothing_that_matters(tmp_path: Pa
     )
     assert done.returncode == 0, done.stderr
     played = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(played) == 5
+    assert len(played) == 3
     for one in played:
         assert one["processes"] == 0
         assert one["shared_memory"] in (0, None)

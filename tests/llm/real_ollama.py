@@ -16,7 +16,7 @@ import ollama
 import pytest
 
 from tests.install_ollama import binary
-from tests.llm.tiny_model import write_tiny_model
+from tests.llm.tiny_model import CONTEXT, write_tiny_model
 from tests.requirement import require
 
 LOG = "serve.log"
@@ -89,13 +89,13 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
     pytest.fail("ollama serve does not answer within 10 s")
 
 
-def create_models(url: str, folder: Path) -> dict[str, str]:
+def create_models(url: str, folder: Path, context: int = CONTEXT) -> dict[str, str]:
     """Create the test models on the server at `url`; what they are called there."""
-    names = {name: f"regraph-test-{name}" for name in MODELS}
+    names = {name: f"regraph-test-{name}-{context}" for name in MODELS}
     with ollama.Client(url, timeout=60) as client:
         for name, (stops, template) in MODELS.items():
             file = folder / f"{name}.gguf"
-            write_tiny_model(file, stops=stops)
+            write_tiny_model(file, stops=stops, context=context)
             digest = client.create_blob(file)
             client.create(
                 model=names[name],
