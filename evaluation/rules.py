@@ -59,7 +59,7 @@ class Defences:
     sensitivity: bool = True
     """Other inputs must give other outputs where the references differ."""
     freeze: bool = True
-    """The worker is stopped the moment a call returns. Off: its threads get 50 ms more."""
+    """The worker is stopped the moment a call returns. Off: its threads get 200 ms more."""
     fresh_inputs: bool = True
     """Timed calls rotate inputs and output slots. Off: one input, one slot."""
     timed_verify: bool = True

@@ -39,7 +39,7 @@ POISONS = (POISON, 0x5A)
 _REPEATS = 5
 _SUSPECT_RUNS = 3
 """Runs of a case once one was wrong: the third starts from the same state as the first."""
-_LATE_SECONDS = 0.05
+_LATE_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)

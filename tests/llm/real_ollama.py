@@ -91,7 +91,7 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
 
 def create_models(url: str, folder: Path, context: int = CONTEXT) -> dict[str, str]:
     """Create the test models on the server at `url`; what they are called there."""
-    names = {name: f"regraph-test-{name}-{context}" for name in MODELS}
+    names = {name: f"regraph-test-{context}-{name}" for name in MODELS}
     with ollama.Client(url, timeout=60) as client:
         for name, (stops, template) in MODELS.items():
             file = folder / f"{name}.gguf"
