@@ -46,9 +46,9 @@ def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path
     page = browser.page
     browser.favorites()
     drop(page, pack, "document.querySelector('[data-testid=expandFolder-regraph]') !== null")
+    page.click("[data-testid=expandFolder-regraph]")
     titles = "[...document.querySelectorAll('[data-testid^=scriptTitle-]')].map(e => e.innerText)"
     expected = sorted(query(path.stem).splitlines()[0][3:] for path in FOLDER.glob("*.cypher"))
-    page.click("[data-testid=expandFolder-regraph]")
     page.wait(f"{titles}.length >= {len(expected)}", "scripts")
     assert sorted(set(page.evaluate(titles))) == expected, "twice each when dropped twice"
     page.click("[data-testid='scriptTitle-00 Draw results only']")

@@ -34,8 +34,6 @@ SAME_IDEA = (
     "A tile of the matrix goes to shared memory: threads no longer read the same rows twice."
 )
 BITS = "Warp shuffles replace the last steps of the reduction; no barrier is left there."
-
-
 HELD = 640
 """Bytes, which are tokens, that the models of servers hold; sentence-transformers' holds less."""
 
