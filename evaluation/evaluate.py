@@ -7,7 +7,7 @@ baseline. Full: three seeds, then three fresh workers timed in turn with three f
 
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Literal
@@ -55,11 +55,15 @@ _LEAST_CALL_SECONDS = 2.0
 _DIAGNOSIS_LENGTH = 1500
 
 
+def silent(_: str) -> None:
+    """Hear nothing of what takes long."""
+
+
 class Judge:
     """Judges candidates on this machine; keeps baselines and truths while open.
 
     One thread at a time. `cache` holds compiled code; `seed` is secret, random unless given; `gpu`
-    counts the GPUs that CUDA may see. Raises `ToolError` where the machine lacks something,
+    counts the GPUs that CUDA may see; `tell` hears, in a few words, what takes long just now. Raises `ToolError` where the machine lacks something,
     `BadInput` where a problem is at fault.
     """
 
@@ -73,7 +77,9 @@ class Judge:
         defences: Defences | None = None,
         isolation: Isolation = "fresh",
         gpu: int = 0,
+        tell: Callable[[str], None] = silent,
     ) -> None:
+        self._tell = tell
         self._grade: Grade = grade
         secret = secrets.randbits(48) if seed is None else seed
         self._rules = Rules(secret, defences or Defences(), limits or Limits(), isolation=isolation)
@@ -264,6 +270,7 @@ class Judge:
             rules = self._machine.rules(target)
             session = Session(problem, self._machine.programs(problem), rules, threads())
             try:
+                self._tell(f"{problem.name}: the serial code's baseline")
                 session.open(StopRule(_SECONDS["full"], _HALF_WIDTH["full"]["openmp"]))
             except BaseException:
                 session.close()

@@ -100,7 +100,7 @@ class EvalReport(Frozen):
     `speedup` = baseline median / candidate median (serial code, g++ -O3 -march=native, one thread,
     same metric, same session); None unless the candidate was timed. Reports whose `device`,
     `toolchain`, `evaluator`, `metric` or `grade` differ must not be compared.
-    History: 1 (2026-11) first version; later in 1: `account`, absent from older reports.
+    History: 1 (2026-11) first version; later in 1: `account` and `load`, absent from older reports.
     """
 
     schema_version: Literal[1] = 1
@@ -125,6 +125,11 @@ class EvalReport(Frozen):
     """Work per second against the device's peaks; None unless the candidate was timed."""
     stages: dict[str, float] = Field(default_factory=dict)
     """Wall seconds of each stage that happened: compile, verify, time, total."""
+    load: str = ""
+    """What else ran on the machine while this was timed, in words; "" where it was quiet.
+
+    Times taken under load are no evidence: they enter no statistics.
+    """
     facts: dict[str, str] = Field(default_factory=dict)
     """Machine facts: driver, clocks, temperature, kernel, ... as text."""
 
