@@ -4,7 +4,9 @@ One anonymous file (memfd: nothing in /dev/shm, gone with its last user):
 
     Control        what to do next, what came of it (mirrors `Control` of harness/harness.cpp)
     sequence       uint32[MAX_BATCH]: rows to call, in order
-    rows           Slot[calls][arguments]: one prepared call a row
+    rows           uint64[calls][arguments]: one prepared call a row: an array's offset from the
+                   arena's start, or a scalar's bits
+    changes        Change[MAX_CHANGES]: elements of device arrays to be written in place
     guards         pages that the worker makes inaccessible
     arrays         each between two guard pages, its end as near to the second as alignment lets it
 
@@ -12,6 +14,7 @@ Gaps around arrays hold CANARY bytes.
 """
 
 import ctypes
+import fcntl
 import mmap
 import os
 from collections.abc import Mapping, Sequence
@@ -30,6 +33,11 @@ Array = NDArray[Any]
 
 PAGE = mmap.PAGESIZE
 MAX_BATCH = 4096
+MAX_CHANGES = 4096
+CHANGE = np.dtype([("at", np.uint64), ("bytes", np.uint64), ("value", np.uint64)])
+"""One element of a device array: where (from the arena's start), how wide, its new bits."""
+_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+"""A worker that shrank it would take the judge down with it."""
 CANARY = 0xFF
 """Reads as NaN, or as -1, where a candidate reads outside an array."""
 POISON = 0xFF
@@ -65,6 +73,7 @@ class Control(ctypes.Structure):
         ("fault", ctypes.c_uint64),
         ("sequence_at", ctypes.c_uint64),
         ("rows_at", ctypes.c_uint64),
+        ("changes_at", ctypes.c_uint64),
         ("guards_at", ctypes.c_uint64),
         ("guards", ctypes.c_uint64),
         ("arrays_at", ctypes.c_uint64),
@@ -73,16 +82,6 @@ class Control(ctypes.Structure):
         ("allocations", ctypes.c_uint64),
         ("launches", ctypes.c_uint64),
         ("message", ctypes.c_char * MESSAGE_BYTES),
-    )
-
-
-class Slot(ctypes.Structure):
-    """One argument of one call: an array's offset or a scalar's bits, and where it is refilled."""
-
-    _fields_ = (
-        ("value", ctypes.c_uint64),
-        ("source", ctypes.c_uint64),
-        ("bytes", ctypes.c_uint64),
     )
 
 
@@ -105,15 +104,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One prepared call: a row of the arena, its shape and its arrays by argument name.
-
-    `pristine` are the untouched copies from which inout arrays are refilled before a timed call.
-    """
+    """One prepared call: a row of the arena, its shape and its arrays by argument name."""
 
     row: int
     sizes: Sizes
     places: Mapping[str, Place]
-    pristine: Mapping[str, Place]
 
 
 class Layout:
@@ -126,31 +121,28 @@ class Layout:
         self._guards: list[int] = []
         self._calls: list[Call] = []
 
-    def place(self, arg: Argument, sizes: Sizes) -> Place:
-        """Reserve one array between guard pages."""
-        shape = arg.dimensions(sizes)
-        nbytes = int(np.dtype(arg.type).itemsize * np.prod(shape, dtype=np.int64))
-        first = self._end + PAGE
-        last = first + _round_up(nbytes + self._alignment, PAGE)
-        offset = (last - nbytes) // self._alignment * self._alignment
-        self._guards.append(self._end)
-        self._end = last
-        return Place(arg.name, offset, arg.type, shape, first, last)
+    def call(self, sizes: Sizes, *, aligned: bool = True) -> Call:
+        """Reserve every array at `sizes`, between guard pages, and add the call over them.
 
-    def call(
-        self,
-        sizes: Sizes,
-        places: Mapping[str, Place],
-        pristine: Mapping[str, Place] | None = None,
-    ) -> Call:
-        """Add a call over reserved places."""
-        call = Call(len(self._calls), dict(sizes), dict(places), dict(pristine or {}))
+        Arrays that are not `aligned` lie on a multiple of their element's size and of no more.
+        """
+        places = {arg.name: self._place(arg, sizes, aligned) for arg in self.problem.arrays}
+        call = Call(len(self._calls), dict(sizes), places)
         self._calls.append(call)
         return call
 
-    def whole_call(self, sizes: Sizes) -> Call:
-        """Reserve every array at `sizes` and add the call over them."""
-        return self.call(sizes, {arg.name: self.place(arg, sizes) for arg in self.problem.arrays})
+    def _place(self, arg: Argument, sizes: Sizes, aligned: bool) -> Place:
+        shape, element = arg.dimensions(sizes), np.dtype(arg.type).itemsize
+        nbytes = int(element * np.prod(shape, dtype=np.int64))
+        first = self._end + PAGE
+        last = first + _round_up(nbytes + self._alignment, PAGE)
+        offset = (last - nbytes) // self._alignment * self._alignment
+        if not aligned:
+            odd = (last - nbytes) % (2 * element)
+            offset = last - nbytes - (0 if odd else element)
+        self._guards.append(self._end)
+        self._end = last
+        return Place(arg.name, offset, arg.type, shape, first, last)
 
     def build(self) -> "Arena":
         """Allocate the memory. Raises `ToolError` where the machine has too little."""
@@ -164,15 +156,17 @@ class Arena:
         self, problem: Problem, calls: Sequence[Call], guards: Sequence[int], nbytes: int
     ) -> None:
         self.problem = problem
-        row_bytes = ctypes.sizeof(Slot) * len(problem.args)
+        row_bytes = 8 * len(problem.args)
         sequence_at = _round_up(ctypes.sizeof(Control), 64)
         rows_at = sequence_at + 4 * MAX_BATCH
-        guards_at = rows_at + row_bytes * len(calls)
+        changes_at = rows_at + row_bytes * len(calls)
+        guards_at = changes_at + CHANGE.itemsize * MAX_CHANGES
         self._base = _round_up(guards_at + 8 * len(guards), PAGE)
         self.nbytes = self._base + nbytes
-        self.fd = os.memfd_create("arena")
+        self.fd = os.memfd_create("arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
             os.posix_fallocate(self.fd, 0, self.nbytes)
+            fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, _SEALS)
             self._memory = mmap.mmap(self.fd, self.nbytes)
         except OSError as error:
             os.close(self.fd)
@@ -183,12 +177,14 @@ class Arena:
         self.control = Control.from_buffer(self._memory)
         self._bytes = np.frombuffer(self._memory, np.uint8)
         self.sequence = self._bytes[sequence_at:rows_at].view(np.uint32)
+        self.changes = self._bytes[changes_at:guards_at].view(CHANGE)
         self._head = Control(
             size=ctypes.sizeof(Control),
             finished=2**32 - 1,
             bytes=self.nbytes,
             sequence_at=sequence_at,
             rows_at=rows_at,
+            changes_at=changes_at,
             guards_at=guards_at,
             guards=len(guards),
             arrays_at=self._base,
@@ -205,10 +201,7 @@ class Arena:
         }
 
     def reset(self, nonce: int, defences: Defences) -> None:
-        """Make ready for a fresh worker: head and rows anew, every output filled.
-
-        A worker may have scribbled over the first; the second hides what the last one computed.
-        """
+        """Make ready for its worker: head, rows, and every output filled."""
         for place in self._outputs:
             self.fill(place, POISON if defences.poison else 0)
         ctypes.memmove(
@@ -245,6 +238,10 @@ class Arena:
         """First and last byte (exclusive) of the array with its gaps, from the arena's start."""
         return self._base + place.first, self._base + place.last
 
+    def offset(self, place: Place) -> int:
+        """Where the array begins, from the arena's start."""
+        return self._base + place.offset
+
     def fill(self, place: Place, byte: int) -> None:
         """Set every byte of the array."""
         start = self._base + place.offset
@@ -267,9 +264,7 @@ class Arena:
     def owner(self, offset: int) -> tuple[Place, int] | None:
         """The array nearest to an arena offset, and the offset's distance from its start."""
         offset -= self._base
-        places = [
-            p for call in self._calls for p in (*call.places.values(), *call.pristine.values())
-        ]
+        places = [place for call in self._calls for place in call.places.values()]
         near = [p for p in places if p.first - PAGE <= offset < p.last + PAGE]
         if not near:
             return None
@@ -286,22 +281,16 @@ class Arena:
         return before, self._bytes[start + place.nbytes : self._base + place.last]
 
     def _row(self, call: Call) -> bytes:
-        slots = [self._slot(arg, call) for arg in self.problem.args]
-        return b"".join(bytes(slot) for slot in slots)
+        return np.array([self._slot(arg, call) for arg in self.problem.args], np.uint64).tobytes()
 
-    def _slot(self, arg: Argument, call: Call) -> Slot:
-        if not arg.is_array:
-            bits = np.zeros(8, np.uint8)
-            value = np.array([arg.scalar(call.sizes)], arg.type)
-            bits[: value.itemsize] = value.view(np.uint8)
-            return Slot(int(bits.view(np.uint64)[0]), 0, value.itemsize)
-        place = call.places[arg.name]
-        source = call.pristine.get(arg.name)
-        return Slot(
-            self._base + place.offset,
-            self._base + source.offset if source else 0,
-            place.nbytes,
-        )
+    def _slot(self, arg: Argument, call: Call) -> int:
+        """An array's offset from the arena's start, or a scalar's bits."""
+        if arg.is_array:
+            return self._base + call.places[arg.name].offset
+        bits = np.zeros(8, np.uint8)
+        value = np.array([arg.scalar(call.sizes)], arg.type)
+        bits[: value.itemsize] = value.view(np.uint8)
+        return int(bits.view(np.uint64)[0])
 
 
 def _round_up(value: int, step: int) -> int:

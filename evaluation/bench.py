@@ -1,305 +1,291 @@
-"""The arrays and calls of the timing shape: what is called while the clock runs.
+"""The calls of the timing shape: what they work on, which of them are verified, and when.
 
-Each timed call takes a secret set of inputs and a secret output slot; a slot never gets the same
-set twice in a row, so that work not done leaves a wrong answer behind. In the end all slots hold
-results of different sets, so that one result for all is wrong. `turn` moves every set to another
-place, so that a result remembered by its inputs' addresses is wrong. `renew` puts other inputs into
-all places, so that one remembered by its inputs' content is of no use; what some secret slots held
-just before is kept and verified as well.
-Not covered: a result remembered by a few elements of its inputs is right where those are equal.
+Every call of a batch has arrays of its own, and each batch gets inputs that its worker has never
+seen, written while that stands still. Some are of a secret few whose truths the session knows
+(`Pool`); the next batch after such a one changes a few elements of it in place. Which batches these
+are is drawn anew for each worker, in blocks of growing length over the whole series, and outputs
+are poisoned with a secret byte before each batch. So a candidate cannot know which calls are
+verified, before or after them: the outputs of those are copied as soon as it stands still. One more
+call, any of all with the same chance, is kept for an audit; its truth is not known to anybody yet.
+
+Where writing new inputs takes longer than the calls, some batches only change a few elements in
+place. Times of batches with new inputs count then, if they are longer (timing.py).
 """
 
-import itertools
 import random
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from regraph_kg.evaluation.arena import MAX_BATCH, Arena, Call, Layout, Place
-from regraph_kg.evaluation.inputs import generate
+from regraph_kg.evaluation.arena import MAX_BATCH, MAX_CHANGES, Arena, Call, Layout, Place
+from regraph_kg.evaluation.contents import Content, Contents
 from regraph_kg.evaluation.problem import Problem
-from regraph_kg.evaluation.reference import Case
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
 Array = NDArray[Any]
 
-_SETS, _SLOTS = 4, 3
-_LARGE_BYTES = 64 * 2**20
-_LARGE_SETS, _LARGE_SLOTS = 2, 2
-_KEPT = 2
-"""Secret slots whose content is kept when inputs are renewed."""
+_ROOM_BYTES, _MOST_CALLS = 24 * 2**20, 128
+_BLOCK_GROWTH = 4
+"""The next block of batches is so many times as long as all before it."""
+_SPARE_SECONDS = 0.05
+"""Writing inputs may take this much longer than the calls did."""
+_LEAST_NEW = 4
+"""Every so manieth batch has new inputs, however long writing them takes."""
+_MOSTLY = 4
+"""A batch with one call in so many on changed inputs is one of new inputs."""
+
+
+def reserve(layout: Layout, problem: Problem) -> list[Call]:
+    """Lay out the timing shape as often as 24 MiB hold its arrays: once at least."""
+    sizes = problem.sizes.time
+    count = _ROOM_BYTES // max(problem.nbytes(sizes), 1)
+    return [layout.call(sizes) for _ in range(min(max(count, 1), _MOST_CALLS))]
 
 
 @dataclass(frozen=True, slots=True)
-class Reserved:
-    """Places for sets of inputs, output slots, and `calls[place][slot]`."""
+class Witness:
+    """What a call left behind, and on which inputs; `poison` was there before."""
 
-    inputs: Sequence[Mapping[str, Place]]
-    slots: Sequence[Mapping[str, Place]]
-    calls: Sequence[Sequence[Call]]
-
-    @property
-    def places(self) -> list[Place]:
-        """Every array."""
-        return [place for group in (*self.inputs, *self.slots) for place in group.values()]
+    content: Content
+    outputs: Mapping[str, Array]
+    poison: int
 
 
-def reserve(layout: Layout, defences: Defences) -> Reserved:
-    """Lay out the timing shape: 4 sets of inputs and 3 slots, fewer above 64 MiB a call."""
-    problem, sizes = layout.problem, layout.problem.sizes.time
-    sets, slots = _counts(problem, defences)
-    inputs = [{arg.name: layout.place(arg, sizes) for arg in problem.inputs} for _ in range(sets)]
-    ring = [{arg.name: layout.place(arg, sizes) for arg in problem.outputs} for _ in range(slots)]
-    refilled = {arg.name for arg in problem.inputs} & {arg.name for arg in problem.outputs}
-    calls = [
-        [
-            layout.call(sizes, given | slot, {name: given[name] for name in refilled})
-            for slot in ring
-        ]
-        for given in inputs
-    ]
-    return Reserved(inputs, ring, calls)
+class Pool:
+    """The contents whose truths a session knows; shared by its workers, secret to all of them.
 
+    What was told of one in a diagnosis could be known to the next candidate: `retire` it.
+    """
 
-class InputSets:
-    """Sets of inputs at the timing shape, by number, drawn when asked for; shared by seats."""
+    def __init__(self, seed: int) -> None:
+        self._rng = random.Random(seed)
+        self._contents: list[Content] = []
 
-    def __init__(self, problem: Problem, count: int, seed: int) -> None:
-        self.count = count
-        """How many lie in a bench at once."""
-        self._problem, self._seed = problem, seed
-        self._drawn: dict[int, Mapping[str, Array]] = {}
+    def content(self, number: int) -> Content:
+        """The `number`-th of them."""
+        while len(self._contents) <= number:
+            self._contents.append(Content(self._rng.getrandbits(128)))
+        return self._contents[number]
 
-    def case(self, number: int) -> Case:
-        """The case whose inputs these are."""
-        return Case(self._problem.sizes.time, 0, self._seed + 100 + number)
-
-    def arrays(self, number: int) -> Mapping[str, Array]:
-        """Inputs by argument name."""
-        if number in self._drawn:
-            return self._drawn[number]
-        case = self.case(number)
-        arrays = generate(self._problem, case.sizes, case.variant, case.seed)
-        if number < 2 * self.count:  # the others are wanted once in a blue moon
-            self._drawn[number] = arrays
-        return arrays
+    def retire(self, content: Content) -> None:
+        """Put another one into its place."""
+        for index, one in enumerate(self._contents):
+            if one.seed == content.seed:
+                self._contents[index] = Content(self._rng.getrandbits(128))
 
 
 class Bench:
-    """Draws the timed calls, keeps track of what each slot must hold, looks for damage."""
+    """Draws the timed calls of one worker; keeps what is to be verified of them.
+
+    `seed` is this worker's own.
+    """
 
     def __init__(
-        self, arena: Arena, reserved: Reserved, sets: InputSets, seed: int, defences: Defences
+        self,
+        arena: Arena,
+        calls: Sequence[Call],
+        contents: Contents,
+        pool: Pool,
+        seed: int,
+        defences: Defences,
     ) -> None:
-        self._arena, self._reserved, self._defences = arena, reserved, defences
+        self._arena, self._calls, self._contents = arena, calls, contents
+        self._pool, self._defences = pool, defences
         self._rng = random.Random(seed)
-        self._pool = sets
-        self._first = 0
-        """Number of the first set that lies here."""
-        self._sets = [sets.arrays(number) for number in range(sets.count)]
-        self._renewed = 0
-        """How often inputs were renewed for this worker."""
-        self._kept: list[tuple[Case, Mapping[str, Array]]] = []
-        inout = any(arg.role == "inout" for arg in arena.problem.outputs)
-        self.largest_batch = len(reserved.slots) if inout else MAX_BATCH
-        """inout arrays are refilled before a batch only, so it takes each slot once."""
-        self._shift, self._last = 0, 0
-        self._holds: dict[int, int] = {}
-        self._load()
-        self._clean = True
-        """Whether the inputs are known to be what they should be."""
-
-    def begin(self, worker: Worker) -> Failure | None:
-        """Make everything ready for a worker's timed calls."""
-        self._holds.clear()
-        self._kept = []
-        self._renewed = 0
-        if self._first > self._pool.count:
-            self._take(0)
-        if not self._clean:
-            self._load()
-        self._clean = False
-        for place in self._reserved.places:
-            self._arena.set_canaries(place)
-        return worker.upload(self._reserved.places)
-
-    def draw(self, most: int, *, closing: bool = False) -> list[int]:
-        """Rows of the next batch: three quarters of `most` calls or more, how many is secret.
-
-        A `closing` batch may be the last one, so it ends with every slot once, each with another
-        set: one result handed out for every call is wrong in all slots but one.
-        """
-        count = self._rng.randint(-(-3 * most // 4), most)
-        if closing:
-            count = max(count - len(self._reserved.slots), 0)
-        rows = [self._row(slot, self._other_set(slot)) for slot in self._draw_slots(count)]
-        if closing:
-            rows += [self._row(slot, chosen) for slot, chosen in self._draw_pairs()]
-        return rows
-
-    def _draw_slots(self, count: int) -> list[int]:
-        slots = range(len(self._reserved.slots))
-        if self.largest_batch < MAX_BATCH:
-            return self._rng.sample(slots, count)
-        return self._rng.choices(slots, k=count)
-
-    def _other_set(self, slot: int) -> int:
-        held = self._holds.get(slot)
-        return self._rng.choice([i for i in range(len(self._sets)) if i != held] or [0])
-
-    def _draw_pairs(self) -> list[tuple[int, int]]:
-        """Every slot with a set of its own, other than the one it holds wherever that can be."""
-        order = self._rng.sample(range(len(self._reserved.slots)), len(self._reserved.slots))
-        pairs = [
-            list(zip(order, sets, strict=True))
-            for sets in itertools.permutations(range(len(self._sets)), len(order))
-        ]
-        fresh = [sum(self._holds.get(slot) != chosen for slot, chosen in each) for each in pairs]
-        best = max(fresh)
-        return self._rng.choice([p for p, n in zip(pairs, fresh, strict=True) if n == best])
-
-    def _row(self, slot: int, chosen: int) -> int:
-        self._holds[slot], self._last = chosen, slot
-        return self._reserved.calls[(chosen - self._shift) % len(self._sets)][slot].row
-
-    def turn(self, worker: Worker) -> Failure | None:
-        """Move every set of inputs to the next place."""
-        failure = self._changed_input()
-        if failure and self._defences.input_compare:
-            return failure
-        self._shift = (self._shift + 1) % len(self._sets)
-        self._load()
-        return worker.upload(self._input_places)
-
-    def renew(self, worker: Worker) -> Failure | None:
-        """Put inputs that this worker has never seen in place of all, while it stands still.
-
-        Keeps what some secret slots hold now, for `witnesses`.
-        """
-        failure = worker.download(self._reserved.places)
-        if failure:
-            return failure
-        worker.stop()
-        try:
-            failure = self._changed_input()
-            if failure and self._defences.input_compare:
-                return failure
-            self._kept = self._kept or self._keep()
-            self._holds.clear()
-            self._take(self._next_first())
-            self._load()
-        finally:
-            worker.resume()
-        return worker.upload(self._input_places)
-
-    def reload(self, worker: Worker) -> Failure | None:
-        """Write the same inputs into the same places again, just as `renew` writes others."""
-        failure = worker.download(self._reserved.places)
-        if failure:
-            return failure
-        worker.stop()
-        self._load()
-        worker.resume()
-        return worker.upload(self._input_places)
-
-    def fresh(self) -> list[int]:
-        """Rows that give every slot the result of a set of its own."""
-        return [self._row(slot, chosen) for slot, chosen in self._draw_pairs()]
-
-    def end(self, worker: Worker) -> Failure | None:
-        """Fetch what the timed calls left behind."""
-        return worker.download(self._reserved.places)
-
-    def witnesses(self, count: int) -> list[tuple[Case, Mapping[str, Array]]]:
-        """Outputs that must be right: those of the last call, of secret slots, and those kept."""
-        others = [slot for slot in self._holds if slot != self._last]
-        more = max(count - 1 - len(self._kept), 0)
-        chosen = [self._last, *self._rng.sample(others, min(more, len(others)))]
-        return [*self._kept, *map(self._witness, chosen)]
-
-    def _witness(self, slot: int) -> tuple[Case, Mapping[str, Array]]:
-        places = self._reserved.slots[slot]
-        held = {name: self._arena.view(place) for name, place in places.items()}
-        return self._case(self._holds[slot]), held
-
-    def _keep(self) -> list[tuple[Case, Mapping[str, Array]]]:
-        """Copies of what some secret slots hold."""
-        chosen = self._rng.sample(list(self._holds), min(_KEPT, len(self._holds)))
-        return [
-            (case, {name: array.copy() for name, array in held.items()})
-            for case, held in map(self._witness, chosen)
-        ]
-
-    def _case(self, chosen: int) -> Case:
-        return self._pool.case(self._first + chosen)
-
-    def _take(self, first: int) -> None:
-        self._first = first
-        self._sets = [self._pool.arrays(first + index) for index in range(self._pool.count)]
-        self._clean = False
-
-    def _next_first(self) -> int:
-        """Of two groups that are at hand the other one; then groups that nobody has seen."""
-        count = self._pool.count
-        self._renewed += 1
-        if self._renewed == 1:
-            return count - self._first
-        return self._renewed * count
+        self._holds: list[Content | None] = [None] * len(calls)
+        self._batch, self._used = 0, 0
+        self._planned: dict[int, tuple[int, Content]] = {}
+        self._horizon = 0
+        self.poison = 0
+        """The byte in outputs before the last batch."""
+        self._spent = 0.0
+        self.witnesses: list[Witness] = []
+        """Of calls whose truths the session knows, or will know for the next worker."""
+        self.audit: Witness | None = None
+        """Of one call out of all."""
+        self.is_new = True
+        """Whether the inputs of the last batch were new, and not changed ones."""
+        self._is_lean = False
+        self._refilled = any(arg.role == "inout" for arg in arena.problem.outputs)
 
     @property
-    def _input_places(self) -> list[Place]:
-        return [place for places in self._reserved.inputs for place in places.values()]
+    def largest_batch(self) -> int:
+        """Calls that have arrays of their own."""
+        return len(self._calls) if self._defences.fresh_inputs else MAX_BATCH
 
-    def unlike_last(self) -> tuple[int, Case, Mapping[str, Place]]:
-        """A row with other inputs than the last call's: it, its case, its output places."""
-        last = self._holds.get(self._last)
-        chosen = next(i for i in range(len(self._sets)) if i != last or len(self._sets) == 1)
-        slot = self._last
-        row = self._row(slot, chosen)
-        return row, self._case(chosen), self._reserved.slots[slot]
-
-    def harm(self) -> Failure | None:
-        """What the timed calls did besides writing their outputs."""
-        changed, damage = self._changed_input(), self._damage()
-        return (changed if self._defences.input_compare else None) or (
-            damage if self._defences.guards else None
-        )
-
-    def _changed_input(self) -> Failure | None:
-        """Whether some input is no longer what was put there."""
-        self._clean = True
-        for index, places in enumerate(self._reserved.inputs):
-            for name, array in self._held_at(index).items():
-                if not self._arena.holds(places[name], array):
-                    self._clean = False
-                    return Failure(Outcome.MUTATED_INPUT, f"changed input {name}")
+    def begin(self, worker: Worker) -> Failure | None:
+        """Make the memory ready for a worker's timed calls."""
+        for call in self._calls:
+            for place in call.places.values():
+                self._arena.set_canaries(place)
         return None
 
-    def _damage(self) -> Failure | None:
-        """Whether something was written around the arrays."""
-        texts = (self._arena.damage(place) for place in self._reserved.places)
-        first = next(filter(None, texts), None)
+    def load(self, worker: Worker, count: int, timed: float) -> list[int] | Failure:
+        """Put inputs into the arrays of `count` calls, and poison into their outputs: their rows.
+
+        `timed` seconds were spent in timed calls so far.
+        """
+        start = time.perf_counter()
+        chosen = self._chosen(count)
+        lean = self._batch % _LEAST_NEW and self._spent > timed + _SPARE_SECONDS
+        self._is_lean = bool(lean and self._can_change and all(self._holds[at] for at in chosen))
+        changed = 0
+        for at in dict.fromkeys(chosen):
+            before, content = self._holds[at], self._next(at)
+            changed += before is not None and content == before.next
+            failure = self._write(worker, at, content)
+            if failure:
+                return failure
+        self.is_new = _MOSTLY * changed <= len(chosen)
+        self.poison = self._rng.choice((0xFF, self._rng.randrange(1, 255)))
+        failure = self._poison_outputs(worker, dict.fromkeys(chosen))
+        self._batch += 1
+        self._spent += time.perf_counter() - start
+        return failure or [self._calls[at].row for at in chosen]
+
+    def keep(self, worker: Worker, rows: Sequence[int]) -> Failure | None:
+        """Copy what is to be verified of the calls just made; the worker stands still."""
+        made = list(dict.fromkeys(self._place_of(row) for row in rows))
+        planned = self._planned.pop(self._batch - 1, None)
+        if planned and planned[0] in made:
+            witness = self._witness(worker, planned[0])
+            if isinstance(witness, Failure):
+                return witness
+            self.witnesses.append(witness)
+            failure = self._changed_input(planned[0])
+            if failure:
+                return failure
+        if self._rng.random() * self._batch < 1:
+            witness = self._witness(worker, self._rng.choice(made))
+            if isinstance(witness, Failure):
+                return witness
+            self.audit = witness
+        return None
+
+    def last(self, worker: Worker, content: Content) -> int | Failure:
+        """Load one more call with this content: its row."""
+        failure = self._write(worker, 0, content) or self._poison_outputs(worker, [0])
+        return failure or self._calls[0].row
+
+    def outputs(self, worker: Worker) -> Mapping[str, Array] | Failure:
+        """What the call of `last` left behind."""
+        witness = self._witness(worker, 0)
+        return witness if isinstance(witness, Failure) else witness.outputs
+
+    def harm(self) -> Failure | None:
+        """What was written around the arrays."""
+        if not self._defences.guards:
+            return None
+        places = (place for call in self._calls for place in call.places.values())
+        first = next(filter(None, (self._arena.damage(place) for place in places)), None)
         return Failure(Outcome.CRASHED, first) if first else None
 
-    def _load(self) -> None:
-        for index, places in enumerate(self._reserved.inputs):
-            for name, array in self._held_at(index).items():
-                self._arena.view(places[name])[...] = array
+    @property
+    def _can_change(self) -> bool:
+        changed = self._contents.changed and not self._refilled
+        return bool(changed) and self._defences.small_changes
 
-    def _held_at(self, place: int) -> Mapping[str, Array]:
-        return self._sets[(place + self._shift) % len(self._sets)]
+    def _chosen(self, count: int) -> list[int]:
+        """Which calls, in which order; the one that is planned for this batch among them."""
+        if not self._defences.fresh_inputs:
+            return [0] * count
+        chosen = self._rng.sample(range(len(self._calls)), count)
+        self._plan_block(chosen)
+        planned = self._planned.get(self._batch)
+        if planned and planned[0] not in chosen:
+            chosen[self._rng.randrange(count)] = planned[0]
+        return chosen
 
+    def _plan_block(self, chosen: Sequence[int]) -> None:
+        """At the start of a block: a batch of it for a content of the pool, the next to change."""
+        if self._batch < self._horizon:
+            return
+        length = max(2, (_BLOCK_GROWTH - 1) * self._batch)
+        first = self._batch + self._rng.randrange(length - 1)
+        content, place = self._pool.content(self._used), self._rng.choice(chosen)
+        self._used += 1
+        self._planned[first] = place, content
+        if self._contents.changed and self._defences.small_changes:
+            self._planned[first + 1] = place, content.next
+        self._horizon = self._batch + length
 
-def _counts(problem: Problem, defences: Defences) -> tuple[int, int]:
-    if not defences.fresh_inputs:
-        return 1, 1
-    nbytes = sum(
-        np.dtype(arg.type).itemsize * np.prod(arg.dimensions(problem.sizes.time), dtype=np.int64)
-        for arg in problem.arrays
-    )
-    return (_LARGE_SETS, _LARGE_SLOTS) if nbytes > _LARGE_BYTES else (_SETS, _SLOTS)
+    def _next(self, at: int) -> Content:
+        if not self._defences.fresh_inputs:
+            return self._pool.content(0)
+        planned, held = self._planned.get(self._batch), self._holds[at]
+        if planned and planned[0] == at:
+            return planned[1]
+        if held is not None and self._is_lean:
+            return held.next
+        return Content(self._rng.getrandbits(128))
+
+    def _write(self, worker: Worker, at: int, content: Content) -> Failure | None:
+        """Write a content, or only what differs where the version before lies there."""
+        call, held = self._calls[at], self._holds[at]
+        inputs = {arg.name: call.places[arg.name] for arg in self._arena.problem.inputs}
+        views = {name: self._arena.view(place) for name, place in inputs.items()}
+        self._holds[at] = content
+        if held is None or content != held.next or self._refilled:
+            self._contents.write(content, views)
+            return worker.upload(list(inputs.values()))
+        self._contents.change(content, views)
+        return self._change_on_device(worker, content, inputs)
+
+    def _change_on_device(
+        self, worker: Worker, content: Content, inputs: Mapping[str, Place]
+    ) -> Failure | None:
+        if self._arena.problem.metric != "device":
+            return None
+        if self._contents.changed * len(inputs) > MAX_CHANGES:
+            return worker.upload(list(inputs.values()))
+        count = 0
+        for name, (at, values) in self._contents.changes(content).items():
+            table = self._arena.changes[count : count + at.size]
+            table["at"] = self._arena.offset(inputs[name]) + at * values.itemsize
+            table["bytes"] = values.itemsize
+            table["value"] = values.view(f"u{values.itemsize}")
+            count += at.size
+        return worker.change(count)
+
+    def _poison_outputs(self, worker: Worker, chosen: Iterable[int]) -> Failure | None:
+        if not self._defences.poison:
+            return None
+        filled = []
+        for at in chosen:
+            for arg in self._arena.problem.outputs:
+                if arg.role == "out":
+                    filled.append(self._calls[at].places[arg.name])
+                    self._arena.fill(filled[-1], self.poison)
+        return worker.upload(filled)
+
+    def _witness(self, worker: Worker, at: int) -> Witness | Failure:
+        call, content = self._calls[at], self._holds[at]
+        assert content is not None
+        failure = worker.download(list(call.places.values()))
+        if failure:
+            return failure
+        outputs = {
+            arg.name: self._arena.view(call.places[arg.name]).copy()
+            for arg in self._arena.problem.outputs
+        }
+        return Witness(content, outputs, self.poison)
+
+    def _changed_input(self, at: int) -> Failure | None:
+        """Whether some input is no longer what was put there."""
+        call, content = self._calls[at], self._holds[at]
+        if not self._defences.input_compare or content is None or content.version:
+            return None
+        wanted = self._contents.arrays(content)
+        for arg in self._arena.problem.inputs:
+            same = arg.role == "inout" or self._arena.holds(call.places[arg.name], wanted[arg.name])
+            if not same:
+                return Failure(Outcome.MUTATED_INPUT, f"changed input {arg.name}")
+        return None
+
+    def _place_of(self, row: int) -> int:
+        return row - self._calls[0].row

@@ -14,6 +14,7 @@ import functools
 import itertools
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -54,7 +55,9 @@ def check_shapes(problem: Problem, seed: int, defences: Defences) -> list[Sizes]
 def plan(problem: Problem, shapes: list[Sizes], seed: int, full: bool) -> list[Case]:
     """Cases, cheap first. The largest check shape comes last, with two variants.
 
-    Five repeats and the sensitivity check use those two. `shapes` are those of `check_shapes`.
+    Five repeats and the sensitivity check use those two; then the last one comes with a few
+    elements changed in place. Before them a ragged shape comes with arrays that are aligned to
+    their elements only. `shapes` are those of `check_shapes`.
     """
     checked = [s for s in shapes if s != problem.sizes.time or s in problem.sizes.check]
     largest = max(checked, key=lambda sizes: _elements(problem, sizes))
@@ -66,8 +69,17 @@ def plan(problem: Problem, shapes: list[Sizes], seed: int, full: bool) -> list[C
     ]
     if full and problem.sizes.time in shapes and problem.sizes.time not in checked:
         cases.append(Case(problem.sizes.time, 0, seed))
+    cases.append(Case(unaligned_shape(problem, checked), 0, seed, aligned=False))
     other = variant_of(problem, [min(1, count - 1) for count in counts])
-    return [*cases, *(Case(largest, v, seed + _LAST_SEED + i) for i, v in enumerate((other, 0)))]
+    last = Case(largest, 0, seed + _LAST_SEED + 1)
+    return [*cases, Case(largest, other, seed + _LAST_SEED), last, replace(last, version=1)]
+
+
+def unaligned_shape(problem: Problem, shapes: Sequence[Sizes]) -> Sizes:
+    """The shape whose arrays also come aligned to their elements only: the first ragged one."""
+    declared = list(problem.sizes.check)
+    ragged = [s for s in declared if s in shapes and shape_class(s) == "ragged"]
+    return (ragged or declared[-1:])[0]
 
 
 def shape_class(sizes: Sizes) -> str:

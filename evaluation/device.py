@@ -9,13 +9,13 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from regraph_kg.errors import ToolError
 
-_TENANCY_SECONDS, _TENANCY_POLL_SECONDS = 600.0, 0.002
+_TURN_SECONDS, _TURN_POLL_SECONDS, _TOLD_AFTER_SECONDS = 600.0, 0.002, 0.5
 _LEAST_SHARE = 6
 _WORKER_CORES = 3
 
@@ -79,16 +79,21 @@ def _gpu(line: str) -> Gpu:
     return Gpu(name, capability.replace(".", ""), driver, uuid)
 
 
-@contextlib.contextmanager
-def tenancy(gpu: Gpu) -> Iterator[None]:
-    """One timing tenant a GPU: waits until no other judge on this machine uses it.
+def silent(_: str) -> None:
+    """Hear nothing of what takes long."""
 
-    The lock is the kernel's (flock), so it ends with its holder, however that dies.
-    Raises `ToolError` after `_TENANCY_SECONDS`.
+
+@contextlib.contextmanager
+def turn(device: str, tell: Callable[[str], None]) -> Iterator[None]:
+    """One timing tenant a device: waits until no other judge on this machine uses it.
+
+    `device` is a GPU's UUID, or "cpu". The lock is the kernel's (flock), so it ends with its
+    holder, however that dies. `tell` hears for whom we wait. Raises `ToolError` after
+    `_TURN_SECONDS`.
     """
-    descriptor = _lock_file(Path(tempfile.gettempdir()) / f"regraph-{gpu.visible}.lock")
+    descriptor = _lock_file(Path(tempfile.gettempdir()) / f"regraph-{device}.lock")
     try:
-        _lock(descriptor, gpu)
+        _lock(descriptor, device, tell)
         yield
     finally:
         os.close(descriptor)
@@ -107,18 +112,32 @@ def _lock_file(path: Path) -> int:
         raise ToolError(f"{path}: {error.strerror}; remove it or set TMPDIR") from None
 
 
-def _lock(descriptor: int, gpu: Gpu) -> None:
-    deadline = time.monotonic() + _TENANCY_SECONDS
+def _lock(descriptor: int, device: str, tell: Callable[[str], None]) -> None:
+    start, told = time.monotonic(), False
     while True:
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - start
+        if waited > _TURN_SECONDS:
             raise ToolError(
-                f"GPU {gpu.name}: another judge has used it for {_TENANCY_SECONDS:.0f} s;"
-                " wait for it or choose another GPU (CUDA_VISIBLE_DEVICES)"
+                f"{device}: another judge ({_holder(descriptor)}) has used it for"
+                f" {_TURN_SECONDS:.0f} s; wait for it, or choose another device"
             )
-        time.sleep(_TENANCY_POLL_SECONDS)
+        if waited > _TOLD_AFTER_SECONDS and not told:
+            told = True
+            tell(f"waiting for {_holder(descriptor)}, which judges on this device")
+        time.sleep(_TURN_POLL_SECONDS)
+
+
+def _holder(descriptor: int) -> str:
+    """Who holds a lock, by the kernel's list: "process N"."""
+    inode = f":{os.fstat(descriptor).st_ino} "
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
+            if inode in line and " -> " not in line:
+                return f"process {line.split()[4]}"
+    return "another process"
 
 
 def _make_nodes() -> None:

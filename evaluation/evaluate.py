@@ -1,27 +1,25 @@
 """The story: compile, run, verify, time; a report, whatever the candidate does.
 
-Two grades. Screening: every shape and distribution once, about 0.12 s of timed calls, the session's
-baseline. Full: three seeds, then three fresh workers timed in turn with three fresh baselines
-(candidate, serial, serial, candidate, ...). Reports say which.
+Two grades. Screening: every shape and distribution once, about 0.1 s of timed calls (openmp: of
+three fresh workers, whose levels differ), the session's baseline. Full: more inputs, five fresh
+workers (cuda: three), an audit of a timed call, one more worker of the baseline. Reports say which.
 """
 
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Literal
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compare import LOOKS, Comparison, compare
-from regraph_kg.evaluation.device import (
-    tenancy,
-    threads,
-)
-from regraph_kg.evaluation.kernels import advice
+from regraph_kg.evaluation.device import silent, threads, turn
+from regraph_kg.evaluation.kernels import advice, unfinished
+from regraph_kg.evaluation.load import LoadWatch
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem import Problem
-from regraph_kg.evaluation.result import UNSTABLE, Times
+from regraph_kg.evaluation.result import Times
 from regraph_kg.evaluation.roofline import account, below_floor
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
 from regraph_kg.evaluation.seat import Isolation, Rules, Seat
@@ -38,33 +36,38 @@ from regraph_kg.models.evaluation import (
     code_hash,
 )
 
-EVALUATOR = "2"
+EVALUATOR = "3"
 """Version of the judge's rules. History: 1 (2026-11) first version; 2 (2026-11) device calls start
-from a swept cache, ghost calls, unseen inputs, floors, guarded device allocations."""
+from a swept cache, ghost calls, unseen inputs, floors, guarded device allocations; 3 (2026-11) each
+timed call has new inputs, workers stand still between calls, only the judge's clock counts, levels
+of several workers and of the baseline are in the interval."""
 
 Grade = Literal["screening", "full"]
 
-_SECONDS: dict[Grade, float] = {"screening": 0.12, "full": 0.5}
+_SECONDS: dict[Grade, float] = {"screening": 0.06, "full": 0.2}
+_WORKERS: dict[Grade, dict[Target, int]] = {
+    "screening": {"openmp": 3, "cuda": 1},
+    "full": {"openmp": 5, "cuda": 3},
+}
+_LEAST_SAMPLES: dict[Target, int] = {"openmp": 3, "cuda": 6}
+"""Of one worker."""
+_ACCEPTABLE: dict[Target, float] = {"openmp": 0.12, "cuda": 0.05}
+"""A series whose half-width is above this goes on for a while."""
 _HALF_WIDTH: dict[Grade, dict[Target, float]] = {
     "screening": {"openmp": 0.02, "cuda": 0.01},
     "full": {"openmp": 0.02, "cuda": 0.005},
 }
 _CENSORED_ABOVE = 3.0
-_ROUNDS = 3
 _LEAST_CALL_SECONDS = 2.0
 _DIAGNOSIS_LENGTH = 1500
-
-
-def silent(_: str) -> None:
-    """Hear nothing of what takes long."""
 
 
 class Judge:
     """Judges candidates on this machine; keeps baselines and truths while open.
 
     One thread at a time. `cache` holds compiled code; `seed` is secret, random unless given; `gpu`
-    counts the GPUs that CUDA may see; `tell` hears, in a few words, what takes long just now. Raises `ToolError` where the machine lacks something,
-    `BadInput` where a problem is at fault.
+    counts the GPUs that CUDA may see; `tell` hears, in a few words, what takes long just now.
+    Raises `ToolError` where the machine lacks something, `BadInput` where a problem is at fault.
     """
 
     def __init__(  # noqa: PLR0913 (options, each with its default)
@@ -81,10 +84,11 @@ class Judge:
     ) -> None:
         self._tell = tell
         self._grade: Grade = grade
-        secret = secrets.randbits(48) if seed is None else seed
+        secret = secrets.randbits(128) if seed is None else seed
         self._rules = Rules(secret, defences or Defences(), limits or Limits(), isolation=isolation)
         self._machine = Machine(cache, self._rules, gpu)
         self._sessions: dict[tuple[str, Target], Session] = {}
+        self._opening = 0.0
 
     def __enter__(self) -> "Judge":
         return self
@@ -125,8 +129,10 @@ class Judge:
         """
         if candidate.target == "openmp" and problem.metric == "device":
             raise BadInput(f'problem {problem.name}: metric "device" needs target cuda, not openmp')
+        self._opening = 0.0
         session = self._session(problem, candidate.target)
         trial = _Trial(session, candidate, grade or self._grade, incumbent_seconds)
+        trial.opening = self._opening
         result = self._judge(trial)
         if isinstance(result, Failure) and candidate.target == "cuda":
             self._machine.blame(result)
@@ -141,7 +147,7 @@ class Judge:
         trial = _Trial(session, candidate, "full")
         programs = [self._machine.program(code, problem) for code in (candidate, incumbent)]
         series: tuple[list[Measured], list[Measured]] = ([], [])
-        with self._tenancy(candidate.target):
+        with self._turn(candidate.target):
             for rounds in LOOKS:
                 while len(series[0]) < rounds:
                     for index in (0, 1) if len(series[0]) % 2 else (1, 0):
@@ -154,7 +160,7 @@ class Judge:
     def series(self, candidate: Candidate, problem: Problem) -> Measured:
         """Times of one fresh worker at the full grade. Raises `BadInput` where it fails."""
         trial = _Trial(self._session(problem, candidate.target), candidate, "full")
-        with self._tenancy(candidate.target):
+        with self._turn(candidate.target):
             return self._timed(trial, self._machine.program(candidate, problem))
 
     def _timed(self, trial: "_Trial", program: Program | Failure) -> Measured:
@@ -171,7 +177,7 @@ class Judge:
             if self._machine.joules(trial.candidate.target) is not None:
                 trial.joules = 0.0  # compiling needs no GPU
             return program
-        with self._tenancy(trial.candidate.target), self._energy(trial):
+        with self._turn(trial.candidate.target), self._energy(trial):
             session.serve()
             result = self._run(trial, program)
             if isinstance(result, Failure) and result.outcome is Outcome.CRASHED and program.cuda:
@@ -179,11 +185,11 @@ class Judge:
                     result = self._machine.explained(result, program, session.problem)
             if isinstance(result, Times) and trial.grade == "full" and program.cuda:
                 with trial.stage("profile"):
-                    trial.profile = self._profiled(trial, program, result.seconds)
+                    return self._profiled(trial, program, result)
             return result
 
     def _run(self, trial: "_Trial", program: Program) -> Failure | Times:
-        """Verify, then time: at the screening grade in the same worker."""
+        """Verify, then time; what is too noisy is timed again, then at the full grade."""
         session = trial.session
         with session.candidate(program) as seat:
             with trial.stage("verify"):
@@ -191,23 +197,52 @@ class Judge:
             if isinstance(seen, Failure):
                 return seen
             trial.flags = seen
-            if trial.grade == "screening":
-                with trial.stage("time"):
-                    return self._once(trial, seat)
-        with trial.stage("time"):
-            return self._rounds(trial, program)
+            with trial.stage("time"):
+                times = self._times(trial, program, seat)
+        for grade in (trial.grade, "full"):
+            if isinstance(times, Failure) or not times.doubt:
+                break
+            trial.grade = grade
+            with trial.stage("time again"):
+                times = self._times(trial, program)
+        return times
 
-    def _profiled(self, trial: "_Trial", program: Program, seconds: float) -> dict[str, str]:
-        """Kernels and copies of one call, by CUPTI, as facts; none where it says nothing here."""
+    def _times(
+        self, trial: "_Trial", program: Program, seat: Seat | None = None
+    ) -> Failure | Times:
+        """Series of a few workers, of which the verified one may be the first; load is noted."""
+        session, target = trial.session, trial.candidate.target
+        watch = LoadWatch(threads() if target == "openmp" else 1)
+        own: list[Measured] = []
+        for _ in range(_WORKERS[trial.grade][target]):
+            times = self._once(trial, seat) if seat else self._fresh(trial, program)
+            if isinstance(times, Failure):
+                return times
+            own.append(times)
+            seat = None
+            if times.censored:
+                break
+        trial.load = watch.found()
+        if trial.load or trial.grade == "full":
+            session.time_serial()
+        return Times(tuple(own), session.serial_level, target, session.problem.metric)
+
+    def _profiled(self, trial: "_Trial", program: Program, times: Times) -> Failure | Times:
+        """Note kernels and copies of one call, by CUPTI; a call without a kernel is suspicious."""
         try:
             library = self._machine.profiler()
         except ToolError as error:
-            return {"profile": str(error)}
+            trial.profile = {"profile": str(error)}
+            return times
         found = trial.session.profile(program, library, self._call_seconds(trial))
-        return found.facts() | {"profile": advice(found, seconds)} if found else {}
+        if found is None:
+            return times
+        trial.profile = found.facts() | {"profile": advice(found, times.seconds)}
+        return (unfinished(found) if self._rules.defences.profile else None) or times
 
-    def _tenancy(self, target: Target) -> AbstractContextManager[None]:
-        return nullcontext() if target == "openmp" else tenancy(self._machine.gpu)
+    def _turn(self, target: Target) -> AbstractContextManager[None]:
+        device = "cpu" if target == "openmp" else self._machine.gpu.visible
+        return turn(device, self._tell)
 
     @contextmanager
     def _energy(self, trial: "_Trial") -> Iterator[None]:
@@ -218,42 +253,27 @@ class Judge:
         if before is not None and after is not None:
             trial.joules = after - before
 
-    def _once(self, trial: "_Trial", seat: Seat) -> Failure | Times:
-        """The verified worker itself, beside the session's baseline."""
-        session = trial.session
-        times = session.time(seat, self._rule(trial), self._call_seconds(trial), quiet=False)
-        if isinstance(times, Failure):
-            return times
-        session.keep(seat)
-        return Times((times,), (session.baseline,))
-
-    def _rounds(self, trial: "_Trial", program: Program) -> Failure | Times:
-        """Fresh workers, candidate and serial in ABBA order."""
-        session, rule = trial.session, self._rule(trial)
-        own: list[Measured] = []
-        serial: list[Measured] = []
-        for index in range(_ROUNDS):
-            if index % 2:
-                serial.append(session.time_serial(rule))
-            times = self._fresh(trial, program)
-            if isinstance(times, Failure):
-                return times
-            own.append(times)
-            if not index % 2:
-                serial.append(session.time_serial(rule))
-        return Times(tuple(own), tuple(serial))
+    def _once(self, trial: "_Trial", seat: Seat) -> Failure | Measured:
+        """The verified worker itself."""
+        session, full = trial.session, trial.grade == "full"
+        times = session.time(seat, self._rule(trial), self._call_seconds(trial), full=full)
+        if not isinstance(times, Failure):
+            session.keep(seat)
+        return times
 
     def _fresh(self, trial: "_Trial", program: Program) -> Failure | Measured:
         """Times of one fresh worker."""
         rule, call_seconds = self._rule(trial), self._call_seconds(trial)
+        full = trial.grade == "full"
         with trial.session.candidate(program) as seat:
-            return seat.worker.start or trial.session.time(seat, rule, call_seconds, quiet=True)
+            return seat.worker.start or trial.session.time(seat, rule, call_seconds, full=full)
 
     def _rule(self, trial: "_Trial") -> StopRule:
         return StopRule(
             _SECONDS[trial.grade],
             _HALF_WIDTH[trial.grade][trial.candidate.target],
-            UNSTABLE[trial.candidate.target] / 2,
+            _ACCEPTABLE[trial.candidate.target],
+            least=_LEAST_SAMPLES[trial.candidate.target],
             give_up_above=_CENSORED_ABOVE * (trial.incumbent or trial.session.serial_seconds),
         )
 
@@ -267,16 +287,22 @@ class Judge:
         for other in self._sessions.keys() - {key}:
             self._sessions[other].cool_down()
         if key not in self._sessions:
-            rules = self._machine.rules(target)
-            session = Session(problem, self._machine.programs(problem), rules, threads())
-            try:
-                self._tell(f"{problem.name}: the serial code's baseline")
-                session.open(StopRule(_SECONDS["full"], _HALF_WIDTH["full"]["openmp"]))
-            except BaseException:
-                session.close()
-                raise
-            self._sessions[key] = session
+            self._sessions[key] = self._opened(problem, target)
         return self._sessions[key]
+
+    def _opened(self, problem: Problem, target: Target) -> Session:
+        start = time.perf_counter()
+        self._tell("compiling the serial code")
+        programs = self._machine.programs(problem)
+        session = Session(problem, programs, self._machine.rules(target), threads())
+        try:
+            with self._turn(target):
+                session.open(self._tell)
+        except BaseException:
+            session.close()
+            raise
+        self._opening = time.perf_counter() - start
+        return session
 
     def _report(self, trial: "_Trial", result: Failure | Times) -> EvalReport:
         target, problem = trial.candidate.target, trial.session.problem
@@ -291,12 +317,13 @@ class Judge:
             evaluator=EVALUATOR,
             grade=trial.grade,
             stages=trial.stages(),
+            load=trial.load,
             facts=self._machine.facts(target) | {"sandbox": trial.session.sandbox} | trial.energy(),
         )
         if isinstance(result, Failure):
             diagnosis = result.diagnosis[:_DIAGNOSIS_LENGTH]
             return report.model_copy(update={"outcome": result.outcome, "diagnosis": diagnosis})
-        fields = result.fields(target)
+        fields = result.fields()
         return report.model_copy(
             update=fields
             | self._accounted(trial, result)
@@ -323,11 +350,15 @@ class _Trial:
         grade: Grade,
         incumbent: float | None = None,
     ) -> None:
-        self.session, self.candidate, self.grade = session, candidate, grade
+        self.session, self.candidate = session, candidate
+        self.grade: Grade = grade
         self.incumbent = incumbent
         self.profile: dict[str, str] = {}
         self.flags: frozenset[Flag] = frozenset()
         self.joules: float | None = None
+        self.load = ""
+        self.opening = 0.0
+        """Seconds that opening the problem's session took for this one's sake."""
         self._start = time.perf_counter()
         self._stages: dict[str, float] = {}
 
@@ -338,7 +369,7 @@ class _Trial:
         try:
             yield
         finally:
-            self._stages[name] = time.perf_counter() - start
+            self._stages[name] = self._stages.get(name, 0.0) + time.perf_counter() - start
 
     def facts(self) -> dict[str, str]:
         """What was seen besides times."""
@@ -351,4 +382,6 @@ class _Trial:
 
     def stages(self) -> dict[str, float]:
         """Seconds of each stage so far, and of the whole."""
-        return self._stages | {"total": time.perf_counter() - self._start}
+        total = self.opening + time.perf_counter() - self._start
+        opened = {"open": self.opening} if self.opening else {}
+        return opened | self._stages | {"total": total}

@@ -27,7 +27,7 @@ class Operation(IntEnum):
     GHOST = 7
     SWEEPS = 8
     PROFILE = 9
-    PREPARE = 10
+    CHANGES = 10
 
 
 class Stage(IntEnum):

@@ -67,8 +67,8 @@ def generate(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[st
     made = {}
     for arg in problem.inputs:
         if not arg.is_custom:
-            rng = np.random.default_rng([seed, _key(arg.name, variant, sizes)])
-            made[arg.name] = _draw(rng, arg, arg.values[next(chosen)], arg.dimensions(sizes))
+            kind, shape = arg.values[next(chosen)], arg.dimensions(sizes)
+            made[arg.name] = draw(arg, kind, shape, [seed, _key(arg.name, variant, sizes)])
     if problem.inputs_code is None:
         return made
     return made | _custom(problem, sizes, next(chosen), [seed, _key("", variant, sizes)])
@@ -123,7 +123,11 @@ def moved_by_one_ulp(made: Mapping[str, Array], seed: int, least: float = 0.0) -
             continue
         eps = max(float(np.finfo(array.dtype).eps), least)
         signs = rng.choice([1 - eps, 1 + eps], min(array.size, _SIGNS))
-        moved[name] = array * np.resize(signs, array.shape)
+        flat, wide = array.reshape(-1), np.empty(array.size)
+        for start in range(0, array.size, _SIGNS):  # a piece that fits the cache at a time
+            part = flat[start : start + _SIGNS]
+            np.multiply(part, signs[: part.size], out=wide[start : start + part.size])
+        moved[name] = wide.reshape(array.shape)
     return moved
 
 
@@ -131,8 +135,9 @@ def _key(name: str, variant: int, sizes: Sizes) -> int:
     return zlib.crc32(repr((name, variant, sorted(sizes.items()))).encode())
 
 
-def _draw(rng: np.random.Generator, arg: Argument, values: str, shape: tuple[int, ...]) -> Array:
-    dtype = np.dtype(arg.type)
+def draw(arg: Argument, values: str, shape: tuple[int, ...], seed: list[int]) -> Array:
+    """One argument's array of this distribution."""
+    rng, dtype = np.random.default_rng(seed), np.dtype(arg.type)
     if dtype.kind == "f":
         return _draw_float(rng, arg, values, shape).astype(dtype)
     return _draw_int(rng, arg, values, shape).astype(dtype)

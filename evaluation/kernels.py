@@ -26,6 +26,7 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile import Compiler
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.toolchain import Cuda
+from regraph_kg.models.evaluation import Outcome
 
 _HARNESS = Path(__file__).with_name("harness")
 _PROFILE = "profile.cpp"
@@ -124,6 +125,16 @@ def profile(worker: Profiled, row: int, seconds: float) -> KernelTimes | Failure
     """Kernels and copies of one call of a prepared row; None where nothing sensible was said."""
     said = worker.profile(row, seconds)
     return said if isinstance(said, Failure) else parsed(said)
+
+
+def unfinished(found: KernelTimes) -> Failure | None:
+    """A call that was right and left no finished kernel on record had it done where none waits."""
+    if found.launches:
+        return None
+    return Failure(
+        Outcome.SUSPICIOUS,
+        "one call, profiled, shows no kernel that had finished when it returned",
+    )
 
 
 def parsed(text: str) -> KernelTimes | None:

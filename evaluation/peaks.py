@@ -21,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -34,8 +33,9 @@ from regraph_kg.evaluation.device import (
     find_gpu,
     machine_facts,
     openmp_device,
-    tenancy,
+    silent,
     threads,
+    turn,
 )
 from regraph_kg.evaluation.roofline import Level, Peaks
 from regraph_kg.evaluation.rules import Failure, Limits
@@ -87,7 +87,7 @@ def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
         gpu = gpu or find_gpu()
     device = device_key(target, gpu)
     library = _library(cache, gpu)
-    with tenancy(gpu) if gpu else nullcontext():
+    with turn(gpu.visible if gpu else "cpu", silent):
         said = [_run(library, cpus, gpu) for cpus in (_nodes() if gpu else [_usable()])]
     seen = [_parsed(text, device, target, gpu) for text in said]
     before = peaks(cache, target, gpu)

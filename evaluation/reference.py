@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation import cheap
 from regraph_kg.evaluation.arena import Layout
+from regraph_kg.evaluation.contents import Content, Contents, with_changes
 from regraph_kg.evaluation.diagnose import Expected, Truth
 from regraph_kg.evaluation.inputs import Inputs, distributions, moved_by_one_ulp
 from regraph_kg.evaluation.problem import (
@@ -57,6 +58,7 @@ _MANY_ELEMENTS = 2**20
 _FEW_OUTPUTS = 1024
 """Below this many elements the RMS of an output says little of its scale."""
 _PATIENCE_SECONDS = 120.0
+_KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = 256 * 2**20, 2**20
 _REFERENCE = "the reference (serial.cpp with fp64 types, or reference.cpp)"
 _HALF = 2.0**-10
 """eps of fp16 and tf32: 11 significant bits."""
@@ -73,11 +75,18 @@ class Case:
     sizes: Sizes
     variant: int
     seed: int
+    version: int = 0
+    """1: those of version 0 with a few elements changed. `timed` ones may change more often."""
+    timed: bool = False
+    """Whether it is a `Content` of the timing shape."""
+    aligned: bool = True
+    """Whether its arrays lie on more than a multiple of their element's size."""
 
     @property
     def key(self) -> tuple[object, ...]:
         """Identity within a problem."""
-        return (tuple(sorted(self.sizes.items())), self.variant, self.seed)
+        shape = tuple(sorted(self.sizes.items()))
+        return (shape, self.variant, self.seed, self.version, self.timed)
 
 
 class Runner:
@@ -97,7 +106,7 @@ class Runner:
         self._problem, self._program, self._limits, self._name = problem, program, limits, name
         layout = Layout(problem, alignment=64)
         different = {shape_text(sizes): sizes for sizes in shapes}
-        self._calls = {text: layout.whole_call(sizes) for text, sizes in different.items()}
+        self._calls = {text: layout.call(sizes) for text, sizes in different.items()}
         self._arena = layout.build()
         self._worker: Worker | None = None
 
@@ -138,25 +147,68 @@ class Runner:
 
 
 class References:
-    """Truths of one problem, cached by case; one process, started when first asked."""
+    """Truths of one problem, cached by case; one process, started when first asked.
+
+    `contents` is asked for the inputs of timed calls. Truths are kept as far as memory allows.
+    """
 
     def __init__(
-        self, problem: Problem, program: Program, shapes: list[Sizes], limits: Limits
+        self,
+        problem: Problem,
+        program: Program,
+        shapes: list[Sizes],
+        limits: Limits,
+        contents: Contents | None = None,
     ) -> None:
-        self._problem = problem
+        self._problem, self._contents = problem, contents or Contents(problem, 0)
         self._inputs = Inputs(problem)
         self._run = Runner(problem.promoted(), program, shapes, limits)
         self._truths: dict[tuple[object, ...], Mapping[str, Expected]] = {}
+        self.seconds = 0.0
+        """What the last truth took."""
 
     def given(self, case: Case) -> Mapping[str, Array]:
         """Inputs by argument name, read-only."""
-        return self._inputs.get(case.sizes, case.variant, case.seed)
+        if case.timed:
+            return self._contents.arrays(Content(case.seed, case.version))
+        made = self._inputs.get(case.sizes, case.variant, case.seed)
+        if not case.version:
+            return made
+        return with_changes(self._problem, made, case.variant, case.seed)
 
     def truths(self, case: Case) -> Mapping[str, Expected]:
         """Expected outputs by argument name. Raises `BadInput` where the reference fails."""
         if case.key not in self._truths:
-            self._truths[case.key] = self._cheap(case) or self._compute(case)
+            made = self._cheap(case) or self._compute(case)
+            self._make_room(self._nbytes(made) if case.timed else 0)
+            self._truths[case.key] = made
         return self._truths[case.key]
+
+    def knows(self, case: Case) -> bool:
+        """Whether a truth is at hand."""
+        return case.key in self._truths
+
+    def forget(self, case: Case) -> None:
+        """Compute that truth anew when it is asked for."""
+        self._truths.pop(case.key, None)
+
+    def _make_room(self, wanted: int) -> None:
+        """Forget the oldest truths of large arrays."""
+        large = {key: self._nbytes(made) for key, made in self._truths.items()}
+        for key, nbytes in large.items():
+            if sum(large.values()) + wanted <= _KEPT_TRUTH_BYTES:
+                return
+            if nbytes > _LARGE_TRUTH_BYTES:
+                large[key] = 0
+                del self._truths[key]
+
+    @staticmethod
+    def _nbytes(made: Mapping[str, Expected]) -> int:
+        """Of values and tolerances."""
+        return sum(
+            truth.values.nbytes + np.asarray(getattr(truth, "tolerance", 0.0)).nbytes
+            for truth in made.values()
+        )
 
     def run(self, case: Case, made: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs of the reference for other inputs at a case's shape."""
@@ -196,6 +248,7 @@ class References:
             if allowed is None:
                 allowed = tolerance(problem, arg, case.sizes, truth, deviations[arg.name])
             truths[arg.name] = self._kept(case, Truth(truth, allowed))
+        self.seconds = time.perf_counter() - start
         return truths
 
     def _kept(self, case: Case, truth: Truth) -> Truth:

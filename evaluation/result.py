@@ -2,50 +2,59 @@
 
 from dataclasses import dataclass
 
-from regraph_kg.evaluation.stop import half_width, summarise
+from regraph_kg.evaluation.level import Level, level, ratio
 from regraph_kg.evaluation.timing import Measured
-from regraph_kg.models.base import Target
-from regraph_kg.models.evaluation import Interval, Outcome, Timing
+from regraph_kg.models.base import Metric, Target
+from regraph_kg.models.evaluation import Outcome
 
-UNSTABLE: dict[Target, float] = {"openmp": 0.25, "cuda": 0.10}
-"""Half-width of the median's interval above which a time means nothing."""
+UNSTABLE: dict[Target, float] = {"openmp": 0.40, "cuda": 0.35}
+"""Reach of a level (log) above which a time means nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What was measured: of the candidate, and of the serial code beside it."""
+    """What was measured: series of the candidate's workers, and the serial code's level."""
 
     own: tuple[Measured, ...]
-    serial: tuple[Measured, ...]
+    serial: Level
+    target: Target
+    metric: Metric
 
-    def fields(self, target: Target) -> dict[str, object]:
+    @property
+    def level(self) -> Level:
+        """How long the candidate takes."""
+        return level([series.samples for series in self.own], self.target, self.metric)
+
+    def fields(self) -> dict[str, object]:
         """Fields of the report; the outcome only where the times mean nothing."""
-        timing, baseline = pooled(self.own), pooled(self.serial)
+        times, interval = ratio(self.serial, self.level)
         fields: dict[str, object] = {
-            "timing": timing,
-            "baseline": baseline,
-            "speedup": baseline.median / timing.median,
-            "speedup_interval": Interval(
-                low=baseline.interval.low / timing.interval.high,
-                high=baseline.interval.high / timing.interval.low,
-            ),
+            "timing": self.level.timing(),
+            "baseline": self.serial.timing(),
+            "speedup": times,
+            "speedup_interval": interval,
         }
-        for whose, series, limit in (
-            ("candidate's", timing, UNSTABLE[target]),
-            ("serial code's", baseline, UNSTABLE["openmp"]),
-        ):
-            if half_width(series) > limit and not self.censored:
-                fields["outcome"] = Outcome.UNSTABLE_TIMING
-                fields["diagnosis"] = (
-                    f"the {whose} times vary by {half_width(series):.0%} of their median:"
-                    " the machine is busy"
-                )
+        doubt = self.doubt
+        if doubt:
+            fields |= {"outcome": Outcome.UNSTABLE_TIMING, "diagnosis": doubt}
         return fields
 
     @property
+    def doubt(self) -> str:
+        """Why the times mean nothing, in words; "" where they do."""
+        if self.censored:
+            return ""
+        if any(series.uneven for series in self.own):
+            return "right, but a tenth of its calls takes more than twice as long as the others"
+        for whose, known in (("its", self.level), ("the serial code's", self.serial)):
+            if known.reach > UNSTABLE[self.target]:
+                return f"right, but {whose} times are known to within {known.reach:.0%} only"
+        return ""
+
+    @property
     def seconds(self) -> float:
-        """Median of a call."""
-        return pooled(self.own).median
+        """Of a call."""
+        return self.level.seconds
 
     @property
     def censored(self) -> bool:
@@ -55,10 +64,4 @@ class Times:
     def facts(self) -> dict[str, str]:
         """How the times came about."""
         censored = {"censored": str(self.censored).lower()}
-        clock = {"clock": "judge"} if any(series.distrusted for series in self.own) else {}
-        return self.own[0].facts() | censored | clock | {"workers": str(len(self.own))}
-
-
-def pooled(series: tuple[Measured, ...]) -> Timing:
-    """All samples of some workers as one."""
-    return summarise([sample for measured in series for sample in measured.samples])
+        return self.own[0].facts() | censored | {"workers": str(len(self.own))}

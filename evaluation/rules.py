@@ -59,13 +59,20 @@ class Defences:
     sensitivity: bool = True
     """Other inputs must give other outputs where the references differ."""
     freeze: bool = True
-    """The worker is stopped the moment a call returns. Off: its threads get 200 ms more."""
+    """A worker stands still but for the commands it is given. Off: it always runs, and its
+    threads get 200 ms more after each call that is verified."""
     fresh_inputs: bool = True
-    """Timed calls rotate inputs and output slots. Off: one input, one slot."""
+    """Every timed call gets inputs that its worker has never seen. Off: always the same."""
+    small_changes: bool = True
+    """Now and then a few elements change in place, which must show in the output."""
     timed_verify: bool = True
-    """Outputs of timed calls are verified afterwards."""
-    clock_check: bool = True
-    """The worker's own times are believed only where our clock agrees."""
+    """Outputs of secret timed calls, kept when they were made, are verified afterwards."""
+    judge_clock: bool = True
+    """Times are those of the judge's clock. Off: the worker's own word."""
+    standstill: bool = True
+    """What runs while it should stand still, or works outside timed spans, is suspicious."""
+    thread_limit: bool = True
+    """A worker may have so many threads and no more."""
     device_sync: bool = True
     """cuda: a call ends with a device-wide synchronisation, inside the timed span."""
     device_errors: bool = True
@@ -76,8 +83,8 @@ class Defences:
     """cuda: persisting L2 is reset before each timed call, device limits are compared after."""
     ghost: bool = True
     """cuda: with its launches suppressed a candidate must not have the answer."""
-    fresh_content: bool = True
-    """Timed calls on inputs never seen before must cost about the same."""
+    profile: bool = True
+    """cuda, full grade: a call that has returned must have a finished kernel on record."""
     floor: bool = True
     """A time in which the declared bytes cannot have moved is suspicious."""
 
@@ -97,5 +104,7 @@ class Limits:
     """Address space beyond the shared arrays (openmp)."""
     sanitizer_seconds: float = 30.0
     """How long compute-sanitizer may look for the cause of a crash; 0: not at all."""
+    threads: int = 256
+    """Threads of a worker beyond those that OpenMP gets."""
     output_bytes: int = 2**20
     """What a worker may write to stdout and stderr."""

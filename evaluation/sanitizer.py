@@ -41,8 +41,11 @@ _LIMITS = Limits(load_seconds=30.0)
 _LENGTH = 400
 _ALIGNMENT = 256
 _SMALL_ELEMENTS = 2**20
-_CHECKS_HIDDEN = ("device_guards", "poison", "ghost", "device_state")
-"""Off under the tool: canaries hide the ends of allocations, filling makes them initialised."""
+_CHECKS_HIDDEN = ("device_guards", "poison", "ghost", "device_state", "freeze", "thread_limit")
+"""Off under the tool: canaries hide the ends of allocations, filling makes them initialised.
+
+It is the tool, not the worker, that we would stop.
+"""
 _CONFINEMENTS_DROPPED: tuple[tuple[str, ...], ...] = (
     ("namespaces",),
     ("namespaces", "landlock"),
@@ -149,7 +152,7 @@ class _Pass:
 def _log(subject: Subject, run: _Pass, sizes: Sizes | None) -> str:
     """What the tool wrote about one call; empty where it wrote nothing."""
     layout = Layout(subject.problem, _ALIGNMENT)
-    call = layout.whole_call(sizes or small_shape(subject.problem))
+    call = layout.call(sizes or small_shape(subject.problem))
     arena = layout.build()
     try:
         for name, array in generate(subject.problem, call.sizes, 0, 1).items():

@@ -1,21 +1,27 @@
-"""Where one candidate is judged: shared memory laid out for a problem, and the worker in it.
+"""Where one worker judges one candidate: shared memory of its own, laid out for the problem.
 
-A session has several seats for cuda, so that the next workers make their device contexts while one
-is judged, and one for openmp, whose workers start quickly and would take its cores.
+Nothing of it is used again: a worker, its memory and its draw of inputs come and go together, so
+that no candidate finds what another one left. (With shared isolation, for trusted code, a worker
+serves many.) A session has several seats for cuda, so that the next workers make their device
+contexts while one is judged.
 """
 
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from regraph_kg.evaluation.arena import POISON, Arena, Call, Layout
-from regraph_kg.evaluation.bench import Bench, InputSets, Reserved, reserve
-from regraph_kg.evaluation.diagnose import mismatch
+from regraph_kg.evaluation.arena import Arena, Call, Layout
+from regraph_kg.evaluation.bench import Bench, Pool, Witness, reserve
+from regraph_kg.evaluation.cheap import Arranged, Product
+from regraph_kg.evaluation.contents import Content, Contents
+from regraph_kg.evaluation.covering import unaligned_shape
+from regraph_kg.evaluation.diagnose import Expected, Truth, mismatch
 from regraph_kg.evaluation.nvml import GpuMonitor
 from regraph_kg.evaluation.problem import Problem, Sizes, shape_text
-from regraph_kg.evaluation.reference import References
+from regraph_kg.evaluation.reference import Case, References
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
 from regraph_kg.evaluation.spawn import Program, Surroundings
 from regraph_kg.evaluation.supervisor import Worker
@@ -25,8 +31,10 @@ from regraph_kg.models.evaluation import Outcome
 Isolation = Literal["fresh", "shared"]
 """A process for each candidate, or one for many that passed: only for code that is trusted."""
 
-_WITNESSES = 3
 _HOST_ALIGNMENT, _DEVICE_ALIGNMENT = 64, 256
+_CLEARLY = 2.0
+_AUDIT_SECONDS = 0.1
+"""What a truth that only one worker needs may cost on average; more at the full grade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,125 +53,157 @@ class Rules:
 
 
 class Plan:
-    """What all seats of a problem have in common: the layout, the truths, the rules."""
+    """What all seats of a problem have in common: the layout, the contents, the truths, the rules.
+
+    `rng` gives each seat a secret of its own.
+    """
 
     def __init__(
         self, problem: Problem, shapes: list[Sizes], references: References, rules: Rules
     ) -> None:
         self._problem, self._references, self._rules = problem, references, rules
+        self._rng = random.Random(rules.seed)
         on_device = problem.metric == "device"
         self._layout = Layout(problem, _DEVICE_ALIGNMENT if on_device else _HOST_ALIGNMENT)
-        self._calls: Mapping[str, Call] = {
-            shape_text(sizes): self._layout.whole_call(sizes) for sizes in shapes
+        self._calls: dict[tuple[str, bool], Call] = {
+            (shape_text(sizes), True): self._layout.call(sizes) for sizes in shapes
         }
-        self._reserved: Reserved = reserve(self._layout, rules.defences)
-        self._sets = InputSets(problem, len(self._reserved.inputs), rules.seed)
+        odd = unaligned_shape(problem, shapes)
+        self._calls[shape_text(odd), False] = self._layout.call(odd, aligned=False)
+        self._timed = reserve(self._layout, problem)
+        self.pool = Pool(self._rng.getrandbits(128))
 
-    def seat(self) -> "Seat":
-        """Allocate one. Raises `ToolError` where the machine has too little memory."""
+    def seat(
+        self, contents: Contents, program: Program, threads: int, where: Surroundings
+    ) -> "Seat":
+        """Allocate one, and start its worker. Raises `ToolError` where memory is too short."""
         rules = self._rules
         arena = self._layout.build()
-        bench = Bench(arena, self._reserved, self._sets, rules.seed, rules.defences)
+        try:
+            worker = Worker(program, arena, rules.defences, rules.limits, threads, where)
+        except BaseException:
+            arena.close()
+            raise
         verification = Verification(
             *(self._problem, arena, self._calls, self._references),
             *(rules.defences, rules.limits.call_seconds),
         )
-        return Seat(arena, bench, verification, self._references, rules)
+        return Seat(worker, self.bench(arena, contents), verification, program)
+
+    def bench(self, arena: Arena, contents: Contents) -> Bench:
+        """A draw of inputs for one candidate."""
+        seed = self._rng.getrandbits(128)
+        return Bench(arena, self._timed, contents, self.pool, seed, self._rules.defences)
 
 
+@dataclass(slots=True)
 class Seat:
-    """Memory, bench and, while there is one, the worker that uses them."""
+    """A worker, the memory it works in, and what it is asked to do there."""
 
-    def __init__(
-        self,
-        arena: Arena,
-        bench: Bench,
-        verification: Verification,
-        references: References,
-        rules: Rules,
-    ) -> None:
-        self.arena, self.bench, self.verification = arena, bench, verification
-        self._references, self._rules = references, rules
-        self._worker: Worker | None = None
-        self.serves: Program | None = None
-        """What its worker was started for; None without a worker that can still serve."""
-        self.is_taken = False
-
-    @property
-    def worker(self) -> Worker:
-        """The worker in this seat."""
-        assert self._worker
-        return self._worker
-
-    @property
-    def is_free(self) -> bool:
-        """Whether nobody uses the memory any more."""
-        return self.serves is None and (self._worker is None or self._worker.is_gone)
+    worker: Worker
+    bench: Bench
+    verification: Verification
+    serves: Program
+    """What the worker was started for."""
 
     @property
     def is_settling(self) -> bool:
-        """Whether a device context is being made or taken down here."""
-        if self.serves is None:
-            return self._worker is not None and not self._worker.is_gone
+        """Whether a device context is being made here."""
         return not self.worker.is_ready
 
-    def staff(self, program: Program, threads: int, where: Surroundings) -> None:
-        """Start a worker here for a program of this kind."""
-        rules = self._rules
-        self._worker = Worker(program, self.arena, rules.defences, rules.limits, threads, where)
-        self.serves = program
+    def end(self) -> None:
+        """Begin to end the worker, and release the memory: it keeps what it has mapped."""
+        self.worker.end()
+        self.verification.arena.close()
 
-    def vacate(self) -> None:
-        """Begin to end the worker; the seat is free once that is gone."""
-        if self._worker:
-            self._worker.end()
-        self.serves, self.is_taken = None, False
 
-    def close(self) -> None:
-        """End its worker, release its memory."""
-        if self._worker:
-            self._worker.kill()
-        self.arena.close()
+class Examiner:
+    """Verifies what timed calls left behind, once their worker runs no more."""
 
-    def verify_timed(self) -> Failure | None:
-        """After the timed calls, the worker stopped: inputs as they were, secret outputs right."""
-        failure, defences = self.bench.harm(), self._rules.defences
-        where = f"timed calls at shape {shape_text(self.arena.problem.sizes.time)}"
-        if failure:
-            return Failure(failure.outcome, f"{where}: {failure.diagnosis}")
-        if not (defences.timed_verify and defences.comparison):
+    def __init__(self, problem: Problem, references: References, pool: Pool, rules: Rules) -> None:
+        self._problem, self._references, self._pool = problem, references, pool
+        self._defences = rules.defences
+        self._rng = random.Random(rules.seed + 1)
+
+    def examine(self, bench: Bench, *, full: bool) -> Failure | None:
+        """The first witness that is wrong, at the full grade with an audit."""
+        if not (self._defences.timed_verify and self._defences.comparison):
             return None
-        for case, outputs in self.bench.witnesses(_WITNESSES):
-            for name, truth in self._references.truths(case).items():
-                text = mismatch(name, outputs[name], truth, POISON, defences.nan_compare)
-                if text:
-                    return Failure(Outcome.WRONG_ANSWER, f"{where}: {text}")
+        witnesses = [*bench.witnesses]
+        if bench.audit and (full or self._rng.random() * self._references.seconds < _AUDIT_SECONDS):
+            witnesses.append(bench.audit)
+        for witness in witnesses:
+            failure = self._wrong(witness)
+            if failure:
+                self._pool.retire(witness.content)
+                return failure
         return None
 
-    def ghost(self, seconds: float) -> Failure | None:
+    def ghost(self, bench: Bench, worker: Worker, seconds: float) -> Failure | None:
         """One more call with launches swallowed: then no kernel can have computed the answer.
 
         However else that call ends, be it in a crash, is of no interest.
         """
-        row, case, places = self.bench.unlike_last()
-        truths = self._references.truths(case)
+        content = self._pool.content(0)
+        truths = self._references.truths(self._case(content))
         if all(np.ptp(truth.values) == 0 for truth in truths.values()):
             return None  # a memset may well give it
-        for place in places.values():
-            self.arena.fill(place, POISON)
-        outputs = list(places.values())
-        if self.worker.upload(outputs) or self.worker.ghost(row, seconds):
+        row = bench.last(worker, content)
+        if isinstance(row, Failure) or worker.ghost(row, seconds):
             return None
-        if self.worker.download(outputs):
-            return None
-        wrong = (
-            mismatch(name, self.arena.view(places[name]), truth, POISON)
-            for name, truth in truths.items()
-        )
-        if any(wrong):
+        outputs = bench.outputs(worker)
+        if isinstance(outputs, Failure) or self._mismatch(outputs, content, bench.poison):
             return None
         return Failure(
             Outcome.SUSPICIOUS,
             "the answer is right although its kernel launches were suppressed:"
             " it is not computed by kernels of its own on the GPU",
         )
+
+    def shows_changes(self, content: Content) -> bool:
+        """Whether the truths differ, by more than the tolerance, once a few elements changed."""
+        before, after = (
+            self._references.truths(self._case(each)) for each in (content, content.next)
+        )
+        if any(_differs(before[name], after[name]) for name in before):
+            return True
+        self._references.forget(self._case(content.next))
+        return False
+
+    def _wrong(self, witness: Witness) -> Failure | None:
+        text = self._mismatch(witness.outputs, witness.content, witness.poison)
+        if not text:
+            return None
+        how = (
+            ", a few inputs changed in place since the call before"
+            if (witness.content.version)
+            else ""
+        )
+        where = f"timed calls at shape {shape_text(self._problem.sizes.time)}{how}"
+        return Failure(Outcome.WRONG_ANSWER, f"{where}: {text}")
+
+    def _mismatch(
+        self, outputs: Mapping[str, np.ndarray], content: Content, poison: int
+    ) -> str | None:
+        nan_fails = self._defences.nan_compare
+        for name, truth in self._references.truths(self._case(content)).items():
+            text = mismatch(name, outputs[name], truth, poison, nan_fails)
+            if text:
+                return text
+        return None
+
+    def _case(self, content: Content) -> Case:
+        return Case(self._problem.sizes.time, 0, content.seed, content.version, timed=True)
+
+
+def _differs(one: Expected, other: Expected) -> bool:
+    """Whether some element could not pass for the other's."""
+    if isinstance(one, Truth) and isinstance(other, Truth):
+        off = np.abs(one.values.astype(np.float64) - other.values.astype(np.float64))
+        return bool(np.any(off > _CLEARLY * (one.tolerance + np.asarray(other.tolerance))))
+    if isinstance(one, Product) and isinstance(other, Product):
+        off = np.abs(one.values - other.values)
+        return bool(np.any(off > _CLEARLY * (one.allowed + other.allowed)))
+    assert isinstance(one, Arranged)
+    assert isinstance(other, Arranged)
+    return one.digest != other.digest

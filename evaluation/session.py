@@ -1,7 +1,8 @@
 """One problem on one target for as long as a judge lives: its seats, truths and baseline.
 
-The serial code is the first candidate: it must load, be right and be the same from run to run,
-or the problem itself is bad input. Its time at the timing shape is the baseline.
+The serial code is the first candidate: it must load, be right, also at the timing shape, and be the
+same from run to run, or the problem itself is bad input. Its times at the timing shape are the
+baseline: those of the last few fresh workers, one of which is replaced now and then.
 
 For cuda the next workers make their device contexts while one candidate is judged: the driver makes
 contexts one after another, 0.2 s each [measured, H200], so that is what limits candidates a second.
@@ -11,28 +12,35 @@ that allocates, nor at the full grade.
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.contents import Contents
 from regraph_kg.evaluation.device import pinned
 from regraph_kg.evaluation.kernels import KernelTimes, profile
+from regraph_kg.evaluation.level import Level, level
 from regraph_kg.evaluation.problem import Problem
 from regraph_kg.evaluation.reference import Case, References
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.seat import Plan, Rules, Seat
+from regraph_kg.evaluation.seat import Examiner, Plan, Rules, Seat
 from regraph_kg.evaluation.spawn import Program, Surroundings
-from regraph_kg.evaluation.stop import StopRule, half_width, summarise
+from regraph_kg.evaluation.stop import StopRule
+from regraph_kg.evaluation.supervisor import Worker
 from regraph_kg.evaluation.timing import SLEEPING, SPINNING, Measured, Method, measure
 from regraph_kg.evaluation.verify import Flag, check_shapes, plan
 from regraph_kg.models.evaluation import Outcome
 
 _BASELINE_SECONDS = 120.0
-_BASELINE_WIDTH, _BASELINE_TRIES = 0.05, 3
-_SENTINEL, _SENTINEL_SECONDS = 50, 120.0
+_BASELINE_RULE = StopRule(0.25, 0.01, least=3)
+_FIRST_WORKERS, _BASELINE_WORKERS = 3, 6
+_BASELINE_REACH, _MORE_WORKERS = 0.1, 3
+"""A baseline known less well than this (log) gets so many more workers at once."""
+_RENEWED_AFTER, _RENEWED_SHARE = 5.0, 0.1
+"""A baseline's worker is replaced after so many seconds, if that costs no more than this share."""
 _SPARES, _FEW_SPARES, _LEAVING = 4, 1, 3
 """Workers that warm up, and such as are taken down meanwhile."""
 _LARGE_BYTES = 256 * 2**20
@@ -40,6 +48,8 @@ _LARGE_BYTES = 256 * 2**20
 _POLL_SECONDS = 0.001
 _SETTLE_SECONDS = 90.0
 _SWEEPS, _SWEEP_WARM_UP_SECONDS, _SWEEP_BATCHES = 16, 0.3, 15
+_MORE_CHANGES, _MOST_CHANGED = 32, 4
+"""If changes do not show, so many times as many are made; up to this part of the smallest array."""
 
 _Kept = TypeVar("_Kept")
 
@@ -59,41 +69,55 @@ class Session:
         self.problem = problem
         self._programs, self._rules, self._threads = programs, rules, threads
         self._shapes = check_shapes(problem, rules.seed, rules.defences)
+        self._contents = Contents(problem, rules.seed)
+        shapes = [*self._shapes, problem.sizes.time]
         self._references = References(
-            problem, programs.reference, [*self._shapes, problem.sizes.time], rules.limits
+            problem, programs.reference, shapes, rules.limits, self._contents
         )
         self._plan = Plan(problem, self._shapes, self._references, rules)
+        self._examiner = Examiner(problem, self._references, self._plan.pool, rules)
         self._method = Method(
             clock=SPINNING if rules.surroundings.stopwatch else SLEEPING,
-            check_clock=rules.defences.clock_check,
-            fresh_content=rules.defences.fresh_content,
+            judge_clock=rules.defences.judge_clock,
             monitor=rules.monitor,
         )
-        self._seats: list[Seat] = []
-        self._served, self._renewed = 0, time.monotonic()
+        self._spares: list[Seat] = []
+        self._taken: list[Seat] = []
+        self._leaving: list[Worker] = []
+        self._renewed = time.monotonic()
         self._sweep_seconds = 0.0
+        self.baseline: tuple[Measured, ...] = ()
+        """Series of the serial code, the oldest first."""
 
     def close(self) -> None:
         """End every process and release the memory."""
-        while self._seats:
-            self._seats.pop().close()
+        self.cool_down()
+        while self._taken:
+            self._vacate(self._taken.pop())
+        while self._leaving:
+            self._leaving.pop().kill()
         self._references.close()
 
-    def open(self, rule: StopRule) -> None:
+    def open(self, tell: Callable[[str], None]) -> None:
         """Verify and time the serial code. Raises `BadInput` where it fails."""
+        tell("running the serial code at the check shapes")
         with self._serial() as seat:
-            largest = self._cases(full=False)[-1]
+            largest = [case for case in self._cases(full=False) if not case.version][-1]
             self._require(seat.worker.start or seat.verification.repeat(seat.worker, largest))
             self._require(self.verify(seat, full=False))
             self.sandbox = ", ".join(sorted(seat.worker.confined)) or "none"
-        self._rule = rule
-        self._renew_baseline()
+        tell("computing truths at the timing shape")
+        self._show_changes()
+        tell("timing the serial code")
+        for number in range(_FIRST_WORKERS):
+            self.time_serial(examine=number == 0)
+        self._steady_baseline()
 
     @contextlib.contextmanager
     def candidate(self, program: Program) -> Iterator[Seat]:
         """A seat whose worker is to load the program; the next workers warm up beside or after."""
-        seat = self._warm_seat(program) or self._cold_seat(program)
-        seat.is_taken = True
+        seat = self._warm_seat(program) or self._staffed(program)
+        self._taken.append(seat)
         try:
             seat.worker.assign(program)
             if not self._needs_silence:
@@ -102,8 +126,9 @@ class Session:
             seat.worker.sweep_seconds = self._sweep(seat)
             yield seat
         finally:
-            if seat.is_taken:
-                seat.vacate()
+            if seat in self._taken:
+                self._taken.remove(seat)
+                self._vacate(seat)
         if self._needs_silence:
             self.warm_up(program)
 
@@ -115,148 +140,162 @@ class Session:
     def keep(self, seat: Seat) -> None:
         """After a clean pass: with shared isolation its worker serves the next candidate, too."""
         if self._rules.isolation == "shared" and seat.worker.programs_left:
-            seat.is_taken = False
+            seat.bench = self._plan.bench(seat.verification.arena, self._contents)
+            self._taken.remove(seat)
+            self._spares.append(seat)
 
     def warm_up(self, program: Program) -> None:
         """Start workers for the programs that may come; only cuda's take long to start."""
         if not program.cuda or self._rules.isolation == "shared":
             return
-        wanted = _SPARES if self._seats[0].arena.nbytes < _LARGE_BYTES else _FEW_SPARES
-        for _ in range(wanted - sum(self._is_spare(seat, program) for seat in self._seats)):
-            seat = next((s for s in self._seats if s.is_free and not s.is_taken), None)
-            if seat is None and len(self._seats) > wanted + _LEAVING:
+        self._leaving = [worker for worker in self._leaving if not worker.is_gone]
+        nbytes = self._taken[0].verification.arena.nbytes if self._taken else 0
+        wanted = _SPARES if nbytes < _LARGE_BYTES else _FEW_SPARES
+        while sum(self._is_spare(seat, program) for seat in self._spares) < wanted:
+            if len(self._leaving) > _LEAVING:
                 return  # the rest is being taken down
-            self._staff(seat or self._new_seat(), program)
+            self._spares.append(self._staffed(program))
 
     def cool_down(self) -> None:
         """End the workers that nobody uses: another problem's turn."""
-        for seat in self._seats:
-            if not seat.is_taken:
-                seat.vacate()
+        while self._spares:
+            self._vacate(self._spares.pop())
 
     def verify(self, seat: Seat, *, full: bool) -> Failure | frozenset[Flag]:
         """Check a loaded candidate at the check shapes; what else was seen where it is right."""
         return seat.verification.examine(seat.worker, self._cases(full))
 
     def time(
-        self, seat: Seat, rule: StopRule, call_seconds: float, *, quiet: bool
+        self, seat: Seat, rule: StopRule, call_seconds: float, *, full: bool
     ) -> Measured | Failure:
-        """Time a loaded candidate, then verify what its timed calls left behind."""
-        worker, defences = seat.worker, self._rules.defences
-        if quiet or worker.allocations:
+        """Time a loaded candidate, end it, then verify what its timed calls left behind."""
+        worker = seat.worker
+        if full or worker.allocations:
             self._settle()
         measured = self._measure(seat, rule, call_seconds, self._method)
         if isinstance(measured, Failure):
             return measured
-        worker.stop()
-        failure = seat.verify_timed()
-        worker.resume()
-        if not failure and defences.ghost and seat.serves and seat.serves.cuda:
-            failure = seat.ghost(call_seconds)
-        return failure or measured
+        failure = None
+        if self._rules.defences.ghost and seat.serves.cuda:
+            failure = self._examiner.ghost(seat.bench, worker, call_seconds)
+        if self._rules.isolation == "fresh":
+            worker.kill()
+        return failure or self._examiner.examine(seat.bench, full=full) or measured
 
     def profile(self, program: Program, library: Path, seconds: float) -> KernelTimes | None:
         """Kernels and copies of one warm call, in a worker of its own; None where that fails."""
         self._settle()
-        seat = self._free_seat()
         where = replace(self._rules.surroundings, profiler=library, programs=1)
-        seat.staff(program, self._threads, where)
-        seat.is_taken = True
+        seat = self._plan.seat(self._contents, program, self._threads, where)
         try:
             worker, bench = seat.worker, seat.bench
             worker.assign(program)
             if worker.start or bench.begin(worker) or worker.settle():
                 return None
-            rows = bench.fresh()
-            if isinstance(worker.call(rows, len(rows) * seconds), Failure):
-                return None
-            found = profile(worker, rows[0], seconds)
+            for _ in range(2):
+                rows = bench.load(worker, 1, 0.0)
+                if isinstance(rows, Failure) or isinstance(worker.call(rows, seconds), Failure):
+                    return None
+            rows = bench.load(worker, 1, 0.0)
+            found = None if isinstance(rows, Failure) else profile(worker, rows[0], seconds)
             return found if isinstance(found, KernelTimes) else None
         finally:
-            seat.vacate()
+            self._vacate(seat)
+
+    @property
+    def serial_seconds(self) -> float:
+        """Seconds a call of the serial code."""
+        return self.serial_level.seconds
+
+    @property
+    def serial_level(self) -> Level:
+        """How long the serial code takes, as far as its workers tell."""
+        return level([series.samples for series in self.baseline], "openmp", self.problem.metric)
 
     def serve(self) -> None:
-        """Count a candidate; machines drift, so time the serial code anew after 50 and 2 minutes.
+        """Before a candidate is judged: machines drift, so replace a worker of the baseline.
 
-        On a GPU 50 candidates take 10 s, and a new baseline 4 s.
+        Every five seconds at most, and for long serial code so seldom that it costs a tenth.
         """
-        self._served += 1
         since = time.monotonic() - self._renewed
-        if self._served >= _SENTINEL and since >= _SENTINEL_SECONDS:
-            self._renew_baseline()
+        cost = (_BASELINE_RULE.least + 2) * self.serial_seconds
+        if since > max(_RENEWED_AFTER, cost / _RENEWED_SHARE):
+            self.time_serial()
+            self._steady_baseline()
 
-    def time_serial(self, rule: StopRule) -> Measured:
-        """Time the serial code again, in a fresh worker."""
+    def time_serial(self, *, examine: bool = False) -> Measured:
+        """Time the serial code again, in a fresh worker; its series joins the baseline."""
         with self._serial() as seat:
             self._settle()
             self._require(seat.worker.start)
-            method = replace(self._method, fresh_content=False, monitor=None)
-            return self._require(self._measure(seat, rule, _BASELINE_SECONDS, method))
+            method = replace(self._method, monitor=None)
+            series = self._require(self._measure(seat, _BASELINE_RULE, _BASELINE_SECONDS, method))
+            if examine:
+                self._require(self._examiner.examine(seat.bench, full=False))
+        self.baseline = (*self.baseline, series)[-_BASELINE_WORKERS:]
+        self._sweep_seconds, self._renewed = 0.0, time.monotonic()
+        return series
 
-    def _renew_baseline(self) -> None:
-        series = self.time_serial(self._rule)
-        for _ in range(_BASELINE_TRIES - 1):
-            if half_width(summarise(series.samples)) <= _BASELINE_WIDTH:
-                break
-            again = self.time_serial(self._rule)
-            series = min(series, again, key=lambda s: half_width(summarise(s.samples)))
-        self.baseline = series
-        self.serial_seconds = summarise(series.samples).median
-        self._sweep_seconds = 0.0
-        self._served, self._renewed = 0, time.monotonic()
+    def _steady_baseline(self) -> None:
+        """A noisy baseline would condemn the candidates that follow: measure it again at once."""
+        for _ in range(_MORE_WORKERS):
+            if self.serial_level.reach <= _BASELINE_REACH:
+                return
+            self.time_serial()
+
+    def _show_changes(self) -> None:
+        """Find how many elements must change for the outputs to show it; none where none do."""
+        contents = self._contents
+        while contents.changed and not self._examiner.shows_changes(self._plan.pool.content(0)):
+            contents.changed *= _MORE_CHANGES
+            smallest = min(contents.sizes)
+            if contents.changed > smallest // _MOST_CHANGED:
+                contents.changed = 0
 
     @contextlib.contextmanager
     def _serial(self) -> Iterator[Seat]:
-        seat = self._free_seat()
         where = self._rules.surroundings
         own = Surroundings(stopwatch=where.stopwatch, cores=where.cores)
-        seat.staff(self._programs.serial, 1, own)
-        seat.worker.assign(self._programs.serial)
-        seat.is_taken = True
+        seat = self._plan.seat(self._contents, self._programs.serial, 1, own)
         try:
+            seat.worker.assign(self._programs.serial)
             yield seat
         finally:
-            seat.vacate()
+            self._vacate(seat)
+
+    def _vacate(self, seat: Seat) -> None:
+        seat.end()
+        self._leaving.append(seat.worker)
+        self._leaving = [worker for worker in self._leaving if not worker.is_gone]
 
     def _settle(self) -> None:
         """Wait until no device context is being made or taken down."""
         deadline = time.monotonic() + _SETTLE_SECONDS
-        while any(seat.is_settling for seat in self._seats):
+        while any(seat.is_settling for seat in self._spares) or any(
+            not worker.is_gone for worker in self._leaving
+        ):
             if time.monotonic() > deadline:
                 raise ToolError("GPU: a device context is not made or taken down in time")
             time.sleep(_POLL_SECONDS)
 
     def _warm_seat(self, program: Program) -> Seat | None:
-        spares = [seat for seat in self._seats if self._is_spare(seat, program)]
-        return max(spares, key=lambda seat: seat.worker.is_ready, default=None)
+        spares = [seat for seat in self._spares if self._is_spare(seat, program)]
+        best = max(spares, key=lambda seat: seat.worker.is_ready, default=None)
+        if best:
+            self._spares.remove(best)
+        return best
 
     @staticmethod
     def _is_spare(seat: Seat, program: Program) -> bool:
-        serves = seat.serves
-        return not seat.is_taken and serves is not None and serves.harness == program.harness
+        return seat.serves.harness == program.harness
 
-    def _cold_seat(self, program: Program) -> Seat:
-        seat = self._free_seat()
-        self._staff(seat, program)
-        return seat
-
-    def _staff(self, seat: Seat, program: Program) -> None:
-        seat.staff(program, self._threads, self._rules.surroundings)
-
-    def _free_seat(self) -> Seat:
-        return next((s for s in self._seats if s.is_free and not s.is_taken), None) or (
-            self._new_seat()
-        )
-
-    def _new_seat(self) -> Seat:
-        seat = self._plan.seat()
-        self._seats.append(seat)
-        return seat
+    def _staffed(self, program: Program) -> Seat:
+        where = self._rules.surroundings
+        return self._plan.seat(self._contents, program, self._threads, where)
 
     def _sweep(self, seat: Seat) -> float:
         """Seconds of one cache sweep, measured before any candidate is loaded, once a baseline."""
-        program = seat.serves
-        if not (program and program.cuda and self.problem.metric == "device"):
+        if not (seat.serves.cuda and self.problem.metric == "device"):
             return 0.0
         if not self._sweep_seconds:
             end = time.monotonic() + _SWEEP_WARM_UP_SECONDS  # a resting GPU's clock is low

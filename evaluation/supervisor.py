@@ -2,7 +2,8 @@
 
 A worker starts without a candidate: memory mapped, device context made, confined. It can wait like
 that, warm, until one is compiled, which it gets as an anonymous file, so that it needs no access to
-the compile cache.
+the compile cache. From then on it runs only while it obeys a command, and stands still before and
+after (standstill.py): whatever is read or written on this side of the memory meanwhile is settled.
 
 Covered: the worker and whatever it starts live in a session and process group of their own, killed
 as a group at the deadline, at the end, and by the kernel when the judge itself dies; descriptors
@@ -29,6 +30,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.arena import MAX_BATCH, Arena, Place
@@ -36,16 +38,21 @@ from regraph_kg.evaluation.drain import Drain, kill_group
 from regraph_kg.evaluation.handshake import Operation, sleep, wake
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
 from regraph_kg.evaluation.spawn import Program, Start, Surroundings
+from regraph_kg.evaluation.standstill import Standstill
 from regraph_kg.models.evaluation import Outcome
 
 _SLICE_SECONDS = 0.05
 _PR_SET_DUMPABLE = 4
 _CONTEXT_SECONDS = 60.0
-_THREAD_BYTES = 256 * 2**20
+_TIMED = (Operation.CALLS, Operation.GHOST, Operation.SWEEPS, Operation.PROFILE)
+_FREE = (Operation.LOAD, Operation.SETTLE)
+"""Before there are inputs worth working on."""
+_EMPTY_BATCHES = 9
+_BUSY_SHARE, _BUSY_SECONDS = 0.5, 0.05
+"""CPU time outside timed spans: OpenMP's threads look for work a little while."""
 _SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
 _DAMAGED, _CHANGED = -3, -4
 _CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces"}
-_ALLOWED_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,8 @@ class Worker:
         self._started: list[Failure | None] = []
         self.sweep_seconds = 0.0
         """What one cache sweep takes; taken off every timed call."""
+        self.round_trip = 0.0
+        """Median seconds of a batch without calls, measured before the candidate was loaded."""
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not defences.hidden_memory), 0, 0, 0)
         arena.reset(self._nonce, defences)
         self._files = [os.memfd_create("candidate", _SEALABLE) for _ in range(self._where.programs)]
@@ -97,6 +106,8 @@ class Worker:
         cap = limits.output_bytes if defences.output_cap else sys.maxsize
         self._drain = Drain(pipe, cap, self._process, arena.control)
         self._drain.start()
+        self._standstill = Standstill(self._process.pid)
+        self._most_threads = threads + limits.threads
 
     def __enter__(self) -> "Worker":
         return self
@@ -122,6 +133,8 @@ class Worker:
     def load(self, candidate: Path) -> Failure | None:
         """Load a candidate, in place of the one before; a Failure where that fails."""
         self.wait_until_ready()
+        if not self.round_trip:
+            self.round_trip = self._empty()
         try:
             descriptor = _filled(self._files.pop(), candidate)
         except OSError as error:
@@ -130,6 +143,11 @@ class Worker:
         done = self._command(Operation.LOAD, self._limits.load_seconds)
         os.close(descriptor)
         return self._loaded(done if isinstance(done, Failure) else None)
+
+    def _empty(self) -> float:
+        """What giving a command and hearing of its end takes; nobody else is in the process yet."""
+        seen = [self.call([], self._limits.load_seconds) for _ in range(_EMPTY_BATCHES)]
+        return median(0.0 if isinstance(done, Failure) else done.ours for done in seen)
 
     @property
     def programs_left(self) -> int:
@@ -169,6 +187,14 @@ class Worker:
         done = self._calls(Operation.PROFILE, [row], seconds)
         return done if isinstance(done, Failure) else self._said()
 
+    def change(self, count: int) -> Failure | None:
+        """Metric "device": write the arena's first `count` changes into the arrays there."""
+        if not (self._program.cuda and self._arena.problem.metric == "device"):
+            return None
+        self._arena.control.count = count
+        done = self._command(Operation.CHANGES, self._limits.load_seconds)
+        return done if isinstance(done, Failure) else None
+
     def sweeps(self, count: int) -> Elapsed | Failure:
         """Metric "device": only the cache sweeps of so many timed calls."""
         self._arena.control.count = count
@@ -198,16 +224,19 @@ class Worker:
         bits = self._arena.control.confined
         return frozenset(name for bit, name in _CONFINEMENTS.items() if bits & bit)
 
-    def stop(self) -> None:
-        """Freeze every thread; returns once they stand."""
-        if not self._gone():
-            os.kill(self._process.pid, signal.SIGSTOP)
-            os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    def count_anew(self) -> None:
+        """Forget what CPU time was used so far."""
+        self._standstill.reset()
 
-    def resume(self) -> None:
-        """Undo `stop`."""
-        if not self._gone():
-            os.kill(self._process.pid, signal.SIGCONT)
+    def worked_outside(self) -> Failure | None:
+        """Whether it used more CPU time outside its calls than idle threads of OpenMP do."""
+        outside, inside = self._standstill.outside, self._standstill.inside
+        if not self._defences.standstill or outside <= _BUSY_SHARE * inside + _BUSY_SECONDS:
+            return None
+        return Failure(
+            Outcome.SUSPICIOUS,
+            f"it used {outside:.3g} s of CPU time outside its timed calls, {inside:.3g} s in them",
+        )
 
     def leave(self, seconds: float) -> None:
         """Have it end by itself within so many seconds, so that a tool around it finishes."""
@@ -248,17 +277,49 @@ class Worker:
         return os.waitid(os.P_PID, self._process.pid, how) is not None
 
     def _command(self, operation: Operation, seconds: float) -> Elapsed | Failure:
+        """Let it run until it has obeyed; it stands still before and afterwards."""
         control = self._arena.control
         self._number += 1
         control.operation = operation
         control.status = 0
+        failure = self._moved(self._standstill.release())
+        if failure:
+            return failure
+        self._standstill.begin()
         ours = self._give(seconds)
         if isinstance(ours, Failure):
             return ours
+        if operation in _FREE:
+            self._standstill.reset()
+        else:
+            self._standstill.end(ours, timed=operation in _TIMED)
+        failure = self._hold()
+        if failure:
+            return failure
         if control.status and operation is not Operation.LOAD:
             return self._complaint()
         own = ours if self._believed_exit else control.nanoseconds * 1e-9
         return Elapsed(ours, own)
+
+    def _hold(self) -> Failure | None:
+        """Stop every thread, unless that defence is off."""
+        if not self._defences.freeze or self._gone():
+            return None
+        return self._moved(self._standstill.hold()) or self._crowded()
+
+    def _moved(self, complaint: str) -> Failure | None:
+        """A process that does not stand still when it must is ended."""
+        if not complaint or not self._defences.standstill:
+            return None
+        self.kill()
+        return Failure(Outcome.SUSPICIOUS, f"between commands {complaint}: killed")
+
+    def _crowded(self) -> Failure | None:
+        """Whether it has more threads than anybody needs."""
+        if self._standstill.threads <= self._most_threads or not self._defences.thread_limit:
+            return None
+        self.kill()
+        return Failure(Outcome.CRASHED, f"started more than {self._most_threads} threads: killed")
 
     def _complaint(self) -> Failure:
         """What the harness found after the call."""
@@ -289,8 +350,7 @@ class Worker:
         assert len(rows) <= MAX_BATCH
         self._arena.sequence[: len(rows)] = rows
         self._arena.control.count = len(rows)
-        ready = self._command(Operation.PREPARE, self._limits.load_seconds)
-        done = ready if isinstance(ready, Failure) else self._command(operation, seconds)
+        done = self._command(operation, seconds)
         if isinstance(done, Failure) or not self.sweep_seconds:
             return done
         swept = min(len(rows) * self.sweep_seconds, done.ours)
@@ -317,6 +377,9 @@ class Worker:
         while control.done != expected:
             if self._gone() and control.done != expected:
                 return self._ended()
+            failure = self._crowded()
+            if failure:
+                return failure
             left = end - time.perf_counter()
             if left <= 0:
                 self.kill()
@@ -360,7 +423,9 @@ class Worker:
         place, distance = found
         if distance < 0:
             return f": access {-distance} bytes before the start of array {place.name}"
-        return f": access {distance - place.nbytes} bytes past the end of array {place.name}"
+        past = distance - place.nbytes
+        where = f"{past} bytes past" if past else "right behind"
+        return f": access {where} the end of array {place.name}"
 
 
 def _filled(descriptor: int, library: Path) -> int:

@@ -1,28 +1,23 @@
-"""Calls of one worker -> samples: warm-up, batches, whose clock is believed, unseen inputs.
+"""Calls of one worker -> samples: warm-up, then batches of calls on inputs it has never seen.
 
-The judge's clock spans each batch of calls, less the round trip of an empty batch. Where it sleeps
-until it is woken (openmp: the cores belong to the candidate) it also counts that wait, so the
-worker's own figure is used for a batch where the two agree within the slack of `Clock`. Elsewhere
-ours is used, so a worker whose clock lies gains nothing. Where most batches claim less than half of
-what passed, and long batches do too, by more than waking can take, the candidate is suspicious.
+Only the judge's clock counts. It spans each batch, less the round trip of an empty one, which was
+measured before the candidate was loaded; batches are sized by it to be long against what that may
+be off. Between batches the worker stands still while bench.py writes the next inputs.
 
-After the timed batches every input is replaced by one that the worker has never seen. Calls on
-these that take 3 times as long, and more by at least `Clock.excess_seconds`, are looked into. In
-four rounds, with new inputs each, all calls on unseen inputs but one must be that much slower than
-the median of calls on inputs seen before, which were written anew just as the unseen ones were,
-before and after them. Only then are results remembered by content. (Cold caches, sleeping threads
-and a busy machine slow down both kinds of calls; who remembers is slow on every unseen input.)
+Samples are of batches with new inputs and of such where a few elements changed in place. Where the
+former take longer, something is carried over from call to call: then they alone count. A series in
+which a tenth of the samples takes more than twice the median says nothing (`uneven`): whatever it
+is, a busy machine or code that is honest now and then, it is measured again.
 
 Between batches the GPU is asked for its clock: samples taken while heat slows it down are thrown
 away after a pause; see nvml.py.
 
-Not covered: results remembered by content that save less than a factor of 3, or less than
-`Clock.excess_seconds` a call; launch gaps inside a call.
+Not covered: launch gaps inside a call.
 """
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -34,43 +29,32 @@ from regraph_kg.evaluation.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
 _GROWTH = 16.0
-_EMPTY_BATCHES = 7
-_EMPTY_SECONDS = 10.0
-_CONFIRM_BATCHES, _CONFIRM_SECONDS, _WAKING_SECONDS = 3, 0.25, 0.1
-_REMEMBERED = 3.0
-_CONFIRM_ROUNDS = 4
 _TICK = 1e-7
 """The shortest call believed when batches are sized, in seconds."""
 _NOTHING = 1e-10
 """No call is this short, in seconds."""
 _MOST_DISCARDED = 8
 _COOLING_SECONDS = 0.25
+_LEAST_NEW, _LONGER = 3, 1.1
+"""So many samples of new inputs, and so much longer, before they alone count."""
+_TAIL, _TAIL_SHARE, _LEAST_TAIL = 2.0, 0.1, 2
+_PATIENCE, _LEAST_PATIENCE_SECONDS = 10.0, 0.5
+"""A series takes at most so many times its seconds of timed calls, writing inputs included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How the judge tells time, and what follows from it for batches and doubts. In seconds."""
+    """How the judge tells time. In seconds."""
 
     batch_seconds: float
-    """What a batch should take: long against the slack."""
+    """What a batch should take: long against what the clock may be off."""
     slack_seconds: float
-    slack: float
-    """The worker's figure is believed within the larger of the two, `slack` being a share."""
-    excess_seconds: float
-    """A call on unseen inputs must take this much longer before anything is suspected."""
-
-    def agree(self, ours: float, own: float) -> bool:
-        """Whether the worker's figure is near ours."""
-        return ours - own <= max(self.slack_seconds, self.slack * ours)
-
-    def contradict(self, ours: float, own: float) -> bool:
-        """Whether the worker claims less than half of what passed."""
-        return own < ours / 2 and not self.agree(ours, own)
+    """What it may be off by."""
 
 
-SPINNING = Clock(0.002, 20e-6, 0.02, excess_seconds=50e-6)
+SPINNING = Clock(0.002, 5e-6)
 """With a `Stopwatch` on a core of its own: cuda."""
-SLEEPING = Clock(0.01, 0.0005, 0.05, excess_seconds=100e-6)
+SLEEPING = Clock(0.006, 1e-4)
 """Woken by the kernel, on cores that the candidate uses too: openmp."""
 
 
@@ -79,10 +63,8 @@ class Method:
     """How a series is taken."""
 
     clock: Clock = SLEEPING
-    check_clock: bool = True
-    """Whether the worker's figures are checked at all (`Defences.clock_check`)."""
-    fresh_content: bool = False
-    """Whether calls on unseen inputs are compared (`Defences.fresh_content`); not for our own."""
+    judge_clock: bool = True
+    """Off: the worker's word is believed (`Defences.judge_clock`)."""
     monitor: GpuMonitor | None = None
     warm_up: WarmUp = field(default_factory=WarmUp)
     cooling_seconds: float = _COOLING_SECONDS
@@ -96,10 +78,10 @@ class Measured:
     samples: tuple[float, ...]
     first: float
     censored: bool
-    distrusted: bool
-    """The worker's clock disagreed with ours now and then: ours was used there."""
-    unseen: float | None = None
-    """Seconds a call on inputs never seen before, by our clock; None where that was not asked."""
+    carried_over: float | None = None
+    """How much longer calls on new inputs took, where that is why only those count."""
+    uneven: bool = False
+    """A tenth of the samples took more than twice the median: it means nothing."""
     allocations: float | None = None
     """cuda: device allocations a call once warm, by the worker's word; 0 = memory is kept."""
     gpu: Mapping[str, str] = field(default_factory=dict)
@@ -107,15 +89,14 @@ class Measured:
 
     def facts(self) -> dict[str, str]:
         """What a report says besides the samples."""
-        unseen = {} if self.unseen is None else {"unseen_call_seconds": f"{self.unseen:.6g}"}
+        carried = {} if self.carried_over is None else {"new_inputs": f"{self.carried_over:.3g}x"}
         kept = (
             {} if self.allocations is None else {"device_memory_kept": _yes(not self.allocations)}
         )
         return {
             "first_call_seconds": f"{self.first:.6g}",
             "censored": _yes(self.censored),
-            "clock": "judge" if self.distrusted else "worker",
-            **unseen,
+            **carried,
             **kept,
             **self.gpu,
         }
@@ -130,42 +111,37 @@ def measure(
     """
     failure = bench.begin(worker) or worker.settle()
     watch = method.monitor.watch() if method.monitor else None
-    measured = failure or _Series(worker, bench, rule, call_seconds, method, watch).run()
-    if isinstance(measured, Failure):
-        return Failure(measured.outcome, f"at the timing shape: {measured.diagnosis}")
-    return bench.end(worker) or measured
+    series = _Series(worker, bench, rule, call_seconds, method, watch)
+    measured = failure or series.run()
+    if not isinstance(measured, Failure):
+        return measured
+    limit = ""
+    if measured.outcome is Outcome.TIMED_OUT:
+        limit = (
+            f"; a call may take 10 times the serial code's time, or 2 s: {call_seconds:.3g} s here;"
+            " its answers at the check shapes were right"
+        )
+    return Failure(measured.outcome, f"at the timing shape: {measured.diagnosis}{limit}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Some calls in a row, in seconds: by the judge's clock (net), by the worker's."""
+    """Some calls in a row, in seconds of the clock that counts."""
 
     calls: int
-    ours: float
-    own: float
+    seconds: float
     swept: float
-    """What the cache sweeps took."""
+    """What the cache sweeps took besides."""
     allocations: int
+    is_new: bool
 
     @property
-    def inside(self) -> float:
-        """By the worker's clock, sweeps included."""
-        return self.own + self.swept
+    def each(self) -> float:
+        """Seconds a call."""
+        return max(self.seconds, _NOTHING) / self.calls
 
 
-@dataclass(frozen=True, slots=True)
-class _Warm:
-    """What warming up has shown."""
-
-    first: float
-    """Seconds of the first call."""
-    most: int
-    """Calls of a batch."""
-    empty: float
-    """Median seconds of a batch without calls: what the round trip itself costs."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Series:
     """One series of batches on one worker."""
 
@@ -175,104 +151,103 @@ class _Series:
     call_seconds: float
     method: Method
     watch: GpuWatch | None
+    timed: float = 0.0
+    """Seconds in calls so far."""
 
     def run(self) -> Measured | Failure:
-        """Warm up, sample, try unseen inputs."""
+        """Warm up, then sample."""
         warm = self._warm_up()
         if isinstance(warm, Failure):
             return warm
-        batches = self._batches(warm)
+        first, count = warm
+        batches = self._batches(count)
         if isinstance(batches, Failure):
             return batches
-        lie = self._lie(batches, warm.empty)
-        if lie:
-            return lie
-        samples = tuple(map(self._seconds, batches))
-        unseen = self._unseen(warm, median(samples)) if self.method.fresh_content else None
-        if isinstance(unseen, Failure):
-            return unseen
+        failure = self.worker.worked_outside() or self.bench.harm()
+        if failure:
+            return failure
+        longer = carried_over([(batch.each, batch.is_new) for batch in batches])
+        samples = tuple(b.each for b in batches if b.is_new or longer is None)
         return Measured(
             samples,
-            warm.first,
+            first,
             censored=min(samples) > self.rule.give_up_above,
-            distrusted=not all(map(self._believed, batches)),
-            unseen=unseen,
+            carried_over=longer,
+            uneven=is_uneven(samples, self.method.clock.slack_seconds / count),
             allocations=self._allocations(batches),
             gpu=self.watch.finish() if self.watch else {},
         )
 
-    def _believed(self, batch: _Batch) -> bool:
-        clock = self.method.clock
-        return not self.method.check_clock or clock.agree(batch.ours, batch.own)
+    def _call(self, count: int) -> _Batch | Failure:
+        """Write new inputs, call, keep what is to be verified."""
+        rows = self.bench.load(self.worker, count, self.timed)
+        if isinstance(rows, Failure):
+            return rows
+        patience = self.call_seconds + count * self.method.clock.batch_seconds
+        done = self.worker.call(rows, patience)
+        if isinstance(done, Failure):
+            return done
+        failure = self.bench.keep(self.worker, rows)
+        if failure:
+            return failure
+        ours = max(done.ours - self.worker.round_trip, 0.0)
+        self.timed += ours
+        return _Batch(
+            len(rows),
+            ours if self.method.judge_clock else done.own,
+            done.swept,
+            self.worker.allocations,
+            self.bench.is_new,
+        )
 
-    def _seconds(self, batch: _Batch) -> float:
-        """Seconds a call: the worker's figure where it agrees with ours, else ours."""
-        return max(batch.own if self._believed(batch) else batch.ours, _NOTHING) / batch.calls
+    def _warm_up(self) -> tuple[float, int] | Failure:
+        """Call until two successive batches agree and the GPU's clock has risen.
+
+        Seconds of the first call, and how many calls make a batch.
+        """
+        self.worker.count_anew()
+        first, count, start = 0.0, 1, time.perf_counter()
+        seen: list[float] = []
+        wanted, most = self.method.clock.batch_seconds, self.bench.largest_batch
+        while True:
+            done = self._call(count)
+            if isinstance(done, Failure):
+                return done
+            first = first or done.each
+            seen.append(done.each)
+            if self.watch:
+                self.watch.take()
+            passed = time.perf_counter() - start
+            took = done.seconds + done.swept
+            if took < wanted / 2 and count < most and passed < self.method.warm_up.seconds:
+                growth = min(_GROWTH, wanted / max(took, _TICK))
+                count = min(most, math.ceil(count * growth))
+                continue
+            steady = self.watch is None or self.watch.steady
+            if self.method.warm_up.done(seen, passed, clock_steady=steady):
+                return first, count
+
+    def _batches(self, count: int) -> list[_Batch] | Failure:
+        """Batches until the rule is content."""
+        batches: list[_Batch] = []
+        spent, start = 0.0, time.perf_counter()
+        patience = max(_PATIENCE * self.rule.seconds, _LEAST_PATIENCE_SECONDS)
+        while True:
+            done = self._call(count)
+            if isinstance(done, Failure):
+                return done
+            spent += done.seconds + done.swept
+            if self._too_hot():
+                continue
+            batches.append(done)
+            late = time.perf_counter() - start > patience and len(batches) >= self.rule.least
+            if late or self.rule.decide([b.each for b in batches], spent) != "continue":
+                return batches
 
     def _allocations(self, batches: Sequence[_Batch]) -> float | None:
         if self.method.monitor is None:
             return None
         return median(batch.allocations / batch.calls for batch in batches)
-
-    def _call(self, rows: Sequence[int], most: int, empty: float = 0.0) -> _Batch | Failure:
-        patience = self.call_seconds * math.ceil(len(rows) / most)
-        done = self.worker.call(rows, patience + most * self.method.clock.batch_seconds)
-        if isinstance(done, Failure):
-            return done
-        ours = max(done.ours - empty, 0.0)
-        return _Batch(len(rows), ours, done.own, done.swept, self.worker.allocations)
-
-    def _warm_up(self) -> _Warm | Failure:
-        """Call until two successive batches agree and the GPU's clock has risen."""
-        first, most, start = 0.0, 1, time.perf_counter()
-        seen: list[float] = []
-        wanted = self.method.clock.batch_seconds
-        while True:
-            done = self._call(self.bench.draw(most), most)
-            if isinstance(done, Failure):
-                return done
-            first = first or done.ours
-            seen.append(done.own / done.calls)
-            if self.watch:
-                self.watch.take()
-            passed = time.perf_counter() - start
-            short = done.inside < wanted / 2 and done.ours < _GROWTH * wanted
-            if short and most < self.bench.largest_batch and passed < self.method.warm_up.seconds:
-                growth = min(_GROWTH, wanted / max(done.inside, _TICK))
-                most = min(self.bench.largest_batch, math.ceil(most * growth))
-                continue
-            steady = self.watch is None or self.watch.steady
-            if self.method.warm_up.done(seen, passed, clock_steady=steady):
-                break
-        empty = _empty_batch(self.worker)
-        return empty if isinstance(empty, Failure) else _Warm(first, most, empty)
-
-    def _batches(self, warm: _Warm) -> list[_Batch] | Failure:
-        """Batches until the rule is content.
-
-        Without unseen inputs to follow, one more, before which inputs change place. Only then: of
-        two sets, one more turn would bring each back to where it was first seen.
-        """
-        batches: list[_Batch] = []
-        spent = 0.0
-        while True:
-            done = self._call(self.bench.draw(warm.most), warm.most, warm.empty)
-            if isinstance(done, Failure):
-                return done
-            spent += done.ours + done.swept
-            if self._too_hot():
-                continue
-            batches.append(done)
-            if self.rule.decide([self._seconds(batch) for batch in batches], spent) != "continue":
-                break
-        if not self.method.fresh_content:
-            failure = self.bench.turn(self.worker)
-            rows = [] if failure else self.bench.draw(warm.most, closing=True)
-            done = failure or self._call(rows, warm.most, warm.empty)
-            if isinstance(done, Failure):
-                return done
-            batches.append(done)
-        return batches
 
     def _too_hot(self) -> bool:
         """Whether the last sample means nothing, being slowed by heat; after a pause."""
@@ -283,99 +258,25 @@ class _Series:
         time.sleep(self.method.cooling_seconds)
         return True
 
-    def _lie(self, batches: Sequence[_Batch], empty: float) -> Failure | None:
-        """Whether the worker's clock is wrong, in long batches too, which late waking is not."""
-        clock = self.method.clock
-        if median(batch.own / batch.calls for batch in batches) < _NOTHING:
-            return Failure(Outcome.SUSPICIOUS, "the worker claims that its calls take no time")
-        lies = sum(clock.contradict(batch.ours, batch.own) for batch in batches)
-        if not self.method.check_clock or lies <= len(batches) / 2:
-            return None
-        claimed = median(batch.own / batch.calls for batch in batches)
-        most = math.ceil(_CONFIRM_SECONDS / max(claimed, _TICK))
-        most = min(self.bench.largest_batch, most)
-        for _ in range(_CONFIRM_BATCHES):
-            done = self._call(self.bench.draw(most, closing=True), most, empty)
-            if isinstance(done, Failure):
-                return done
-            late = done.ours - done.own < _WAKING_SECONDS
-            if late or not clock.contradict(done.ours, done.own):
-                return None
-        passed = median(batch.ours / batch.calls for batch in batches)
-        return Failure(
-            Outcome.SUSPICIOUS,
-            f"the worker's clock claims {claimed:.3g} s a call, {passed:.3g} s passed",
-        )
 
-    def _unseen(self, warm: _Warm, typical: float) -> float | Failure:
-        """Seconds a call on inputs never seen before; a Failure where that gives away a memory."""
-        failure = self.bench.renew(self.worker)
-        rows = [] if failure else self.bench.fresh()
-        done = failure or self._call(rows, 1, warm.empty)
-        if isinstance(done, Failure):
-            return done
-        unseen = done.ours / done.calls
-        new: list[float] = []
-        known: list[float] = []
-        for _ in range(_CONFIRM_ROUNDS):
-            if not self._stands_out(_second_lowest(new) if new else unseen, typical):
-                return unseen
-            failure = self._like_for_like(warm, new, known)
-            if failure:
-                return failure
-        factor = _second_lowest(new) / max(median(known), _TICK)
-        if not self._stands_out(_second_lowest(new), median(known)):
-            return unseen
-        return Failure(
-            Outcome.SUSPICIOUS,
-            f"calls on inputs it has not seen take {factor:.1f} times as long:"
-            " results are remembered by the inputs' content",
-        )
-
-    def _stands_out(self, unseen: float, seen: float) -> bool:
-        return unseen > _REMEMBERED * seen and unseen - seen > self.method.clock.excess_seconds
-
-    def _like_for_like(self, warm: _Warm, new: list[float], known: list[float]) -> Failure | None:
-        """Add seconds of calls on unseen inputs, and on seen ones written anew before and after."""
-        done = self._call(self.bench.draw(warm.most), warm.most)
-        if isinstance(done, Failure):
-            return done
-        bench = self.bench
-        for replace, group in ((bench.reload, known), (bench.renew, new), (bench.reload, known)):
-            added = self._singly(replace, warm)
-            if isinstance(added, Failure):
-                return added
-            group.extend(added)
+def carried_over(samples: Sequence[tuple[float, bool]]) -> float | None:
+    """How much longer calls on new inputs take (second item: whether they were), if they do."""
+    new = [each for each, is_new in samples if is_new]
+    changed = [each for each, is_new in samples if not is_new]
+    if len(new) < _LEAST_NEW or not changed:
         return None
-
-    def _singly(
-        self, replace: Callable[[Worker], Failure | None], warm: _Warm
-    ) -> list[float] | Failure:
-        """Replace the inputs, then call each set once, alone: seconds by our clock."""
-        failure = replace(self.worker)
-        if failure:
-            return failure
-        seen = []
-        for row in self.bench.fresh():
-            done = self._call([row], 1, warm.empty)
-            if isinstance(done, Failure):
-                return done
-            seen.append(done.ours)
-        return seen
+    longer = median(new) / median(changed)
+    return longer if longer > _LONGER else None
 
 
-def _empty_batch(worker: Worker) -> float | Failure:
-    seen = []
-    for _ in range(_EMPTY_BATCHES):
-        done = worker.call([], _EMPTY_SECONDS)
-        if isinstance(done, Failure):
-            return done
-        seen.append(done.ours)
-    return median(seen)
+def is_uneven(samples: Sequence[float], slack: float) -> bool:
+    """Whether a tenth of the samples (seconds), two at least, takes twice the median or more.
 
-
-def _second_lowest(seconds: Sequence[float]) -> float:
-    return sorted(seconds)[min(1, len(seconds) - 1)]
+    What exceeds it by less than `slack` may be the clock.
+    """
+    above = max(_TAIL * median(samples), median(samples) + slack)
+    slow = sum(sample > above for sample in samples)
+    return slow >= max(_LEAST_TAIL, _TAIL_SHARE * len(samples))
 
 
 def _yes(value: bool) -> str:

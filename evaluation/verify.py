@@ -2,9 +2,9 @@
 
 A case is run at least twice on the same inputs with outputs poisoned differently, so that an
 element never written differs from the truth or from itself; the largest check shape is run five
-times. After each call the worker is stopped before its outputs, inputs and the gaps around the
-arrays are looked at. Outputs that differ from run to run: integers must not; floats may by less
-than the tolerance, which is flagged.
+times, and once more with a few elements changed in place. Everything is written before a call and
+copied after it while the worker stands still, the outputs first of all. Outputs that differ from
+run to run: integers must not; floats may by less than the tolerance, which is flagged.
 
 Not covered here: timed calls, which seat.py checks afterwards; which cases (covering.py); how an
 output is compared and explained (diagnose.py).
@@ -37,6 +37,8 @@ Flag = Literal["nondeterministic within tolerance"]
 POISONS = (POISON, 0x5A)
 """NaN or -1; and a finite number."""
 _REPEATS = 5
+_AFTER_LAST = 1
+"""Cases after those that are repeated and compared (covering.py): the one changed in place."""
 _SUSPECT_RUNS = 3
 """Runs of a case once one was wrong: the third starts from the same state as the first."""
 _LATE_SECONDS = 0.2
@@ -48,8 +50,8 @@ class Verification:
 
     problem: Problem
     arena: Arena
-    calls: Mapping[str, Call]
-    """By shape text."""
+    calls: Mapping[tuple[str, bool], Call]
+    """By shape text, and whether arrays are aligned to more than their elements."""
     references: References
     defences: Defences
     call_seconds: float
@@ -64,7 +66,9 @@ class Verification:
         outputs: dict[tuple[object, ...], Mapping[str, Array]] = {}
         flags: frozenset[Flag] = frozenset()
         for index, case in enumerate(cases):
-            runs = self._runs(last=index == len(cases) - 1)
+            if case.version and not self.defences.small_changes:
+                continue
+            runs = self._runs(last=index == len(cases) - _AFTER_LAST - 1)
             result = self._check_case(worker, case, runs)
             if isinstance(result, Failure):
                 return result
@@ -78,8 +82,8 @@ class Verification:
         made, where = self._given(case)
         seen = []
         for _ in range(2):
-            self._prepare(self.calls[shape_text(case.sizes)], made, POISON)
-            outputs = self._run(worker, self.calls[shape_text(case.sizes)], made, where)
+            self._prepare(self._call(case), made, POISON)
+            outputs = self._run(worker, self._call(case), made, where)
             if isinstance(outputs, Failure):
                 return outputs
             seen.append(outputs)
@@ -90,7 +94,14 @@ class Verification:
     def _given(self, case: Case) -> tuple[Mapping[str, Array], str]:
         """Inputs of a case, and how to speak of it."""
         variant = describe(self.problem, case.variant)
+        if case.version:
+            variant += ", a few elements changed in place after a call"
+        if not case.aligned:
+            variant += ", arrays aligned to their elements only"
         return self.references.given(case), f"at shape {shape_text(case.sizes)} ({variant})"
+
+    def _call(self, case: Case) -> Call:
+        return self.calls[shape_text(case.sizes), case.aligned]
 
     def _runs(self, last: bool) -> int:
         if not self.defences.repeats:
@@ -98,7 +109,7 @@ class Verification:
         return _REPEATS if last else len(POISONS)
 
     def _check_case(self, worker: Worker, case: Case, runs: int) -> "Failure | _Right":
-        call, truths = self.calls[shape_text(case.sizes)], self.references.truths(case)
+        call, truths = self._call(case), self.references.truths(case)
         made, where = self._given(case)
         seen: list[dict[str, Array]] = []
         wrongs: list[str | None] = []
@@ -141,14 +152,10 @@ class Verification:
             return Failure(failure.outcome, f"{where}: {failure.diagnosis}")
         if not self.defences.freeze:
             time.sleep(_LATE_SECONDS)
-        worker.stop()
-        try:
-            return self._damage(call, made, where) or {
-                arg.name: self.arena.view(call.places[arg.name]).copy()
-                for arg in self.problem.outputs
-            }
-        finally:
-            worker.resume()
+        outputs = {
+            arg.name: self.arena.view(call.places[arg.name]).copy() for arg in self.problem.outputs
+        }
+        return self._damage(call, made, where) or outputs
 
     def _damage(self, call: Call, made: Mapping[str, Array], where: str) -> Failure | None:
         for arg in self.problem.arrays:
@@ -176,7 +183,7 @@ class Verification:
         self, cases: list[Case], outputs: Mapping[tuple[object, ...], Mapping[str, Array]]
     ) -> Failure | None:
         """Another input must give another output where the truths differ."""
-        one, other = cases[-2:]
+        one, other = cases[-_AFTER_LAST - 2 : -_AFTER_LAST]
         for arg in self.problem.outputs:
             if not _equal_bits(outputs[one.key][arg.name], outputs[other.key][arg.name]):
                 continue

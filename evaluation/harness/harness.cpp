@@ -34,13 +34,13 @@ struct Control {  // field for field the Control of arena.py
   uint32_t stage, operation;
   uint64_t count, nanoseconds;
   int64_t status;
-  uint64_t fault, sequence_at, rows_at, guards_at, guards, arrays_at, confined, flags;
+  uint64_t fault, sequence_at, rows_at, changes_at, guards_at, guards, arrays_at, confined, flags;
   uint64_t allocations, launches;
   char message[512];
 };
 
-struct Slot {  // field for field the Slot of arena.py
-  uint64_t value, source, bytes;
+struct Change {  // field for field CHANGE of arena.py
+  uint64_t at, bytes, value;
 };
 
 struct Wraps {  // field for field the Wraps of wraps.cpp
@@ -50,7 +50,7 @@ struct Wraps {  // field for field the Wraps of wraps.cpp
 };
 
 enum Operation {
-  CALLS = 1, UPLOAD, DOWNLOAD, SETTLE, EXIT, LOAD, GHOST, SWEEPS, PROFILE, PREPARE
+  CALLS = 1, UPLOAD, DOWNLOAD, SETTLE, EXIT, LOAD, GHOST, SWEEPS, PROFILE, CHANGES
 };
 enum Stage { STARTED = 0, READY = 1, LOADING = 2, LOADED = 3 };
 
@@ -58,7 +58,7 @@ enum Flag {
   POISONED = 1, DEVICE_SYNC = 2, DEVICE_ERRORS = 4, DEVICE_GUARDS = 8, DEVICE_STATE = 16
 };
 
-constexpr int MAX_BATCH = 4096;
+constexpr int MAX_BATCH = 4096, MAX_CHANGES = 4096;
 constexpr int64_t DAMAGED = -3, CHANGED = -4;  // statuses
 constexpr int POISON = 0xA5;  // glibc fills malloc'ed memory with it until SETTLE
 constexpr int POPULATE_WRITE = 23;  // MADV_POPULATE_WRITE, Linux 5.14
@@ -68,13 +68,12 @@ char *arena;
 Control *control;
 uint64_t nonce;
 uint64_t arena_bytes, arrays_at, flags;
-Slot rows[MAX_BATCH][ARGUMENTS];
+uint64_t rows[MAX_BATCH][ARGUMENTS];
 void *arguments[MAX_BATCH][ARGUMENTS];
 const char *entry;
 void *library, *function;  // the candidate
 Wraps *wraps;  // of a CUDA candidate
 bool settled;
-uint64_t prepared;  // calls that are ready to be made
 int (*profile_begin)();  // of profile.cpp, where that was loaded
 int (*profile_end)(char *, size_t);
 char *array_base;  // what array offsets count from: the arena, or its copy on the device
@@ -100,6 +99,7 @@ bool cuda(cudaError_t error) {
 #ifdef REGRAPH_DEVICE
 extern "C" cudaError_t regraph_sweep_open();
 extern "C" void regraph_sweep();
+extern "C" cudaError_t regraph_change(char *base, const Change *changes, int count);
 
 bool device_arrays() {
   void *copy = nullptr;
@@ -155,11 +155,13 @@ bool device_settled(uint64_t how) {
   return cuda(launch) && cuda(finish);
 }
 
-void device_copy(uint64_t from, uint64_t to, uint64_t bytes) {
+// Writes the elements of the arena's table of changes into the arrays on the device.
+void change_elements(uint64_t count) {
 #ifdef REGRAPH_DEVICE
-  cuda(cudaMemcpy(array_base + to, array_base + from, bytes, cudaMemcpyDeviceToDevice));
+  const Change *changes = reinterpret_cast<Change *>(arena + control->changes_at);
+  if (count <= MAX_CHANGES) cuda(regraph_change(array_base, changes, static_cast<int>(count)));
 #else
-  memcpy(arena + to, arena + from, bytes);
+  (void)count;
 #endif
 }
 
@@ -177,9 +179,7 @@ void transfer(bool upload, uint64_t first, uint64_t last) {
 bool device_open() { return true; }
 void note_limits() {}
 bool device_settled(uint64_t) { return true; }
-void device_copy(uint64_t from, uint64_t to, uint64_t bytes) {
-  memcpy(arena + to, arena + from, bytes);
-}
+void change_elements(uint64_t) {}
 void transfer(bool, uint64_t, uint64_t) {}
 constexpr bool SWEEPING = false;
 void sweep() {}
@@ -239,28 +239,22 @@ void note_traces() {
   say(DAMAGED, text);
 }
 
-// Copies the rows to private memory, refills inout arrays: before anybody's clock starts.
+// Copies the rows of a batch to private memory. The judge's clock runs already.
 void prepare(uint64_t count) {
-  if (count > MAX_BATCH) return;
   uint32_t *sequence = reinterpret_cast<uint32_t *>(arena + control->sequence_at);
   const char *table = arena + control->rows_at;
   for (uint64_t i = 0; i < count; ++i) {
     memcpy(rows[i], table + sequence[i] * sizeof rows[i], sizeof rows[i]);
-    for (int a = 0; a < ARGUMENTS; ++a) {
-      Slot &slot = rows[i][a];
-      arguments[i][a] = is_array[a] ? static_cast<void *>(array_base + slot.value) : &slot.value;
-      if (is_array[a] && slot.source) device_copy(slot.source, slot.value, slot.bytes);
-    }
+    for (int a = 0; a < ARGUMENTS; ++a)
+      arguments[i][a] = is_array[a] ? static_cast<void *>(array_base + rows[i][a]) : &rows[i][a];
   }
   memset(sequence, 0, count * sizeof *sequence);  // the candidate need not know what follows
   control->count = 0;
-  prepared = count;
-  device_settled(flags & DEVICE_SYNC);
 }
 
-void run_calls() {
-  const uint64_t count = prepared;
-  prepared = 0;
+void run_calls(uint64_t count) {
+  if (count > MAX_BATCH) return;
+  prepare(count);
   uint64_t start = now(), swept = 0;
   bool good = true;
   for (uint64_t i = 0; i < count && good; ++i) {
@@ -287,17 +281,17 @@ void run_sweeps(uint64_t count) {
 }
 
 // Calls whose launches do nothing: what is right afterwards was not computed by a kernel.
-void run_ghost() {
+void run_ghost(uint64_t count) {
   if (!wraps) return;
   wraps->ghost = 1;
-  run_calls();
+  run_calls(count);
   wraps->ghost = 0;
 }
 
 // One call between two readings of the profiler; what that saw is the message.
-void run_profile() {
-  if (!profile_end || !prepared) return;
-  prepared = 0;
+void run_profile(uint64_t count) {
+  if (!profile_end || count != 1) return;
+  prepare(count);
   if (settled) sweep();
   profile_begin();
   call(function, arguments[0]);
@@ -350,10 +344,10 @@ void obey(uint32_t operation) {
   if (operation == SWEEPS) run_sweeps(control->count);
   if (operation == EXIT) _exit(0);
   if (!function) return;
-  if (operation == CALLS) run_calls();
-  if (operation == PREPARE) prepare(control->count);
-  if (operation == GHOST) run_ghost();
-  if (operation == PROFILE) run_profile();
+  if (operation == CALLS) run_calls(control->count);
+  if (operation == CHANGES) change_elements(control->count);
+  if (operation == GHOST) run_ghost(control->count);
+  if (operation == PROFILE) run_profile(control->count);
   if (operation == SETTLE) settle();
 }
 

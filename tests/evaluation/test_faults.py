@@ -15,7 +15,7 @@ import pytest
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation import device, reference, session
-from regraph_kg.evaluation.device import find_gpu, tenancy
+from regraph_kg.evaluation.device import find_gpu, silent, turn
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.health import Health
 from regraph_kg.evaluation.problem import Problem, load_problem
@@ -168,8 +168,8 @@ def test_other_failures_cost_no_look_at_the_gpu(faults: Faults, failure: Failure
 
 HOLDER = """
 import sys
-from regraph_kg.evaluation.device import find_gpu, tenancy
-with tenancy(find_gpu()):
+from regraph_kg.evaluation.device import find_gpu, silent, turn
+with turn(find_gpu().visible, silent):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -190,11 +190,11 @@ def test_two_judges_take_turns_on_a_gpu(
     ) as other:
         assert other.stdout
         assert other.stdout.readline() == b"held\n"
-        with pytest.raises(ToolError, match="another judge"), tenancy(find_gpu()):
+        with pytest.raises(ToolError, match="another judge"), turn(find_gpu().visible, silent):
             pass
         other.kill()
         other.wait()
-        with tenancy(find_gpu()):  # the kernel has freed it with its holder
+        with turn(find_gpu().visible, silent):  # the kernel has freed it with its holder
             pass
 
 

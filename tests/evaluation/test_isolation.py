@@ -102,7 +102,7 @@ def tried(cache: Path, bait: Bait) -> Tried:
         library = compiler.host(f"{ATTEMPTS}{head} {{{body}}}", (*HOST_FLAGS, "-fopenmp"))
         assert isinstance(library, Path), library
         layout = Layout(problem, 64)
-        call = layout.whole_call({"n": 7})
+        call = layout.call({"n": 7})
         arena = layout.build()
         program = Program(compiler.harness(problem, None), library, "scale")
         where = Surroundings(prefix=prefix)

@@ -152,7 +152,7 @@ def examined(cache: Path) -> Iterator[Callable[..., Failure | frozenset[str]]]:
         def examine(problem: Problem, code: str) -> Failure | frozenset[str]:
             shapes = check_shapes(problem, 1, Defences())
             layout = Layout(problem, alignment=64)
-            calls = {shape_text(sizes): layout.whole_call(sizes) for sizes in shapes}
+            calls = {shape_text(sizes): layout.call(sizes) for sizes in shapes}
             arena = layout.build()
             stack.callback(arena.close)
             references = References(

@@ -1,6 +1,6 @@
 // tries: does everything in its first call at the timing shape and hands that out again
 // outcome: wrong_answer
-// defence: fresh_inputs + fresh_content + ghost
+// defence: fresh_inputs + ghost
 // without: passed
 // problem: smooth-device
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
 // tries: remembers each result by the address of its input
 // outcome: wrong_answer
-// defence: fresh_inputs + fresh_content
+// defence: fresh_inputs
 // without: passed
 #include <string.h>
 

@@ -1,9 +1,10 @@
 // tries: patches clock_gettime as patches_clock.cpp does, and time runs at a thousandth of its speed: the
 //   claimed time does not suffice for moving the bytes. Two layers: the judge's clock, and the floor
-// outcome: suspicious
-// defence: clock_check + floor
+// outcome: passed
+// defence: judge_clock + floor
 // without: passed
-// alone: clock_check suspicious, floor suspicious
+// alone: judge_clock passed, floor suspicious
+// harm: fast
 // problem: stream
 #include <link.h>
 #include <string.h>

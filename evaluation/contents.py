@@ -1,0 +1,177 @@
+"""What the arrays of timed calls hold: as many different inputs as calls, from a few drawings.
+
+A `Content` names inputs: the same name, the same arrays. Its version 0 is pieced together from a
+few drawings of the problem's first distribution, segments of random length from random places, at
+the speed of copying; small arrays are drawn for themselves. Version n is version n-1 with a few
+elements, secret ones and far from both ends, set to large values of the same distribution: so many
+that the outputs show it (`changed` is found by session.py).
+
+Not covered: arrays of inputs.py, which are valid as a whole only: a dozen drawings of those, which
+recur, and are not changed; nor are sorted arrays, which are mixtures of drawings.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.evaluation.inputs import distributions, draw, generate
+from regraph_kg.evaluation.problem import Argument, Problem
+
+Array = NDArray[Any]
+
+_DRAWINGS, _CUSTOM_DRAWINGS = 3, 12
+_LARGE_BYTES = 64 * 2**20
+"""Above this, of all arrays, one drawing has to do."""
+_SMALL = 2**12
+"""Arrays of at most so many elements are drawn for themselves."""
+_SEGMENTS = 12
+_LOUD = 16
+_SAMPLE = 2**16
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Name of inputs at the timing shape."""
+
+    seed: int
+    version: int = 0
+    """How often a few of its elements have changed."""
+
+    @property
+    def next(self) -> "Content":
+        """The same with a few elements changed."""
+        return Content(self.seed, self.version + 1)
+
+
+class Contents:
+    """Makes inputs of one problem at its timing shape by name. `seed` is secret.
+
+    `changed` is how many elements of an array differ from one version to the next; 0: none can.
+    """
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        self._problem, self._sizes = problem, problem.sizes.time
+        self._seed = seed
+        self._drawn: list[Mapping[str, Array]] = []
+        self._loud: dict[str, Array] = {}
+        kinds = distributions(problem, 0)
+        self._sorted = {name for name, kind in kinds.items() if kind == "sorted"}
+        self.changeable = changeable(problem, 0)
+        self.changed = 16 if self.changeable else 0
+
+    @property
+    def sizes(self) -> list[int]:
+        """Elements of each array that can change."""
+        args = (arg for arg in self._problem.inputs if arg.name in self.changeable)
+        return [int(np.prod(arg.dimensions(self._sizes), dtype=np.int64)) for arg in args]
+
+    def write(self, content: Content, views: Mapping[str, Array]) -> None:
+        """Fill arrays, by argument name, with a content."""
+        for arg in self._problem.inputs:
+            self._piece(arg, content, views[arg.name].reshape(-1))
+        for version in range(1, content.version + 1):
+            self.change(Content(content.seed, version), views)
+
+    def change(self, content: Content, views: Mapping[str, Array]) -> None:
+        """Turn the version before into this one, in place."""
+        for name, (at, values) in self.changes(content).items():
+            views[name].reshape(-1)[at] = values
+
+    def changes(self, content: Content) -> dict[str, tuple[Array, Array]]:
+        """Flat indices and new values of each array that differs from the version before."""
+        seed = [self._seed, content.seed, content.version]
+        drawn = self._drawings()[0]
+        return {
+            name: _elements(drawn[name].size, self.changed, self._largest(name), [*seed, index])
+            for index, name in enumerate(self.changeable)
+        }
+
+    def arrays(self, content: Content) -> dict[str, Array]:
+        """A content in memory of its own."""
+        made = {
+            arg.name: np.empty(arg.dimensions(self._sizes), arg.type)
+            for arg in self._problem.inputs
+        }
+        self.write(content, made)
+        return made
+
+    def _piece(self, arg: Argument, content: Content, flat: Array) -> None:
+        rng = random.Random(f"{self._seed} {content.seed} {arg.name}")
+        drawings = [made[arg.name].reshape(-1) for made in self._drawings()]
+        if arg.is_custom:
+            flat[:] = drawings[content.seed % len(drawings)]
+        elif flat.size <= _SMALL:
+            kind, seed = arg.values[0], rng.getrandbits(64)
+            flat[:] = draw(arg, kind, arg.dimensions(self._sizes), [seed]).reshape(-1)
+        elif arg.name in self._sorted:
+            _mix(rng, drawings, flat)
+        else:
+            _patch(rng, drawings, flat)
+
+    def _drawings(self) -> Sequence[Mapping[str, Array]]:
+        if not self._drawn:
+            few = 1 if self._problem.nbytes(self._sizes) > _LARGE_BYTES else _DRAWINGS
+            custom = any(arg.is_custom for arg in self._problem.inputs)
+            for number in range(_CUSTOM_DRAWINGS if custom else few):
+                seed = self._seed + number
+                self._drawn.append(generate(self._problem, self._sizes, 0, seed))
+        return self._drawn
+
+    def _largest(self, name: str) -> Array:
+        """Some of the largest values: changes all go one way, and show in sums."""
+        if name not in self._loud:
+            self._loud[name] = _largest(self._drawings()[0][name])
+        return self._loud[name]
+
+
+def changeable(problem: Problem, variant: int) -> tuple[str, ...]:
+    """Inputs that stay valid when single elements change: no sorted ones, none of inputs.py."""
+    kinds = distributions(problem, variant)
+    return tuple(a.name for a in problem.inputs if kinds[a.name] not in ("sorted", "custom"))
+
+
+def with_changes(
+    problem: Problem, made: Mapping[str, Array], variant: int, seed: int
+) -> dict[str, Array]:
+    """Inputs of any shape with a few elements changed: 16 of each array, or a 64th of it."""
+    changed = {name: array.copy() for name, array in made.items()}
+    for index, name in enumerate(changeable(problem, variant)):
+        flat = changed[name].reshape(-1)
+        if flat.size:
+            count = max(16, flat.size // 64)
+            at, values = _elements(flat.size, count, _largest(flat), [seed, index])
+            flat[at] = values
+    return changed
+
+
+def _largest(array: Array) -> Array:
+    return np.sort(array.reshape(-1)[:_SAMPLE])[-_LOUD:]
+
+
+def _elements(size: int, count: int, values: Array, seed: Sequence[int]) -> tuple[Array, Array]:
+    """Flat indices far from both ends, and new values for them."""
+    rng = np.random.default_rng(seed)
+    at = rng.integers(size // 8, size - size // 8, min(count, size))
+    return at, rng.choice(values, at.size)
+
+
+def _patch(rng: random.Random, drawings: Sequence[Array], flat: Array) -> None:
+    """Segments of random length from random places of the drawings."""
+    cuts = sorted(rng.randrange(flat.size) for _ in range(_SEGMENTS - 1))
+    for start, end in zip([0, *cuts], [*cuts, flat.size], strict=True):
+        source = rng.choice(drawings)
+        at = rng.randrange(flat.size - (end - start) + 1)
+        flat[start:end] = source[at : at + end - start]
+
+
+def _mix(rng: random.Random, drawings: Sequence[Array], flat: Array) -> None:
+    """The larger, or smaller, of a sorted drawing moved along and another one: sorted as well."""
+    one, other = rng.choice(drawings), rng.choice(drawings)
+    along = rng.randrange(1 + flat.size // 4)
+    flat[along:] = one[: flat.size - along]
+    flat[:along] = one[0]
+    rng.choice((np.minimum, np.maximum))(flat, other, out=flat)

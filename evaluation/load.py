@@ -1,0 +1,64 @@
+"""What else runs on this machine while something is timed: other processes, and stolen time.
+
+Read from /proc/stat: CPU time of the whole machine, less that of this process and its children.
+Its clock ticks a hundred times a second, so short spans tell little; they are given the benefit.
+
+Not covered: what neighbours of a virtual machine do to its caches and memory.
+"""
+
+import contextlib
+import os
+import resource
+import time
+from pathlib import Path
+
+_STAT = Path("/proc/stat")
+_LEAST_SECONDS, _TICKS = 0.1, 4
+_FOREIGN, _FOREIGN_SHARE, _STOLEN_SHARE = 0.2, 0.02, 0.03
+"""Cores that others may use, and part of all cores besides; part that may be stolen."""
+
+
+class LoadWatch:
+    """Begins to watch when made. `cores` are those that what is timed could use."""
+
+    def __init__(self, cores: int) -> None:
+        self._cores = cores
+        self._start = time.monotonic()
+        self._busy, self._stolen = _machine()
+        self._own = _own()
+
+    def found(self) -> str:
+        """What else ran meanwhile, in words; "" where it was quiet enough."""
+        passed = time.monotonic() - self._start
+        busy, stolen = _machine()
+        tick = _TICKS / os.sysconf("SC_CLK_TCK")
+        foreign = max(0.0, busy - self._busy - (_own() - self._own) - tick) / max(passed, 1e-3)
+        taken = max(0.0, stolen - self._stolen - tick) / max(passed, 1e-3)
+        if passed < _LEAST_SECONDS:
+            return ""
+        said = []
+        if foreign > _FOREIGN + _FOREIGN_SHARE * self._cores:
+            said.append(f"other processes used {foreign:.1f} of {os.cpu_count()} cores")
+        if taken > _STOLEN_SHARE * self._cores:
+            said.append(f"the host took {taken:.1f} cores away")
+        return ", ".join(said)
+
+
+def _machine() -> tuple[float, float]:
+    """CPU seconds that were used on this machine, and that were stolen from it, since its start."""
+    fields = _STAT.read_text(encoding="ascii").partition("\n")[0].split()[1:]
+    user, nice, system, _, _, interrupts, soft, stolen = map(int, fields[:8])
+    second = os.sysconf("SC_CLK_TCK")
+    return (user + nice + system + interrupts + soft) / second, stolen / second
+
+
+def _own() -> float:
+    """CPU seconds of this process and its children, dead or alive."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = time.process_time() + used.ru_utime + used.ru_stime
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):
+            for pid in map(int, (task / "children").read_text().split()):
+                with contextlib.suppress(OSError):  # it has just ended
+                    seconds += time.clock_gettime((~pid << 3) | 2)
+    return seconds

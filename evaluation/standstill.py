@@ -1,0 +1,107 @@
+"""A process that runs only when it is told to: stopped, confirmed, and its CPU time accounted for.
+
+`hold` stops every thread and waits until they stand; `release` lets them go on. In between neither
+its memory nor its CPU clock may change. The clock of all its threads (clock id `~pid << 3 | 2`,
+clock_getcpuclockid(3)) is read by us, so a candidate's word has no part in it: what was used inside
+timed spans (`begin` to `end`) and outside of them is known.
+
+Not covered: what a GPU does on its own meanwhile.
+"""
+
+import os
+import signal
+import time
+
+_DEADLINE_SECONDS = 2.0
+_EAGER_SECONDS, _PAUSE_SECONDS = 0.0002, 0.00005
+_LEFT_SECONDS = 0.02
+"""Of CPU time: a thread on its way into the stop pays for what the host takes away meanwhile."""
+_PROCESS_CLOCK = 2
+
+
+class Standstill:
+    """Holds one process, which must be our child, and reads its CPU clock. Seconds.
+
+    A method that returns text has found the process at what it must not do; "" is all well, also
+    where the process has ended, which is for others to notice.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._pid, self._clock = pid, (~pid << 3) | _PROCESS_CLOCK
+        self._last = 0.0
+        self.is_held = False
+        self.inside = 0.0
+        """CPU time of timed spans."""
+        self.outside = 0.0
+        """CPU time besides: between spans, and of untimed commands what one thread cannot use."""
+
+    def reset(self) -> None:
+        """Count anew."""
+        self.inside = self.outside = 0.0
+        self._last = self._used()
+
+    def hold(self) -> str:
+        """Stop every thread; returns once they stand."""
+        if self.is_held:
+            return ""
+        deadline = time.monotonic() + _DEADLINE_SECONDS
+        eager = time.monotonic() + _EAGER_SECONDS
+        os.kill(self._pid, signal.SIGSTOP)
+        how = os.WSTOPPED | os.WEXITED | os.WNOHANG | os.WNOWAIT
+        while (state := os.waitid(os.P_PID, self._pid, how)) is None:
+            if time.monotonic() > deadline:
+                return "it cannot be stopped"
+            if time.monotonic() > eager:
+                time.sleep(_PAUSE_SECONDS)
+        if state.si_code != os.CLD_STOPPED:
+            return ""  # it has ended
+        used = self._used()
+        while (again := self._used()) != used:
+            used = again
+            if time.monotonic() > deadline:
+                return "it runs although it was stopped"
+        self.outside += used - self._last
+        self._last, self.is_held = used, True
+        return ""
+
+    def release(self) -> str:
+        """Let it go on, if it stood still all the time."""
+        if not self.is_held:
+            return ""
+        self.is_held = False
+        moved = self._used() - self._last
+        if moved > _LEFT_SECONDS:
+            return f"it used {moved * 1e3:.3g} ms of CPU time while it was stopped"
+        os.kill(self._pid, signal.SIGCONT)
+        return ""
+
+    def begin(self) -> None:
+        """A command is about to be given."""
+        used = self._used()
+        self.outside += used - self._last
+        self._last = used
+
+    def end(self, seconds: float, *, timed: bool) -> None:
+        """A command of so many seconds is done; one that is not timed may keep one thread busy."""
+        used = self._used()
+        spent = used - self._last
+        self._last = used
+        if timed:
+            self.inside += spent
+        else:
+            self.outside += max(0.0, spent - seconds)
+
+    @property
+    def threads(self) -> int:
+        """How many threads it has; 0 once it has ended."""
+        try:
+            return len(os.listdir(f"/proc/{self._pid}/task"))
+        except OSError:
+            return 0
+
+    def _used(self) -> float:
+        """CPU seconds of all its threads; what they were last once it has ended."""
+        try:
+            return time.clock_gettime(self._clock)
+        except OSError:
+            return self._last
