@@ -14,7 +14,6 @@ and teach nothing; what was tried under a path that no verified leaf has; who me
 (ingest/pipeline.py).
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import FailedStep, Measurement, Source, Step, Trajectory
+from regraph_kg.search.fences import beside, blocks
 from regraph_kg.search.trace import Line, read, read_header
 
 REASONING_CHARACTERS = 2_000
@@ -35,7 +35,6 @@ ENDS = ("final", "stop")
 """Events that only a search that has come to its end leaves; none where calls ran out, and nothing
 was faster than the serial code."""
 
-_BLOCK = re.compile(r"^ {0,3}```[^\n`]*\n(.*?)^ {0,3}```[ \t]*$", re.MULTILINE | re.DOTALL)
 _ANY: TypeAdapter[object] = TypeAdapter(object)
 _RECORD = TypeAdapter(SimulationRecord)
 _REPORT = TypeAdapter(EvalReport)
@@ -121,9 +120,9 @@ def reasonings(replies: Iterable[Reply]) -> dict[str, str]:
     said: dict[str, str] = {}
     for reply in replies:
         text = reply.text.replace("\r\n", "\n")
-        beside = " ".join(_BLOCK.sub(" ", text).replace("\0", " ").split())
-        for block in _BLOCK.findall(text):
-            said.setdefault(code_hash(block), beside[:REASONING_CHARACTERS])
+        reason = " ".join(beside(text).replace("\0", " ").split())
+        for block in blocks(text):
+            said.setdefault(code_hash(block), reason[:REASONING_CHARACTERS])
     return said
 
 

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.search.normal import normalized
-from regraph_kg.search.shown import DIAGNOSIS_CHARACTERS, diff_lines, fill, short
+from regraph_kg.search.shown import DIAGNOSIS_CHARACTERS, diff_lines, fill, short, told
 
 LIKE = 0.3
 """Codes are similar from this likeness on: docs/prompts.md says how that parts the corpus."""
@@ -85,8 +85,7 @@ def _said(failure: KnownFailure) -> tuple[Outcome, str]:
 
 def _warning(failure: KnownFailure, code: str) -> str:
     diagnosis = short(failure.diagnosis, DIAGNOSIS_CHARACTERS)
-    said = fill("known_failure", outcome=failure.outcome.value, diagnosis=diagnosis)
-    said = said.removesuffix(":")
+    said = told("known_failure", failure.outcome, diagnosis)
     if not failure.code or normalized(failure.code) == normalized(code):
         return said
     lines = diff_lines(code, failure.code)

@@ -18,6 +18,7 @@ from regraph_kg.models.run import Cost, StepRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.applied import Deed, deed
 from regraph_kg.search.effects import Work, asked, judged
+from regraph_kg.search.fences import blocks
 from regraph_kg.search.known import KnownFailures
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.normal import normalized
@@ -31,7 +32,6 @@ from regraph_kg.search.prompt import (
 from regraph_kg.search.reward import speedup
 from regraph_kg.search.state import element
 
-_BLOCK = re.compile(r"^ {0,3}```[^\n`]*\n(.*?)^ {0,3}```[ \t]*$", re.MULTILINE | re.DOTALL)
 LONGEST_CODE = 60_000
 """Characters; what is longer is no answer but a model that runs on."""
 
@@ -88,15 +88,15 @@ def parse(reply: Reply, entry: str) -> str | ParseFailure:
     text = reply.text.replace("\r\n", "\n")
     if not text.strip():
         return ParseFailure("the answer is empty")
-    blocks = _BLOCK.findall(text)
-    named = [block for block in blocks if re.search(rf"\b{re.escape(entry)}\s*\(", block)]
+    found = blocks(text)
+    named = [block for block in found if re.search(rf"\b{re.escape(entry)}\s*\(", block)]
     if len(named) == 1:
-        return _bounded(str(named[0]))
+        return _bounded(named[0])
     if named:
         return ParseFailure(f"{len(named)} code blocks define {entry}; give exactly one")
     what = (
         f"code block that defines {entry}"
-        if blocks
+        if found
         else "complete code block between two lines of ```"
     )
     return ParseFailure(f"the answer has no {what}")

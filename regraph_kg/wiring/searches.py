@@ -216,6 +216,7 @@ def _reading(
         serial=problem.serial_code,
         entry=problem.entry,
         signature=problem.signature(),
+        metric=problem.metric,
     )
     header = _header(choice, task, choice.model if model is None else model.name, bench)
     reader = GraphReader(

@@ -64,6 +64,7 @@ def said(folder: Path, *words: str, **environment: str) -> subprocess.CompletedP
         [sys.executable, "-c", "from regraph_kg.cli.app import main; main()", *words],
         cwd=folder,
         env=_bare() | own | SECRETS | environment,
+        check=False,
         capture_output=True,
         text=True,
         timeout=60,

@@ -78,7 +78,7 @@ def test_likeness_is_the_same_from_both_sides_and_none_without_code() -> None:
 def test_known_failures_are_told_shortly_and_no_more_than_asked() -> None:
     ones = [known(said, CODE) for said in ("word " * 500, "second", "third")]
     text = warned(ones)
-    assert stands_in_order(text, ["Known to fail here (wrong_answer): word", "second"])
+    assert stands_in_order(text, ["Known to fail here (wrong_answer):\n```text\nword", "second"])
     assert "third" not in text
     assert text.count("word ") * len("word ") <= DIAGNOSIS_CHARACTERS + 5
 
@@ -91,7 +91,7 @@ def test_without_warnings_nobody_is_asked() -> None:
 
 
 def test_a_failure_without_a_diagnosis_ends_without_a_colon() -> None:
-    assert warned([known("", CODE)]) == "Known to fail here (wrong_answer)"
+    assert warned([known("", CODE)]) == "Known to fail here (wrong_answer)."
 
 
 def test_what_was_tried_is_shown_as_a_short_change_of_the_present_code() -> None:
@@ -122,7 +122,7 @@ def test_a_run_warns_of_what_it_met_on_the_same_transition_before() -> None:
     for name in ("a", "b"):
         first, second = [one.user for one in prompts(toy) if f"Do {name} " in one.user]
         assert "Known to fail" not in first
-        told = ["Known to fail here (crashed): it crashed", "+extern", "(wrong_answer)"]
+        told = ["Known to fail here (crashed):\n```text\nit crashed", "+extern", "(wrong_answer)"]
         assert stands_in_order(second, told)  # the newest of equals first, with what was tried
         assert f"-{SERIAL}" in second
 
