@@ -20,6 +20,8 @@ LIKE = 0.3
 """Codes are similar from this likeness on: docs/prompts.md says how that parts the corpus."""
 SHORT_DIFF_LINES = 20
 """What was tried is shown where its diff to the current code has at most these."""
+_NO_FAILURES = (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
+"""What older graphs may hold of them: our machine's fault, nothing to warn of."""
 _NUMBER = re.compile(r"\d+")
 
 AskFailures = Callable[[str, str], tuple[KnownFailure, ...]]
@@ -44,7 +46,8 @@ class KnownFailures:
         if self._limit == 0:
             return []
         met = reversed(self._met[source, technique])
-        known = [*met, *self._ask(source, technique)]
+        told = [one for one in self._ask(source, technique) if one.outcome not in _NO_FAILURES]
+        known = [*met, *told]
         return [_warning(one, code) for one in similar(known, code)[: self._limit]]
 
 

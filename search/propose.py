@@ -76,6 +76,11 @@ class Verdict:
     diagnosis: str
 
     @property
+    def failed(self) -> bool:
+        """Whether there is something to mend; right code that was timed too noisily has nothing."""
+        return self.speedup is None and self.outcome is not Outcome.UNSTABLE_TIMING
+
+    @property
     def failure(self) -> Failure:
         """What a repair prompt is told."""
         return Failure(self.outcome, self.diagnosis, self.code)
@@ -139,7 +144,7 @@ class Proposer:
             verdict, judging = yield from self._judge(reply)
             cost += judging
             self._warn(request, verdict)
-            if verdict.speedup is not None:
+            if not verdict.failed:
                 break
         did = yield from self._deed(request, verdict, cost.calls - 1)
         return _step(request, verdict, cost, did)
@@ -200,7 +205,7 @@ class Proposer:
 
     def _warn(self, request: Request, verdict: Verdict) -> None:
         """Have later prompts of the same transition warn of a failure."""
-        if request.technique is None or verdict.code is None or verdict.speedup is not None:
+        if request.technique is None or verdict.code is None or not verdict.failed:
             return
         failure = KnownFailure(
             outcome=verdict.outcome,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import McgsSettings, Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey
@@ -88,6 +89,10 @@ def test_without_warnings_nobody_is_asked() -> None:
         raise AssertionError("was asked")
 
     assert KnownFailures(ask, 0).warnings("openmp/start", "openmp/a", CODE) == []
+
+
+def test_what_an_older_graph_holds_of_noisy_timings_is_no_warning() -> None:
+    assert warned([replace(known("busy", CODE), outcome=Outcome.UNSTABLE_TIMING)]) == ""
 
 
 def test_a_failure_without_a_diagnosis_ends_without_a_colon() -> None:
