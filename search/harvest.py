@@ -27,7 +27,7 @@ from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import FailedStep, Measurement, Source, Step, Trajectory
 from regraph_kg.search.fences import beside, blocks
-from regraph_kg.search.trace import Line, read, read_header
+from regraph_kg.search.lines import Line, read, read_header
 
 REASONING_CHARACTERS = 2_000
 """Of what a model said beside its code."""
@@ -59,6 +59,8 @@ class Run:
     reasonings: Mapping[str, str]
     """What the model said beside a code, by the code's hash."""
     ended: bool
+    ours: bool = True
+    """Whether this installation wrote it; else what it measured is a claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,13 @@ class Node:
         return self.step.outcome is Outcome.PASSED
 
 
-def read_run(path: Path) -> Run:
-    """The run in the trace `path`; `BadInput` where it is not a trace of ours."""
-    header, lines = read_header(path), read(path).lines
+def read_run(path: Path, key: bytes | None = None) -> Run:
+    """The run in the trace `path`; `BadInput` where it is no trace.
+
+    `key`: this installation's, to know whether it wrote it.
+    """
+    header, content = read_header(path), read(path, key)
+    lines = content.lines
     replies = (_REPLY.validate_python(line.value) for line in lines if line.event == "reply")
     records = tuple(_RECORD.validate_python(line.value) for line in lines if line.event == "record")
     about = f"{header.created} {header.problem} {header.method} {header.seed}"
@@ -106,6 +112,7 @@ def read_run(path: Path) -> Run:
         finals=_reports(lines, "final"),
         reasonings=reasonings(replies),
         ended=any(str(line.event) in ENDS for line in lines) or _spent(records, header),
+        ours=content.ours,
     )
 
 

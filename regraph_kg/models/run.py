@@ -56,9 +56,10 @@ class RunHeader(Frozen):
     History of `schema_version`: 1 (2026-11) first version; 2 (2026-11) checksums, active seconds,
     order of completion, several calls under way, limits, prompting. Fields that came to 2 later
     have defaults that are true of traces without them: `StepRecord.did`, `Prompting.verdict`.
+    3 (2026-11) each line says who wrote it (`mac`); traces of 2 are read, as claims.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[2, 3] = 3
     version: str
     """Of this program."""
     created: str

@@ -18,7 +18,7 @@ from regraph_kg.models.run import RunHeader
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings, read_settings
-from tests.search.toy import SERIAL, Toy, code, fenced, header, names, noisy_script, traced
+from tests.search.toy import SEAL, SERIAL, Toy, code, fenced, header, names, noisy_script, traced
 from tests.stores import environment
 
 PROBLEM = """
@@ -61,7 +61,7 @@ class Desk:
 
     def search(self, head: RunHeader = HEAD, seed: int = 1) -> Path:
         """The trace of a whole search."""
-        with Trace.create(self.folder / "runs", head) as trace:
+        with Trace.create(self.folder / "runs", head, SEAL) as trace:
             traced(Toy(GRAPH, noisy_script(seed)), trace, head)
         return trace.path
 
@@ -163,7 +163,7 @@ def test_where_no_run_teaches_anything_the_exit_code_is_1(desk: Desk) -> None:
         return fenced(code("wrong_answer", names(key)))
 
     head = header(6, excluded="toy", model="small@1")
-    with Trace.create(desk.folder / "runs", head) as trace:
+    with Trace.create(desk.folder / "runs", head, SEAL) as trace:
         traced(Toy(GRAPH, wrong), trace, head)
     failed = desk.run(trace.path)
     assert failed.exit_code == 1

@@ -13,7 +13,7 @@ from regraph_kg.models.trajectory import Step, Trajectory
 from regraph_kg.search.effects import Evaluate
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
-from tests.search.toy import header
+from tests.search.toy import SEAL, header
 
 TOML = """
 schema = 1
@@ -109,7 +109,7 @@ def verdict(candidate: Candidate) -> EvalReport:
 def write_verdicts(folder: Path) -> Path:
     """A trace that holds the verdict of every recorded answer: for --judge."""
     nobody = cast(Any, None)
-    with Trace.create(folder, header(problem="scale", device="lab device")) as trace:
+    with Trace.create(folder, header(problem="scale", device="lab device"), SEAL) as trace:
         world = trace.world(World(*[nobody] * 6, evaluate_final=verdict))
         for code in [*ANSWERS.values(), *ONLY_SLOW.values()]:
             candidate = Candidate("openmp", code)

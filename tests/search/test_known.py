@@ -14,7 +14,7 @@ from regraph_kg.search.known import LIKE, SHORT_DIFF_LINES, KnownFailures, liken
 from regraph_kg.search.shown import DIAGNOSIS_CHARACTERS
 from regraph_kg.search.trace import Trace
 from tests.search.test_prompt import known, stands_in_order
-from tests.search.toy import SERIAL, Toy, code, fenced, header, searching, traced
+from tests.search.toy import SEAL, SERIAL, Toy, code, fenced, header, searching, traced
 
 CODE = "\n".join(f"x[{n}] += a{n};" for n in range(20))
 
@@ -163,7 +163,7 @@ def test_a_resumed_run_asks_with_the_prompts_of_the_whole_one(tmp_path: Path) ->
     head = header(12, settings=McgsSettings(samples=3))
     graph = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
     whole = Toy(graph, answers)
-    with Trace.create(tmp_path, head) as trace:
+    with Trace.create(tmp_path, head, SEAL) as trace:
         traced(whole, trace, head)
     lines = trace.path.read_bytes().splitlines(keepends=True)
     assert any("Known to fail" in one.user for one in whole.prompts)
@@ -171,6 +171,6 @@ def test_a_resumed_run_asks_with_the_prompts_of_the_whole_one(tmp_path: Path) ->
         part = tmp_path / "part.jsonl"
         part.write_bytes(b"".join(lines[:count]))
         toy = Toy(graph, answers)
-        with Trace.resume(part, head) as trace:
+        with Trace.resume(part, head, SEAL) as trace:
             traced(toy, trace, head)
         assert toy.prompts == whole.prompts[len(whole.prompts) - len(toy.prompts) :]

@@ -35,6 +35,9 @@ TASK = Task(
     signature='extern "C" void work(float* x, int n)',
 )
 
+SEAL = bytes(range(32))
+"""The installation's key that traces of tests are written with."""
+
 Graph = Mapping[str, Sequence[str]]
 """Short technique name -> names of its successors; "start" is the start."""
 Script = Callable[[PromptKey], str | None]
