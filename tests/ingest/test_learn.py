@@ -14,11 +14,13 @@ from regraph_kg import wiring
 from regraph_kg.cli.learn import learn, learn_from
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
+from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
+from regraph_kg.models.method import McgsSettings
 from regraph_kg.models.run import RunHeader
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings, read_settings
-from tests.search.toy import SEAL, SERIAL, Toy, code, fenced, header, names, noisy_script, traced
+from tests.search.toy import SERIAL, Toy, code, fenced, header, judge, names, noisy_script, traced
 from tests.stores import environment
 
 PROBLEM = """
@@ -53,6 +55,11 @@ class Desk:
     settings: Settings
     store: GraphStore
 
+    @property
+    def key(self) -> bytes:
+        """This installation's."""
+        return wiring.trace_key(self.settings)
+
     def run(self, *words: str | Path) -> Result:
         """`regraph learn WORDS` in this process."""
         app = typer.Typer()
@@ -61,7 +68,7 @@ class Desk:
 
     def search(self, head: RunHeader = HEAD, seed: int = 1) -> Path:
         """The trace of a whole search."""
-        with Trace.create(self.folder / "runs", head, SEAL) as trace:
+        with Trace.create(self.folder / "runs", head, self.key) as trace:
             traced(Toy(GRAPH, noisy_script(seed)), trace, head)
         return trace.path
 
@@ -163,7 +170,7 @@ def test_where_no_run_teaches_anything_the_exit_code_is_1(desk: Desk) -> None:
         return fenced(code("wrong_answer", names(key)))
 
     head = header(6, excluded="toy", model="small@1")
-    with Trace.create(desk.folder / "runs", head, SEAL) as trace:
+    with Trace.create(desk.folder / "runs", head, desk.key) as trace:
         traced(Toy(GRAPH, wrong), trace, head)
     failed = desk.run(trace.path)
     assert failed.exit_code == 1
@@ -205,3 +212,70 @@ def test_other_commands_may_call_it(desk: Desk) -> None:
     learned = learn_from(desk.settings, [trace, trace])
     assert [one.run for one in learned.lessons] == [trace]
     assert learned.added == len(learned.trajectories) > 0
+
+
+# --- traces of others, and of older judges ---
+
+GOOD = """extern "C" void work(float* x, int n) {{
+  for (int i = 0; i < n; ++i) x[i] *= 2;
+}}
+// {tag}
+"""
+BAD = GOOD.replace("*= 2", "*= 3")
+"""What a stranger's trace claims to be ten times faster, and is wrong."""
+
+
+def theirs(desk: Desk, *codes: str, key: bytes = bytes(32)) -> Path:
+    """A trace of somebody else, in which each of `codes` is ten times as fast; and its stop."""
+
+    def claim(candidate: Candidate) -> EvalReport:
+        report = judge(Candidate("openmp", code(2.3)))
+        return report.model_copy(update={"code_hash": code_hash(candidate.code)})
+
+    head = header(len(codes), excluded="toy", model="small@1", settings=McgsSettings(samples=9))
+    answers = iter(codes)
+    with Trace.create(desk.folder / "theirs", head, key) as trace:
+        traced(Toy({"start": ["a", "b", "c"]}, lambda _: fenced(next(answers)), claim), trace, head)
+    return trace.path
+
+
+def test_a_trace_of_others_is_judged_again_before_it_teaches(desk: Desk) -> None:
+    trace = theirs(desk, GOOD.format(tag="one"), BAD.format(tag="two"))
+    done = desk.run(trace, "--json")
+    assert "not written by this installation: judging its 2 codes again, here" in done.stderr
+    (told,) = json.loads(done.stdout)["runs"]
+    assert (told["judged_again"], told["trajectories"], told["failures"]) == (2, 1, 1)
+    steps = [step for one in desk.store.export() for step in one.steps]
+    assert [step.code for step in steps] == [GOOD.format(tag="one") + "\n"]
+    speedups = [one.speedup for step in steps for one in step.measurements]
+    assert all(speedup and speedup < 5 for speedup in speedups)  # claimed: 10
+    assert desk.run(trace, "--json").exit_code == 0  # judged once more, and known already
+    assert desk.tried() == 2 - (not speedups)
+
+
+def test_a_dry_run_judges_nothing(desk: Desk) -> None:
+    done = desk.run(theirs(desk, BAD.format(tag="x")), "--dry-run")
+    assert done.exit_code == 0
+    assert "would judge its 1 codes again, here" in done.stderr
+    assert "judged again" not in done.stdout
+
+
+def test_who_is_trusted_is_believed(desk: Desk) -> None:
+    done = desk.run(theirs(desk, BAD.format(tag="x")), "--trust", "--json")
+    (told,) = json.loads(done.stdout)["runs"]
+    assert (told["judged_again"], told["trajectories"], desk.tried()) == (0, 1, 1)
+
+
+@pytest.mark.parametrize("trust", [(), ("--trust",)], ids=["ours", "trusted"])
+def test_an_older_judges_figures_teach_nothing_until_judged_again(
+    desk: Desk, trust: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = theirs(desk, GOOD.format(tag="x"), key=desk.key if not trust else bytes(32))
+    monkeypatch.setattr("regraph_kg.evaluation.evaluate.EVALUATOR", "newer")
+    done = desk.run(trace, *trust)
+    assert (done.exit_code, desk.tried()) == (1, 0)
+    assert "and their figures are not compared: have its codes judged again with --again" in (
+        " ".join(done.output.split())
+    )
+    again = desk.run(trace, "--again", "--json")
+    assert json.loads(again.stdout)["runs"][0]["judged_again"] == 1
