@@ -43,9 +43,10 @@ def open_judges(
 ) -> "Iterator[tuple[Judge | Fleet | JudgePool, int]]":
     """Who judges for a search, and how many candidates at once: the cluster, or this machine.
 
-    Several calls at once are served by a pool: a judge a GPU, or one with all cores.
+    On this machine it is a pool, so that what judging needs (a problem's arrays several times) is
+    no memory of the search: for several calls at once a judge a GPU, else one on the settings' GPU.
     """
-    if settings.workers or parallel == 1:
+    if settings.workers:
         with open_judge(settings) as judge:
             yield judge, parallel
         return
@@ -55,6 +56,8 @@ def open_judges(
     devices = devices_here(target)
     if not devices:
         find_gpus()  # says what is wrong
+    if parallel == 1 and target == "cuda":
+        devices = (settings.gpu,)
     options = PoolOptions(isolation=settings.isolation)
     with JudgePool(settings.cache_dir, devices, options) as pool:
         yield pool, len(devices)
