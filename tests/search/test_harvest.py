@@ -18,7 +18,7 @@ from regraph_kg.models.method import SETTINGS, WALKS, Method
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.search.harvest import BUSY, Harvest, Run, harvest, read_run, reasonings, refuse
+from regraph_kg.search.harvest import Harvest, Run, harvest, read_run, reasonings, refuse
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, SERIAL, Toy, header, noisy_script, traced
 
@@ -387,36 +387,3 @@ def test_a_run_is_the_same_run_wherever_its_file_lies(tmp_path: Path) -> None:
     (tmp_path / "renamed.jsonl").write_bytes(content)
     assert read_run(tmp_path / "renamed.jsonl") == read_run(trace.path)
     assert not read_run(trace.path).ended
-
-
-# --- load ---
-
-
-def test_what_was_timed_under_load_is_no_evidence() -> None:
-    a, b = step("a", 8.0), step("a b", 9.0)
-    busy = report(a.code or "", 8.0, load="2 compilers ran")
-    found = taught(a, b, reports=[busy])
-    (trajectory,) = found.trajectories
-    assert [len(one.measurements) for one in trajectory.steps] == [0, 1]
-    assert trajectory.steps[1].measurements[0].effect is None  # what came before was not timed
-    assert found.left_out == {BUSY: 1}
-
-
-def test_a_path_that_ends_under_load_ends_before() -> None:
-    a, b = step("a", 8.0), step("a b", 9.0)
-    found = taught(a, b, reports=[report(b.code or "", 9.0, load="load 5 of 2 cores")])
-    assert paths(found) == ["a"]
-    alone = taught(a, reports=[report(a.code or "", 8.0, load="load 5 of 2 cores")])
-    assert (alone.trajectories, alone.left_out) == ((), {BUSY: 1})
-
-
-def test_a_time_limit_met_under_load_is_no_failure() -> None:
-    slow = step("b", None, outcome=Outcome.TIMED_OUT)
-    wrong = step("c", None)
-    loaded = [
-        report(one.code or "", 1.0, outcome=one.outcome, load="load 5 of 2 cores")
-        for one in (slow, wrong)
-    ]
-    found = taught(step("a"), slow, wrong, reports=loaded)
-    assert [one.technique for one in found.trajectories[0].failures] == ["openmp/c"]
-    assert found.left_out == {BUSY: 1}
