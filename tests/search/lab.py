@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import MergePlan, Relabelled
@@ -99,7 +100,7 @@ def verdict(candidate: Candidate) -> EvalReport:
         diagnosis="y[0]: expected 2, got 3" if wrong else "",
         device="lab device",
         toolchain="lab 1.0",
-        evaluator="lab",
+        evaluator=EVALUATOR,
         grade="full",
         speedup=None if wrong else speedup,
         speedup_interval=None if wrong else Interval(low=0.9 * speedup, high=1.1 * speedup),
