@@ -126,7 +126,7 @@ def header(seed: int) -> RunHeader:
 def rollouts(seed: int, folder: Path) -> list[float]:
     """Own milliseconds of each iteration of one search, tracing included."""
     outside, own = Outside(seed), []
-    with Trace.create(folder, header(seed)) as trace:
+    with Trace.create(folder, header(seed), bytes(32)) as trace:
         world = trace.world(outside.world())
         records = search(TASK, header(seed), world, trace.crew(Alone(world)))
         while True:

@@ -13,13 +13,22 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.trajectory import Measurement, Trajectory
 
 _TRIES = 3
-"""How often a step is judged while its times are unstable: our machine's fault, not its own."""
+"""How often a step is judged while its times mean nothing: our machine's fault, not its own."""
 
 
 def is_measured(trajectory: Trajectory, judge: Evaluator) -> bool:
-    """Whether every step has been measured by this judge on this machine with this toolchain."""
+    """Whether every step has been measured by this judge on this machine with this toolchain.
+
+    What was timed too noisily, or while the machine did other work, has not.
+    """
     here = (judge.device(trajectory.target), judge.toolchain(trajectory.target), EVALUATOR)
-    return all(any(m.key[:3] == here for m in step.measurements) for step in trajectory.steps)
+    return all(
+        any(
+            m.key[:3] == here and m.outcome is not Outcome.UNSTABLE_TIMING
+            for m in step.measurements
+        )
+        for step in trajectory.steps
+    )
 
 
 def measure(trajectory: Trajectory, problem: Problem, judge: Evaluator, run: str) -> Trajectory:
@@ -42,25 +51,27 @@ def measure(trajectory: Trajectory, problem: Problem, judge: Evaluator, run: str
             before = report.baseline.median
         new = _measurement(report, run, before)
         steps.append(step.model_copy(update={"measurements": (*step.measurements, new)}))
-        before = new.seconds if report.passed else None
+        before = new.seconds if new.outcome is Outcome.PASSED else None
     return trajectory.model_copy(update={"steps": tuple(steps)})
 
 
 def _judge(judge: Evaluator, problem: Problem, target: Target, code: str) -> EvalReport:
     for _ in range(_TRIES):
         report = judge.evaluate(Candidate(target, code), problem)
-        if report.outcome is not Outcome.UNSTABLE_TIMING:
+        if report.outcome is not Outcome.UNSTABLE_TIMING and not report.load:
             break
     return report
 
 
 def _measurement(report: EvalReport, run: str, before: float | None) -> Measurement:
+    """What a report says of a step; times taken under load are as good as unstable ones."""
+    busy = report.passed and report.load
     return Measurement(
         device=report.device,
         toolchain=report.toolchain,
         evaluator=report.evaluator,
         run=run,
-        outcome=report.outcome,
+        outcome=Outcome.UNSTABLE_TIMING if busy else report.outcome,
         metric=report.metric,
         seconds=report.timing.median if report.timing else None,
         before_seconds=before,

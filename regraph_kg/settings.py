@@ -1,10 +1,18 @@
-"""Settings, read once from the environment (REGRAPH_*) and `regraph.toml`; flags override both."""
+"""Settings, read once: flags, then the environment (REGRAPH_*), `regraph.toml`, the user's file.
 
+Each setting knows where it came from. The `regraph.toml` of the current folder may be a stranger's:
+no password or key of the user's own goes to an address that it names (`SENT_TO`). Not covered: what
+else such a file chooses, as which model reads the user's code (SECURITY.md).
+"""
+
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -14,13 +22,20 @@ from pydantic_settings import (
 
 from regraph_kg.errors import BadInput
 
+Origin = Literal["flags", "environment", "folder", "user", "default"]
+"""Where a setting came from: all but "folder" are the user's own word."""
+FILE = "regraph.toml"
+SENT_TO: Mapping[str, tuple[str, ...]] = {
+    "store_password": ("store", "store_ca"),
+    "openai_key": ("openai_url",),
+}
+"""Each secret, and the settings that say who gets to see it."""
+
 
 class Settings(BaseSettings):
     """Every knob that is not an option of one command. Frozen; secrets never print."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="REGRAPH_", toml_file="regraph.toml", frozen=True, extra="ignore"
-    )
+    model_config = SettingsConfigDict(env_prefix="REGRAPH_", frozen=True, extra="ignore")
 
     store: str = "embedded"
     """"embedded", or the URI of a Neo4j server: bolt:// is one server, neo4j:// a cluster, whose
@@ -40,7 +55,9 @@ class Settings(BaseSettings):
     isolation: Literal["fresh", "shared"] = "fresh"
     """"fresh": a process for each candidate; "shared": one for many, only for code you trust."""
     workers: str | None = None
-    """Ray cluster whose hosts judge: "auto", "HOST:PORT" or "ray://HOST:PORT"; None: this host."""
+    """Ray cluster whose hosts judge: "auto", "HOST:PORT" or "ray://HOST:PORT"; None: this host.
+
+    Not from the current folder's file: who answers there gets the token, and runs code here."""
     corpus: Path = Path("corpus")
     """Folder with problems/, trajectories/, recorded/ and techniques.json."""
     model: str = "recorded"
@@ -58,6 +75,13 @@ class Settings(BaseSettings):
     model_max_tokens: int = Field(default=4096, gt=0)
     """Longest answer of a live model."""
 
+    origins: Mapping[str, Origin] = Field(default_factory=dict, repr=False, exclude=True)
+    """Where the settings came from that are not defaults; made here, whatever a source says."""
+
+    def origin(self, name: str) -> Origin:
+        """Where the setting `name` came from."""
+        return self.origins.get(name, "default")
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -67,8 +91,86 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Flags, then the environment, then regraph.toml in the current folder."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        """Flags, then the environment, then regraph.toml in the current folder, then the user's."""
+        own = user_file()
+        here = () if Path(FILE).resolve() == own.resolve() else Path(FILE)
+        sources: dict[Origin, PydanticBaseSettingsSource] = {
+            "flags": init_settings,
+            "environment": env_settings,
+            "folder": TomlConfigSettingsSource(settings_cls, here),
+            "user": TomlConfigSettingsSource(settings_cls, own),
+        }
+        return (_Layers(settings_cls, sources),)
+
+
+class _Layers(PydanticBaseSettingsSource):
+    """Sources one over the other, strongest first, which notes what came from which.
+
+    Raises `BadInput` where a secret would go to an address that the current folder names.
+    """
+
+    def __init__(
+        self,
+        settings_cls: type[BaseSettings],
+        sources: Mapping[Origin, PydanticBaseSettingsSource],
+    ) -> None:
+        super().__init__(settings_cls)
+        self._sources = sources
+
+    def __call__(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        origins: dict[str, Origin] = {}
+        for origin, source in self._sources.items():
+            new = {
+                name: value for name, value in source().items() if name not in (*found, "origins")
+            }
+            found |= new
+            origins |= dict.fromkeys(new, origin)
+        for secret, addresses in SENT_TO.items():
+            for address in addresses:
+                _keep_apart(found, origins, secret, address)
+        if origins.get("workers") == "folder":
+            raise BadInput(
+                f"{FILE} of this folder names workers {found['workers']!r}, who would get this"
+                " user's token and run code here: if you trust them, set REGRAPH_WORKERS to it,"
+                f" else take it out of {FILE}"
+            )
+        return found | {"origins": origins}
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """Not asked: all are read at once."""
+        raise NotImplementedError
+
+
+def _keep_apart(
+    found: Mapping[str, Any], origins: Mapping[str, Origin], secret: str, address: str
+) -> None:
+    """Raise `BadInput` where `address` is of the current folder's file, and `secret` is not."""
+    named = origins.get(address) == "folder" and found[address] != "embedded"
+    if not named or not found.get(secret) or origins[secret] == "folder":
+        return
+    raise BadInput(
+        f"{FILE} of this folder names {address} {without_login(str(found[address]))!r}, and"
+        f" {_WHERE[origins[secret]]} {secret}, which is not sent there: if you trust that address,"
+        f" set REGRAPH_{address.upper()} to it, else take it out of {FILE}"
+    )
+
+
+_WHERE: Mapping[Origin, str] = {
+    "flags": "the caller gives",
+    "environment": "the environment holds",
+    "user": "your own settings hold",
+}
+
+
+def without_login(url: str) -> str:
+    """A URL for messages: without the name and password that it may hold."""
+    return re.sub(r"//[^/?#]*@", "//", url)
+
+
+def user_file() -> Path:
+    """The user's own settings, for every folder."""
+    return Path(platformdirs.user_config_dir("regraph")) / FILE
 
 
 def read_settings(**flags: object) -> Settings:

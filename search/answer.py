@@ -100,7 +100,7 @@ def commonest_failure(records: Sequence[SimulationRecord]) -> CommonFailure | No
     failed = [
         (step.outcome, step.diagnosis.partition("\n")[0])
         for step in reversed(list(_steps(records)))
-        if step.outcome is not None and step.speedup is None
+        if step.outcome not in (None, Outcome.UNSTABLE_TIMING) and step.speedup is None
     ]
     if not failed:
         return None

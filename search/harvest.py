@@ -7,14 +7,14 @@ counts once in the statistics, whatever it was that came after it.
 
 What would make the graph untrue stays out (docs/learning.md): runs of a recorded model or judge,
 runs that read their own problem's examples, runs that have not ended (their leaves may still grow,
-and would come a second time), steps that did nothing, or something else without a name, and what
-the final measurement disproved. A step that is known to have applied another technique than it was
-asked for is told as a step of that one. Not covered: methods that walk no graph name no technique,
-and teach nothing; what was tried under a path that no verified leaf has; who merges it
-(ingest/pipeline.py).
+and would come a second time), what was timed while the machine did other work, steps that did
+nothing, or something else without a name, and what the final measurement disproved. A step that is
+known to have applied another technique than it was asked for is told as a step of that one. Not
+covered: methods that walk no graph name no technique, and teach nothing; what was tried under a
+path that no verified leaf has; who merges it (ingest/pipeline.py); whether a trace is to be
+believed (claims.py).
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,15 +27,17 @@ from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import FailedStep, Measurement, Source, Step, Trajectory
-from regraph_kg.search.trace import Line, read, read_header
+from regraph_kg.search.fences import beside, blocks
+from regraph_kg.search.lines import Line, read, read_header
 
 REASONING_CHARACTERS = 2_000
 """Of what a model said beside its code."""
+BUSY = "timed while the machine did other work"
+"""Why a step's time is no evidence; the step may still be part of a path."""
 ENDS = ("final", "stop")
 """Events that only a search that has come to its end leaves; none where calls ran out, and nothing
 was faster than the serial code."""
 
-_BLOCK = re.compile(r"^ {0,3}```[^\n`]*\n(.*?)^ {0,3}```[ \t]*$", re.MULTILINE | re.DOTALL)
 _ANY: TypeAdapter[object] = TypeAdapter(object)
 _RECORD = TypeAdapter(SimulationRecord)
 _REPORT = TypeAdapter(EvalReport)
@@ -60,11 +62,13 @@ class Run:
     reasonings: Mapping[str, str]
     """What the model said beside a code, by the code's hash."""
     ended: bool
+    ours: bool = True
+    """Whether this installation wrote it; else what it measured is a claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class Harvest:
-    """The trajectories of a run, and how many of its steps are in none, by reason."""
+    """The trajectories of a run, and how many of its steps it says nothing of, by reason."""
 
     trajectories: tuple[Trajectory, ...]
     left_out: Mapping[str, int]
@@ -89,13 +93,18 @@ class Node:
 
     @property
     def passed(self) -> bool:
-        """Verified and stably timed."""
-        return self.step.outcome is Outcome.PASSED
+        """Verified and timed stably, on a machine that did nothing else meanwhile."""
+        quiet = self.report is None or not self.report.load
+        return quiet and self.step.outcome is Outcome.PASSED
 
 
-def read_run(path: Path) -> Run:
-    """The run in the trace `path`; `BadInput` where it is not a trace of ours."""
-    header, lines = read_header(path), read(path).lines
+def read_run(path: Path, key: bytes | None = None) -> Run:
+    """The run in the trace `path`; `BadInput` where it is no trace.
+
+    `key`: this installation's, to know whether it wrote it.
+    """
+    header, content = read_header(path), read(path, key)
+    lines = content.lines
     replies = (_REPLY.validate_python(line.value) for line in lines if line.event == "reply")
     records = tuple(_RECORD.validate_python(line.value) for line in lines if line.event == "record")
     about = f"{header.created} {header.problem} {header.method} {header.seed}"
@@ -107,6 +116,7 @@ def read_run(path: Path) -> Run:
         finals=_reports(lines, "final"),
         reasonings=reasonings(replies),
         ended=any(str(line.event) in ENDS for line in lines) or _spent(records, header),
+        ours=content.ours,
     )
 
 
@@ -121,9 +131,9 @@ def reasonings(replies: Iterable[Reply]) -> dict[str, str]:
     said: dict[str, str] = {}
     for reply in replies:
         text = reply.text.replace("\r\n", "\n")
-        beside = " ".join(_BLOCK.sub(" ", text).replace("\0", " ").split())
-        for block in _BLOCK.findall(text):
-            said.setdefault(code_hash(block), beside[:REASONING_CHARACTERS])
+        reason = " ".join(beside(text).replace("\0", " ").split())
+        for block in blocks(text):
+            said.setdefault(code_hash(block), reason[:REASONING_CHARACTERS])
     return said
 
 
@@ -150,14 +160,19 @@ def harvest(run: Run, serial: str, *, recorded: bool = False) -> Harvest:
     `recorded` is for benchmarks alone, whose graphs are thrown away.
     """
     refuse(run, recorded=recorded)
+    check_serial(run, serial)
+    tree = _Tree(run)
+    tree.grow(step for record in run.records for step in record.steps)
+    return Harvest(tuple(_trajectories(tree, serial)), dict(+tree.left_out))
+
+
+def check_serial(run: Run, serial: str) -> None:
+    """Raise `BadInput` where a run began with other code than `serial`."""
     if code_hash(serial) != run.header.serial:
         raise BadInput(
             f"run {run.id}: it began with other serial code than problem"
             f" {run.header.problem} has now; name the problem it was made with: --problem"
         )
-    tree = _Tree(run)
-    tree.grow(step for record in run.records for step in record.steps)
-    return Harvest(tuple(_trajectories(tree, serial)), dict(tree.left_out))
 
 
 class _Tree:
@@ -178,6 +193,8 @@ class _Tree:
                 continue  # a recorded model had no answer
             if reason := self._unfit(step):
                 self.left_out[reason] += 1
+            elif step.outcome is Outcome.TIMED_OUT and self._loaded(step):
+                self.left_out[BUSY] += 1
             else:
                 self._place(self._disproved(step))
 
@@ -207,6 +224,11 @@ class _Tree:
             return "holds a NUL byte"
         return None
 
+    def _loaded(self, step: StepRecord) -> bool:
+        """Whether other work ran while a step was timed: its time is no evidence."""
+        report = self.run.reports.get(code_hash(step.code or ""))
+        return report is not None and bool(report.load)
+
     def _disproved(self, step: StepRecord) -> StepRecord:
         """As the final measurement has it, where that found the code to be wrong after all."""
         final = self.run.finals.get(code_hash(step.code or ""))
@@ -218,6 +240,7 @@ class _Tree:
     def _place(self, step: StepRecord) -> None:
         if step.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING) and step.code:
             self.nodes[step.path] = Node(step, self.run.reports.get(code_hash(step.code)))
+            self.left_out[BUSY] += self._loaded(step)
         else:
             self.failures[step.path[:-1]].append(step)
 

@@ -14,12 +14,14 @@ from functools import cache, lru_cache
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.search.normal import normalized
-from regraph_kg.search.shown import DIAGNOSIS_CHARACTERS, diff_lines, fill, short
+from regraph_kg.search.shown import DIAGNOSIS_CHARACTERS, diff_lines, fill, short, told
 
 LIKE = 0.3
 """Codes are similar from this likeness on: docs/prompts.md says how that parts the corpus."""
 SHORT_DIFF_LINES = 20
 """What was tried is shown where its diff to the current code has at most these."""
+_NO_FAILURES = (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
+"""What older graphs may hold of them: our machine's fault, nothing to warn of."""
 _NUMBER = re.compile(r"\d+")
 
 AskFailures = Callable[[str, str], tuple[KnownFailure, ...]]
@@ -44,7 +46,8 @@ class KnownFailures:
         if self._limit == 0:
             return []
         met = reversed(self._met[source, technique])
-        known = [*met, *self._ask(source, technique)]
+        told = [one for one in self._ask(source, technique) if one.outcome not in _NO_FAILURES]
+        known = [*met, *told]
         return [_warning(one, code) for one in similar(known, code)[: self._limit]]
 
 
@@ -85,8 +88,7 @@ def _said(failure: KnownFailure) -> tuple[Outcome, str]:
 
 def _warning(failure: KnownFailure, code: str) -> str:
     diagnosis = short(failure.diagnosis, DIAGNOSIS_CHARACTERS)
-    said = fill("known_failure", outcome=failure.outcome.value, diagnosis=diagnosis)
-    said = said.removesuffix(":")
+    said = told("known_failure", failure.outcome, diagnosis)
     if not failure.code or normalized(failure.code) == normalized(code):
         return said
     lines = diff_lines(code, failure.code)

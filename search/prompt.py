@@ -31,14 +31,16 @@ from regraph_kg.search.shown import (
     examples_shown,
     fill,
     short,
+    told,
 )
 from regraph_kg.search.world import AskExamples
 
-VERSION = 3
+VERSION = 4
 """Of the templates and of how they are put together.
 
 History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failures, variants, asks;
-3 (2026-11) failures of similar code only, and those of this run.
+3 (2026-11) failures of similar code only, and those of this run; 4 (2026-11) all that is quoted
+stands between fences that it cannot close, and is said to be data; alignment of the arrays.
 """
 
 SAME_SPEED = 1.05
@@ -284,7 +286,8 @@ def _prompt(
     seed: int = 0,
     schema: dict[str, object] | None = None,
 ) -> Prompt:
-    system = fill("system", target=fill(task.target))
+    aligned = fill(f"aligned_{task.metric}")
+    system = fill("system", alignment=aligned, target=fill(task.target))
     return Prompt(key=key, system=system, user="\n\n".join(parts), seed=seed, answer_schema=schema)
 
 
@@ -301,20 +304,16 @@ def _came_of(failure: Failure) -> str:
     diagnosis = failure.diagnosis.strip()
     if failure.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING):
         return fill("slower", diagnosis=diagnosis)
-    return fill("went_wrong", outcome=failure.outcome.value, diagnosis=diagnosis)
+    return told("went_wrong", failure.outcome, diagnosis)
 
 
 def _failed(failure: Failure) -> str:
-    return fill("failure", outcome=failure.outcome.value, diagnosis=failure.diagnosis.strip())
+    return told("failure", failure.outcome, failure.diagnosis)
 
 
 def _round(one: Variant | Failure, code: str) -> str:
     """A measured or failed version, as a change of `code`."""
     if isinstance(one, Variant):
         return f"{one.speedup:.2f}x:\n{change(code, one.code)}"
-    said = fill(
-        "round_failed",
-        outcome=one.outcome.value,
-        diagnosis=short(one.diagnosis, DIAGNOSIS_CHARACTERS),
-    )
+    said = told("round_failed", one.outcome, short(one.diagnosis, DIAGNOSIS_CHARACTERS))
     return said if one.code is None else f"{said}\n{change(code, one.code)}"

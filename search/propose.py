@@ -18,6 +18,7 @@ from regraph_kg.models.run import Cost, StepRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.applied import Deed, deed
 from regraph_kg.search.effects import Work, asked, judged
+from regraph_kg.search.fences import blocks
 from regraph_kg.search.known import KnownFailures
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.normal import normalized
@@ -31,7 +32,6 @@ from regraph_kg.search.prompt import (
 from regraph_kg.search.reward import speedup
 from regraph_kg.search.state import element
 
-_BLOCK = re.compile(r"^ {0,3}```[^\n`]*\n(.*?)^ {0,3}```[ \t]*$", re.MULTILINE | re.DOTALL)
 LONGEST_CODE = 60_000
 """Characters; what is longer is no answer but a model that runs on."""
 
@@ -76,6 +76,11 @@ class Verdict:
     diagnosis: str
 
     @property
+    def failed(self) -> bool:
+        """Whether there is something to mend; right code that was timed too noisily has nothing."""
+        return self.speedup is None and self.outcome is not Outcome.UNSTABLE_TIMING
+
+    @property
     def failure(self) -> Failure:
         """What a repair prompt is told."""
         return Failure(self.outcome, self.diagnosis, self.code)
@@ -88,15 +93,15 @@ def parse(reply: Reply, entry: str) -> str | ParseFailure:
     text = reply.text.replace("\r\n", "\n")
     if not text.strip():
         return ParseFailure("the answer is empty")
-    blocks = _BLOCK.findall(text)
-    named = [block for block in blocks if re.search(rf"\b{re.escape(entry)}\s*\(", block)]
+    found = blocks(text)
+    named = [block for block in found if re.search(rf"\b{re.escape(entry)}\s*\(", block)]
     if len(named) == 1:
-        return _bounded(str(named[0]))
+        return _bounded(named[0])
     if named:
         return ParseFailure(f"{len(named)} code blocks define {entry}; give exactly one")
     what = (
         f"code block that defines {entry}"
-        if blocks
+        if found
         else "complete code block between two lines of ```"
     )
     return ParseFailure(f"the answer has no {what}")
@@ -139,7 +144,7 @@ class Proposer:
             verdict, judging = yield from self._judge(reply)
             cost += judging
             self._warn(request, verdict)
-            if verdict.speedup is not None:
+            if not verdict.failed:
                 break
         did = yield from self._deed(request, verdict, cost.calls - 1)
         return _step(request, verdict, cost, did)
@@ -200,7 +205,7 @@ class Proposer:
 
     def _warn(self, request: Request, verdict: Verdict) -> None:
         """Have later prompts of the same transition warn of a failure."""
-        if request.technique is None or verdict.code is None or verdict.speedup is not None:
+        if request.technique is None or verdict.code is None or not verdict.failed:
             return
         failure = KnownFailure(
             outcome=verdict.outcome,

@@ -10,8 +10,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from string import Template
 
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example
 from regraph_kg.models.method import Prompting
+from regraph_kg.search.fences import fence, quoted
 
 FOLDER = Path(__file__).parent / "prompts"
 
@@ -80,8 +82,17 @@ def short(text: str, characters: int = REASONING_CHARACTERS) -> str:
 
 
 def fill(template: str, **values: str) -> str:
-    """The text file `template`, with `values` in the places of the same names."""
-    return _template(template).substitute(values).strip()
+    """The text file `template`, with `values` in the places of the same names.
+
+    Its `$fence` is one that no value closes.
+    """
+    return _template(template).substitute(values, fence=fence(*values.values())).strip()
+
+
+def told(template: str, outcome: Outcome, diagnosis: str) -> str:
+    """A failure: `template` with its outcome, and what was said of it as quoted text, if any."""
+    text = quoted(diagnosis)
+    return fill(template, outcome=outcome.value, said=f":\n{text}" if text else ".")
 
 
 @lru_cache(maxsize=512)

@@ -5,48 +5,32 @@ was asked before is answered from the file, in the order in which the answers ca
 asked anew and appended. Every line is written at once; a line torn by a kill is dropped on the way
 back in. Not covered: a power failure.
 
-Lines are {"event": .., "key": .., "value": .., "at": .., "sum": ..}; the first is the header
-(`RunHeader`, with the schema version and its history). `at` are the run's active seconds, `sum` is
-a checksum of the line and all before it. One process at a time writes a trace (flock).
+Its lines: lines.py. One process at a time writes a trace (flock).
 """
 
 import fcntl
-import hashlib
 import json
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Literal, Self, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.search.drive import Crew, Finished
 from regraph_kg.search.effects import Ask, Effect, Result
+from regraph_kg.search.lines import Event, Line, checksum, ending, mac_of, read, read_header
 from regraph_kg.search.world import World
 
-Event = Literal[
-    "header",
-    "neighbours",
-    "examples",
-    "nearest",
-    "failures",
-    "reply",
-    "report",
-    "final",
-    "record",
-    "stop",
-]
 V = TypeVar("V")
 Clock = Callable[[], float]
 
@@ -60,23 +44,15 @@ _RECORD = TypeAdapter(SimulationRecord)
 _STOPPED: TypeAdapter[Stopped] = TypeAdapter(Stopped)
 
 
-class Line(Frozen):
-    """One line of a trace; `value` is validated by who reads that kind of event."""
-
-    event: Event
-    key: str
-    value: Any
-    at: float
-    sum: str
-
-
 class Trace:
     """An open trace file: memory and record of a world, keeper of the run's records."""
 
-    def __init__(self, path: Path, file: BinaryIO, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, path: Path, file: BinaryIO, key: bytes, clock: Clock = time.monotonic
+    ) -> None:
         """Use `create` or `resume`. Takes the file's lock: `BadInput` if another process has it.
 
-        `clock` gives seconds, and never goes back.
+        `key` is this installation's; `clock` gives seconds, and never goes back.
         """
         self.path = path
         self.torn = False
@@ -84,7 +60,7 @@ class Trace:
         self._file = file
         self._memory: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
         self._came_in: deque[Line] = deque()
-        self._sum = ""
+        self._key, self._sum, self._mac = key, "", ""
         self._clock, self._sat, self._sat_down = clock, 0.0, clock()
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -93,36 +69,48 @@ class Trace:
             raise BadInput(f"{path}: another search is writing this trace; wait for it") from None
 
     @classmethod
-    def create(cls, folder: Path, header: RunHeader, clock: Clock = time.monotonic) -> Self:
+    def create(
+        cls, folder: Path, header: RunHeader, key: bytes, clock: Clock = time.monotonic
+    ) -> Self:
         """A new `folder`/<time>-<problem>-<method>-<seed>.jsonl; `ToolError` where it cannot be."""
         when = header.created.translate({ord(mark): None for mark in "-:"})
         stem = f"{when}-{header.problem}-{header.method}-{header.seed}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            trace = cls(*_new_file(folder, stem), clock)
+            trace = cls(*_new_file(folder, stem), key, clock)
         except OSError as error:
             raise ToolError(f"{folder}: {error.strerror}; choose another folder: --runs") from None
         trace._append("header", "", _HEADER, header)
         return trace
 
     @classmethod
-    def resume(cls, path: Path, header: RunHeader, clock: Clock = time.monotonic) -> Self:
+    def resume(
+        cls, path: Path, header: RunHeader, key: bytes, clock: Clock = time.monotonic
+    ) -> Self:
         """The trace of an earlier run with the same header; its torn last line is cut off.
 
-        Raises `BadInput` naming the first difference, or the line that is not ours.
+        Raises `BadInput` naming the first difference, or the line that is not ours, and for a trace
+        that was not written with `key`.
         """
         refuse_differences(path, read_header(path), header)
         try:
-            trace = cls(path, path.open("r+b", buffering=0), clock)
+            trace = cls(path, path.open("r+b", buffering=0), key, clock)
         except OSError as error:
             raise ToolError(f"{path}: {error.strerror}") from None
-        content = read(path)
+        content = read(path, key)
+        if not content.ours:
+            trace.close()
+            raise BadInput(
+                f"{path}: not written by this installation, so that its verdicts are claims:"
+                " start a new run"
+            )
         for line in content.lines[1:]:
             if line.event in ("reply", "report"):
                 trace._came_in.append(line)
             else:
                 trace._memory[line.event, line.key].append(line.value)
-        trace._sum, trace._sat = content.lines[-1].sum, content.lines[-1].at
+        last = content.lines[-1]
+        trace._sum, trace._mac, trace._sat = last.sum, last.mac, last.at
         trace.torn = content.torn
         trace._file.truncate(content.size)
         trace._file.seek(content.size)
@@ -218,8 +206,8 @@ class Trace:
         at = round(self.seconds(), 3)
         head = f'{{"event":{json.dumps(event)},"key":{json.dumps(key)},"value":'
         body = head.encode() + adapter.dump_json(value) + f',"at":{at}'.encode()
-        total = _sum(self._sum, body)
-        line = body + f',"sum":"{total}"}}\n'.encode()
+        total, mac = checksum(self._sum, body), mac_of(self._key, self._mac, body)
+        line = body + ending(total, mac) + b"\n"
         end = self._file.tell()
         try:
             while line:
@@ -229,7 +217,7 @@ class Trace:
                 self._file.truncate(end)
                 self._file.seek(end)
             raise ToolError(f"{self.path}: {error.strerror} while tracing; make room") from None
-        self._sum = total
+        self._sum, self._mac = total, mac
         return at
 
 
@@ -281,55 +269,6 @@ def _address(effect: Effect) -> tuple[Event, str]:
     if isinstance(effect, Ask):
         return "reply", effect.prompt.key.model_dump_json()
     return "report", code_hash(effect.candidate.code)
-
-
-def _sum(before: str, body: bytes) -> str:
-    """Checksum of a line and all lines before it."""
-    return hashlib.sha256(before.encode() + body).hexdigest()[:12]
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """A trace as read: its whole lines, their bytes, and whether half a line follows them."""
-
-    lines: tuple[Line, ...]
-    size: int
-    torn: bool
-
-
-def read(path: Path) -> Content:
-    """Every whole line of a trace; `BadInput` names the one that is not ours."""
-    try:
-        whole, _, rest = path.read_bytes().rpartition(b"\n")
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; --resume takes a trace of runs/") from None
-    lines: list[Line] = []
-    total = ""
-    for number, text in enumerate(whole.split(b"\n"), start=1):
-        total = _sum(total, text.rpartition(b',"sum":')[0])
-        lines.append(_line(path, number, text))
-        if lines[-1].sum != total:
-            raise BadInput(f"{path}:{number}: the trace was changed here; start a new run")
-    return Content(tuple(lines), size=len(whole) + 1, torn=bool(rest))
-
-
-def _line(path: Path, number: int, text: bytes) -> Line:
-    try:
-        return Line.model_validate_json(text)
-    except ValidationError:
-        old = number == 1 and b'"schema_version":1' in text
-        why = "a trace of an older version" if old else "not a line of a trace"
-        raise BadInput(f"{path}:{number}: {why}; start a new run") from None
-
-
-def read_header(path: Path) -> RunHeader:
-    """What a trace was made with; `BadInput` where it is not a trace, or of another schema."""
-    first = read(path).lines[0]
-    try:
-        return RunHeader.model_validate(first.value)
-    except ValidationError as error:
-        field = ".".join(map(str, error.errors()[0]["loc"]))
-        raise BadInput(f"{path}:1: header field {field!r} is not ours; start a new run") from None
 
 
 def refuse_differences(path: Path, was: RunHeader, now: RunHeader) -> None:

@@ -199,16 +199,16 @@ def _described(technique: Technique) -> str:
     return _fill(
         "candidate",
         id=technique.id,
-        name=technique.name,
-        definition=technique.definition,
-        aliases=", ".join(technique.aliases[:MOST_ALIASES]) or "-",
+        name=_printable(technique.name),
+        definition=_printable(technique.definition, LONGEST_DEFINITION),
+        aliases=_printable(", ".join(technique.aliases[:MOST_ALIASES])) or "-",
     )
 
 
-def _printable(label: str) -> str:
-    """Without control, format and private characters, which hide what a label says."""
+def _printable(label: str, longest: int = LONGEST_LABEL) -> str:
+    """One line, without control, format and private characters, which hide what a label says."""
     kept = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in label)
-    return " ".join(kept.split())[:LONGEST_LABEL]
+    return " ".join(kept.split())[:longest]
 
 
 def _prompt_hash(prompt: Prompt) -> str:

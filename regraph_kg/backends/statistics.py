@@ -2,6 +2,11 @@
 
 What was given counts in a pair's row of a device, what was learned from a model in one of its own.
 
+What a newer judge measured on a device stands for what older ones had measured of the same step
+there: their figures are not pooled. Code that was right but timed too noisily neither passed nor
+failed: it is no try. Not covered: trajectories that only an older judge has measured still count
+beside those of a newer one, until they are measured again.
+
 An example counts in one row, that of its latest measurement's device, so that `examples` adds up
 over devices; every measurement and every failure counts as tried on its own device.
 """
@@ -12,10 +17,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.evidence import Evidence, Measured
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, Successor
 from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import Measurement
 
 UNMEASURED = "unmeasured"
 """Device of what was never measured, or failed on a device nobody noted."""
@@ -91,15 +97,33 @@ def share(evidence: Evidence) -> Share:
         pair = Pair(evidence.path[step], evidence.path[step + 1])
         home = Origin(measured[-1].device if measured else UNMEASURED, evidence.learner)
         rows.setdefault((pair, home), Tally()).counts["examples"] += 1
-        for one in measured:
+        for one in _counted(measured):
             row = rows.setdefault((pair, Origin(one.device, evidence.learner)), Tally())
             row.count(one.outcome, one.repairs, one.effect)
     for failure in evidence.failures:
-        if failure.technique is not None:
+        if failure.technique is not None and failure.outcome is not Outcome.UNSTABLE_TIMING:
             pair = Pair(evidence.path[failure.after_step], failure.technique)
             origin = Origin(failure.device or UNMEASURED, evidence.learner)
             rows.setdefault((pair, origin), Tally()).count(failure.outcome)
     return rows
+
+
+def _counted(measured: Measured) -> list[Measurement]:
+    """Those measurements of a step that are tries: of each device its newest judge's, but noise."""
+    newest: dict[str, int] = {}
+    for one in measured:
+        newest[one.device] = max(newest.get(one.device, 0), _version(one.evaluator))
+    return [
+        one
+        for one in measured
+        if one.outcome is not Outcome.UNSTABLE_TIMING
+        and _version(one.evaluator) == newest[one.device]
+    ]
+
+
+def _version(evaluator: str) -> int:
+    """Judges are numbered; what is no number is older than all that are."""
+    return int(evaluator) if evaluator.isdecimal() else 0
 
 
 def total(added: Iterable[Share], removed: Iterable[Share] = ()) -> Share:

@@ -80,7 +80,7 @@ class Options:
 
 def choose(options: Options, model: str) -> SearchChoice:
     """What to run, for the first problem. Raises `BadInput` for what makes no sense."""
-    from regraph_kg.search.trace import read_header  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.lines import read_header  # noqa: PLC0415 (heavy)
 
     _check(options)
     usual = _usual(options, model)

@@ -200,7 +200,7 @@ class _Seen:
 def _seen(path: Path, choice: SearchChoice) -> _Seen | None:
     """None where the trace is of something else, of an older version, or without a call."""
     from regraph_kg.models.run import RunHeader  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.trace import read  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.lines import read  # noqa: PLC0415 (heavy)
 
     try:
         lines = read(path).lines

@@ -68,6 +68,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
 
     A bad line stops nothing: it goes to FILE.rejected.jsonl with its number and the reason. What
     the graph knows already is not added twice, so that an interrupted ingest is simply run again.
+    Measurements in FILEs are believed, whoever made them: ingest what you trust (SECURITY.md).
 
     The names of techniques are looked up: "exact" knows them by id, name and alias; "lexical" also
     in other words; "embed" also where embeddings agree; "model" asks a language model about the
@@ -221,5 +222,7 @@ def _summarise(totals: Counter[str], rejected_files: Sequence[Path], *, as_json:
         f"new in the graph: {totals['examples']} examples, {totals['measurements']} measurements,"
         f" {totals['techniques']} techniques that the vocabulary lacks"
     )
+    if totals["measurements"]:
+        typer.echo("measurements are what the files claim: none was made here")
     for path in rejected_files:
         typer.echo(f"rejected lines, with reasons: {path}")

@@ -5,6 +5,7 @@ and how a trajectory gets into a graph (ingest/).
 """
 
 import io
+import itertools
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,8 @@ from regraph_kg.cli.progress import bar
 from regraph_kg.errors import BadInput, ToolError
 
 if TYPE_CHECKING:
+    from regraph_kg.evaluation.problem import Problem
+    from regraph_kg.models.evaluation import Candidate, EvalReport
     from regraph_kg.models.trajectory import Trajectory
     from regraph_kg.search.harvest import Harvest, Run
     from regraph_kg.settings import Settings
@@ -35,8 +38,10 @@ class Lesson:
     """Verified ones, each once."""
     failures: int = 0
     left_out: Mapping[str, int] | None = None
-    """Steps in no trajectory, by reason."""
+    """Steps of which nothing is said, by reason."""
     refused: str = ""
+    measured: int = 0
+    """Codes that were judged again, here and now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,23 @@ class Learned:
         return tuple(one for lesson in self.lessons for one in lesson.trajectories)
 
 
-def learn(
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What is judged anew before it teaches: traces of others, unless told otherwise."""
+
+    again: bool = False
+    """Every trace."""
+    trust: bool = False
+    """None."""
+    dry: bool = False
+    """Nothing is judged: it is only said what would be, and what is claimed."""
+
+    def of(self, run: "Run") -> bool:
+        """Whether the verdicts of `run` are doubted."""
+        return self.again or not (run.ours or self.trust)
+
+
+def learn(  # noqa: PLR0913 (a command's options)
     *,
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Traces of finished runs.")],
     problem: Annotated[
@@ -67,6 +88,12 @@ def learn(
     export: Annotated[
         Path | None, typer.Option(help="Also write the trajectories here, one JSON a line.")
     ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Judge every code again, also of this installation's.")
+    ] = False,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Believe the verdicts in traces of others.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
     """Teach the graph what finished RUNs of `regraph optimize` found: their verified paths.
@@ -75,14 +102,19 @@ def learn(
     as learned from the run's model. Learned examples stand below given ones, and no model's weigh
     more than the rest on a transition. The same run taught twice adds nothing.
 
+    A trace that this installation did not write, or that was changed, is a claim: each of its codes
+    is judged again on this machine first. So are those of an older judge with --again.
+
     Refused: runs of a recorded model or judge, runs that read their own problem's examples
-    (--include-own), and runs that have not ended.
+    (--include-own), runs that have not ended, and figures of an older judge. What was timed while
+    the machine did other work is left out.
 
     Exit code 0: something was learned or known already; 1: no run taught anything.
     """
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
-    learned = learn_from(read_settings(), runs, problems=problem or (), dry_run=dry_run)
+    doubt = Doubt(again, trust, dry_run)
+    learned = learn_from(read_settings(), runs, problems=problem or (), doubt=doubt)
     if export is not None:
         _write(export, learned.trajectories)
     typer.echo(json.dumps(_plain(learned), indent=2) if as_json else _table(learned))
@@ -95,34 +127,84 @@ def learn_from(
     runs: Sequence[Path],
     *,
     problems: Sequence[Path] = (),
-    dry_run: bool = False,
+    doubt: Doubt = Doubt(),
 ) -> Learned:
     """Teach the settings' graph what the traces `runs` hold.
 
     Their problems are those of the corpus and those in the folders `problems`. `BadInput` for a
     file that is no trace, before anything is written; a run that must not teach is in the result.
+    A dry run tells what doubted traces claim.
     """
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.search.harvest import read_run  # noqa: PLC0415 (heavy)
 
-    read = {path: read_run(path) for path in dict.fromkeys(runs)}
-    lessons = tuple(_lesson(settings, path, run, problems) for path, run in read.items())
+    key = wiring.trace_key(settings)
+    read = {path: read_run(path, key) for path in dict.fromkeys(runs)}
+    lessons = tuple(_lesson(settings, path, run, problems, doubt) for path, run in read.items())
     learned = Learned(lessons)
-    if dry_run or not learned.trajectories:
+    if doubt.dry or not learned.trajectories:
         return learned
     return _merged(settings, learned)
 
 
-def _lesson(settings: "Settings", path: Path, run: "Run", problems: Sequence[Path]) -> Lesson:
+def _lesson(
+    settings: "Settings", path: Path, run: "Run", problems: Sequence[Path], doubt: Doubt
+) -> Lesson:
+    from regraph_kg.evaluation.evaluate import EVALUATOR  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.claims import claimed, stale  # noqa: PLC0415 (heavy)
     from regraph_kg.search.harvest import harvest, refuse  # noqa: PLC0415 (heavy)
 
+    doubted = doubt.of(run)
     try:
         refuse(run)
-        found = harvest(run, _serial(settings, run, problems))
-    except BadInput as error:
+        problem = _problem(settings, run, problems)
+        if doubted:
+            run = _judged(settings, path, run, problem, dry=doubt.dry)
+        elif (version := stale(run, EVALUATOR)) is not None:
+            raise BadInput(
+                f"its judge was version {version}, this one is {EVALUATOR}, and their figures are"
+                " not compared: have its codes judged again with --again"
+            )
+        found = harvest(run, problem.serial_code)
+    except (BadInput, ToolError) as error:
         return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
+    measured = len(claimed(run)) if doubted and not doubt.dry else 0
     if not found.trajectories:
-        return Lesson(path, left_out=found.left_out, refused=_nothing(found))
-    return Lesson(path, found.trajectories, found.steps, found.failures, found.left_out)
+        return Lesson(path, left_out=found.left_out, refused=_nothing(found), measured=measured)
+    return Lesson(
+        path, found.trajectories, found.steps, found.failures, found.left_out, measured=measured
+    )
+
+
+def _judged(
+    settings: "Settings", path: Path, run: "Run", problem: "Problem", *, dry: bool
+) -> "Run":
+    """The run with every code judged again on this machine; says that it does so.
+
+    `dry`: as it is, and only says so.
+    Raises `BadInput` for other serial code than the run began with, `ToolError` where the machine
+    cannot judge it.
+    """
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.claims import claimed, measured_again  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.harvest import check_serial  # noqa: PLC0415 (heavy)
+
+    check_serial(run, problem.serial_code)
+    codes = len(claimed(run))
+    why = "" if run.ours else " was not written by this installation"
+    does = "would judge" if dry else "judging"
+    typer.echo(f"{path}{why}: {does} its {codes} codes again, here", err=True)
+    if dry:
+        return run
+    with wiring.open_judge(settings) as judge, bar("judging", codes) as show:
+        done = itertools.count(1)
+
+        def judged(candidate: "Candidate") -> "EvalReport":
+            report = judge.evaluate(candidate, problem)
+            show(next(done), "judging")
+            return report
+
+        return measured_again(run, judge.device(run.header.target), judged)
 
 
 def _nothing(found: "Harvest") -> str:
@@ -130,17 +212,17 @@ def _nothing(found: "Harvest") -> str:
     return "no verified step" + (f" ({left_out})" if left_out else "")
 
 
-def _serial(settings: "Settings", run: "Run", problems: Sequence[Path]) -> str:
-    """The serial code that the run began with, wherever that problem is found."""
+def _problem(settings: "Settings", run: "Run", problems: Sequence[Path]) -> "Problem":
+    """The problem that the run is about, wherever it is found."""
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
 
     name = run.header.problem
     found = [wiring.find_problem(settings, str(folder)) for folder in problems]
     for one in found:
         if one.name == name:
-            return one.serial_code
+            return one
     if (settings.corpus / "problems" / name / "problem.toml").exists():
-        return wiring.find_problem(settings, name).serial_code
+        return wiring.find_problem(settings, name)
     raise BadInput(f"its problem {name} is not in the corpus: name its folder with --problem")
 
 
@@ -183,6 +265,8 @@ def _table(learned: Learned) -> str:
     for one in learned.lessons:
         counts = f"{len(one.trajectories):>12} {one.steps:>7} {one.failures:>9}  {one.run.name}"
         lines.append(counts)
+        if one.measured:
+            lines.append(f"{'':>31}judged again here: {one.measured} codes")
         if one.refused:
             lines.append(f"{'':>31}refused: {one.refused}")
         for reason, count in (one.left_out or {}).items():
@@ -203,6 +287,7 @@ def _plain(learned: Learned) -> dict[str, object]:
             "trajectories": len(one.trajectories),
             "steps": one.steps,
             "failures": one.failures,
+            "judged_again": one.measured,
             "left_out": dict(one.left_out or {}),
             "refused": one.refused or None,
         }

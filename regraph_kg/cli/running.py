@@ -34,9 +34,9 @@ def open_trace(options: Options, search: "OpenSearch") -> "Trace":
     from regraph_kg.search.trace import Trace  # noqa: PLC0415 (heavy)
 
     if options.resume:
-        return Trace.resume(options.resume, search.header)
+        return Trace.resume(options.resume, search.header, search.key)
     require_graph(search)
-    return Trace.create(options.runs, search.header)
+    return Trace.create(options.runs, search.header, search.key)
 
 
 def require_graph(search: "OpenSearch | DrySearch") -> None:

@@ -75,7 +75,9 @@ class OllamaServer:
         """The official client."""
         import ollama  # noqa: PLC0415
 
-        return ollama.Client(self._url, **self._options())
+        options = self._options()
+        hooks = {"request": [*options.pop("event_hooks")["request"], _without_key]}
+        return ollama.Client(self._url, follow_redirects=False, event_hooks=hooks, **options)
 
     def version(self) -> str:
         """The server's version; a warning where it is too old to refuse an overlong text."""
@@ -164,6 +166,11 @@ class OllamaServer:
             case status:
                 failed = f"failed on {self.model} ({status}: {said})"
                 return f"Ollama at {self.place} {failed}: see its log"
+
+
+def _without_key(request: "httpx.Request") -> None:
+    """Drop the key of an account elsewhere (OLLAMA_API_KEY), which the client takes by itself."""
+    request.headers.pop("authorization", None)
 
 
 def _lost(error: BaseException) -> str | None:

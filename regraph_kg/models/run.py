@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen, Metric, Target
 from regraph_kg.models.evaluation import Interval, Outcome
 from regraph_kg.models.method import Limits, Method, Prompting, SearchSettings
 
@@ -13,7 +13,8 @@ from regraph_kg.models.method import Limits, Method, Prompting, SearchSettings
 class Task:
     """What a search is asked to make faster: serial code that exports `entry`.
 
-    `signature` is the C signature of the entry point, without body.
+    `signature` is the C signature of the entry point, without body; `metric` says whose arrays it
+    gets: the host's, or the device's.
     """
 
     problem: str
@@ -21,6 +22,7 @@ class Task:
     serial: str
     entry: str
     signature: str
+    metric: Metric = "call"
 
 
 FinalGrade = Literal["full", "screening"]
@@ -54,9 +56,10 @@ class RunHeader(Frozen):
     History of `schema_version`: 1 (2026-11) first version; 2 (2026-11) checksums, active seconds,
     order of completion, several calls under way, limits, prompting. Fields that came to 2 later
     have defaults that are true of traces without them: `StepRecord.did`, `Prompting.verdict`.
+    3 (2026-11) each line says who wrote it (`mac`); traces of 2 are read, as claims.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[2, 3] = 3
     version: str
     """Of this program."""
     created: str

@@ -5,6 +5,7 @@ must not load a database driver.
 """
 
 from regraph_kg.wiring.answers import any_model, batch_status, embedder, language_model
+from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.names import audit, cascade, recorded_verdicts, vocabulary
 from regraph_kg.wiring.searches import (
     DrySearch,
@@ -58,6 +59,7 @@ __all__ = [
     "start_embedded",
     "stop_embedded",
     "store_address",
+    "trace_key",
     "vocabulary",
     "write_browser_pack",
 ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
@@ -11,6 +11,7 @@ from regraph_kg.errors import AnswersPending, BadInput, ToolError
 from regraph_kg.models.base import Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder, language_model
+from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:
@@ -42,9 +43,10 @@ def open_judges(
 ) -> "Iterator[tuple[Judge | Fleet | JudgePool, int]]":
     """Who judges for a search, and how many candidates at once: the cluster, or this machine.
 
-    Several calls at once are served by a pool: a judge a GPU, or one with all cores.
+    On this machine it is a pool, so that what judging needs (a problem's arrays several times) is
+    no memory of the search: for several calls at once a judge a GPU, else one on the settings' GPU.
     """
-    if settings.workers or parallel == 1:
+    if settings.workers:
         with open_judge(settings) as judge:
             yield judge, parallel
         return
@@ -54,6 +56,8 @@ def open_judges(
     devices = devices_here(target)
     if not devices:
         find_gpus()  # says what is wrong
+    if parallel == 1 and target == "cuda":
+        devices = (settings.gpu,)
     options = PoolOptions(isolation=settings.isolation)
     with JudgePool(settings.cache_dir, devices, options) as pool:
         yield pool, len(devices)
@@ -110,6 +114,8 @@ class OpenSearch:
     world: "World"
     model: "LanguageModel"
     crew: "Crew"
+    key: bytes = field(repr=False)
+    """What its trace is written with (key.py)."""
 
 
 @contextmanager
@@ -124,7 +130,8 @@ def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSear
         bench = _bench(judging, choice, problem)
         dry = stack.enter_context(_reading(settings, choice, problem, bench, model))
         crew = _crew(dry.world, choice, bench.judges, staff)
-        yield OpenSearch(dry.task, dry.header, dry.world, model, crew)
+        key = trace_key(settings)
+        yield OpenSearch(dry.task, dry.header, dry.world, model, crew, key)
 
 
 @contextmanager
@@ -167,7 +174,7 @@ class OpenSearches:
             dry = stack.enter_context(_reading(settings, choice, problem, bench, model))
             ours = shared(dry.world, self._callers, self._judges)
             crew = _crew(ours, choice, bench.judges, stack)
-            yield OpenSearch(dry.task, dry.header, ours, model, crew)
+            yield OpenSearch(dry.task, dry.header, ours, model, crew, trace_key(settings))
 
     def finish(self, then: str) -> None:
         """Publish what is asked for by file; raises `AnswersPending` if anything is."""
@@ -216,6 +223,7 @@ def _reading(
         serial=problem.serial_code,
         entry=problem.entry,
         signature=problem.signature(),
+        metric=problem.metric,
     )
     header = _header(choice, task, choice.model if model is None else model.name, bench)
     reader = GraphReader(
@@ -328,7 +336,8 @@ def _refuse(*_: object) -> NoReturn:
 def _recorded_bench(recorded: Path) -> _Bench:
     import hashlib  # noqa: PLC0415
 
-    from regraph_kg.search.trace import RecordedEvaluator, read_header  # noqa: PLC0415
+    from regraph_kg.search.lines import read_header  # noqa: PLC0415
+    from regraph_kg.search.trace import RecordedEvaluator  # noqa: PLC0415
 
     head = read_header(recorded)
     return _Bench(

@@ -100,3 +100,22 @@ def test_learned_steps_and_failures_count_in_rows_of_their_model() -> None:
         (START_A, Origin(H200, "m@1")),
         (Pair("cuda/a", "cuda/b"), Origin(H200, "m@1")),
     }
+
+
+def test_right_code_that_was_timed_too_noisily_is_no_try() -> None:
+    noisy = measured(outcome=Outcome.UNSTABLE_TIMING)
+    rows = share(
+        Evidence.of(plan("a", measurements=[noisy], failures=[failure(outcome=noisy.outcome)]))
+    )
+    assert sum(tally.counts["tried"] for tally in rows.values()) == 0
+    assert sum(tally.counts["failed_unstable_timing"] for tally in rows.values()) == 0
+    assert sum(tally.counts["examples"] for tally in rows.values()) == 1
+
+
+def test_a_newer_judges_figures_stand_for_an_older_ones_on_the_same_device() -> None:
+    old, new = measured(evaluator="9", run="x"), measured(evaluator="10", run="y", effect=8.0)
+    elsewhere = measured(A100, evaluator="9")
+    rows = share(Evidence.of(plan("a", measurements=[new, old, elsewhere])))
+    assert rows[START_A, Origin(H200)].counts["tried"] == 1
+    assert rows[START_A, Origin(H200)].best_effect == 8.0
+    assert rows[START_A, Origin(A100)].counts["tried"] == 1

@@ -5,12 +5,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from regraph_kg.evaluation.problem import load_problem
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.evaluation.evaluate import EVALUATOR
+from regraph_kg.evaluation.measure import is_measured, measure
+from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 from regraph_kg.models.trajectory import Measurement, Trajectory
+from tests.search.test_harvest import timing
 
 PROBLEM = Path(__file__).parents[1] / "evaluation" / "problems" / "scale"
 COMMAND = "from regraph_kg.cli.app import main; main()"
@@ -97,11 +101,60 @@ def test_what_this_machine_has_measured_is_measured_again_only_when_asked(
     path = write(RIGHT)
     run(path, "--in-place", "--run", "one")
     first = path.read_text()
-    assert run(path, "--in-place", "--run", "two").returncode == 0
-    assert path.read_text() == first
+    ((one,),) = measurements(first)
+    quiet = one.outcome is Outcome.PASSED  # else a busy machine has measured nothing
+    done = run(path, "--in-place", "--run", "two")
+    if quiet:
+        assert (done.returncode, path.read_text()) == (0, first)
     run(path, "--in-place", "--run", "three", "--again")
     (steps,) = measurements(path.read_text())
-    assert [m.run for m in steps] == ["one", "three"]
+    assert [m.run for m in steps] == (["one", "three"] if quiet else ["one", "two", "three"])
+
+
+class Busy:
+    """A judge on a machine that does other work, until it has been asked `quiet` times."""
+
+    def __init__(self, quiet: int) -> None:
+        self.asked, self._quiet = 0, quiet
+
+    def device(self, _: object) -> str:
+        return "here"
+
+    toolchain = device
+
+    def evaluate(self, candidate: Candidate, problem: Problem) -> EvalReport:
+        self.asked += 1
+        times = timing(1.0 / self.asked)
+        return EvalReport(
+            problem=problem.name,
+            target="openmp",
+            metric="call",
+            code_hash=code_hash(candidate.code),
+            outcome=Outcome.PASSED,
+            device="here",
+            toolchain="here",
+            evaluator=EVALUATOR,
+            grade="full",
+            timing=times,
+            baseline=times,
+            load="" if self.asked > self._quiet else "load 5 of 2 cores",
+        )
+
+
+@pytest.mark.parametrize(
+    ("quiet", "asked", "outcome"),
+    [(0, 1, Outcome.PASSED), (2, 3, Outcome.PASSED), (9, 3, Outcome.UNSTABLE_TIMING)],
+)
+def test_what_was_timed_under_load_is_timed_again_and_never_counts(
+    quiet: int, asked: int, outcome: Outcome, write: Callable[..., Path]
+) -> None:
+    judge: Any = Busy(quiet)
+    given = Trajectory.model_validate_json(write(RIGHT).read_text())
+    told = measure(given, load_problem(PROBLEM), judge, "run")
+    ((one,),) = [step.measurements for step in told.steps]
+    assert (judge.asked, one.outcome) == (asked, outcome)
+    assert (one.effect is None) is (outcome is Outcome.UNSTABLE_TIMING)
+    assert is_measured(told, judge) is (outcome is Outcome.PASSED)
 
 
 def test_measuring_does_not_change_which_trajectory_it_is(

@@ -75,6 +75,7 @@ def test_ingest_says_what_became_of_the_lines(desk: Desk) -> None:
     assert done.out.splitlines() == [
         "trajectories: 4 added, 1 known already, 1 rejected",
         "new in the graph: 10 examples, 10 measurements, 4 techniques that the vocabulary lacks",
+        "measurements are what the files claim: none was made here",
         f"rejected lines, with reasons: {file}.rejected.jsonl",
     ]
 

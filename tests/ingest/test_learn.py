@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,14 @@ from regraph_kg import wiring
 from regraph_kg.cli.learn import learn, learn_from
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
+from regraph_kg.models.base import Target
+from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
+from regraph_kg.models.method import McgsSettings
 from regraph_kg.models.run import RunHeader
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings, read_settings
-from tests.search.toy import SERIAL, Toy, code, fenced, header, names, noisy_script, traced
+from tests.search.toy import SERIAL, Toy, code, fenced, header, judge, names, noisy_script, traced
 from tests.stores import environment
 
 PROBLEM = """
@@ -53,6 +57,11 @@ class Desk:
     settings: Settings
     store: GraphStore
 
+    @property
+    def key(self) -> bytes:
+        """This installation's."""
+        return wiring.trace_key(self.settings)
+
     def run(self, *words: str | Path) -> Result:
         """`regraph learn WORDS` in this process."""
         app = typer.Typer()
@@ -61,7 +70,7 @@ class Desk:
 
     def search(self, head: RunHeader = HEAD, seed: int = 1) -> Path:
         """The trace of a whole search."""
-        with Trace.create(self.folder / "runs", head) as trace:
+        with Trace.create(self.folder / "runs", head, self.key) as trace:
             traced(Toy(GRAPH, noisy_script(seed)), trace, head)
         return trace.path
 
@@ -163,7 +172,7 @@ def test_where_no_run_teaches_anything_the_exit_code_is_1(desk: Desk) -> None:
         return fenced(code("wrong_answer", names(key)))
 
     head = header(6, excluded="toy", model="small@1")
-    with Trace.create(desk.folder / "runs", head) as trace:
+    with Trace.create(desk.folder / "runs", head, desk.key) as trace:
         traced(Toy(GRAPH, wrong), trace, head)
     failed = desk.run(trace.path)
     assert failed.exit_code == 1
@@ -205,3 +214,90 @@ def test_other_commands_may_call_it(desk: Desk) -> None:
     learned = learn_from(desk.settings, [trace, trace])
     assert [one.run for one in learned.lessons] == [trace]
     assert learned.added == len(learned.trajectories) > 0
+
+
+# --- traces of others, and of older judges ---
+
+BAD = SERIAL.replace("*= 2", "*= 3")
+"""What a stranger's trace claims to be ten times faster, and is wrong."""
+
+
+def theirs(desk: Desk, *codes: str, key: bytes = bytes(32)) -> Path:
+    """A trace of somebody else, in which each of `codes` is ten times as fast; and its stop."""
+
+    def claim(candidate: Candidate) -> EvalReport:
+        report = judge(Candidate("openmp", code(2.3)))
+        return report.model_copy(update={"code_hash": code_hash(candidate.code)})
+
+    head = header(len(codes), excluded="toy", model="small@1", settings=McgsSettings(samples=9))
+    answers = iter(codes)
+    with Trace.create(desk.folder / "theirs", head, key) as trace:
+        traced(Toy({"start": ["a", "b", "c"]}, lambda _: fenced(next(answers)), claim), trace, head)
+    return trace.path
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The codes that a judge without a clock was asked about."""
+    asked: list[str] = []
+
+    class Here:
+        def device(self, _: Target) -> str:
+            return "this device"
+
+        def evaluate(self, candidate: Candidate, _: object) -> EvalReport:
+            asked.append(candidate.code)
+            return judge(candidate).model_copy(update={"device": "this device"})
+
+    monkeypatch.setattr(wiring, "open_judge", lambda _: nullcontext(Here()))
+    return asked
+
+
+def test_a_trace_of_others_is_judged_again_before_it_teaches(desk: Desk, judged: list[str]) -> None:
+    trace = theirs(desk, code(0.1), code("wrong_answer"))
+    done = desk.run(trace, "--json")
+    assert "not written by this installation: judging its 2 codes again, here" in done.stderr
+    (told,) = json.loads(done.stdout)["runs"]
+    assert (told["judged_again"], told["trajectories"], told["failures"]) == (2, 1, 1)
+    assert len(judged) == 2
+    assert {row.device for row in desk.store.transitions()} == {"this device"}
+    before = tuple(desk.store.export())
+    again = desk.run(trace, "--json")
+    assert (json.loads(again.stdout)["known"], tuple(desk.store.export())) == (1, before)
+
+
+def test_code_that_a_stranger_calls_fast_and_is_wrong_teaches_nothing(desk: Desk) -> None:
+    """With the real judge."""
+    done = desk.run(theirs(desk, BAD))
+    assert (done.exit_code, desk.tried()) == (1, 0)
+    assert "judged again here: 1 codes" in done.output
+    assert "refused: no verified step" in done.output
+
+
+def test_a_dry_run_judges_nothing(desk: Desk) -> None:
+    done = desk.run(theirs(desk, BAD), "--dry-run")
+    assert done.exit_code == 0
+    assert "would judge its 1 codes again, here" in done.stderr
+    assert "judged again" not in done.stdout
+
+
+def test_who_is_trusted_is_believed(desk: Desk) -> None:
+    done = desk.run(theirs(desk, BAD), "--trust", "--json")
+    (told,) = json.loads(done.stdout)["runs"]
+    assert (told["judged_again"], told["trajectories"], desk.tried()) == (0, 1, 1)
+
+
+@pytest.mark.parametrize("trust", [(), ("--trust",)], ids=["ours", "trusted"])
+def test_an_older_judges_figures_teach_nothing_until_judged_again(
+    desk: Desk, trust: tuple[str, ...], judged: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = theirs(desk, code(0.1), key=desk.key if not trust else bytes(32))
+    monkeypatch.setattr("regraph_kg.evaluation.evaluate.EVALUATOR", "newer")
+    done = desk.run(trace, *trust)
+    assert (done.exit_code, desk.tried()) == (1, 0)
+    assert "and their figures are not compared: have its codes judged again with --again" in (
+        " ".join(done.output.split())
+    )
+    again = desk.run(trace, "--again", "--json")
+    assert json.loads(again.stdout)["runs"][0]["judged_again"] == 1
+    assert (len(judged), desk.tried()) == (1, 1)

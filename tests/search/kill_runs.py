@@ -12,12 +12,12 @@ from pathlib import Path
 
 from regraph_kg.search.trace import Trace
 from tests.search.recorded_run import HEADER, recorded_toy, still
-from tests.search.toy import traced
+from tests.search.toy import SEAL, traced
 
 
 def search(whole: Path, folder: Path) -> None:
     toy = recorded_toy(whole, pause=0.0005)
-    with Trace.create(folder, HEADER, still) as trace:
+    with Trace.create(folder, HEADER, SEAL, still) as trace:
         traced(toy, trace, HEADER)
     time.sleep(60)  # the kill comes, late as it may be
 

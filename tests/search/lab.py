@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import MergePlan, Relabelled
@@ -13,7 +14,7 @@ from regraph_kg.models.trajectory import Step, Trajectory
 from regraph_kg.search.effects import Evaluate
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
-from tests.search.toy import header
+from tests.search.toy import SEAL, header
 
 TOML = """
 schema = 1
@@ -99,7 +100,7 @@ def verdict(candidate: Candidate) -> EvalReport:
         diagnosis="y[0]: expected 2, got 3" if wrong else "",
         device="lab device",
         toolchain="lab 1.0",
-        evaluator="lab",
+        evaluator=EVALUATOR,
         grade="full",
         speedup=None if wrong else speedup,
         speedup_interval=None if wrong else Interval(low=0.9 * speedup, high=1.1 * speedup),
@@ -109,7 +110,7 @@ def verdict(candidate: Candidate) -> EvalReport:
 def write_verdicts(folder: Path) -> Path:
     """A trace that holds the verdict of every recorded answer: for --judge."""
     nobody = cast(Any, None)
-    with Trace.create(folder, header(problem="scale", device="lab device")) as trace:
+    with Trace.create(folder, header(problem="scale", device="lab device"), SEAL) as trace:
         world = trace.world(World(*[nobody] * 6, evaluate_final=verdict))
         for code in [*ANSWERS.values(), *ONLY_SLOW.values()]:
             candidate = Candidate("openmp", code)

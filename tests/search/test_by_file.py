@@ -32,7 +32,17 @@ from tests.corpus.corpus import CORPUS, graph, vocabulary
 from tests.search.lab import ANSWERS, SLOW, SPEEDUPS, STRIP, UNROLL, grow, write_corpus
 from tests.search.test_golden import GRAPH
 from tests.search.test_optimize import Ended, Lab, lab
-from tests.search.toy import TASK, Toy, hashed, header, judge, noisy_script, searching, successor
+from tests.search.toy import (
+    SEAL,
+    TASK,
+    Toy,
+    hashed,
+    header,
+    judge,
+    noisy_script,
+    searching,
+    successor,
+)
 
 __all__ = ["lab"]  # a fixture
 
@@ -193,7 +203,11 @@ def test_a_traced_search_goes_on_and_asks_nothing_and_judges_nothing_twice(
         traces = list(tmp_path.glob("*.jsonl"))
         toy = Toy(GRAPH, office.answer)
         model, complete = office.open()
-        with Trace.resume(traces[0], head) if traces else Trace.create(tmp_path, head) as trace:
+        with (
+            Trace.resume(traces[0], head, SEAL)
+            if traces
+            else Trace.create(tmp_path, head, SEAL) as trace
+        ):
             world = trace.world(with_model(toy.world, complete))
             records = []
             try:

@@ -14,7 +14,7 @@ from regraph_kg.models.run import SearchChoice
 from regraph_kg.search.methods import METHODS
 from regraph_kg.search.trace import Trace
 from tests.search.in_toy import run
-from tests.search.toy import Toy, header, noisy_script
+from tests.search.toy import SEAL, Toy, header, noisy_script
 
 NOTHING = Options(
     problems=("scale",),
@@ -184,7 +184,7 @@ def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
         seed=4,
         final="screening",
     )
-    with Trace.create(tmp_path, was) as trace:
+    with Trace.create(tmp_path, was, SEAL) as trace:
         path = trace.path
     choice = chosen(resume=path)
     assert (choice.settings, choice.limits, choice.prompting) == (

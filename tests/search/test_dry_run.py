@@ -19,7 +19,7 @@ from regraph_kg.search.trace import Trace, read
 from regraph_kg.wiring import DrySearch
 from tests.search.test_choice import chosen
 from tests.search.test_optimize import Lab, grown, lab
-from tests.search.toy import TASK, Toy, code, fenced, header, judge, searching
+from tests.search.toy import SEAL, TASK, Toy, code, fenced, header, judge, searching
 
 __all__ = ["grown", "lab"]  # fixtures
 
@@ -162,7 +162,7 @@ def test_several_problems_are_told_together(grown: Lab) -> None:
 def write_trace(folder: Path, *seconds: float, judged: float = 0.5, **fields: object) -> RunHeader:
     """A trace whose calls took so many seconds and 100 tokens each."""
     head = header(**{"model": "ollama:tiny@abc server=1", "problem": "scale", **fields})  # type: ignore[arg-type]
-    with Trace.create(folder, head) as trace:
+    with Trace.create(folder, head, SEAL) as trace:
         for number, one in enumerate(seconds):
             key = PromptKey(problem="scale", target="openmp", path=(), attempt=number)
             reply = Reply(text="x", finish="stop", output_tokens=100, seconds=one)

@@ -64,7 +64,7 @@ def test_a_round_is_told_how_earlier_ones_ended() -> None:
     assert told_nothing(first)
     assert told_nothing(second)  # round 0 is the current code, and all there was
     told = fourth.partition("Current code:")[0]
-    assert told.index("Failed (crashed): it crashed") < told.index("0.75x")  # 1.5 / 2
+    assert told.index("Failed (crashed):\n```text\nit crashed") < told.index("0.75x")  # 1.5 / 2
     told = fifth.partition("Current code:")[0]
     assert told.index("0.67x") < told.index("crashed") < told.index("0.50x")  # 2 / 3, 1.5 / 3
 
@@ -187,7 +187,7 @@ def test_failures_are_fed_back_and_not_mended() -> None:
     toy = Toy({}, rounds("crashed", 2.0))
     run(toy, FsrSettings(), 2)
     assert asked(toy) == [("", 0, 0), ("", 1, 0)]
-    assert "Failed (crashed): it crashed" in toy.prompts[1].user
+    assert "Failed (crashed):\n```text\nit crashed" in toy.prompts[1].user
 
 
 def step(number: int, speedup: float | None, text: str | None = "") -> StepRecord:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import McgsSettings, Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey
@@ -13,7 +14,7 @@ from regraph_kg.search.known import LIKE, SHORT_DIFF_LINES, KnownFailures, liken
 from regraph_kg.search.shown import DIAGNOSIS_CHARACTERS
 from regraph_kg.search.trace import Trace
 from tests.search.test_prompt import known, stands_in_order
-from tests.search.toy import SERIAL, Toy, code, fenced, header, searching, traced
+from tests.search.toy import SEAL, SERIAL, Toy, code, fenced, header, searching, traced
 
 CODE = "\n".join(f"x[{n}] += a{n};" for n in range(20))
 
@@ -78,7 +79,7 @@ def test_likeness_is_the_same_from_both_sides_and_none_without_code() -> None:
 def test_known_failures_are_told_shortly_and_no_more_than_asked() -> None:
     ones = [known(said, CODE) for said in ("word " * 500, "second", "third")]
     text = warned(ones)
-    assert stands_in_order(text, ["Known to fail here (wrong_answer): word", "second"])
+    assert stands_in_order(text, ["Known to fail here (wrong_answer):\n```text\nword", "second"])
     assert "third" not in text
     assert text.count("word ") * len("word ") <= DIAGNOSIS_CHARACTERS + 5
 
@@ -90,8 +91,12 @@ def test_without_warnings_nobody_is_asked() -> None:
     assert KnownFailures(ask, 0).warnings("openmp/start", "openmp/a", CODE) == []
 
 
+def test_what_an_older_graph_holds_of_noisy_timings_is_no_warning() -> None:
+    assert warned([replace(known("busy", CODE), outcome=Outcome.UNSTABLE_TIMING)]) == ""
+
+
 def test_a_failure_without_a_diagnosis_ends_without_a_colon() -> None:
-    assert warned([known("", CODE)]) == "Known to fail here (wrong_answer)"
+    assert warned([known("", CODE)]) == "Known to fail here (wrong_answer)."
 
 
 def test_what_was_tried_is_shown_as_a_short_change_of_the_present_code() -> None:
@@ -122,7 +127,7 @@ def test_a_run_warns_of_what_it_met_on_the_same_transition_before() -> None:
     for name in ("a", "b"):
         first, second = [one.user for one in prompts(toy) if f"Do {name} " in one.user]
         assert "Known to fail" not in first
-        told = ["Known to fail here (crashed): it crashed", "+extern", "(wrong_answer)"]
+        told = ["Known to fail here (crashed):\n```text\nit crashed", "+extern", "(wrong_answer)"]
         assert stands_in_order(second, told)  # the newest of equals first, with what was tried
         assert f"-{SERIAL}" in second
 
@@ -158,7 +163,7 @@ def test_a_resumed_run_asks_with_the_prompts_of_the_whole_one(tmp_path: Path) ->
     head = header(12, settings=McgsSettings(samples=3))
     graph = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
     whole = Toy(graph, answers)
-    with Trace.create(tmp_path, head) as trace:
+    with Trace.create(tmp_path, head, SEAL) as trace:
         traced(whole, trace, head)
     lines = trace.path.read_bytes().splitlines(keepends=True)
     assert any("Known to fail" in one.user for one in whole.prompts)
@@ -166,6 +171,6 @@ def test_a_resumed_run_asks_with_the_prompts_of_the_whole_one(tmp_path: Path) ->
         part = tmp_path / "part.jsonl"
         part.write_bytes(b"".join(lines[:count]))
         toy = Toy(graph, answers)
-        with Trace.resume(part, head) as trace:
+        with Trace.resume(part, head, SEAL) as trace:
             traced(toy, trace, head)
         assert toy.prompts == whole.prompts[len(whole.prompts) - len(toy.prompts) :]

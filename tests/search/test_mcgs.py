@@ -9,6 +9,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.method import McgsSettings
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
+from regraph_kg.search.answer import commonest_failure
 from regraph_kg.search.state import State, Tree
 from tests.search.toy import (
     TASK,
@@ -178,6 +179,15 @@ def test_unstable_timing_is_timed_again_and_then_worth_its_lower_bound() -> None
     assert record.steps[0].gain == pytest.approx(math.log(1.8))
     assert at(tree, "a").log_speedup == pytest.approx(math.log(1.8))
     assert record.best_speedup == pytest.approx(1.8)
+
+
+@pytest.mark.parametrize("verdict", ["unstable_timing", f"unstable_timing:{math.log(2)}"])
+def test_unstable_timing_is_never_mended_nor_warned_of(verdict: str) -> None:
+    toy = Toy({"start": ["a"]}, says(a=verdict))
+    records, _ = run(toy, 3, McgsSettings(samples=3, repairs=2))
+    assert [key.repair for key in toy.asked] == [0, 0, 0]
+    assert commonest_failure(records) is None
+    assert not any("Known to fail" in prompt.user for prompt in toy.prompts)
 
 
 def test_unstable_timing_that_settles_is_a_pass() -> None:

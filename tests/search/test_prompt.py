@@ -102,7 +102,7 @@ def test_the_constant_part_is_that_of_the_target_in_every_prompt_of_a_run() -> N
 def test_dollars_and_braces_of_code_survive() -> None:
     code = 'asm("%0 $1 ${x} {y}");'
     assert code in render(TASK, KEY, code=code, advice=free_advice()).user
-    assert f"Idea: {code}" in thought_advice(code)
+    assert f"Idea:\n```text\n{code}\n```" in thought_advice(code)
 
 
 # --- measured variants ---
@@ -172,7 +172,7 @@ def test_feedback_tells_rounds_oldest_first() -> None:
     order = [
         "0.50x",
         "int first;",
-        "Failed (wrong_answer): index",
+        "Failed (wrong_answer):\n```text\nindex",
         "int failed;",
         "1.25x",
         "third;",
@@ -185,7 +185,7 @@ def test_a_thought_is_asked_for_without_code_and_code_along_a_thought() -> None:
     user = render_thought(TASK, KEY, code="int now;", history="- One.", failure=FAILURE).user
     assert stands_in_order(user, ["int now;", "- One.", "index 3", "no code"])
     assert "Ideas so far" not in render_thought(TASK, KEY, code="int now;", history=" ").user
-    assert "Idea: Use threads." in thought_advice(" Use threads.\n")
+    assert "Idea:\n```text\nUse threads.\n```" in thought_advice(" Use threads.\n")
 
 
 def test_a_thought_is_rewritten_in_view_of_what_went_wrong() -> None:
@@ -272,7 +272,7 @@ def test_a_changed_template_changes_the_identity_of_the_prompts(
 ) -> None:
     shutil.copytree(module.FOLDER, tmp_path / "prompts")
     usual = prompts_id()
-    assert usual.startswith("3:")
+    assert usual.startswith("4:")
     monkeypatch.setattr(module, "FOLDER", tmp_path / "prompts")
     assert prompts_id() == usual
     (tmp_path / "prompts" / "answer.txt").write_text("Answer.\n")
@@ -282,6 +282,6 @@ def test_a_changed_template_changes_the_identity_of_the_prompts(
 def test_every_template_is_used() -> None:
     modules = ("prompt.py", "shown.py", "known.py")
     source = "".join((ROOT / "search" / name).read_text() for name in modules)
-    targets = {"cuda", "openmp"}
+    chosen = {"cuda", "openmp", "aligned_call", "aligned_device"}
     names = {path.stem for path in module.FOLDER.iterdir()}
-    assert {name for name in names if f'"{name}"' not in source} == targets
+    assert {name for name in names if f'"{name}"' not in source} == chosen

@@ -30,7 +30,7 @@ from regraph_kg.search.thompson import Thompson
 from regraph_kg.search.trace import Trace, read
 from tests.search.recorded_run import still
 from tests.search.test_many_searches import AnyOrder, judged
-from tests.search.toy import TASK, Graph, Script, Toy, code, fenced, header, names, traced
+from tests.search.toy import SEAL, TASK, Graph, Script, Toy, code, fenced, header, names, traced
 from tests.search.toy import searching as searched
 
 FOR, SIMD = "openmp/parallel-for", "openmp/simd"
@@ -342,7 +342,7 @@ def test_killed_anywhere_between_reply_and_verdict_it_ends_the_same(
     parallel: int, tmp_path: Path
 ) -> None:
     head = header(15, prompting=MODEL, parallel=parallel)
-    with Trace.create(tmp_path, head, still) as trace:
+    with Trace.create(tmp_path, head, SEAL, still) as trace:
         finished = traced(Toy(WIDE, chancy), trace, head)
     events = [(line.event, '"ask":"verdict"' in line.key) for line in read(trace.path).lines]
     assert events.count(("reply", True)) > 5
@@ -353,7 +353,7 @@ def test_killed_anywhere_between_reply_and_verdict_it_ends_the_same(
     part, cut = tmp_path / "part.jsonl", content.index(b"\n") + 1
     while cut < len(content):
         part.write_bytes(content[:cut])
-        with Trace.resume(part, head, still) as again:
+        with Trace.resume(part, head, SEAL, still) as again:
             assert traced(Toy(WIDE, chancy), again, head) == finished
         assert part.read_bytes() == content
         cut = content.index(b"\n", cut) + 1

@@ -19,7 +19,7 @@ from regraph_kg.errors import ModelError, StoreError
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.base import Target
 from regraph_kg.models.prompt import Prompt, Reply
-from regraph_kg.search.trace import read, read_header
+from regraph_kg.search.lines import read, read_header
 from regraph_kg.wiring import searches
 from tests.llm.fake_ollama import FakeModel, FakeOllama
 from tests.search.lab import FASTER, ONLY_SLOW, SERIAL

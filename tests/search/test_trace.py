@@ -4,6 +4,7 @@ import random
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.method import Limits, McgsSettings, PaperSettings
 from regraph_kg.models.run import RunHeader
-from regraph_kg.search.trace import RecordedEvaluator, Trace, read, read_header
+from regraph_kg.search.lines import checksum, ending, mac_of, read, read_header
+from regraph_kg.search.trace import RecordedEvaluator, Trace
 from tests.search.recorded_run import HEADER, recorded_toy, still, toy
-from tests.search.toy import Run, code, traced
+from tests.search.toy import SEAL, Run, code, traced
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def whole(tmp_path: Path) -> tuple[Path, Run]:
     """A finished trace and what its run came to."""
-    with Trace.create(tmp_path / "whole", HEADER, still) as trace:
+    with Trace.create(tmp_path / "whole", HEADER, SEAL, still) as trace:
         return trace.path, traced(toy(), trace, HEADER)
 
 
@@ -42,7 +44,7 @@ def test_a_finished_run_is_replayed_without_asking_anyone(whole: tuple[Path, Run
     path, finished = whole
     before = path.read_bytes()
     again = toy()
-    with Trace.resume(path, HEADER, still) as trace:
+    with Trace.resume(path, HEADER, SEAL, still) as trace:
         assert traced(again, trace, HEADER) == finished
     assert (again.asked, again.evaluated, again.reads) == ([], [], {})
     assert path.read_bytes() == before
@@ -59,7 +61,7 @@ def test_resumed_from_any_line_or_half_line_it_ends_the_same(
     for cut in sorted(cuts):
         part = tmp_path / "part.jsonl"
         part.write_bytes(content[:cut])
-        with Trace.resume(part, HEADER, still) as trace:
+        with Trace.resume(part, HEADER, SEAL, still) as trace:
             assert trace.torn == (content[cut - 1 : cut] != b"\n")
             assert traced(toy(), trace, HEADER) == finished
         assert part.read_bytes() == content
@@ -68,7 +70,7 @@ def test_resumed_from_any_line_or_half_line_it_ends_the_same(
 def test_with_four_calls_under_way_it_ends_the_same_from_any_point(tmp_path: Path) -> None:
     """What was under way is asked again, what had come in comes in again in its order."""
     head = HEADER.model_copy(update={"parallel": 4})
-    with Trace.create(tmp_path / "whole", head, still) as trace:
+    with Trace.create(tmp_path / "whole", head, SEAL, still) as trace:
         finished = traced(toy(), trace, head)
     content = trace.path.read_bytes()
     first = content.index(b"\n") + 1
@@ -76,7 +78,7 @@ def test_with_four_calls_under_way_it_ends_the_same_from_any_point(tmp_path: Pat
     for cut in sorted(rng.randrange(first, len(content)) for _ in range(40)):
         part = tmp_path / "part.jsonl"
         part.write_bytes(content[:cut])
-        with Trace.resume(part, head, still) as trace:
+        with Trace.resume(part, head, SEAL, still) as trace:
             assert traced(toy(), trace, head) == finished
         assert part.read_bytes() == content
 
@@ -88,7 +90,7 @@ def test_a_torn_line_is_cut_off_before_anything_is_written(
     end = content.index(b"\n", 5000) + 1
     part = tmp_path / "part.jsonl"
     part.write_bytes(content[:end] + b'{"event":"reply","key":"{')
-    with Trace.resume(part, HEADER, still) as trace:
+    with Trace.resume(part, HEADER, SEAL, still) as trace:
         assert trace.torn
     assert part.read_bytes() == content[:end]
 
@@ -107,7 +109,7 @@ def test_killed_at_100_random_points_and_resumed_it_ends_identically(
     assert len({trace.stat().st_size for trace in left}) > 30
     for part in left:
         assert content.startswith(part.read_bytes())
-        with Trace.resume(part, HEADER, still) as trace:
+        with Trace.resume(part, HEADER, SEAL, still) as trace:
             assert traced(recorded_toy(path), trace, HEADER) == finished
         assert part.read_bytes() == content
 
@@ -131,13 +133,83 @@ def test_a_run_that_differs_is_refused_with_the_difference(
 ) -> None:
     other = RunHeader.model_validate(HEADER.model_dump() | change)
     with pytest.raises(BadInput, match=said):
-        Trace.resume(whole[0], other)
+        Trace.resume(whole[0], other, SEAL)
 
 
 def test_a_run_may_be_resumed_on_another_day(whole: tuple[Path, Run]) -> None:
     later = HEADER.model_copy(update={"created": "2027-01-01T00:00:00Z"})
-    with Trace.resume(whole[0], later) as trace:
+    with Trace.resume(whole[0], later, SEAL) as trace:
         assert traced(toy(), trace, HEADER) == whole[1]
+
+
+def forged(content: bytes, key: bytes | None, change: Callable[[bytes], bytes]) -> bytes:
+    """A trace with its bodies changed, and all that can be made without the installation's key."""
+    lines, total, mac = list[bytes](), "", ""
+    for line in content.splitlines():
+        body = change(line.rpartition(b',"sum":')[0])
+        total = checksum(total, body)
+        mac = "" if key is None else mac_of(key, mac, body)
+        lines.append(body + ending(total, mac))
+    return b"\n".join(lines) + b"\n"
+
+
+def faster(body: bytes) -> bytes:
+    return body.replace(b'"reward":0.', b'"reward":9.')
+
+
+@pytest.mark.parametrize("key", [None, b"", bytes(32)], ids=["none", "empty", "another"])
+def test_a_trace_of_others_is_read_but_not_resumed(
+    whole: tuple[Path, Run], key: bytes | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "theirs.jsonl"
+    path.write_bytes(forged(whole[0].read_bytes(), key, faster))
+    assert not read(path, SEAL).ours
+    assert len(read(path).lines) == len(read(whole[0]).lines)
+    with pytest.raises(BadInput, match="not written by this installation"):
+        Trace.resume(path, HEADER, SEAL)
+    assert path.read_bytes() == forged(whole[0].read_bytes(), key, faster)  # nothing was written
+
+
+def test_a_trace_is_ours_whole_and_cut(whole: tuple[Path, Run], tmp_path: Path) -> None:
+    content = whole[0].read_bytes()
+    assert read(whole[0], SEAL).ours
+    part = tmp_path / "part.jsonl"
+    part.write_bytes(content[: content.index(b"\n", 5000) + 7])
+    assert (read(part, SEAL).ours, read(part, SEAL).torn) == (True, True)
+    assert not read(whole[0]).ours  # nobody knows, without a key
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lines: [*lines[:3], *lines[4:]],
+        lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]],
+        lambda lines: [*lines, lines[-1]],
+        lambda lines: [*lines[:3], faster(lines[3]), *lines[4:]],
+    ],
+    ids=["left out", "swapped", "said twice", "changed"],
+)
+def test_lines_of_ours_in_another_order_are_not_ours(
+    change: Callable[[list[bytes]], list[bytes]], whole: tuple[Path, Run], tmp_path: Path
+) -> None:
+    """Although each has its own mac, and the checksums, which need no key, are made to fit."""
+    path, total, lines = tmp_path / "mixed.jsonl", "", list[bytes]()
+    found = [line for line in whole[0].read_bytes().splitlines() if b'"reward":0.' in line]
+    for line in change([*whole[0].read_bytes().splitlines(), *found]):
+        body, mac = line.rpartition(b',"sum":')[0], line.rpartition(b'"mac":"')[2][:64]
+        total = checksum(total, body)
+        lines.append(body + ending(total, mac.decode()))
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    assert not read(path, SEAL).ours
+
+
+def test_nothing_is_said_behind_the_mac(whole: tuple[Path, Run], tmp_path: Path) -> None:
+    """A second "value" there would be the one that a reader takes."""
+    path = tmp_path / "longer.jsonl"
+    first, rest = whole[0].read_bytes().split(b"\n", 1)
+    path.write_bytes(first[:-1] + b',"value":{}}\n' + rest)
+    assert read(path).lines[0].value == {}
+    assert not read(path, SEAL).ours
 
 
 def test_a_trace_that_was_changed_is_noticed(whole: tuple[Path, Run]) -> None:
@@ -145,7 +217,7 @@ def test_a_trace_that_was_changed_is_noticed(whole: tuple[Path, Run]) -> None:
     content = path.read_bytes()
     path.write_bytes(content.replace(b'"reward":0.', b'"reward":1.', 1))
     with pytest.raises(BadInput, match="the trace was changed here"):
-        Trace.resume(path, HEADER)
+        Trace.resume(path, HEADER, SEAL)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +237,7 @@ def test_what_is_no_trace_is_refused(content: bytes, said: str, tmp_path: Path) 
     path = tmp_path / "trace.jsonl"
     path.write_bytes(content)
     with pytest.raises(BadInput, match=said):
-        Trace.resume(path, HEADER)
+        Trace.resume(path, HEADER, SEAL)
 
 
 def test_a_missing_trace_is_bad_input(tmp_path: Path) -> None:
@@ -174,10 +246,10 @@ def test_a_missing_trace_is_bad_input(tmp_path: Path) -> None:
 
 
 def test_two_searches_never_write_one_trace(tmp_path: Path) -> None:
-    with Trace.create(tmp_path, HEADER) as one, Trace.create(tmp_path, HEADER) as two:
+    with Trace.create(tmp_path, HEADER, SEAL) as one, Trace.create(tmp_path, HEADER, SEAL) as two:
         assert one.path != two.path  # begun in the same second
         with pytest.raises(BadInput, match="another search is writing"):
-            Trace.resume(one.path, HEADER)
+            Trace.resume(one.path, HEADER, SEAL)
 
 
 def test_a_full_disk_loses_nothing_and_the_run_goes_on_once_there_is_room(
@@ -186,7 +258,7 @@ def test_a_full_disk_loses_nothing_and_the_run_goes_on_once_there_is_room(
     path, finished = whole
     size = path.stat().st_size
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with Trace.create(tmp_path / "full", HEADER, still) as trace:
+    with Trace.create(tmp_path / "full", HEADER, SEAL, still) as trace:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size // 2, hard))  # writes fall short, then fail
         try:
             with pytest.raises(ToolError, match="while tracing"):
@@ -196,7 +268,7 @@ def test_a_full_disk_loses_nothing_and_the_run_goes_on_once_there_is_room(
     left = trace.path.read_bytes()
     assert path.read_bytes().startswith(left)
     assert left.endswith(b"\n")
-    with Trace.resume(trace.path, HEADER, still) as trace:
+    with Trace.resume(trace.path, HEADER, SEAL, still) as trace:
         assert traced(toy(), trace, HEADER) == finished
 
 
@@ -204,13 +276,13 @@ def test_no_space_left_is_one_line_that_names_the_trace() -> None:
     full = Path("/dev/full")
     said = r"^/dev/full: No space left on device while tracing; make room$"
     with full.open("wb", buffering=0) as file, pytest.raises(ToolError, match=said):
-        traced(toy(), Trace(full, file), HEADER)
+        traced(toy(), Trace(full, file, SEAL), HEADER)
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ToolError, match="--runs"):
-        Trace.create(tmp_path / "file" / "runs", HEADER)
+        Trace.create(tmp_path / "file" / "runs", HEADER, SEAL)
 
 
 def test_recorded_verdicts_of_unknown_code_are_our_failure(whole: tuple[Path, Run]) -> None:

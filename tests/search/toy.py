@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import EFFECT_SCALE, Example, Neighbourhood, Successor
 from regraph_kg.models.method import Limits, McgsSettings, Prompting
@@ -34,6 +35,9 @@ TASK = Task(
     entry="work",
     signature='extern "C" void work(float* x, int n)',
 )
+
+SEAL = bytes(range(32))
+"""The installation's key that traces of tests are written with."""
 
 Graph = Mapping[str, Sequence[str]]
 """Short technique name -> names of its successors; "start" is the start."""
@@ -118,7 +122,7 @@ def judge(candidate: Candidate) -> EvalReport:
         outcome=Outcome.PASSED,
         device="toy device",
         toolchain="toy 1.0",
-        evaluator="toy",
+        evaluator=EVALUATOR,
         grade="screening",
         stages={"total": 0.25},
     )

@@ -1,0 +1,67 @@
+"""The key of this installation: what it writes with it, it knows again as its own.
+
+32 random bytes in the data folder, readable for the user alone, made when first needed. Not
+covered: whoever reads this user's files has the key, and can write what looks like this
+installation's.
+"""
+
+import os
+import secrets
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import platformdirs
+
+from regraph_kg.errors import ToolError
+from regraph_kg.settings import Settings
+
+BYTES = 32
+
+
+def trace_key(settings: Settings) -> bytes:
+    """The key for traces (search/trace.py). Raises `ToolError` where it cannot be kept secret.
+
+    It lies in the user's data folder, also where the current folder's file names another one: a
+    stranger's folder would bring a key that the stranger knows.
+    """
+    folder = settings.data_dir
+    if settings.origin("data_dir") == "folder":
+        folder = Path(platformdirs.user_data_dir("regraph"))
+    file = folder / "trace-key"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not file.exists():
+            _make(file)
+        return _read(file)
+    except OSError as error:
+        raise ToolError(
+            f"{file}: {error.strerror}; set REGRAPH_DATA_DIR to a folder of yours"
+        ) from None
+
+
+def _make(file: Path) -> None:
+    """Make the key whole, or leave the one that another process has just made."""
+    handle, draft = tempfile.mkstemp(dir=file.parent, prefix=f"{file.name}.")  # mode 0600
+    try:
+        with open(handle, "wb") as opened:
+            opened.write(secrets.token_bytes(BYTES))
+            opened.flush()
+            os.fsync(handle)
+        with suppress(FileExistsError):
+            os.link(draft, file)
+    finally:
+        os.unlink(draft)
+
+
+def _read(file: Path) -> bytes:
+    with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as opened:
+        found, key = os.fstat(opened.fileno()), opened.read(BYTES + 1)
+    if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise ToolError(f"{file}: others may read or own it; chmod 600 it, or delete it")
+    if len(key) != BYTES:
+        raise ToolError(
+            f"{file}: no key of {BYTES} bytes; delete it, and traces written so far are claims"
+        )
+    return key

@@ -1,0 +1,55 @@
+"""What a trace claims, measured again: its codes judged here and now instead of its verdicts.
+
+For traces that another installation wrote, and those of an older judge. What stays of them is what
+was tried on what, and what was said of it. Not covered: whether a step did what its name says, as a
+stranger's trace tells it, and answers without code, which nobody can judge: a stranger's are left
+out.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
+from regraph_kg.models.run import StepRecord
+from regraph_kg.search.harvest import Run
+from regraph_kg.search.reward import speedup
+
+
+def claimed(run: Run) -> tuple[str, ...]:
+    """The codes on which a run's verdicts hang, each once."""
+    steps = (step for record in run.records for step in record.steps)
+    return tuple(dict.fromkeys(step.code for step in steps if step.outcome and step.code))
+
+
+def stale(run: Run, evaluator: str) -> str | None:
+    """The version of a judge other than `evaluator` that the run's figures are of, if any is."""
+    return next((one.evaluator for one in run.reports.values() if one.evaluator != evaluator), None)
+
+
+def measured_again(run: Run, device: str, judge: Callable[[Candidate], EvalReport]) -> Run:
+    """The run as it would have been told by `judge`, whose reports are of `device`.
+
+    Its name stays, so that it teaches once however often it is measured.
+    """
+    codes = claimed(run)
+    reports = {code_hash(code): judge(Candidate(run.header.target, code)) for code in codes}
+    records = tuple(
+        record.model_copy(
+            update={"steps": tuple(_told(step, reports, run) for step in record.steps)}
+        )
+        for record in run.records
+    )
+    header = run.header.model_copy(update={"device": device})
+    return replace(run, header=header, records=records, reports=reports, finals={}, ours=True)
+
+
+def _told(step: StepRecord, reports: Mapping[str, EvalReport], run: Run) -> StepRecord:
+    if step.outcome is None or not step.code:
+        return step if run.ours else step.model_copy(update={"outcome": None})
+    report = reports[code_hash(step.code)]
+    found = {
+        "outcome": report.outcome,
+        "speedup": speedup(report),
+        "diagnosis": report.diagnosis,
+    }
+    return step.model_copy(update=found)

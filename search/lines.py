@@ -1,0 +1,113 @@
+"""The lines of a trace: how they are written, checked and read.
+
+Lines are {"event": .., "key": .., "value": .., "at": .., "sum": .., "mac": ..}; the first is the
+header (`RunHeader`, with the schema version and its history). `at` are the run's active seconds,
+`sum` is a checksum of the line and all before it, `mac` the same with this installation's key: who
+lacks the key can write a trace, but not one of ours. Verdicts in another trace are claims: it is
+not resumed, and `regraph learn` judges its codes again.
+Not here: what a search makes of them (trace.py).
+"""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Frozen
+from regraph_kg.models.run import RunHeader
+
+Event = Literal[
+    "header",
+    "neighbours",
+    "examples",
+    "nearest",
+    "failures",
+    "reply",
+    "report",
+    "final",
+    "record",
+    "stop",
+]
+
+
+class Line(Frozen):
+    """One line of a trace; `value` is validated by who reads that kind of event."""
+
+    event: Event
+    key: str
+    value: Any
+    at: float
+    sum: str
+    mac: str = ""
+    """Absent from traces of schema 2."""
+
+
+def checksum(before: str, body: bytes) -> str:
+    """Checksum of a line and all lines before it."""
+    return hashlib.sha256(before.encode() + body).hexdigest()[:12]
+
+
+def mac_of(key: bytes, before: str, body: bytes) -> str:
+    """What only who has `key` can say of a line and all lines before it."""
+    return hmac.digest(key, before.encode() + body, "sha256").hex()
+
+
+def ending(total: str, mac: str) -> bytes:
+    """The end of a line, behind its body."""
+    return f',"sum":"{total}","mac":"{mac}"}}'.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A trace as read: its whole lines, their bytes, and whether half a line follows them."""
+
+    lines: tuple[Line, ...]
+    size: int
+    torn: bool
+    ours: bool
+    """Whether every line was written with the key that it was read with."""
+
+
+def read(path: Path, key: bytes | None = None) -> Content:
+    """Every whole line of a trace; `BadInput` names the one that is none.
+
+    `key`: this installation's, to know whether the trace is `ours`; without one it is not.
+    """
+    try:
+        whole, _, rest = path.read_bytes().rpartition(b"\n")
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; --resume takes a trace of runs/") from None
+    lines: list[Line] = []
+    total = mac = ""
+    ours = key is not None
+    for number, text in enumerate(whole.split(b"\n"), start=1):
+        body = text.rpartition(b',"sum":')[0]
+        total, mac = checksum(total, body), mac_of(key or b"", mac, body)
+        ours = ours and hmac.compare_digest(text, body + ending(total, mac))
+        lines.append(_line(path, number, text))
+        if lines[-1].sum != total:
+            raise BadInput(f"{path}:{number}: the trace was changed here; start a new run")
+    return Content(tuple(lines), size=len(whole) + 1, torn=bool(rest), ours=ours)
+
+
+def _line(path: Path, number: int, text: bytes) -> Line:
+    try:
+        return Line.model_validate_json(text)
+    except ValidationError:
+        old = number == 1 and b'"schema_version":1' in text
+        why = "a trace of an older version" if old else "not a line of a trace"
+        raise BadInput(f"{path}:{number}: {why}; start a new run") from None
+
+
+def read_header(path: Path) -> RunHeader:
+    """What a trace was made with; `BadInput` where it is not a trace, or of another schema."""
+    first = read(path).lines[0]
+    try:
+        return RunHeader.model_validate(first.value)
+    except ValidationError as error:
+        field = ".".join(map(str, error.errors()[0]["loc"]))
+        raise BadInput(f"{path}:1: header field {field!r} is not ours; start a new run") from None
