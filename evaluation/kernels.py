@@ -114,7 +114,7 @@ def profiler(compiler: Compiler, cuda: Cuda) -> Path:
         *("-std=c++17", "-O2", f"-I{cupti.include}", f"-I{cuda.include}"),
         *("-Wl,--no-as-needed", f"-L{folder}", f"-l:{cupti.library.name}", f"-Wl,-rpath,{folder}"),
     )
-    built = compiler.host((_HARNESS / _PROFILE).read_text(encoding="utf-8"), flags)
+    built = compiler.host((_HARNESS / _PROFILE).read_text(encoding="utf-8"), flags, keep=True)
     if isinstance(built, Failure):
         raise ToolError(f"{_PROFILE}: does not compile: {built.diagnosis[:300]}")
     return built

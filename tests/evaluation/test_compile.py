@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile import Compiler, rejected, signature_header, trimmed
+from regraph_kg.evaluation.compile import Compiler, signature_header, trimmed
+from regraph_kg.evaluation.courtesy import rejected
 from regraph_kg.evaluation.rules import Failure, Limits
 from regraph_kg.evaluation.toolchain import find_gcc
 from regraph_kg.models.evaluation import Outcome
