@@ -22,7 +22,7 @@ from pathlib import Path
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.cache import Cache
 from regraph_kg.evaluation.complaints import trimmed
-from regraph_kg.evaluation.confined import FILE_BYTES, Command, Ran, run
+from regraph_kg.evaluation.confined import Command, Ran, run
 from regraph_kg.evaluation.problem import C_TYPES, Problem
 from regraph_kg.evaluation.rules import Failure, Limits
 from regraph_kg.evaluation.toolchain import Cuda, Gcc
@@ -208,7 +208,7 @@ class Compiler:
             seconds = self._limits.compile_seconds
             return Failure(Outcome.COMPILE_FAILED, f"the compiler needs more than {seconds:.0f} s")
         self._require_machine(job, ran, directory)
-        if _TOO_LARGE.search(ran.said) and _has_full_file(directory / "work"):
+        if _TOO_LARGE.search(ran.said):
             return self._too_large()
         source = next((code for name, code in job.files.items() if name in _CANDIDATES), "")
         return Failure(Outcome.COMPILE_FAILED, trimmed(ran.said, source))
@@ -238,11 +238,6 @@ class Compiler:
                     (innocent / "work" / name).touch()
             if run([ran.command], innocent, job.reads, self._limits, self._sandbox).code:
                 raise ToolError(f"nvcc: {unfit[0][:200]}; install another CUDA toolkit")
-
-
-def _has_full_file(folder: Path) -> bool:
-    """Whether a compiler met the limit on the size of a file: what it says proves nothing."""
-    return any(path.lstat().st_size >= FILE_BYTES for path in folder.iterdir())
 
 
 def _sweep() -> None:

@@ -80,10 +80,10 @@ def main(orders: Orders) -> None:
     os.set_inheritable(orders.report, False)
     modules = beside("landlock"), beside("refused")  # not to be found any more in a new root
     libc = ctypes.CDLL(None, use_errno=True)
-    die_with_parent(libc)
+    held = ["namespaces"] if "namespaces" in orders.layers and separate(libc) else []
+    die_with_parent(libc)  # other credentials would have made that forgotten
     if os.getppid() != orders.parent:  # it died before the line above
         sys.exit(1)
-    held = ["namespaces"] if "namespaces" in orders.layers and separate(libc) else []
     first = os.fork()
     if first:
         sys.exit(abs(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])))
