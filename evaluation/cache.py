@@ -86,7 +86,7 @@ class Cache:
             wrong = _way_of_others(self._folder)
         if wrong:
             raise ToolError(
-                f"compile cache {self._folder}: {wrong}, who could have code of theirs loaded;"
+                f"compile cache {self._folder}: {wrong}; others could have code of theirs loaded;"
                 " set REGRAPH_CACHE_DIR to a folder of yours"
             )
         if stat.S_IMODE(found.st_mode) != stat.S_IRWXU:
@@ -176,7 +176,7 @@ def _way_of_others(folder: Path) -> str:
     with contextlib.suppress(OSError):
         if Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:
             trusted.add(int(Path("/proc/sys/kernel/overflowuid").read_text()))
-    for parent in folder.absolute().parents:
+    for parent in {*folder.absolute().parents, *folder.resolve().parents}:
         found = parent.stat()
         if found.st_uid not in trusted:
             return f"lies in {parent}, of user {found.st_uid}"

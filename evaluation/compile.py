@@ -27,6 +27,7 @@ from regraph_kg.evaluation.problem import C_TYPES, Problem
 from regraph_kg.evaluation.rules import Failure, Limits
 from regraph_kg.evaluation.toolchain import Cuda, Gcc
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.text import plain
 
 HOST_FLAGS = ("-std=c++17", "-O3", "-march=native")
 _SHARED = ("-fPIC", "-shared", "-w", "-Wl,--no-undefined", "-Wl,-z,now")
@@ -237,7 +238,7 @@ class Compiler:
                 if name.endswith((".cu", ".cpp")):
                     (innocent / "work" / name).touch()
             if run([ran.command], innocent, job.reads, self._limits, self._sandbox).code:
-                raise ToolError(f"nvcc: {unfit[0][:200]}; install another CUDA toolkit")
+                raise ToolError(f"nvcc: {plain(unfit[0])[:200]}; install another CUDA toolkit")
 
 
 def _sweep() -> None:

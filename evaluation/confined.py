@@ -26,6 +26,7 @@ from typing import Any
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.rules import Limits
 from regraph_kg.evaluation.toolchain import SYSTEM_FOLDERS
+from regraph_kg.models.text import plain
 
 Command = tuple[str, ...]
 
@@ -84,7 +85,9 @@ def run(
     if code is None:
         return Ran(commands[-1], None, words, ())
     if not told and code != -signal.SIGKILL:
-        raise ToolError(f"compiler: its sandbox failed: {words.strip()[-200:]}; see regraph doctor")
+        raise ToolError(
+            f"compiler: its sandbox failed: {plain(words).strip()[-200:]}; see regraph doctor"
+        )
     seen: dict[str, Any] = {"held": [], "code": code, "index": 0}
     if told:
         seen = marshal.loads(told)

@@ -26,6 +26,7 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile import Compiler
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.toolchain import Cuda
+from regraph_kg.models.text import plain
 
 _HARNESS = Path(__file__).with_name("harness")
 _PROFILE = "profile.cpp"
@@ -134,7 +135,7 @@ def parsed(text: str) -> KernelTimes | None:
         return None
     if said.dropped or max(said.kernel_ns, said.copy_ns) > said.busy_ns:
         return None
-    names = tuple(Kernel(name, count, spent * _NANO) for name, count, spent in said.names)
+    names = tuple(Kernel(_named(name), count, spent * _NANO) for name, count, spent in said.names)
     return KernelTimes(
         launches=said.kernels,
         kernel_seconds=said.kernel_ns * _NANO,
@@ -146,6 +147,11 @@ def parsed(text: str) -> KernelTimes | None:
         inside_bytes=said.inside_bytes,
         names=names,
     )
+
+
+def _named(name: str) -> str:
+    """A kernel's name on one line: it is the candidate's word."""
+    return " ".join(plain(name).split())
 
 
 def advice(times: KernelTimes, seconds: float) -> str:

@@ -48,9 +48,12 @@ ATTACKS = {
     "incbin_raw": 'asm(R"x(.section .rodata\n.IncBin "@"\n.text)x");',
     "incbin_stringified": "#define S(...) #__VA_ARGS__\n"
     'asm(".section .rodata\\n" S(.incbin "@") "\\n.text");',
-    "incbin_pasted": '#define S(a, b) #a #b\nasm(".section .rodata\\n." S(inc, bin) " \\"@\\"\\n.text");',
-    "incbin_by_macro": 'asm(".macro e a b\\n.\\\\a\\\\b \\"@\\"\\n.endm\\n.section .rodata\\ne inc bin\\n.text");',
-    "incbin_in_function": 'void f() { asm volatile(".pushsection .rodata\\n.incbin \\"@\\"\\n.popsection"); }',
+    "incbin_pasted": "#define S(a, b) #a #b\n"
+    'asm(".section .rodata\\n." S(inc, bin) " \\"@\\"\\n.text");',
+    "incbin_by_macro": 'asm(".macro e a b\\n'
+    '.\\\\a\\\\b \\"@\\"\\n.endm\\n.section .rodata\\ne inc bin\\n.text");',
+    "incbin_in_function": "void f() { asm volatile("
+    '".pushsection .rodata\\n.incbin \\"@\\"\\n.popsection"); }',
     "incbin_octal": 'asm(".section .rodata\\n.\\151ncbin \\"@\\"\\n.text");',
 }
 ASKED = {
