@@ -33,7 +33,13 @@ Command = tuple[str, ...]
 LAYERS = ("namespaces", "root", "landlock", "seccomp")
 FILE_BYTES = 256 * 2**20
 """Size of one file that a compiler may write: assembler text is larger than its object."""
-_LAUNCHER = Path(__file__).with_name("confined_compiler.py")
+_START = (
+    "import sys; sys.path.append(sys.argv[1]); import confined_compiler as it; sys.path.pop();"
+    " it.start(sys.argv[2])"
+)
+"""Imported, not run by path, so that it is translated once and kept, not each time."""
+_FLAGS = ("-I", "-S", *(("-B",) if sys.dont_write_bytecode else ()))
+_HERE = Path(__file__).resolve().parent
 _MEMORY_BYTES, _LEAST_MEMORY_BYTES = 16 * 2**30, 2 * 2**30
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _SAID_BYTES = 2**16
@@ -153,7 +159,7 @@ def _ended(orders: dict[str, object], said: int, seconds: float) -> int | None:
     """Exit code of the launcher, alone in its group; None: too slow. Nothing of it is left."""
     own = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-B", str(_LAUNCHER), marshal.dumps(orders).hex()],
+        [sys.executable, *_FLAGS, "-c", _START, str(_HERE), marshal.dumps(orders).hex()],
         cwd="/",
         env=own,
         stdin=subprocess.DEVNULL,

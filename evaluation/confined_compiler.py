@@ -1,14 +1,14 @@
 """Runs the compilers and linkers of one compilation where they find nothing but themselves.
 
-    python -I -S -B confined_compiler.py <marshalled Orders, in hex>
+    start(<marshalled Orders, in hex>)
 
-Standard library only (few modules: each costs milliseconds); run by path, never imported by the
-judge. A source can name any file, in more spellings than a rule can know; here those files do not
-exist. Each layer is refused by some kernels and containers, the others hold without it:
+Standard library only, and few modules: each costs milliseconds. The judge never imports this file,
+but starts a Python that does (confined.py). A source can name any file, in more spellings than a
+rule can know; here those files do not exist. Each layer is refused by some kernels and containers, the others hold without it:
 
     namespaces  processes, network and IPC of its own: everything ends with its first process
     root        a root folder of its own: the toolchain read-only, the job's folder, three devices;
-                no /proc, no /home, no other file of this machine
+                no /home, of /proc only cpuinfo, no other file of this machine
     landlock    the same list again, for the case that the kernel refuses the above
     seccomp     sockets, signals, ptrace, other namespaces, mounts, keys, io_uring and the like
     limits      CPU time, address space and size of files; in a user namespace also processes
@@ -28,10 +28,18 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
-    from types import FrameType, ModuleType
+    from types import FrameType
     from typing import NoReturn
+
+    from regraph_kg.evaluation import landlock, refused
 else:
     import _signal as signal  # without enum, which takes as long as all else here
+
+    sys.path.append(os.path.dirname(os.path.realpath(__file__)))
+    import landlock
+    import refused
+
+    sys.path.pop()
 
 
 class Orders:
@@ -78,7 +86,6 @@ CAPSET_CALL, PIVOT_ROOT_CALL = (126, 91), (155, 41)
 def main(orders: Orders) -> None:
     """Confine what follows, run the commands in a first process of their own, report."""
     os.set_inheritable(orders.report, False)
-    modules = beside("landlock"), beside("refused")  # not to be found any more in a new root
     libc = ctypes.CDLL(None, use_errno=True)
     held = ["namespaces"] if "namespaces" in orders.layers and separate(libc) else []
     die_with_parent(libc)  # other credentials would have made that forgotten
@@ -86,20 +93,12 @@ def main(orders: Orders) -> None:
         sys.exit(1)
     first = os.fork()
     if first:
-        sys.exit(abs(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])))
+        os._exit(abs(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])))
     die_with_parent(libc)
-    held += confine(libc, modules, orders, bool(held))
+    held += confine(libc, orders, bool(held))
     index, code = run(libc, orders)
     os.write(orders.report, marshal.dumps({"held": held, "code": code, "index": index}))
-
-
-def beside(name: str) -> "ModuleType":
-    """A module of this folder, which is not searched for others."""
-    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-    try:
-        return __import__(name)
-    finally:
-        sys.path.pop(0)
+    os._exit(0)
 
 
 def die_with_parent(libc: ctypes.CDLL) -> None:
@@ -142,18 +141,15 @@ def write(path: str, text: str) -> None:
         os.close(descriptor)
 
 
-def confine(
-    libc: ctypes.CDLL, modules: "tuple[ModuleType, ModuleType]", orders: Orders, apart: bool
-) -> list[str]:
+def confine(libc: ctypes.CDLL, orders: Orders, apart: bool) -> list[str]:
     """All layers that were asked for but namespaces; which of them hold."""
-    landlock, refused = modules
     wanted, held = orders.layers, []
     if "root" in wanted and apart and own_root(libc, orders):
         held.append("root")
     os.chdir(orders.folder)
     if wanted:
         drop_privileges(libc)
-    if "landlock" in wanted and landlock.restrict(libc, openable(landlock, orders)):
+    if "landlock" in wanted and landlock.restrict(libc, openable(orders)):
         held.append("landlock")
     limit(orders)
     if "seccomp" in wanted and refused.filter_calls(libc, architecture(), apart):
@@ -248,7 +244,7 @@ def drop_privileges(libc: ctypes.CDLL) -> None:
         libc.syscall(CAPSET_CALL[column], struct.pack("<Ii", 0x20080522, 0), bytes(24))
 
 
-def openable(landlock: "ModuleType", orders: Orders) -> list[tuple[str, int]]:
+def openable(orders: Orders) -> list[tuple[str, int]]:
     """What landlock lets be opened, and how."""
     reading = landlock.READ_FILE | landlock.READ_FOLDER | landlock.EXECUTE
     writing = landlock.READ_FILE | landlock.WRITE_FILE | landlock.TRUNCATE
@@ -274,14 +270,14 @@ def run(libc: ctypes.CDLL, orders: Orders) -> tuple[int, int]:
     for index, command in enumerate(orders.commands):
         child = os.fork()
         if child == 0:
-            start(libc, command, orders.environment)
+            become(libc, command, orders.environment)
         code = waited(child)
         if code:
             return index, code
     return len(orders.commands) - 1, 0
 
 
-def start(libc: ctypes.CDLL, command: list[str], environment: dict[str, str]) -> "NoReturn":
+def become(libc: ctypes.CDLL, command: list[str], environment: dict[str, str]) -> "NoReturn":
     """Become a command. A file that grows too large is an error that it can report."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -306,5 +302,6 @@ def architecture() -> int | None:
     return {"x86_64": 0, "aarch64": 1}.get(os.uname().machine)
 
 
-if __name__ == "__main__":
-    main(Orders(**marshal.loads(bytes.fromhex(sys.argv[1]))))
+def start(orders: str) -> None:
+    """What the judge has a new process do."""
+    main(Orders(**marshal.loads(bytes.fromhex(orders))))

@@ -10,7 +10,10 @@ import ctypes
 import os
 import stat
 import struct
-from collections.abc import Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable  # which takes milliseconds
 
 # The same numbers on every architecture.
 CREATE_RULESET_CALL, ADD_RULE_CALL, RESTRICT_SELF_CALL = 444, 445, 446
@@ -30,7 +33,7 @@ def abi(libc: ctypes.CDLL) -> int:
     return int(libc.syscall(CREATE_RULESET_CALL, None, 0, 1))
 
 
-def restrict(libc: ctypes.CDLL, rules: Iterable[tuple[str, int]]) -> bool:
+def restrict(libc: ctypes.CDLL, rules: "Iterable[tuple[str, int]]") -> bool:
     """Refuse every file but those at or below these paths, with these rights; False: no landlock.
 
     Refuses TCP, signals to others and abstract sockets as well, where the kernel can.

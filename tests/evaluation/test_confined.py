@@ -236,7 +236,7 @@ def test_a_compiler_that_does_not_start_is_told(tmp_path: Path) -> None:
 def test_a_sandbox_that_cannot_be_made_is_our_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(confined, "_LAUNCHER", tmp_path / "missing.py")
+    monkeypatch.setattr(confined, "_HERE", tmp_path)
     (tmp_path / "work").mkdir()
     with pytest.raises(ToolError, match="its sandbox failed"):
         run([("/bin/true",)], tmp_path, (), Limits())
