@@ -4,7 +4,8 @@
 
 Standard library only, and few modules: each costs milliseconds. The judge never imports this file,
 but starts a Python that does (confined.py). A source can name any file, in more spellings than a
-rule can know; here those files do not exist. Each layer is refused by some kernels and containers, the others hold without it:
+rule can know; here those files do not exist. Each layer is refused by some kernels and containers,
+the others hold without it:
 
     namespaces  processes, network and IPC of its own: everything ends with its first process
     root        a root folder of its own: the toolchain read-only, the job's folder, three devices;

@@ -5,7 +5,6 @@ what it wants.
 """
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -260,7 +259,7 @@ def test_nvcc_finds_no_more(tmp_path: Path, attack: str) -> None:
         assert not isinstance(made, Failure) or SECRET not in made.diagnosis
 
 
-def test_openmp_and_offloading_still_compile(tmp_path: Path) -> None:
+def test_honest_openmp_code_still_compiles(tmp_path: Path) -> None:
     code = (
         "#include <omp.h>\n#include <immintrin.h>\n#include <algorithm>\n"
         'extern "C" int most() { int n = 0;\n#pragma omp parallel for reduction(+ : n)\n'
@@ -268,4 +267,3 @@ def test_openmp_and_offloading_still_compile(tmp_path: Path) -> None:
     )
     made = Compiler(tmp_path, find_gcc(), Limits()).host(code, (*HOST_FLAGS, "-fopenmp"))
     assert isinstance(made, Path)
-    assert shutil.which("g++")
