@@ -212,7 +212,8 @@ class Compiler:
         if _TOO_LARGE.search(ran.said):
             return self._too_large()
         source = next((code for name, code in job.files.items() if name in _CANDIDATES), "")
-        return Failure(Outcome.COMPILE_FAILED, trimmed(ran.said, source))
+        said = ran.said.replace(f"{directory / 'work'}/", "")
+        return Failure(Outcome.COMPILE_FAILED, trimmed(said, source))
 
     def _too_large(self) -> Failure:
         limit = self._limits.object_bytes / 2**20
