@@ -1,25 +1,18 @@
-"""Source text -> shared object: one compiler process with limits, cached by content.
+"""Source text -> shared object: compilers with limits, confined, their work cached by content.
 
-A cache entry is written under another name and renamed, so that no kill leaves half of one.
-Its key is sha256 of source, flags, compiler version and, with -march=native, the CPU's features.
+The key of a cache entry is sha256 of source, commands, compiler version, whether compilers were
+confined and, with -march=native, the CPU's features.
 
-Source rules keep a candidate from reading files at compile time: absolute and `..` includes,
-computed includes, #embed, .incbin and .include in assembler, and its macros, which could spell
-them. Not covered: such a directive put together by token pasting; whatever the compiler's own
-search path offers.
+Not covered: what an object does when it is loaded (worker.py).
 """
 
-import codecs
 import contextlib
 import functools
 import hashlib
-import math
 import os
 import re
 import shutil
-import signal
 import stat
-import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
@@ -27,11 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.cache import Cache
 from regraph_kg.evaluation.complaints import trimmed
+from regraph_kg.evaluation.confined import Command, Ran, run
 from regraph_kg.evaluation.problem import C_TYPES, Problem
 from regraph_kg.evaluation.rules import Failure, Limits
 from regraph_kg.evaluation.toolchain import Cuda, Gcc
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.text import plain
 
 HOST_FLAGS = ("-std=c++17", "-O3", "-march=native")
 _SHARED = ("-fPIC", "-shared", "-w", "-Wl,--no-undefined", "-Wl,-z,now")
@@ -49,14 +45,9 @@ _WRAPPED = (
     *("cudaLaunchCooperativeKernel", "cudaGraphLaunch"),
 )
 """What wraps.cpp stands in for."""
-_OUTPUT_BYTES = 256 * 2**20
-_MEMORY_BYTES, _LEAST_MEMORY_BYTES = 16 * 2**30, 2 * 2**30
-_CPU_GRACE_SECONDS = 5
-_KILLED = re.compile(r"died due to signal 9\b|Killed signal terminated")
-"""What nvcc and g++ say when a program that they run got SIGKILL."""
-_SOURCE_BYTES = 2**20
 _ROOM_BYTES = 64 * 2**20
 _FULL = re.compile("No space left on device|Disk quota exceeded")
+_TOO_LARGE = re.compile("[Ff]ile too large|File size limit exceeded")
 _TAKEN = "not allowed: a function of the CUDA runtime or a name of the judge's as its own: "
 _SYMBOLS = (
     *("/bin/sh", "-c"),
@@ -67,10 +58,8 @@ _SYMBOLS = (
 """Wraps.cpp calls the runtime by name: a candidate's own cudaMemcpy would disarm it."""
 _UNFIT = re.compile("Unsupported gpu architecture.*|unsupported GNU version.*")
 _FOLDER, _STALE_SECONDS = "regraph-compile-", 3600.0
+_CANDIDATES = ("candidate.cpp", "candidate.cu")
 _HARNESS = Path(__file__).with_name("harness")
-
-
-Command = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +69,36 @@ class Job:
     files: dict[str, str]
     commands: tuple[Command, ...]
     key: tuple[str, ...]
+    reads: tuple[str, ...]
+    """Folders of the compilers."""
 
 
 class Compiler:
-    """Compiles on this machine, into the folder `cache`."""
+    """Compiles on this machine, into the folder `cache`.
 
-    def __init__(self, cache: Path, gcc: Gcc, limits: Limits) -> None:
-        self._cache, self._gcc, self._limits = cache, gcc, limits
-        sweep(cache)
+    Without `sandbox` a source can have any file read that this user may read: for tests only.
+    """
 
-    def host(self, code: str, flags: Sequence[str]) -> Path | Failure:
-        """C++ code with g++ and these flags besides the common ones."""
+    def __init__(self, cache: Path, gcc: Gcc, limits: Limits, *, sandbox: bool = True) -> None:
+        self._folder, self._gcc, self._limits = cache, gcc, limits
+        self._sandbox = sandbox
+        self._cache = Cache(cache)
+        self._cache.sweep()
+        _sweep()
+
+    def host(self, code: str, flags: Sequence[str], *, keep: bool = False) -> Path | Failure:
+        """C++ code with g++ and these flags besides the common ones.
+
+        `keep`: no other judge evicts it while this object lives.
+        """
         command = (str(self._gcc.path), *flags, *_SHARED, *_PLAIN_ERRORS)
         job = Job(
             {"candidate.cpp": code},
             ((*command, "candidate.cpp", "-o", "out.so"),),
             (self._gcc.version, _cpu_features()),
+            self._gcc.reads,
         )
-        return self._cached(job)
+        return self._cached(job, keep)
 
     def cuda(self, code: str, cuda: Cuda, arch: str, *, own_symbols: bool = True) -> Path | Failure:
         """CUDA code with nvcc for one architecture, linked by g++ with wraps.cpp.
@@ -121,32 +122,33 @@ class Compiler:
             *(str(self._gcc.path), "-std=c++17", "-O2"),
             *(*_SHARED, "harness.cpp"),
         )
-        versions = (self._gcc.version,)
         if not cuda:
-            return self._trusted(Job(files, ((*link, "-o", "out.so"),), versions))
+            return self._trusted(files, (*link, "-o", "out.so"))
         link = (*link, "-DREGRAPH_CUDA", f"-I{cuda.include}")
-        before: tuple[tuple[str, ...], ...] = ()
+        before: tuple[Command, ...] = ()
         if problem.metric == "device":
             files["sweep.cu"] = _text("sweep.cu")
             before = (self._nvcc(cuda, arch, "sweep"),)
             link = (*link, "-DREGRAPH_DEVICE", "sweep.o")
-        last = (*link, *_runtime_flags(cuda), "-o", "out.so")
-        return self._trusted(Job(files, (*before, last), (*versions, cuda.version)))
+        return self._trusted(
+            files, *before, (*link, *_runtime_flags(cuda), "-o", "out.so"), cuda=cuda
+        )
 
     def stopwatch(self) -> Path:
         """The judge's own clock (clock.cpp). Raises `ToolError`."""
         command = (str(self._gcc.path), "-std=c++17", "-O2", *_SHARED, "clock.cpp", "-o", "out.so")
-        return self._trusted(
-            Job({"clock.cpp": _text("clock.cpp")}, (command,), (self._gcc.version,))
-        )
+        return self._trusted({"clock.cpp": _text("clock.cpp")}, command)
 
-    def _trusted(self, job: Job) -> Path:
-        built = self._cached(job)
+    def _trusted(self, files: dict[str, str], *commands: Command, cuda: Cuda | None = None) -> Path:
+        """Code of the judge's own, kept. Raises `ToolError`."""
+        versions = (self._gcc.version, *((cuda.version,) if cuda else ()))
+        reads = (*self._gcc.reads, *(cuda.reads if cuda else ()))
+        built = self._cached(Job(files, commands, versions, reads), keep=True)
         if isinstance(built, Failure):
-            raise ToolError(f"{next(iter(job.files))}: does not compile: {built.diagnosis}")
+            raise ToolError(f"{next(iter(files))}: does not compile: {built.diagnosis}")
         return built
 
-    def _nvcc(self, cuda: Cuda, arch: str, name: str, extra: Sequence[str] = ()) -> tuple[str, ...]:
+    def _nvcc(self, cuda: Cuda, arch: str, name: str, extra: Sequence[str] = ()) -> Command:
         gencode = f"-gencode=arch=compute_{arch},code=sm_{arch}"
         return (
             *(str(cuda.nvcc), "-ccbin", str(self._gcc.path), "-std=c++17", "-O3", "-w", gencode),
@@ -167,171 +169,87 @@ class Compiler:
             {"candidate.cu": code, "wraps.cpp": _text("wraps.cpp")},
             (compile_, *checks, wraps, link),
             (self._gcc.version, cuda.version, _cpu_features()),
+            (*self._gcc.reads, *cuda.reads),
         )
 
-    def _cached(self, job: Job) -> Path | Failure:
-        key = hashlib.sha256(repr((job.key, job.commands, sorted(job.files.items()))).encode())
-        entry = self._cache / f"{key.hexdigest()}.so"
-        if entry.exists():
-            return entry
+    def _cached(self, job: Job, keep: bool = False) -> Path | Failure:
+        content = (job.key, job.commands, sorted(job.files.items()), self._sandbox)
+        key = hashlib.sha256(repr(content).encode()).hexdigest()
         try:
-            self._cache.mkdir(parents=True, exist_ok=True)
+            entry = self._cache.find(key, keep)
+            if entry:
+                return entry
             with tempfile.TemporaryDirectory(prefix=_FOLDER) as directory:
-                return self._build(job, Path(directory), entry)
+                built = self._build(job, Path(directory))
+                return built if isinstance(built, Failure) else self._cache.put(key, built, keep)
         except OSError as error:
             raise ToolError(
-                f"compile cache {self._cache}: {error.strerror}; free the disk or set"
+                f"compile cache {self._folder}: {error.strerror}; free the disk or set"
                 " REGRAPH_CACHE_DIR"
             ) from None
 
-    def _build(self, job: Job, directory: Path, entry: Path) -> Path | Failure:
+    def _build(self, job: Job, directory: Path) -> bytes | Failure:
+        """The object's bytes."""
+        work = directory / "work"
+        work.mkdir()
         for name, text in job.files.items():
-            (directory / name).write_text(text, encoding="utf-8")
-        for command in job.commands:
-            failure = self._run(command, directory)
-            if failure:
-                return failure
-        with tempfile.NamedTemporaryFile(dir=self._cache, delete=False) as file:
-            try:
-                file.write((directory / "out.so").read_bytes())
-                file.flush()
-                os.chmod(file.name, 0o555)
-                os.replace(file.name, entry)
-            except OSError:
-                os.unlink(file.name)
-                raise
-        return entry
+            (work / name).write_text(text, encoding="utf-8")
+        ran = run(job.commands, directory, job.reads, self._limits, self._sandbox)
+        if ran.code != 0:
+            return self._failure(job, ran, directory)
+        descriptor = os.open(work / "out.so", os.O_RDONLY | os.O_NOFOLLOW)
+        with open(descriptor, "rb") as file:
+            if os.fstat(descriptor).st_size > self._limits.object_bytes:
+                return self._too_large()
+            return file.read()
 
-    def _run(self, command: tuple[str, ...], directory: Path) -> Failure | None:
-        """One compiler process; its errors trimmed to the candidate's."""
-        kills = _oom_kills()
-        code, errors = self._execute(command, directory)
-        if code == 0:
-            return None
-        if code is None:
+    def _failure(self, job: Job, ran: Ran, directory: Path) -> Failure:
+        """The candidate's; errors trimmed to its own. Raises `ToolError` for the machine's."""
+        if ran.code is None:
             seconds = self._limits.compile_seconds
             return Failure(Outcome.COMPILE_FAILED, f"the compiler needs more than {seconds:.0f} s")
-        if code == -signal.SIGKILL or (_KILLED.search(errors) and _oom_kills() > kills):
-            raise ToolError(
-                f"{Path(command[0]).name}: killed, most likely for lack of memory, though held to"
-                f" {_memory_bytes() / 2**30:.0f} GiB; end other programs or compile fewer at once"
-            )
-        self._require_machine(command, directory, errors)
-        sources = directory.glob("candidate.c[pu]*")
-        source = next((path.read_text(encoding="utf-8") for path in sources), "")
-        return Failure(Outcome.COMPILE_FAILED, trimmed(errors, source))
+        self._require_machine(job, ran, directory)
+        if _TOO_LARGE.search(ran.said):
+            return self._too_large()
+        source = next((code for name, code in job.files.items() if name in _CANDIDATES), "")
+        said = ran.said.replace(f"{directory / 'work'}/", "")
+        return Failure(Outcome.COMPILE_FAILED, trimmed(said, source))
 
-    def _require_machine(self, command: tuple[str, ...], directory: Path, errors: str) -> None:
+    def _too_large(self) -> Failure:
+        limit = self._limits.object_bytes / 2**20
+        return Failure(
+            Outcome.COMPILE_FAILED,
+            f"the compiled object is larger than {limit:.0f} MiB: compute tables at run time",
+        )
+
+    def _require_machine(self, job: Job, ran: Ran, directory: Path) -> None:
         """Raise where the disk is full or the toolkit unfit.
 
         A source can make a compiler print anything (#error, #line), so that what it says is looked
         into: room on the disk is tried, and an empty source compiled.
         """
-        if _FULL.search(errors):
+        if _FULL.search(ran.said):
             with tempfile.TemporaryFile(dir=directory) as file:
                 os.posix_fallocate(file.fileno(), 0, _ROOM_BYTES)
-        unfit = _UNFIT.search(errors)
+        unfit = _UNFIT.search(ran.said)
         if unfit:
             innocent = directory / "innocent"
-            innocent.mkdir()
-            for name in command:
+            (innocent / "work").mkdir(parents=True)
+            for name in ran.command:
                 if name.endswith((".cu", ".cpp")):
-                    (innocent / name).touch()
-            if self._execute(command, innocent)[0]:
-                raise ToolError(f"nvcc: {unfit[0][:200]}; install another CUDA toolkit")
-
-    def _execute(self, command: tuple[str, ...], directory: Path) -> tuple[int | None, str]:
-        """Exit code of a process in its own group, limited, and what it says; None: too slow."""
-        said = os.memfd_create("said")  # not on the disk, which may be full
-        try:
-            code = self._exit_code(command, directory, said)
-            return code, os.pread(said, 2**16, 0).decode(errors="replace")
-        finally:
-            os.close(said)
-
-    def _exit_code(self, command: tuple[str, ...], directory: Path, said: int) -> int | None:
-        process = subprocess.Popen(
-            ("/bin/sh", "-c", self._limited(), "sh", *command),
-            cwd=directory,
-            env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C", "TMPDIR": str(directory)},
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
-            start_new_session=True,
-        )
-        try:
-            return process.wait(self._limits.compile_seconds)
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-    def _limited(self) -> str:
-        """Limits, then the command: set from outside, they would miss what it starts at once.
-
-        The limit on CPU time ends a compiler whose judge was killed.
-        """
-        seconds = math.ceil(self._limits.compile_seconds)
-        return (
-            f"ulimit -f {_OUTPUT_BYTES // 512}; ulimit -v {_memory_bytes() // 1024};"
-            f' ulimit -St {seconds}; ulimit -Ht {seconds + _CPU_GRACE_SECONDS}; exec "$@"'
-        )
+                    (innocent / "work" / name).touch()
+            if run([ran.command], innocent, job.reads, self._limits, self._sandbox).code:
+                raise ToolError(f"nvcc: {plain(unfit[0])[:200]}; install another CUDA toolkit")
 
 
-def _oom_kills() -> int:
-    """How many processes the kernel has killed for want of memory since it was booted."""
-    with contextlib.suppress(OSError):
-        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
-        return int(found[1]) if found else 0
-    return 0
-
-
-@functools.cache
-def _memory_bytes() -> int:
-    """Address space of one compiler: a greedy source meets it before the machine's memory ends.
-
-    So that a compiler which the kernel killed was not killed for its own candidate's greed.
-    """
-    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    with contextlib.suppress(OSError, ValueError):  # no control group, or no limit ("max")
-        machine = min(machine, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return max(_LEAST_MEMORY_BYTES, min(_MEMORY_BYTES, machine // 2))
-
-
-def sweep(cache: Path) -> None:
-    """Remove what compilations left behind whose judge was killed: only what has an hour's age."""
-    folders = Path(tempfile.gettempdir()).glob(f"{_FOLDER}{'[a-z0-9_]' * 8}")
-    drafts = cache.glob(f"tmp{'[a-z0-9_]' * 8}")
-    for path in (*folders, *drafts):
+def _sweep() -> None:
+    """Remove folders of compilations whose judge was killed: only what has an hour's age."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_FOLDER}{'[a-z0-9_]' * 8}"):
         with contextlib.suppress(OSError):
             found = path.lstat()
-            if found.st_uid != os.getuid() or time.time() - found.st_mtime < _STALE_SECONDS:
-                continue
-            if stat.S_ISDIR(found.st_mode):
+            old = time.time() - found.st_mtime > _STALE_SECONDS
+            if old and found.st_uid == os.geteuid() and stat.S_ISDIR(found.st_mode):
                 shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink()
-
-
-def rejected(code: str) -> Failure | None:
-    """Apply the source rules."""
-    if not code.strip():
-        return Failure(Outcome.REJECTED_SOURCE, "the source is empty")
-    if "\x00" in code or len(code) > _SOURCE_BYTES or not _encodable(code):
-        return Failure(Outcome.REJECTED_SOURCE, "the source is not C++ text of at most 1 MiB")
-    text = _without_comments(code.replace("\\\r\n", "").replace("\\\n", ""))
-    for line in text.splitlines():
-        directive = re.match(r"\s*(?:\#|%:)\s*(include|include_next|import|embed)\b\s*(.*)", line)
-        if directive and not _harmless(directive[1], directive[2].strip()):
-            return Failure(
-                Outcome.REJECTED_SOURCE, f"not allowed: {line.strip()[:200]} (reaches for files)"
-            )
-    assembler = re.search(r"\.\s*(incbin|include|macro|irpc?)\b", text + _strings(text))
-    if assembler:
-        return Failure(Outcome.REJECTED_SOURCE, f"not allowed: .{assembler[1]} in assembler")
-    return None
 
 
 def signature_header(problem: Problem) -> str:
@@ -348,28 +266,6 @@ def signature_header(problem: Problem) -> str:
         f"static inline void call(void *f, void *const *a) {{\n"
         f"  ((void (*)({', '.join(types)}))f)({', '.join(passed)});\n}}\n"
     )
-
-
-def _encodable(code: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in code)
-
-
-def _harmless(directive: str, rest: str) -> bool:
-    if directive == "embed" or not rest.startswith(("<", '"')):
-        return False
-    path = rest[1:].lstrip()
-    return not path.startswith("/") and ".." not in path
-
-
-def _without_comments(code: str) -> str:
-    pattern = r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')'
-    return re.sub(pattern, lambda m: m[1] or " ", code, flags=re.DOTALL)
-
-
-def _strings(text: str) -> str:
-    """All string literals, joined as the compiler joins neighbours, escapes resolved."""
-    joined = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', text))
-    return codecs.decode(joined.encode("latin-1", "replace"), "unicode_escape", "replace")
 
 
 def _text(name: str) -> str:

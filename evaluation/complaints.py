@@ -4,12 +4,16 @@ Each error once: its place in the candidate, its text, the source line and a car
 a header is told with the candidate's line that led there, the first for each such line. Symbols are
 given as they are in the source where the linker or ptxas mangles them.
 
+Text of others: unprintable characters are dropped (models/text.py).
+
 Not covered: notes and candidate overloads; the line of an error that ptxas finds (it names none).
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from regraph_kg.models.text import plain
 
 _OWN = re.compile(
     r"(candidate\.c(?:pp|u))(?::(\d+):(\d+): (?:fatal )?error|\((\d+)\): (?:catastrophic )?error)"
@@ -52,8 +56,8 @@ def trimmed(errors: str, code: str = "", limit: int = 1200) -> str:
 
     Falls back to the first error of a header, then to the last words.
     """
-    lines = [line.rstrip() for line in errors.splitlines() if line.strip()]
-    source = code.splitlines()
+    lines = [line.rstrip() for line in plain(errors).split("\n") if line.strip()]
+    source = [_blanked(line) for line in code.split("\n")]
     told = list(dict.fromkeys(each.told(source) for each in _complaints(lines, source)))
     if not told:
         told = [f"error in {m[1]}: {m[2][:_TEXT]}" for m in map(_HEADER.match, lines) if m][:1]
@@ -122,13 +126,18 @@ def _elsewhere(line: str) -> Iterator[_Complaint]:
     """Errors that belong to no line: of the linker, of ptxas, at the end of the source."""
     linker, ptxas, ending = _LINKER.search(line), _PTXAS.match(line), _ENDING.search(line)
     if linker:
-        yield _Complaint(f"{linker[1]} '{_plain(linker[2])}'")
+        yield _Complaint(f"{linker[1]} '{_demangled(linker[2])}'")
     elif ptxas:
-        yield _Complaint(f"ptxas: {_plain(ptxas[1])}"[:_TEXT])
+        yield _Complaint(f"ptxas: {_demangled(ptxas[1])}"[:_TEXT])
     elif ending:
         yield _Complaint(f"at the end of the source: {ending[1]}"[:_TEXT])
 
 
-def _plain(text: str) -> str:
+def _demangled(text: str) -> str:
     """Mangled names of free functions as in the source: _Z6kernelPf -> kernel."""
     return re.sub(r"\b_Z(\d+)(\w+)", lambda m: m[2][: int(m[1])], text)
+
+
+def _blanked(line: str) -> str:
+    """A source line whose unprintable characters are blanks: a caret stays where it belongs."""
+    return "".join(one if one.isprintable() or one == "\t" else " " for one in line)

@@ -21,6 +21,7 @@ from typing import Literal
 
 from regraph_kg.errors import RegraphError, ToolError
 from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.confined import compiler_confinement
 from regraph_kg.evaluation.device import find_gpu, machine_facts, threads
 from regraph_kg.evaluation.health import GpuSettings, Health, settings
 from regraph_kg.evaluation.peaks import measure_peaks, peaks
@@ -119,6 +120,7 @@ def checks(scope: Scope) -> tuple[Check, ...]:
         Check("machine", "temporary folder", partial(_folder, _temporary(), "TMPDIR")),
         Check("compilers", "g++", _gcc),
         Check("compilers", "g++ -fopenmp", partial(_openmp, scope.cache)),
+        Check("compilers", "sandbox", _compiler_sandbox),
     ]
     if wants_cuda:
         table += [
@@ -212,6 +214,12 @@ def _openmp(cache: Path) -> Finding:
     if isinstance(built, Failure):
         return Finding("red", built.diagnosis[:200], "install g++ with OpenMP (libgomp)")
     return Finding("green", f"{ctypes.CDLL(str(built)).regraph_threads()} threads")
+
+
+def _compiler_sandbox() -> Finding:
+    """What keeps a source from having this machine's files read."""
+    held = compiler_confinement()
+    return Finding("red" if held.remedy else "green", held.what, held.remedy)
 
 
 def _nvcc(scope: Scope) -> Finding:

@@ -8,6 +8,7 @@ import threading
 
 from regraph_kg.evaluation.arena import Control
 from regraph_kg.evaluation.handshake import wake
+from regraph_kg.models.text import quoted
 
 _KEPT_OUTPUT = 4096
 
@@ -37,8 +38,9 @@ class Drain(threading.Thread):
         wake(self._control, "finished")  # the worker may have died: look now
 
     def text(self) -> str:
-        """What was said, on one line, for a diagnosis."""
-        return " ".join(self._kept.decode(errors="replace").split())[:500]
+        """What was said, quoted as data, for the diagnosis of a crash; empty where nothing was."""
+        said = self._kept.decode(errors="replace").strip()
+        return f"it printed: {quoted(said)}" if said else ""
 
 
 def kill_group(pid: int) -> None:

@@ -27,6 +27,7 @@ from regraph_kg.evaluation.compile import Compiler
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.toolchain import Cuda
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.text import plain
 
 _HARNESS = Path(__file__).with_name("harness")
 _PROFILE = "profile.cpp"
@@ -115,7 +116,7 @@ def profiler(compiler: Compiler, cuda: Cuda) -> Path:
         *("-std=c++17", "-O2", f"-I{cupti.include}", f"-I{cuda.include}"),
         *("-Wl,--no-as-needed", f"-L{folder}", f"-l:{cupti.library.name}", f"-Wl,-rpath,{folder}"),
     )
-    built = compiler.host((_HARNESS / _PROFILE).read_text(encoding="utf-8"), flags)
+    built = compiler.host((_HARNESS / _PROFILE).read_text(encoding="utf-8"), flags, keep=True)
     if isinstance(built, Failure):
         raise ToolError(f"{_PROFILE}: does not compile: {built.diagnosis[:300]}")
     return built
@@ -145,7 +146,7 @@ def parsed(text: str) -> KernelTimes | None:
         return None
     if said.dropped or max(said.kernel_ns, said.copy_ns) > said.busy_ns:
         return None
-    names = tuple(Kernel(name, count, spent * _NANO) for name, count, spent in said.names)
+    names = tuple(Kernel(_named(name), count, spent * _NANO) for name, count, spent in said.names)
     return KernelTimes(
         launches=said.kernels,
         kernel_seconds=said.kernel_ns * _NANO,
@@ -157,6 +158,11 @@ def parsed(text: str) -> KernelTimes | None:
         inside_bytes=said.inside_bytes,
         names=names,
     )
+
+
+def _named(name: str) -> str:
+    """A kernel's name on one line: it is the candidate's word."""
+    return " ".join(plain(name).split())
 
 
 def advice(times: KernelTimes, seconds: float) -> str:

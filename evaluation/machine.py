@@ -4,7 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler, rejected
+from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.confined import compiler_confinement
+from regraph_kg.evaluation.courtesy import rejected
 from regraph_kg.evaluation.device import (
     Gpu,
     cores_of,
@@ -43,7 +45,8 @@ class Machine:
     def __init__(self, cache: Path, rules: Rules, gpu: int) -> None:
         self._cache, self._rules, self._gpu_index = cache, rules, gpu
         self._gcc = find_gcc()
-        self._compiler = Compiler(cache / "compiled", self._gcc, rules.limits)
+        sandbox = rules.defences.compiler_sandbox
+        self._compiler = Compiler(cache / "compiled", self._gcc, rules.limits, sandbox=sandbox)
         self._gpu_tools: tuple[Cuda, Gpu] | None = None
         self._peaks: dict[Target, Peaks | None] = {}
         self._health: Health | None = None
@@ -63,10 +66,11 @@ class Machine:
 
     def facts(self, target: Target) -> dict[str, str]:
         """What else a report says of this machine."""
+        own = machine_facts() | {"compiler_sandbox": compiler_confinement().what}
         if target == "openmp":
-            return machine_facts()
+            return own
         gpu = {"driver": self.gpu.driver, "gpu": self.gpu.visible}
-        return machine_facts() | gpu | self._clocks
+        return own | gpu | self._clocks
 
     def joules(self, target: Target) -> float | None:
         """What the GPU has used so far; None for openmp, and where the driver does not tell."""
@@ -132,7 +136,7 @@ class Machine:
         return Programs(serial, reference)
 
     def _trusted(self, problem: Problem, name: str, code: str) -> Program:
-        built = self._compiler.host(code, HOST_FLAGS)
+        built = self._compiler.host(code, HOST_FLAGS, keep=True)
         if isinstance(built, Failure):
             first = built.diagnosis.splitlines()[0] if built.diagnosis else "no message"
             raise BadInput(f"problem {problem.name}: {name} does not compile: {first}")

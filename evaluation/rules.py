@@ -18,7 +18,12 @@ class Defences:
     """One switch a defence, all on. Only tests switch one off, to show that it matters."""
 
     source_rules: bool = True
-    """Reject sources that reach for files at compile time."""
+    """Reject sources that reach for files, or define what the judge stands in for.
+
+    A courtesy about files; for the judge's names a defence.
+    """
+    compiler_sandbox: bool = True
+    """Compilers and linkers see themselves, their headers and libraries, and one folder."""
     clean_env: bool = True
     """The worker sees an allowlist of environment variables, not ours."""
     memory_limit: bool = True
@@ -94,6 +99,9 @@ class Limits:
     """Bounds on what a candidate may use. Seconds of wall clock, bytes."""
 
     compile_seconds: float = 60.0
+    """All compilers and linkers of one candidate together."""
+    object_bytes: int = 64 * 2**20
+    """Size of a compiled candidate."""
     load_seconds: float = 10.0
     """From start to loaded candidate; a CUDA context gets a minute more."""
     call_seconds: float = 5.0

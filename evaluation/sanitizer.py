@@ -33,6 +33,7 @@ from regraph_kg.evaluation.rules import Defences, Limits
 from regraph_kg.evaluation.spawn import Program, Surroundings
 from regraph_kg.evaluation.supervisor import Worker
 from regraph_kg.evaluation.toolchain import Cuda
+from regraph_kg.models.text import plain
 
 Tool = Literal["memcheck", "initcheck", "racecheck", "synccheck"]
 
@@ -241,4 +242,4 @@ def _access(details: Sequence[str]) -> str:
 
 def _tidy(text: str) -> str:
     """One line of printable text, at most 400 characters: kernel names are the candidate's."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_LENGTH]
+    return " ".join(plain(text).split())[:_LENGTH]

@@ -1,5 +1,7 @@
 """Which compilers this machine has: g++, and nvcc from PATH, CUDA_HOME or the toolkit's wheels."""
 
+import contextlib
+import functools
 import os
 import shutil
 import site
@@ -11,6 +13,15 @@ from pathlib import Path
 
 from regraph_kg.errors import ToolError
 
+SYSTEM_FOLDERS = (
+    *("/usr/bin", "/usr/include", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32"),
+    *("/usr/libexec", "/bin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"),
+    *("/etc/alternatives", "/etc/ld.so.cache", "/usr/local/include"),
+    *("/sys/devices/system/cpu", "/proc/cpuinfo"),
+)
+"""What compilers read on every machine; the last two say what -march=native means on ARM."""
+_TOOLKIT_PARTS = ("bin", "include", "libexec", "nvvm", "targets")
+
 
 @dataclass(frozen=True, slots=True)
 class Gcc:
@@ -18,6 +29,11 @@ class Gcc:
 
     path: Path
     version: str
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What it reads besides `SYSTEM_FOLDERS`, by its own word."""
+        return _gcc_reads(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +45,16 @@ class Cuda:
     include: Path
     runtime: Path
     """libcudart.so or libcudart.so.N."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What nvcc reads: itself and the parts of its toolkit, nothing else that lies there."""
+        root = self.nvcc.resolve().parents[1]
+        own = (str(self.nvcc), str(self.nvcc.resolve()))
+        if str(root) in ("/", "/usr"):  # a program that starts the toolkit's own, in /usr/lib
+            return own
+        parts = tuple(str(root / part) for part in _TOOLKIT_PARTS)
+        return (*own, *parts, str(self.include), str(self.runtime.parent))
 
 
 def find_gcc() -> Gcc:
@@ -52,6 +78,26 @@ def find_cuda() -> Cuda:
         "nvcc: no CUDA toolkit on PATH, in CUDA_HOME or among the installed packages;"
         " pip install 'regraph-kg[cuda]'"
     )
+
+
+@functools.cache
+def _gcc_reads(path: Path) -> tuple[str, ...]:
+    """Programs, libraries and headers where this compiler searches for them.
+
+    Nothing of a compiler that does not say.
+    """
+    reads = {str(path), str(path.resolve())}
+    with contextlib.suppress(ToolError):
+        for line in _said([str(path), "-print-search-dirs"]).splitlines():
+            name, _, places = line.partition(": ")
+            if name in ("install", "programs", "libraries"):
+                reads |= set(places.lstrip("=").split(":"))
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        command = [str(path), "-E", "-v", "-x", "c++", os.devnull]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        reads |= {line.strip() for line in done.stderr.splitlines() if line.startswith(" /")}
+    found = {os.path.normpath(place) for place in reads if place.startswith("/")}
+    return tuple(sorted(place for place in found if os.path.exists(place) and place != "/"))
 
 
 def _nvccs() -> Iterator[Path]:

@@ -16,6 +16,7 @@ from regraph_kg.cli.measure import measure
 from regraph_kg.cli.optimize import optimize
 from regraph_kg.cli.relabel import relabel_check
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
+from regraph_kg.models.text import plain
 
 DEBUG = "--debug"
 KEYBOARD_INTERRUPT = 130
@@ -95,5 +96,5 @@ def _usage(error: typer.TyperException) -> BadInput:
 def _end(error: RegraphError) -> NoReturn:
     if DEBUG in sys.argv:
         raise error
-    typer.echo(f"regraph: {error}", err=True)
+    typer.echo(f"regraph: {plain(str(error))}", err=True)
     sys.exit(error.exit_code)

@@ -12,6 +12,7 @@ import typer
 
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import start_id
+from regraph_kg.models.text import plain
 
 
 class Show(Protocol):
@@ -47,10 +48,10 @@ def progress(budgets: Mapping[str, int]) -> Iterator[Callable[[str], Show]]:
             task = bar.add_task("", total=budgets[name], name=name)
 
             def note(line: str) -> None:
-                console.print(mark + line, markup=False)
+                console.print(plain(mark + line), markup=False)
 
             def update(done: int, said: str) -> None:
-                bar.update(task, completed=done, description=said)
+                bar.update(task, completed=done, description=plain(said))
 
             return _Shown(budgets[name], note, update)
 

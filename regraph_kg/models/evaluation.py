@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from regraph_kg.models.base import Frozen, Metric, Target
+from regraph_kg.models.text import PlainText
 
 
 class Outcome(StrEnum):
@@ -109,11 +110,11 @@ class EvalReport(Frozen):
     metric: Metric
     code_hash: str
     outcome: Outcome
-    diagnosis: str = ""
+    diagnosis: PlainText = ""
     """Why it failed, fit for a repair prompt; at most 1,500 characters. Empty when passed."""
-    device: str
+    device: PlainText
     """Statistics key: GPU model for cuda, CPU model and thread count for openmp."""
-    toolchain: str
+    toolchain: PlainText
     evaluator: str
     """Version of the judge's rules."""
     grade: Literal["screening", "full"]
@@ -125,12 +126,12 @@ class EvalReport(Frozen):
     """Work per second against the device's peaks; None unless the candidate was timed."""
     stages: dict[str, float] = Field(default_factory=dict)
     """Wall seconds of each stage that happened: compile, verify, time, total."""
-    load: str = ""
+    load: PlainText = ""
     """What else ran on the machine while this was timed, in words; "" where it was quiet.
 
     Times taken under load are no evidence: they enter no statistics.
     """
-    facts: dict[str, str] = Field(default_factory=dict)
+    facts: dict[PlainText, PlainText] = Field(default_factory=dict)
     """Machine facts: driver, clocks, temperature, kernel, ... as text."""
 
     @property

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile import Compiler, rejected, signature_header, trimmed
+from regraph_kg.evaluation.compile import Compiler, signature_header, trimmed
+from regraph_kg.evaluation.courtesy import rejected
 from regraph_kg.evaluation.rules import Failure, Limits
 from regraph_kg.evaluation.toolchain import find_gcc
 from regraph_kg.models.evaluation import Outcome
@@ -117,6 +118,9 @@ def test_a_killed_judge_leaves_no_half_entry(tmp_path: Path) -> None:
         )
         assert process.stdout is not None
         process.stdout.readline()
+        end = time.monotonic() + 30
+        while not list(tmp_path.glob("*.so")) and time.monotonic() < end:
+            time.sleep(0.01)
         time.sleep(rng.uniform(0.05, 0.3))
         os.kill(process.pid, signal.SIGKILL)
         process.stdout.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation import compile as compile_module
+from regraph_kg.evaluation import confined
 from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.rules import Failure, Limits
 from regraph_kg.evaluation.toolchain import Gcc, find_gcc
@@ -62,7 +62,7 @@ def test_a_part_of_a_compiler_was_killed_only_where_the_kernel_says_so(
 ) -> None:
     """What the compiler says proves nothing: a source can make it say anything."""
     counts = iter((5, 5 + kills))
-    monkeypatch.setattr(compile_module, "_oom_kills", lambda: next(counts))
+    monkeypatch.setattr(confined, "_oom_kills", lambda: next(counts))
     gcc = fake_gcc(tmp_path, f'echo "{says}" >&2; exit 1')
     made = Compiler(tmp_path / "cache", gcc, Limits())
     if kills:
@@ -100,7 +100,7 @@ def test_a_toolkit_that_does_not_know_the_gpu_is_our_failure(tmp_path: Path) -> 
 def test_a_source_that_takes_the_compilers_memory_is_the_candidates_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compile_module, "_memory_bytes", lambda: 300 * 2**20)
+    monkeypatch.setattr(confined, "_memory_bytes", lambda: 300 * 2**20)
     bomb = (
         "template<int D, long N> struct T { T<D - 1, 2 * N> a; T<D - 1, 2 * N + 1> b; };\n"
         "template<long N> struct T<0, N> {};\nT<24, 1> t;\n"
@@ -113,10 +113,10 @@ def test_a_source_that_takes_the_compilers_memory_is_the_candidates_failure(
 
 def test_an_orphaned_compiler_ends_by_itself(tmp_path: Path) -> None:
     """Its judge being dead, nobody ends it at the deadline: its CPU time does."""
-    seen = tmp_path / "seen"
-    limited = fake_gcc(tmp_path, f"ulimit -t > {seen}; exit 1")
-    Compiler(tmp_path / "cache", limited, Limits(compile_seconds=7)).host("x", HOST_FLAGS)
-    assert seen.read_text() == "7\n"
+    limited = fake_gcc(tmp_path, "ulimit -t; exit 1")
+    failed = Compiler(tmp_path / "cache", limited, Limits(compile_seconds=7)).host("x", HOST_FLAGS)
+    assert isinstance(failed, Failure)
+    assert failed.diagnosis == "7"
 
 
 FULL = """

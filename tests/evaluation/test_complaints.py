@@ -140,3 +140,18 @@ def test_odd_output_is_no_trouble(errors: str) -> None:
 def test_an_error_deep_in_headers_is_told_when_nothing_else_is() -> None:
     errors = "/usr/include/a/b.h:3:4: error: deep inside\ncompilation terminated.\n"
     assert trimmed(errors, "int x;") == "error in b.h: deep inside"
+
+
+TRICKS = "\x1b[2J\x1b]0;title\x07\r\x08\x9b31m\u202e\u2066\u200b"
+
+
+@pytest.mark.parametrize("where", ["error", "source", "name"])
+def test_nothing_that_a_terminal_acts_upon_is_told(tmp_path: Path, where: str) -> None:
+    code = {
+        "error": f"#error {TRICKS} red",
+        "source": f"int x = nothing; /* {TRICKS} */",
+        "name": f'#line 1 "{TRICKS}candidate.cpp"\nint x = nothing;',
+    }[where]
+    text = trimmed(compiled(tmp_path, code), code)
+    assert text
+    assert all(one.isprintable() or one == "\n" for one in text)

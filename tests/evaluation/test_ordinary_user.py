@@ -140,3 +140,11 @@ def test_an_ordinary_user_is_protected_by_the_same_layers(nobodys: Path) -> None
     here = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, str(LAYERS))
     run = as_nobody(nobodys, *here, "--basetemp", str(nobodys / "pytest"))
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_an_ordinary_users_compilers_find_no_files(nobodys: Path) -> None:
+    chosen = "finds_a_file and temporary and (include or incbin) or harms or exists or outlives"
+    tests = str(LAYERS.with_name("test_confined.py"))
+    here = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, tests)
+    run = as_nobody(nobodys, *here, "--basetemp", str(nobodys / "pytest"))
+    assert run.returncode == 0, run.stdout + run.stderr

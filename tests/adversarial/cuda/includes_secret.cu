@@ -1,7 +1,8 @@
 // tries: includes a file of ours
 // outcome: rejected_source
-// defence: source_rules
+// defence: source_rules + compiler_sandbox
 // without: passed
+// alone: source_rules rejected_source, compiler_sandbox compile_failed
 // problem: smooth-device
 #include <cuda_runtime.h>
 

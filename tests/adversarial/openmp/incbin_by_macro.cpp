@@ -1,7 +1,8 @@
 // tries: has an assembler macro spell the directive that embeds a file of ours
 // outcome: rejected_source
-// defence: source_rules
+// defence: source_rules + compiler_sandbox
 // without: passed
+// alone: source_rules rejected_source, compiler_sandbox compile_failed
 
 static void honest(const float *x, float *y, int *positive, int n) {
   int count = 0;

@@ -1,7 +1,8 @@
 // tries: includes a file of ours by a digraph, a comment and a spliced line
 // outcome: rejected_source
-// defence: source_rules
+// defence: source_rules + compiler_sandbox
 // without: passed
+// alone: source_rules rejected_source, compiler_sandbox compile_failed
 
 static void honest(const float *x, float *y, int *positive, int n) {
   int count = 0;

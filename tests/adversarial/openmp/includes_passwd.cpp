@@ -1,7 +1,8 @@
 // tries: includes a system file, to read it in the compiler's errors
 // outcome: rejected_source
-// defence: source_rules
+// defence: source_rules + compiler_sandbox
 // without: compile_failed
+// alone: source_rules rejected_source, compiler_sandbox compile_failed
 
 static void honest(const float *x, float *y, int *positive, int n) {
   int count = 0;

@@ -1,0 +1,192 @@
+"""Compiled code on the disk, by content: ours alone, of bounded size, never half an entry.
+
+Whoever can write into the folder has code of theirs loaded, so the folder, the ways to it and each
+entry are looked at before every use. An entry is written under another name and renamed, so that
+no kill leaves half of one. Above the bound, what was used longest ago goes first, except what a
+living judge holds: it has a lock on the file, which the kernel takes back when it dies.
+
+Not covered: a folder above the cache that a group may write to (a member could put another folder
+in its place between look and use); NFS, where no such lock can be had and nothing is evicted.
+"""
+
+import contextlib
+import fcntl
+import os
+import stat
+import tempfile
+import threading
+import time
+import weakref
+from pathlib import Path
+
+from regraph_kg.errors import ToolError
+
+BYTES = 2 * 2**30
+_HELD = 32
+"""Entries handed out last that are held besides those asked to be kept."""
+_STALE_SECONDS = 3600.0
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+class Cache:
+    """Entries `<key>.so` in `folder`, at most about `bytes_` together; several processes may."""
+
+    def __init__(self, folder: Path, bytes_: int = BYTES) -> None:
+        self._folder, self._bytes = folder, bytes_
+        self._kept: dict[Path, int] = {}
+        self._recent: dict[Path, int] = {}
+        self._lock = threading.Lock()
+        weakref.finalize(self, _close, self._kept, self._recent)
+
+    def find(self, key: str, keep: bool = False) -> Path | None:
+        """The entry, held for this process; None where there is none, or one not to be trusted.
+
+        `keep`: for as long as this object lives. Raises `ToolError` for a folder of others,
+        `OSError` where there cannot be one.
+        """
+        self._require_ours()
+        entry = self._folder / f"{key}.so"
+        return entry if self._hold(entry, keep) else None
+
+    def put(self, key: str, code: bytes, keep: bool = False) -> Path:
+        """Add an entry. Raises `OSError` (a full disk) and `ToolError`."""
+        self._require_ours()
+        entry = self._folder / f"{key}.so"
+        with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
+            try:
+                file.write(code)
+                file.flush()
+                os.chmod(file.name, 0o555)
+                os.replace(file.name, entry)
+            except OSError:
+                os.unlink(file.name)
+                raise
+        self._hold(entry, keep)
+        self._evict(entry)
+        return entry
+
+    def sweep(self) -> None:
+        """Remove drafts of judges that were killed an hour ago or earlier."""
+        for path in self._folder.glob(f"tmp{'[a-z0-9_]' * 8}"):
+            with contextlib.suppress(OSError):
+                found = path.lstat()
+                if found.st_uid == os.geteuid() and time.time() - found.st_mtime > _STALE_SECONDS:
+                    path.unlink()
+
+    def _require_ours(self) -> None:
+        """Raise unless only we can put something into the folder, or another in its place."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = self._folder.lstat()
+        wrong = ""
+        if stat.S_ISLNK(found.st_mode) or not stat.S_ISDIR(found.st_mode):
+            wrong = "is no folder"
+        elif found.st_uid != os.geteuid():
+            wrong = f"belongs to user {found.st_uid}"
+        else:
+            wrong = _way_of_others(self._folder)
+        if wrong:
+            raise ToolError(
+                f"compile cache {self._folder}: {wrong}; others could have code of theirs loaded;"
+                " set REGRAPH_CACHE_DIR to a folder of yours"
+            )
+        if stat.S_IMODE(found.st_mode) != stat.S_IRWXU:
+            os.chmod(self._folder, stat.S_IRWXU)
+
+    def _hold(self, entry: Path, keep: bool) -> bool:
+        """Keep it from being evicted; False where there is none, or one that is not ours alone."""
+        descriptor = _locked(entry, fcntl.LOCK_SH)
+        if descriptor is None:
+            return False
+        found = os.fstat(descriptor)
+        if not _ours_alone(found) or not _is_at(entry, found):
+            os.close(descriptor)
+            return False
+        os.utime(descriptor, ns=(time.time_ns(), found.st_mtime_ns))
+        with self._lock:
+            kept = self._kept if keep or entry in self._kept else self._recent
+            for held in (self._kept, self._recent):
+                if entry in held:
+                    os.close(held.pop(entry))
+            kept[entry] = descriptor
+            if len(self._recent) > _HELD:
+                os.close(self._recent.pop(next(iter(self._recent))))
+        return True
+
+    def _evict(self, newest: Path) -> None:
+        """Remove what was used longest ago until the rest fits, but nothing that is held."""
+        seen = []
+        for path in self._folder.glob("*.so"):
+            with contextlib.suppress(OSError):
+                found = path.lstat()
+                seen.append((found.st_atime_ns, found.st_size, path))
+        total = sum(size for _, size, _ in seen)
+        for _, size, path in sorted(seen):
+            if total <= self._bytes:
+                return
+            if path != newest and _removed(path):
+                total -= size
+
+
+def _ours_alone(found: os.stat_result) -> bool:
+    ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_nlink == 1
+    return ours and not found.st_mode & _OTHERS_WRITE
+
+
+def _is_at(path: Path, found: os.stat_result) -> bool:
+    """Whether the file still lies there: it may have been evicted before we had the lock."""
+    try:
+        return os.path.samestat(path.lstat(), found)
+    except OSError:
+        return False
+
+
+def _removed(path: Path) -> bool:
+    """Remove an entry that nobody holds."""
+    descriptor = _locked(path, fcntl.LOCK_EX)
+    if descriptor is None:
+        return False
+    try:
+        path.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _locked(path: Path, how: int) -> int | None:
+    """The open file with a lock; None where there is no such file, or another lock on it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _way_of_others(folder: Path) -> str:
+    """What is wrong with a folder above; empty where nobody else can exchange what lies in it.
+
+    In a sticky folder (/tmp) only owners rename. Where a user namespace hides root, what belongs
+    to nobody in it counts as root's.
+    """
+    trusted = {0, os.geteuid()}
+    with contextlib.suppress(OSError):
+        if Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:
+            trusted.add(int(Path("/proc/sys/kernel/overflowuid").read_text()))
+    for parent in {*folder.absolute().parents, *folder.resolve().parents}:
+        found = parent.stat()
+        if found.st_uid not in trusted:
+            return f"lies in {parent}, of user {found.st_uid}"
+        if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+            return f"lies in {parent}, which is open to others"
+    return ""
+
+
+def _close(*held: dict[Path, int]) -> None:
+    for descriptors in held:
+        for descriptor in descriptors.values():
+            os.close(descriptor)
+        descriptors.clear()
