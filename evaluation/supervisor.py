@@ -44,7 +44,7 @@ _CONTEXT_SECONDS = 60.0
 _THREAD_BYTES = 256 * 2**20
 _SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
 _DAMAGED, _CHANGED = -3, -4
-_CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces"}
+_CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root"}
 _ALLOWED_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 
 

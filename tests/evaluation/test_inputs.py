@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation import custom as custom_module
 from regraph_kg.evaluation import inputs
 from regraph_kg.evaluation.inputs import (
     Inputs,
@@ -180,6 +181,6 @@ def test_a_generator_does_not_see_the_judges_environment(
 def test_a_generator_that_never_ends_is_ended(
     custom: Callable[[str], Problem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inputs, "_CUSTOM_SECONDS", 0.5)
+    monkeypatch.setattr(custom_module, "_SECONDS", 1.5)
     with pytest.raises(BadInput, match="no arrays after"):
         generate(custom("while True: pass"), {"n": 7}, 0, 1)
