@@ -202,7 +202,7 @@ def enter(libc: ctypes.CDLL) -> None:
 
 
 def mount(libc: ctypes.CDLL, what: str, where: str, flags: int, kind: str = "") -> None:
-    """Call mount(2). Raises `OSError` where it is refused."""
+    """Mount; raises `OSError` where that is refused."""
     kind_ = kind.encode() or None
     if libc.mount(what.encode(), where.encode(), kind_, ctypes.c_ulong(flags), None):
         raise OSError(ctypes.get_errno(), f"mount {where}")

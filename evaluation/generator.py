@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
+if TYPE_CHECKING or __package__:
     from regraph_kg.evaluation import files, seccomp, worker
 else:  # run by path, as worker.py is, which has made this folder's files importable
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))

@@ -28,7 +28,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
+if TYPE_CHECKING or __package__:
     from regraph_kg.evaluation.calls import FLAVOURS
 else:  # worker.py, run by path, has made this folder's files importable
     from calls import FLAVOURS

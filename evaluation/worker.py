@@ -37,7 +37,7 @@ import sys
 from dataclasses import dataclass
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
+if TYPE_CHECKING or __package__:
     from regraph_kg.evaluation import files, seccomp
 else:  # run by path: there is no package, nor (-I) this folder, last, to hide no module of Python's
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
