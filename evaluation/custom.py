@@ -26,6 +26,7 @@ from regraph_kg.evaluation.problem import Argument, Problem, Sizes, shape_text
 
 Array = NDArray[Any]
 
+_GENERATOR = Path(__file__).with_name("generator.py").resolve()
 _SECONDS = 60.0
 _HEAD_BYTES, _PRINTED_BYTES = 2**16, 2**20
 _MEMORY_BYTES, _COPIES = 2 * 2**30, 8
@@ -63,7 +64,7 @@ def custom(problem: Problem, sizes: Sizes, kind: int, seed: list[int]) -> dict[s
 def _run(order: bytes, most: int) -> bytearray:
     """What generator.py gives, at most `most` bytes and the chunk in which they are passed."""
     process = subprocess.Popen(
-        [sys.executable, "-I", "-B", str(Path(__file__).with_name("generator.py").resolve())],
+        [sys.executable, "-I", "-B", str(_GENERATOR)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
