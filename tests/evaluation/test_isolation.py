@@ -3,7 +3,6 @@
 import ctypes
 import json
 import os
-import resource
 import socket
 import subprocess
 import sys
@@ -378,42 +377,3 @@ def test_threads_of_the_driver_are_confined_as_well(stub: Path, on: bool) -> Non
     run = subprocess.run(command, pass_fds=(folder,), timeout=30, check=False, capture_output=True)
     os.close(folder)
     assert run.returncode == (0 if on else 1), run.stderr
-
-
-LIMITED = (
-    "import os, resource, runpy, signal, sys, time\n"
-    "os.chdir(os.path.dirname(sys.argv[2]))\n"
-    "most = resource.getrlimit(resource.RLIMIT_CORE)[1]\n"
-    "resource.setrlimit(resource.RLIMIT_CORE, (most, most))\n"
-    "worker = runpy.run_path(sys.argv[1])\n"
-    "file = open(sys.argv[2], 'wb', buffering=0)\n"
-    "if sys.argv[3] == 'limited':\n"
-    "    worker['limit'](1, 0)\n"
-)
-
-
-def limited(tmp_path: Path, how: str, then: str) -> int:
-    """Wait status of a process that does `then`, with the worker's limits or without."""
-    file = str(tmp_path / "file")
-    command = [sys.executable, "-I", "-S", "-c", LIMITED + then, str(WORKER), file, how]
-    child = os.posix_spawn(command[0], command, os.environ)
-    return os.waitpid(child, 0)[1]
-
-
-@pytest.mark.parametrize("how", ["limited", "free"])
-class TestLimits:
-    """The rlimits of worker.py, each against a process without them."""
-
-    def test_files_do_not_grow(self, tmp_path: Path, how: str) -> None:
-        limited(tmp_path, how, "file.write(b'x')")
-        assert (tmp_path / "file").stat().st_size == (how == "free")
-
-    def test_cpu_time_ends(self, tmp_path: Path, how: str) -> None:
-        status = limited(tmp_path, how, "while time.process_time() < 1.6: pass")
-        assert os.WIFSIGNALED(status) == (how == "limited")
-
-    def test_crashes_leave_no_core_dump(self, tmp_path: Path, how: str) -> None:
-        if resource.getrlimit(resource.RLIMIT_CORE)[1] == 0:
-            require("core-dumps", "this machine allows no core dumps")
-        status = limited(tmp_path, how, "os.kill(os.getpid(), signal.SIGABRT)")
-        assert os.WCOREDUMP(status) == (how == "free")
