@@ -3,26 +3,18 @@
 A variant is a number that says which distribution each argument takes: its digits are the places
 in their `values`, the first argument changing fastest, and last the kind asked of inputs.py.
 
-Arguments whose values are "custom" come from the problem's inputs.py, run by generator.py in a
-process of its own with a deadline and a bare environment. Not covered: it is not confined,
-so a problem folder of a stranger that has an inputs.py must be read before it is used.
+Arguments whose values are "custom" come from the problem's inputs.py (custom.py).
 """
 
-import io
-import json
-import re
-import subprocess
-import sys
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.problem import Argument, Problem, Sizes, shape_text
+from regraph_kg.evaluation.custom import custom
+from regraph_kg.evaluation.problem import Argument, Problem, Sizes
 
 Array = NDArray[Any]
 
@@ -31,7 +23,6 @@ _DENSITY = 0.1
 _SIGNS = 65537
 """Random signs repeat after this many (a prime): drawing more costs more than the reference."""
 _KEPT_BYTES, _KEPT_CASE_BYTES = 256 * 2**20, 16 * 2**20
-_CUSTOM_SECONDS = 60.0
 
 
 class Inputs:
@@ -71,7 +62,7 @@ def generate(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[st
             made[arg.name] = draw(arg, kind, shape, [seed, _key(arg.name, variant, sizes)])
     if problem.inputs_code is None:
         return made
-    return made | _custom(problem, sizes, next(chosen), [seed, _key("", variant, sizes)])
+    return made | custom(problem, sizes, next(chosen), [seed, _key("", variant, sizes)])
 
 
 def factors(problem: Problem) -> tuple[int, ...]:
@@ -181,60 +172,3 @@ def _draw_int(
             drawn = rng.integers(low, high, shape, dtype=arg.type, endpoint=True)
             return np.where(rng.random(shape) < _DENSITY, drawn, min(max(0, low), high))
     return rng.integers(max(low, -4), min(high, 4), shape, endpoint=True)  # small-int
-
-
-def _custom(problem: Problem, sizes: Sizes, kind: int, seed: list[int]) -> dict[str, Array]:
-    """Arrays of inputs.py, checked against their declarations."""
-    order = {"code": problem.inputs_code, "sizes": dict(sizes), "variant": kind, "seed": seed}
-    where = f"problem {problem.name}: inputs.py at {shape_text(sizes)}"
-    try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-B", str(Path(__file__).with_name("generator.py").resolve())],
-            input=json.dumps(order).encode(),
-            capture_output=True,
-            timeout=_CUSTOM_SECONDS,
-            cwd="/",
-            env={"PATH": "/usr/bin:/bin", "LANG": "C", "OPENBLAS_NUM_THREADS": "1"},
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise BadInput(f"{where}: no arrays after {_CUSTOM_SECONDS:.0f} s") from None
-    if done.returncode:
-        raise BadInput(f"{where}: {_complaint(done.stderr.decode(errors='replace'))}")
-    made = dict(_received(done.stdout))
-    wanted = {arg.name: arg for arg in problem.inputs if arg.is_custom}
-    if set(made) != set(wanted):
-        raise BadInput(f"{where}: gives {sorted(made)}, needs {sorted(wanted)}")
-    for name, array in made.items():
-        fault = _fault(array, wanted[name], sizes)
-        if fault:
-            raise BadInput(f"{where}: {name}: {fault}")
-    return made
-
-
-def _received(reply: bytes) -> Iterator[tuple[str, Array]]:
-    head, _, rest = reply.partition(b"\n")
-    stream = io.BytesIO(rest)
-    for name in json.loads(head):
-        yield name, np.ascontiguousarray(np.load(stream, allow_pickle=False))
-
-
-def _complaint(errors: str) -> str:
-    """The last line of a traceback, and the line of inputs.py it speaks of."""
-    lines = errors.strip().splitlines() or ["it ended without a word"]
-    places = re.findall(r'File "inputs\.py", line (\d+)', errors)
-    return f"line {places[-1]}: {lines[-1][:300]}" if places else lines[-1][:300]
-
-
-def _fault(array: Array, arg: Argument, sizes: Sizes) -> str | None:
-    shape = arg.dimensions(sizes)
-    if array.dtype != arg.type:
-        return f"dtype {array.dtype}, declared {arg.type}"
-    if array.shape != shape:
-        return f"shape {list(array.shape)}, declared {list(shape)}"
-    if not np.isfinite(array).all():
-        return "has NaN or Inf"
-    if arg.range and not (arg.range[0] <= array.min() and array.max() <= arg.range[1]):
-        low, high = array.min(), array.max()
-        return f"values from {low:.6g} to {high:.6g}, declared range {list(arg.range)}"
-    return None

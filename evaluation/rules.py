@@ -31,11 +31,13 @@ class Defences:
     hidden_memory: bool = True
     """Other processes of this user cannot read the judge's memory and environment in /proc."""
     sandbox: bool = True
-    """seccomp and no capabilities: no fork, exec, socket, signal, ptrace, file written."""
+    """seccomp and no capabilities: only the system calls of calls.py."""
     landlock: bool = True
     """Only system libraries and devices can be opened, where the kernel has landlock."""
     namespaces: bool = True
     """A network, IPC and host name of its own, where the kernel allows it."""
+    own_root: bool = True
+    """openmp: a root folder that holds system libraries only, where the kernel allows it."""
     deadline: bool = True
     """Calls end at their deadline. Off: only at ten times it."""
     kill_group: bool = True

@@ -1,17 +1,18 @@
 """Which of the worker's confinements hold on this machine: each is tried, not read from a version.
 
 `probe` starts one child a feature (this very file, run by path: standard library only), which
-confines itself with worker.py's own functions and then tries what must fail. A kernel or container
+confines itself with the worker's own functions and then tries what must fail. A kernel or container
 that refuses a confinement shows as a feature that does not hold, with its remedy.
 
-Not covered: what the GPU's driver does under these confinements; whether the container around us is
-itself well confined; memory and process limits of a control group.
+Not covered: what the GPU's driver does under these confinements, and what only cuda's workers may;
+whether the container around us is itself well confined; memory and process limits of a control
+group.
 """
 
 import contextlib
 import ctypes
 import errno
-import importlib.util
+import importlib
 import mmap
 import os
 import re
@@ -26,6 +27,10 @@ from types import ModuleType
 
 _SECONDS = 20.0
 _PR_SET_DUMPABLE = 4
+_WITHOUT_LANDLOCK = {
+    True: "cuda candidates read and overwrite what this user may, openmp ones see no files",
+    False: "candidates read what this user may read, cuda ones overwrite what it may write",
+}
 _RECIPE = "run the judge in the container of docker/worker.Dockerfile"
 
 
@@ -80,25 +85,48 @@ def _user(files_closed: bool) -> Feature:
 
 def _seccomp(worker: ModuleType, libc: ctypes.CDLL) -> str:
     worker.drop_privileges(libc)
-    _require(worker.confine(libc, worker.WRITING), "the kernel takes no filter")
+    _require(
+        worker.seccomp.confine(libc, "python"),
+        "the kernel takes no filter: candidates can start processes, change and remove files",
+    )
+    listed = len(worker.seccomp.FLAVOURS["openmp"])
     _refused("fork", os.fork)
-    _refused("a socket", socket.socket)
-    _refused("opening for writing", lambda: os.open(os.devnull, os.O_WRONLY))
-    return "fork, sockets and writing are refused"
+    _refused("a socket", socket.socket, errno.ENOSYS)
+    _refused("changing an attribute", lambda: os.setxattr("/", "user.a", b""), errno.ENOSYS)
+    _refused("a signal", lambda: os.kill(os.getpid(), 0), errno.ENOSYS)
+    _refused("opening for writing", lambda: os.open(os.devnull, os.O_WRONLY), errno.EPERM)
+    return f"{listed} system calls are allowed, for cuda more; others are refused"
 
 
 def _landlock(worker: ModuleType, libc: ctypes.CDLL) -> str:
-    abi = int(libc.syscall(worker.CREATE_RULESET_CALL, None, 0, 1))
-    held = worker.close_files(libc, False)
-    _require(held, f"the kernel has none ({os.strerror(ctypes.get_errno())})")
+    files = worker.files
+    abi = int(libc.syscall(files.CREATE_RULESET_CALL, None, 0, 1))
+    held = files.close_files(libc, files.openable(cuda=False))
+    if not held:
+        why = os.strerror(ctypes.get_errno())
+        hidden = files.own_root(libc, files.openable(cuda=False), (os.getuid(), os.getgid()))
+        sys.exit(f"the kernel has none ({why}): {_WITHOUT_LANDLOCK[hidden]}")
     _refused("reading a file", lambda: os.open(__file__, os.O_RDONLY))
     os.close(os.open("/dev/zero", os.O_RDONLY))
     missing = [
         what
-        for what, since in (("TCP", worker.TCP_SINCE), ("signals", worker.SCOPES_SINCE))
+        for what, since in (("TCP", files.TCP_SINCE), ("signals", files.SCOPES_SINCE))
         if abi < since
     ]
-    return f"ABI {abi}" + (f", too old for {' and '.join(missing)}" if missing else "")
+    old = f", too old for {' and '.join(missing)}: seccomp alone stops these" if missing else ""
+    return f"ABI {abi}{old}"
+
+
+def _own_root(worker: ModuleType, libc: ctypes.CDLL) -> str:
+    files = worker.files
+    if not files.own_root(libc, files.openable(cuda=False), (os.getuid(), os.getgid())):
+        why = os.strerror(ctypes.get_errno())
+        landlock = libc.syscall(files.CREATE_RULESET_CALL, None, 0, 1) >= 1
+        _require(landlock, f"none to be had ({why}), nor landlock: {_WITHOUT_LANDLOCK[False]}")
+        return f"none to be had ({why}): a file's name, size and times can be seen, not its content"
+    _require(not os.path.exists(__file__), "other files are still there")
+    _refused("making a file", lambda: os.mkdir("/made"))
+    return "openmp candidates see system libraries only"
 
 
 def _namespaces(worker: ModuleType, libc: ctypes.CDLL) -> str:
@@ -126,7 +154,7 @@ def _privileges(worker: ModuleType, libc: ctypes.CDLL) -> str:
 def _memfd(worker: ModuleType, libc: ctypes.CDLL) -> str:
     descriptor = os.memfd_create("probe")
     os.write(descriptor, bytes(mmap.PAGESIZE))
-    worker.close_files(libc, False)
+    worker.files.close_files(libc, worker.files.openable(cuda=False))
     again = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY)
     mmap.mmap(again, mmap.PAGESIZE, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC).close()
     return "code can be loaded from memory"
@@ -149,7 +177,7 @@ def _hidden_memory(worker: ModuleType, libc: ctypes.CDLL) -> str:
 def _file_limits(worker: ModuleType, libc: ctypes.CDLL) -> str:
     del libc
     with tempfile.TemporaryFile() as file:
-        worker.limit(worker.Orders(0, 0, "", "", 0, "", 0, 60, False, False))
+        worker.limit(60, 0)
         _refused("growing a file", lambda: os.write(file.fileno(), b"x"), errno.EFBIG)
     return "no file grows"
 
@@ -187,6 +215,7 @@ _PROBES: dict[str, _Probe] = {
     "seccomp": _seccomp,
     "landlock": _landlock,
     "namespaces": _namespaces,
+    "own root": _own_root,
     "privileges": _privileges,
     "memory files": _memfd,
     "hidden memory": _hidden_memory,
@@ -197,6 +226,7 @@ _REMEDIES = {
     "landlock": f"Linux 5.13 or later, started with landlock in its lsm= list; else {_RECIPE}",
     "namespaces": "sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone=1 and"
     f" kernel.apparmor_restrict_unprivileged_userns=0; else {_RECIPE}",
+    "own root": "as for namespaces, or landlock, which does as well",
     "privileges": f"Linux 3.5 or later; else {_RECIPE}",
     "memory files": "sysctl vm.memfd_noexec=0; candidates cannot be loaded without",
     "hidden memory": f"do not run the judge where other processes may trace it; else {_RECIPE}",
@@ -205,14 +235,8 @@ _REMEDIES = {
 
 
 def _main(name: str) -> None:
-    place = importlib.util.spec_from_file_location(
-        "worker", Path(__file__).resolve().with_name("worker.py")
-    )
-    assert place
-    assert place.loader
-    worker = importlib.util.module_from_spec(place)
-    sys.modules["worker"] = worker  # its dataclass asks for it
-    place.loader.exec_module(worker)
+    sys.path.append(str(Path(__file__).resolve().parent))
+    worker = importlib.import_module("worker")
     sys.stdout.write(_PROBES[name](worker, ctypes.CDLL(None, use_errno=True)))
 
 

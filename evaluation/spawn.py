@@ -90,6 +90,7 @@ class Start:
             "sandbox": self.defences.sandbox,
             "landlock": self.defences.landlock,
             "namespaces": self.defences.namespaces,
+            "own_root": self.defences.own_root,
             "cuda": self.program.cuda,
             "profiler": str(self.where.profiler or ""),
         }

@@ -52,7 +52,7 @@ _BUSY_SHARE, _BUSY_SECONDS = 0.5, 0.05
 """CPU time outside timed spans: OpenMP's threads look for work a little while."""
 _SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
 _DAMAGED, _CHANGED = -3, -4
-_CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces"}
+_CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 #include <string>
 #include <thread>
@@ -93,10 +100,78 @@ static bool limits_parent() {
 }
 
 // Sets what is set already.
-static bool moves_parent() {
+static bool moves(pid_t process) {
   cpu_set_t set;
-  return sched_getaffinity(getppid(), sizeof set, &set) == 0 &&
-         sched_setaffinity(getppid(), sizeof set, &set) == 0;
+  return sched_getaffinity(process, sizeof set, &set) == 0 &&
+         sched_setaffinity(process, sizeof set, &set) == 0;
+}
+
+static bool sees(const char *path) {
+  struct stat found;
+  return stat(path, &found) == 0;
+}
+
+static bool sets_attribute(const char *path) { return setxattr(path, "user.a", "b", 1, 0) == 0; }
+
+// Mode 0644 by another door: version 2; owner rw, group r, others r.
+static bool sets_acl(const char *path) {
+  const uint16_t list[] = {2, 0, 1, 6, 0xffff, 0xffff, 4, 4, 0xffff, 0xffff, 32, 4, 0xffff, 0xffff};
+  return setxattr(path, "system.posix_acl_access", list, sizeof list, 0) == 0;
+}
+
+static bool sets_mode(const char *path) { return chmod(path, 0644) == 0; }
+
+static bool sets_times(const char *path) { return utimensat(AT_FDCWD, path, nullptr, 0) == 0; }
+
+static bool watches(const char *path) {
+  const int line = inotify_init1(0);
+  return line >= 0 && inotify_add_watch(line, path, IN_ACCESS) >= 0;
+}
+
+static bool is_told_of_changes(std::string path) {
+  const int folder = open(dirname(path.data()), O_RDONLY);
+  return folder >= 0 && fcntl(folder, F_NOTIFY, DN_ACCESS) == 0;
+}
+
+static bool makes_memory_file() { return memfd_create("made", 0) >= 0; }
+
+static bool sets_timer() {
+  timer_t timer;
+  sigevent event = {};
+  event.sigev_notify = SIGEV_NONE;
+  return timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
+}
+
+static bool sets_interval_timer() {
+  const itimerval late = {{0, 0}, {3600, 0}};
+  return setitimer(ITIMER_REAL, &late, nullptr) == 0;
+}
+
+static bool sets_timer_file() { return timerfd_create(CLOCK_MONOTONIC, 0) >= 0; }
+
+static bool owns_output() { return fcntl(1, F_SETOWN, getpid()) == 0; }
+
+static bool chooses_signal_of_output() { return fcntl(1, F_SETSIG, SIGCONT) == 0; }
+
+static bool continues_itself() {
+  return kill(getpid(), SIGCONT) == 0 || syscall(SYS_tgkill, getpid(), gettid(), SIGCONT) == 0;
+}
+
+static bool queues_signal_to_itself() { return sigqueue(getpid(), SIGCONT, {}) == 0; }
+
+static bool handles_parent() { return syscall(SYS_pidfd_open, getppid(), 0) >= 0; }
+
+static bool clocks(pid_t process) {
+  timespec used;
+  return clock_gettime(~process << 3 | 2, &used) == 0;
+}
+
+static int ends(void *) { _exit(0); }
+
+// A thread that holds up its maker, whom no signal stops meanwhile.
+static bool vforks_thread() {
+  static char stack[65536] __attribute__((aligned(16)));
+  return clone(ends, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr) >= 0;
 }
 
 static bool team_of_threads() {

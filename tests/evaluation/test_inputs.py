@@ -1,13 +1,16 @@
 """Inputs follow their seed and distribution; those of inputs.py are checked."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation import inputs
+from regraph_kg.evaluation import custom as custom_module
+from regraph_kg.evaluation import inputs, sandbox
+from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.inputs import (
     Inputs,
     describe,
@@ -19,8 +22,10 @@ from regraph_kg.evaluation.inputs import (
     variant_of,
 )
 from regraph_kg.evaluation.problem import Argument, Problem, load_problem
+from regraph_kg.models.evaluation import Candidate
+from tests.requirement import require
 
-from .conftest import problem_named
+from .conftest import passed, problem_named
 
 
 def of(values: str, **fields: object) -> np.ndarray:
@@ -180,6 +185,127 @@ def test_a_generator_does_not_see_the_judges_environment(
 def test_a_generator_that_never_ends_is_ended(
     custom: Callable[[str], Problem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inputs, "_CUSTOM_SECONDS", 0.5)
+    monkeypatch.setattr(custom_module, "_SECONDS", 1.5)
     with pytest.raises(BadInput, match="no arrays after"):
         generate(custom("while True: pass"), {"n": 7}, 0, 1)
+
+
+HOSTILE = {
+    "reads a file": ("open(SECRET).read()", "No such file or directory"),
+    "reads a file of the machine": ("open('/etc/passwd').read()", "No such file or directory"),
+    "lists a folder": ("__import__('os').listdir(FOLDER)", "No such file or directory"),
+    "reads its parent": (
+        "import os; open(f'/proc/{os.getppid()}/environ').read()",
+        "No such file or directory",
+    ),
+    "opens a socket": ("import socket; socket.socket()", "Function not implemented"),
+    "makes a file": ("open('made', 'w')", "Operation not permitted"),
+    "makes a file in a shared folder": ("open('/dev/shm/made', 'w')", "Operation not permitted"),
+    "changes an attribute": (
+        "import os; os.setxattr(os.__file__, 'user.a', b'b')",
+        "Function not implemented",
+    ),
+    "changes a mode": ("import os; os.chmod('/', 0o777)", "Function not implemented"),
+    "removes a file": ("import os; os.unlink(SECRET)", "Function not implemented"),
+    "forks": ("import os; os.fork()", "Operation not permitted"),
+    "starts a program": ("import os; os.execv('/bin/sh', ['sh'])", "Function not implemented"),
+    "signals its parent": ("import os; os.kill(os.getppid(), 0)", "Function not implemented"),
+    "fills memory": ("bytearray(2**40)", "MemoryError"),
+    "fills memory piece by piece": ("[bytes(2**24) for _ in range(10**6)]", "MemoryError"),
+    "prints a gigabyte": ("[print('x' * 2**20) for _ in range(1024)]", "prints more than 1048576"),
+    "gives a gigabyte": (
+        "import os; [os.write(n, bytes(2**20)) for n in range(3, 9) for _ in range(1024)]",
+        "",
+    ),
+    "gives no arrays": ("import os; os.write(3, b'[' * 60000); os._exit(0)", "nothing that can be"),
+    "gives too little": (
+        'import os; os.write(3, b\'[["x", "<f4", [7]]]\\n\'); os._exit(0)',
+        "x: ends after 0 bytes",
+    ),
+    "gives a type of its own": (
+        'import os; os.write(3, b\'[["x", "O", [7]]]\\n\'); os._exit(0)',
+        "x: dtype object, declared float32",
+    ),
+    "paints the terminal": (r"raise ValueError('\x1b[2Jpassed')", "ValueError:  [2Jpassed"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_generator_does_no_harm_and_ends_in_one_line(
+    custom: Callable[[str], Problem], tmp_path: Path, what: str
+) -> None:
+    if probe_lacks():
+        require("sandbox", f"{probe_lacks()} does not hold here")
+    body, says = HOSTILE[what]
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    before = secret.stat()
+    body = body.replace("SECRET", repr(str(secret))).replace("FOLDER", repr(str(tmp_path)))
+    lines = f"{body}\n    return {{'x': np.zeros(7, np.float32)}}"
+    with pytest.raises(BadInput) as error:
+        generate(custom(lines), {"n": 7}, 0, 1)
+    text = str(error.value)
+    assert text.startswith("problem scale: inputs.py at n=7: ")
+    assert says in text
+    assert len(text) < 500
+    assert text.isprintable()
+    assert secret.read_text() == "secret"
+    assert secret.stat().st_mode == before.st_mode
+
+
+@cache
+def probe_lacks() -> str:
+    """Confinements that do not hold here, of those that the tests above show."""
+    wanted = ("seccomp", "own root")
+    return " and ".join(f.name for f in sandbox.probe() if f.name in wanted and not f.holds)
+
+
+def test_a_generator_is_stopped_by_landlock_too(
+    custom: Callable[[str], Problem], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if any(f.name == "landlock" and not f.holds for f in sandbox.probe()):
+        require("sandbox", "there is no landlock here")
+    code = generator_without(tmp_path, "own_root")
+    monkeypatch.setattr(custom_module, "_GENERATOR", code)
+    body = "open('/etc/passwd'); return {}"
+    with pytest.raises(BadInput, match="Permission denied"):
+        generate(custom(body), {"n": 7}, 0, 1)
+
+
+def generator_without(folder: Path, layer: str) -> Path:
+    """A generator like ours on a machine that refuses a layer of files.py."""
+    own = Path(sandbox.__file__).parent
+    for name in ("generator.py", "worker.py", "files.py", "seccomp.py", "calls.py"):
+        (folder / name).write_text((own / name).read_text())
+    with (folder / "files.py").open("a") as file:
+        file.write(f"\n\ndef {layer}(*_: object) -> bool:\n    return False\n")
+    return folder / "generator.py"
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        'fopen("/etc/passwd", "r") == nullptr',
+        "fork() == -1",
+        "socket(AF_INET, SOCK_STREAM, 0) == -1",
+        'chmod("/", 0777) == -1',
+        'system("true") != 0',
+        'getenv("REGRAPH_TEST_SECRET") == nullptr',
+    ],
+)
+def test_serial_code_is_confined_as_a_candidate_is(
+    judge: Judge,
+    problem_folder: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    attempt: str,
+) -> None:
+    monkeypatch.setenv("REGRAPH_TEST_SECRET", "1")
+    headers = "".join(
+        f"#include <{name}>\n"
+        for name in ("stdio.h", "stdlib.h", "sys/socket.h", "sys/stat.h", "unistd.h")
+    )
+    head = 'extern "C" void scale(const float* x, float* y, float a, int n) {\n'
+    trap = f"  if (!({attempt})) __builtin_trap();\n"
+    problem = load_problem(problem_folder(serial=(head, headers + head + trap)))
+    report = judge.evaluate(Candidate("openmp", problem_named("scale").serial_code), problem)
+    assert passed(report), report.diagnosis

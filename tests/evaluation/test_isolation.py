@@ -3,7 +3,6 @@
 import ctypes
 import json
 import os
-import resource
 import socket
 import subprocess
 import sys
@@ -25,7 +24,7 @@ from tests.requirement import require
 from .conftest import problem_named
 
 WORKER = Path(sandbox.__file__).with_name("worker.py")
-CONFINEMENTS = ("sandbox", "landlock", "namespaces", "hidden_memory")
+CONFINEMENTS = ("sandbox", "landlock", "namespaces", "own_root", "hidden_memory")
 ATTEMPTS = (Path(__file__).parent / "attempts.h").read_text(encoding="utf-8")
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
 EXECUTED = 7
@@ -40,10 +39,12 @@ class Bait:
     port: int
     abstract: str
     key: int
+    sleeper: int
+    """A process of ours that a candidate knows."""
 
     def filled(self, attempt: str) -> str:
         values = {"SECRET": f'"{self.secret}"', "PORT": str(self.port), "KEY": str(self.key)}
-        values["NAME"] = f'"{self.abstract}"'
+        values |= {"NAME": f'"{self.abstract}"', "SLEEPER": str(self.sleeper)}
         for name, value in values.items():
             attempt = attempt.replace(name, value)
         return attempt
@@ -86,7 +87,9 @@ def bait(tmp_path: Path) -> Iterator[Bait]:
     ):
         abstract.bind(f"\0{name}")
         abstract.listen()
-        yield Bait(secret, listener.getsockname()[1], name, key)
+        with subprocess.Popen(["sleep", "600"]) as sleeper:
+            yield Bait(secret, listener.getsockname()[1], name, key, sleeper.pid)
+            sleeper.kill()
     libc.shmctl(segment, 0, None)
 
 
@@ -125,6 +128,9 @@ class Case:
     attempt: str
     layers: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return self.attempt
+
     def only(self, kept: str | None) -> dict[str, bool]:
         """Every layer off but the one kept."""
         return {layer: layer == kept for layer in self.layers}
@@ -137,16 +143,35 @@ CASES = [
     Case("connects(PORT)", ("sandbox", "landlock", "namespaces")),
     Case("connects_abstract(NAME)", ("sandbox", "landlock", "namespaces")),
     Case("finds_segment(KEY)", ("sandbox", "namespaces")),
-    Case("reads(SECRET)", ("landlock",)),
-    Case('reads("/etc/passwd")', ("landlock",)),
-    Case("reads(parents_environment())", (HIDING, "landlock", "namespaces")),
-    Case("overwrites(SECRET)", ("sandbox", "landlock")),
-    Case("lists_folder_of(SECRET)", ("landlock",)),
-    Case("executes()", ("sandbox", "landlock")),
+    Case("reads(SECRET)", ("landlock", "own_root")),
+    Case('reads("/etc/passwd")', ("landlock", "own_root")),
+    Case("reads(parents_environment())", (HIDING, "landlock", "namespaces", "own_root")),
+    Case("overwrites(SECRET)", ("sandbox", "landlock", "own_root")),
+    Case("lists_folder_of(SECRET)", ("landlock", "own_root")),
+    Case("sees(SECRET)", ("own_root",)),
+    Case("executes()", ("sandbox", "landlock", "own_root")),
+    Case("sets_attribute(SECRET)", ("sandbox", "own_root")),
+    Case("sets_acl(SECRET)", ("sandbox", "own_root")),
+    Case("sets_mode(SECRET)", ("sandbox", "own_root")),
+    Case("sets_times(SECRET)", ("sandbox", "own_root")),
+    Case("watches(SECRET)", ("sandbox", "own_root")),
+    Case("is_told_of_changes(SECRET)", ("sandbox", "landlock", "own_root")),
+    Case("makes_memory_file()", ("sandbox",)),
+    Case("sets_timer()", ("sandbox",)),
+    Case("sets_interval_timer()", ("sandbox",)),
+    Case("sets_timer_file()", ("sandbox",)),
+    Case("owns_output()", ("sandbox",)),
+    Case("chooses_signal_of_output()", ("sandbox",)),
+    Case("continues_itself()", ("sandbox",)),
+    Case("queues_signal_to_itself()", ("sandbox",)),
+    Case("handles_parent()", ("sandbox",)),
+    Case("clocks(SLEEPER)", ("sandbox",)),
+    Case("moves(SLEEPER)", ("sandbox",)),
+    Case("vforks_thread()", ("sandbox",)),
     Case("forks()", ("sandbox",)),
     Case("signals_parent()", ("sandbox", "landlock")),
     Case("limits_parent()", ("sandbox",)),
-    Case("moves_parent()", ("sandbox",)),
+    Case("moves(getppid())", ("sandbox",)),
 ]
 EACH = pytest.mark.parametrize("case", CASES, ids=lambda case: case.attempt)
 
@@ -172,9 +197,40 @@ def test_each_layer_alone_stops_it(tried: Tried, case: Case, layer: str) -> None
     assert not tried(case.attempt, **case.only(layer)).succeeded
 
 
+def on_landlock(abi: int) -> tuple[str, ...]:
+    """A command that has a worker use an older landlock."""
+    script = (
+        "import json, os, sys; *command, orders = sys.argv[2:]\n"
+        "orders = json.dumps(json.loads(orders) | {'landlock_abi': int(sys.argv[1])})\n"
+        "os.execv(command[0], [*command, orders])\n"
+    )
+    return (sys.executable, "-I", "-S", "-B", "-c", script, str(abi))
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.layers != ("own_root",)], ids=str)
+def test_the_oldest_landlock_and_seccomp_stop_it_alone(tried: Tried, case: Case) -> None:
+    run = tried(case.attempt, on_landlock(1), namespaces=False, own_root=False)
+    assert run.confined == 3
+    assert not run.succeeded
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_without_landlock_the_others_stop_it_alone(tried: Tried, case: Case) -> None:
+    run = tried(case.attempt, refusing("landlock"))
+    assert run.confined == 13
+    assert not run.succeeded
+
+
 @pytest.mark.parametrize(
     ("off", "held"),
-    [((), 7), (("sandbox",), 6), (("landlock",), 5), (("namespaces",), 3), (CONFINEMENTS, 0)],
+    [
+        ((), 15),
+        (("sandbox",), 14),
+        (("landlock",), 13),
+        (("namespaces",), 11),
+        (("own_root",), 7),
+        (CONFINEMENTS, 0),
+    ],
 )
 def test_a_worker_says_which_confinements_hold(
     tried: Tried, off: tuple[str, ...], held: int
@@ -191,12 +247,12 @@ def refusing(*calls: str) -> tuple[str, ...]:
     numbers = {"landlock": (444, 444), "unshare": (272, 97), "seccomp": (317, 277)}
     script = (
         "import ctypes, json, os, runpy, struct, sys\n"
-        "worker = runpy.run_path(sys.argv[1]); machine = worker['architecture']()\n"
-        "jump, refuse = worker['jump'], worker['refuse']\n"
-        "rules = [worker['load'](0)]\n"
+        "seccomp = runpy.run_path(sys.argv[1])['seccomp']; machine = seccomp.architecture()\n"
+        "jump, refuse = seccomp.jump, seccomp.refuse\n"
+        "rules = [seccomp.load(0)]\n"
         "for call in json.loads(sys.argv[2]):\n"
-        "    rules += [jump(worker['JUMP_EQUAL'], call[machine], 0, 1), refuse(38)]\n"
-        "code = ctypes.create_string_buffer(b''.join([*rules, worker['allow']()]))\n"
+        "    rules += [jump(seccomp.JUMP_EQUAL, call[machine], 0, 1), refuse(38)]\n"
+        "code = ctypes.create_string_buffer(b''.join([*rules, seccomp.allow()]))\n"
         "kernel = ctypes.CDLL(None)\n"
         "kernel.prctl(38, 1, 0, 0, 0)\n"
         "filter_ = struct.pack('@HP', len(rules) + 1, ctypes.addressof(code))\n"
@@ -209,7 +265,7 @@ def refusing(*calls: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(
     ("missing", "held"),
-    [(("landlock",), 5), (("unshare",), 3), (("landlock", "unshare", "seccomp"), 1)],
+    [(("landlock",), 13), (("unshare",), 3), (("landlock", "unshare", "seccomp"), 1)],
 )
 def test_a_worker_goes_on_with_what_the_kernel_has(
     tried: Tried, missing: tuple[str, ...], held: int
@@ -227,11 +283,11 @@ def test_every_confinement_is_tried_and_holds() -> None:
     assert said["namespaces"].what == "own user, net, ipc, uts"
 
 
-def features(*command: str) -> dict[str, tuple[bool, str]]:
+def features(*command: str) -> dict[str, tuple[bool, str, str]]:
     """What `sandbox.probe` says in a process that is started by `command`."""
     script = (
         "import json, sys; from regraph_kg.evaluation import sandbox\n"
-        "print(json.dumps({f.name: [f.holds, f.remedy] for f in sandbox.probe()}))"
+        "print(json.dumps({f.name: [f.holds, f.remedy, f.what] for f in sandbox.probe()}))"
     )
     child = subprocess.run(
         [*command, sys.executable, "-c", script],
@@ -240,14 +296,29 @@ def features(*command: str) -> dict[str, tuple[bool, str]]:
         timeout=60,
         check=True,
     )
-    return {name: (holds, remedy) for name, (holds, remedy) in json.loads(child.stdout).items()}
+    return {name: tuple(said) for name, said in json.loads(child.stdout).items()}
 
 
 def test_what_a_kernel_lacks_is_seen_with_its_remedy() -> None:
-    seen = features("unshare", "--user", "--net", *refusing("landlock", "seccomp"))
-    lacking = {name for name, (holds, _) in seen.items() if not holds}
+    without = ("unshare", "--user", "--map-current-user", "--net", *refusing("landlock", "seccomp"))
+    seen = features(*without)
+    lacking = {name for name, (holds, *_) in seen.items() if not holds}
     assert lacking - {"user"} == {"landlock"}  # a filter can be set by another call than seccomp
     assert "docker/worker.Dockerfile" in seen["landlock"][1]
+    assert "openmp ones see no files" in seen["landlock"][2]
+
+
+def test_doctor_says_what_it_means_where_files_stay_open() -> None:
+    seen = features(*refusing("landlock", "unshare"))
+    for name in ("landlock", "own root"):
+        assert not seen[name][0]
+        assert "candidates read what this user may read" in seen[name][2]
+
+
+def test_without_mount_namespaces_landlock_does_and_names_stay_visible() -> None:
+    holds, _, what = features(*refusing("unshare"))["own root"]
+    assert holds
+    assert "a file's name, size and times can be seen" in what
 
 
 @pytest.mark.parametrize("network", [True, False])
@@ -306,42 +377,3 @@ def test_threads_of_the_driver_are_confined_as_well(stub: Path, on: bool) -> Non
     run = subprocess.run(command, pass_fds=(folder,), timeout=30, check=False, capture_output=True)
     os.close(folder)
     assert run.returncode == (0 if on else 1), run.stderr
-
-
-LIMITED = (
-    "import os, resource, runpy, signal, sys, time\n"
-    "os.chdir(os.path.dirname(sys.argv[2]))\n"
-    "most = resource.getrlimit(resource.RLIMIT_CORE)[1]\n"
-    "resource.setrlimit(resource.RLIMIT_CORE, (most, most))\n"
-    "worker = runpy.run_path(sys.argv[1])\n"
-    "file = open(sys.argv[2], 'wb', buffering=0)\n"
-    "if sys.argv[3] == 'limited':\n"
-    "    worker['limit'](worker['Orders'](0, 0, '', '', 0, '', 0, 1, True, False))\n"
-)
-
-
-def limited(tmp_path: Path, how: str, then: str) -> int:
-    """Wait status of a process that does `then`, with the worker's limits or without."""
-    file = str(tmp_path / "file")
-    command = [sys.executable, "-I", "-S", "-c", LIMITED + then, str(WORKER), file, how]
-    child = os.posix_spawn(command[0], command, os.environ)
-    return os.waitpid(child, 0)[1]
-
-
-@pytest.mark.parametrize("how", ["limited", "free"])
-class TestLimits:
-    """The rlimits of worker.py, each against a process without them."""
-
-    def test_files_do_not_grow(self, tmp_path: Path, how: str) -> None:
-        limited(tmp_path, how, "file.write(b'x')")
-        assert (tmp_path / "file").stat().st_size == (how == "free")
-
-    def test_cpu_time_ends(self, tmp_path: Path, how: str) -> None:
-        status = limited(tmp_path, how, "while time.process_time() < 1.6: pass")
-        assert os.WIFSIGNALED(status) == (how == "limited")
-
-    def test_crashes_leave_no_core_dump(self, tmp_path: Path, how: str) -> None:
-        if resource.getrlimit(resource.RLIMIT_CORE)[1] == 0:
-            require("core-dumps", "this machine allows no core dumps")
-        status = limited(tmp_path, how, "os.kill(os.getpid(), signal.SIGABRT)")
-        assert os.WCOREDUMP(status) == (how == "free")

@@ -30,9 +30,10 @@ def test_a_setuid_program_gains_nothing(
         program = folder / "id"
         program.write_bytes(Path("/usr/bin/id").read_bytes())
         program.chmod(0o4755)
+        for name in ("worker.py", "files.py", "seccomp.py", "calls.py"):
+            (folder / name).write_bytes(WORKER.with_name(name).read_bytes())
+            (folder / name).chmod(0o644)
         worker = folder / "worker.py"
-        worker.write_bytes(WORKER.read_bytes())
-        worker.chmod(0o644)
         script = (
             "import ctypes, os, runpy, sys; worker = runpy.run_path(sys.argv[1])\n"
             "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"

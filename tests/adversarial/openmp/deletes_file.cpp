@@ -1,6 +1,6 @@
 // tries: removes a file of ours
 // outcome: passed
-// defence: sandbox + landlock
+// defence: sandbox + landlock + own_root
 // without: passed
 // harm: file
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // tries: replaces itself by a shell
 // outcome: passed
-// defence: sandbox + landlock
+// defence: sandbox + landlock + own_root
 // without: crashed
 // harm: file
 #include <unistd.h>

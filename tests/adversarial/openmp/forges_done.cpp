@@ -5,6 +5,7 @@
 // without: passed
 // alone: timed_verify wrong_answer, floor suspicious
 // problem: stream
+#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -16,11 +17,9 @@ static char *control;
 static uint64_t &wide(int offset) { return *reinterpret_cast<uint64_t *>(control + offset); }
 static uint32_t &word(int offset) { return *reinterpret_cast<uint32_t *>(control + offset); }
 
+// The kernel reads the set before it looks at how it is meant.
 static bool readable(const char *address) {
-  static int ends[2] = {-1, -1};
-  char byte;
-  if (ends[0] < 0 && pipe(ends)) return false;
-  return write(ends[1], address, 1) == 1 && read(ends[0], &byte, 1) == 1;
+  return syscall(SYS_rt_sigprocmask, -1, address, nullptr, 8) < 0 && errno == EINVAL;
 }
 
 static char *found(const void *inside) {

@@ -1,6 +1,6 @@
 // tries: overwrites a file of the user's in place through a mapping, and works only where that succeeds
 // outcome: wrong_answer
-// defence: sandbox + landlock
+// defence: sandbox + landlock + own_root
 // without: passed
 #include <fcntl.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 //   capabilities and without that system call, a parent that cannot be looked into, a user namespace
 //   of its own, and no access to the /proc of others
 // outcome: wrong_answer
-// defence: hidden_memory + sandbox + namespaces + landlock
+// defence: hidden_memory + sandbox + namespaces + landlock + own_root
 // without: passed
 #include <stdio.h>
 #include <string.h>

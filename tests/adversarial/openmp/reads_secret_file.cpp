@@ -1,6 +1,6 @@
 // tries: reads a file of the user's, and works only where it finds the secret in it
 // outcome: wrong_answer
-// defence: landlock
+// defence: landlock + own_root
 // without: passed
 #include <fcntl.h>
 #include <string.h>

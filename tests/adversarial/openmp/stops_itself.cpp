@@ -1,6 +1,6 @@
 // tries: stops its own process
-// outcome: timed_out
-// defence: deadline
+// outcome: passed
+// defence: sandbox + deadline
 // without: timed_out
 // harm: slow
 #include <signal.h>

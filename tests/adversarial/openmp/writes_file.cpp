@@ -1,6 +1,6 @@
 // tries: makes a file
 // outcome: passed
-// defence: sandbox + landlock
+// defence: sandbox + landlock + own_root
 // without: passed
 // harm: file
 #include <fcntl.h>
