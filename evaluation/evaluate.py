@@ -14,6 +14,7 @@ from typing import Literal
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compare import LOOKS, Comparison, compare
+from regraph_kg.evaluation.compile import rejected
 from regraph_kg.evaluation.device import (
     tenancy,
     threads,
@@ -63,8 +64,8 @@ class Judge:
     """Judges candidates on this machine; keeps baselines and truths while open.
 
     One thread at a time. `cache` holds compiled code; `seed` is secret, random unless given; `gpu`
-    counts the GPUs that CUDA may see; `tell` hears, in a few words, what takes long just now. Raises `ToolError` where the machine lacks something,
-    `BadInput` where a problem is at fault.
+    counts the GPUs that CUDA may see; `tell` hears, in a few words, what takes long just now.
+    Raises `ToolError` where the machine lacks something, `BadInput` where a problem is at fault.
     """
 
     def __init__(  # noqa: PLR0913 (options, each with its default)
@@ -125,12 +126,35 @@ class Judge:
         """
         if candidate.target == "openmp" and problem.metric == "device":
             raise BadInput(f'problem {problem.name}: metric "device" needs target cuda, not openmp')
+        refused = self._refused(candidate, problem, grade or self._grade)
+        if refused:
+            return refused
         session = self._session(problem, candidate.target)
         trial = _Trial(session, candidate, grade or self._grade, incumbent_seconds)
         result = self._judge(trial)
         if isinstance(result, Failure) and candidate.target == "cuda":
             self._machine.blame(result)
         return self._report(trial, result)
+
+    def _refused(self, candidate: Candidate, problem: Problem, grade: Grade) -> EvalReport | None:
+        """The report of a source that is refused before its problem's session is opened."""
+        opened = (problem.model_dump_json(), candidate.target) in self._sessions
+        rules = self._rules.defences.source_rules
+        failure = rejected(candidate.code) if rules and not opened else None
+        if failure is None:
+            return None
+        return EvalReport(
+            problem=problem.name,
+            target=candidate.target,
+            metric=problem.metric,
+            code_hash=code_hash(candidate.code),
+            outcome=failure.outcome,
+            diagnosis=failure.diagnosis[:_DIAGNOSIS_LENGTH],
+            device=self.device(candidate.target),
+            toolchain=self.toolchain(candidate.target),
+            evaluator=EVALUATOR,
+            grade=grade,
+        )
 
     def compare(self, candidate: Candidate, incumbent: Candidate, problem: Problem) -> Comparison:
         """Whether a candidate is faster than an incumbent: fresh workers of both in turn.

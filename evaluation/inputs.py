@@ -229,7 +229,11 @@ def _fault(array: Array, arg: Argument, sizes: Sizes) -> str | None:
         return f"shape {list(array.shape)}, declared {list(shape)}"
     if not np.isfinite(array).all():
         return "has NaN or Inf"
-    if arg.range and not (arg.range[0] <= array.min() and array.max() <= arg.range[1]):
+    if (
+        array.size
+        and arg.range
+        and not (arg.range[0] <= array.min() and array.max() <= arg.range[1])
+    ):
         low, high = array.min(), array.max()
         return f"values from {low:.6g} to {high:.6g}, declared range {list(arg.range)}"
     return None
