@@ -44,6 +44,8 @@ _ORDERS = (
 )
 _SINGLE_BITS, _HALF_BITS, _EIGHTH_BITS = 24, 11, 4
 _POISON = 0
+_SECRETS = 4
+"""Secret shapes of a problem with several sizes: a judge's own may be one of many kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Trials:
     ) -> None:
         limits = limits or Limits()
         self.problem, self.seed = problem, seed
-        self.shapes = check_shapes(problem, seed, Defences())
+        self.shapes = _shapes(problem, seed)
         every = [*self.shapes, problem.sizes.time]
         wide = problem.promoted()
         own = problem.reference_code
@@ -118,6 +120,14 @@ class Trials:
         rounds = 1 if sizes == self.problem.sizes.time else max(counts, default=1)
         places = ([turn % count for count in counts] for turn in range(rounds))
         return [Case(sizes, variant_of(self.problem, place), self.seed) for place in places]
+
+
+def _shapes(problem: Problem, seed: int) -> list[Sizes]:
+    """As a judge has them, with more secret ones where sizes may depend on each other."""
+    shapes: list[Sizes] = []
+    for more in range(_SECRETS if len(problem.sizes.time) > 1 else 1):
+        shapes += [s for s in check_shapes(problem, seed + more, Defences()) if s not in shapes]
+    return shapes
 
 
 def calibrate(

@@ -71,7 +71,7 @@ def require_good(settings: "Settings", names: Sequence[str]) -> None:
             continue
         if seen.errors and len(names) == 1:
             raise BadInput(f"problem {seen.problem}: {seen.errors[0]}")
-        if seen.seconds:
+        if seen.seconds is not None:
             _print(seen, lambda line: typer.echo(line, err=True))
 
 
@@ -104,7 +104,7 @@ def _print(seen: "Checkup", line: Callable[[str], object]) -> None:
         for count, kind in ((errors, "error"), (notes, "note"))
         if count
     ]
-    took = f"looked at in {seen.seconds:.1f} s" if seen.seconds else "looked at before"
+    took = f"looked at in {seen.seconds:.1f} s" if seen.seconds is not None else "looked at before"
     line(f"{seen.problem}: {', '.join(counts) or 'good'} ({took})")
     for found in seen.findings:
         line(f"  {found.severity:<5}  {found}")
