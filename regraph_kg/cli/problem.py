@@ -25,7 +25,7 @@ def _root() -> None:
 def check(
     problems: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PROBLEM]...", help="Names or folders; all of the corpus if none."),
+        typer.Argument(metavar="PROBLEM", help="Names or folders; all of the corpus if none."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what is found as JSON.")] = False,
 ) -> None:

@@ -31,18 +31,19 @@ def telling() -> Iterator[Callable[[str], None]]:
     "" takes the live line away, before something else is printed.
     """
     from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.markup import escape  # noqa: PLC0415
+    from rich.live import Live  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    live = console.status("")
+    live = Live(console=console, auto_refresh=False, transient=True)  # no thread beside a clock
 
     def tell(text: str) -> None:
         if not console.is_terminal:
             if text:
                 console.print(text, markup=False)
         elif text:
-            live.update(escape(text))
             live.start()
+            live.update(Text(f"{text} ..", style="dim"), refresh=True)
         else:
             live.stop()
 

@@ -4,10 +4,13 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from regraph_kg.cli.progress import telling
 
 COMMAND = "from regraph_kg.cli.app import main; main()"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -67,3 +70,22 @@ def test_a_search_looks_at_the_problem_before_it_sends_a_prompt(
     assert done.returncode == 2
     assert "scale: serial.cpp: does not compile: serial.cpp:" in done.stderr
     assert not (tmp_path / "prompts").exists()
+
+
+def test_what_takes_long_is_one_live_line_on_a_terminal_and_lines_elsewhere(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for terminal in (False, True):
+        monkeypatch.setenv("TTY_COMPATIBLE", "1" if terminal else "0")
+        monkeypatch.setenv("TERM", "xterm")
+        threads = threading.active_count()
+        with telling() as tell:
+            tell("heat: [truths]")
+            assert threading.active_count() == threads, "nothing wakes up beside a measurement"
+            tell("")
+            tell("heat: baseline")
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert ("\x1b[2K" in said.err) is terminal, "a live line is wiped"
+        assert "heat: [truths]" in said.err
+        assert "heat: baseline" in said.err
