@@ -14,7 +14,7 @@ SHORTEST, LONGEST = 0.1, 2.0
 """Seconds of the serial code that make good measurements and quick verdicts."""
 _AIM = 0.4
 _STEPS = 60
-_MOST_BYTES = 2**29
+_MOST_BYTES = 5 * 2**27
 """Arrays of a shape that is proposed: larger ones take minutes and much memory to judge."""
 
 
