@@ -257,9 +257,9 @@ class Arena:
         before, after = self._gaps(place)
         hits = np.flatnonzero(before != CANARY)
         if hits.size:
-            return f"wrote {before.size - int(hits[-1])} bytes before the start of {place.name}"
+            return f"wrote {_away(before.size - 1 - int(hits[-1]))}before the start of {place.name}"
         hits = np.flatnonzero(after != CANARY)
-        return f"wrote {int(hits[0])} bytes past the end of {place.name}" if hits.size else None
+        return f"wrote {_away(int(hits[0]))}past the end of {place.name}" if hits.size else None
 
     def owner(self, offset: int) -> tuple[Place, int] | None:
         """The array nearest to an arena offset, and the offset's distance from its start."""
@@ -291,6 +291,11 @@ class Arena:
         value = np.array([arg.scalar(call.sizes)], arg.type)
         bits[: value.itemsize] = value.view(np.uint8)
         return int(bits.view(np.uint64)[0])
+
+
+def _away(distance: int) -> str:
+    """How far beyond an array; its very next byte is "right" behind it."""
+    return f"{distance} bytes " if distance else "right "
 
 
 def _round_up(value: int, step: int) -> int:

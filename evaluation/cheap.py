@@ -86,7 +86,7 @@ class Arranged:
             bad = ~(part[:-1] <= part[1:])
             if bad.any():
                 at = start + int(np.argmax(bad))
-                return f"{name}[{at}] is {flat[at]:.9g}, {name}[{at + 1}] is {flat[at + 1]:.9g}"
+                return f"{name}[{at}] is {flat[at]}, {name}[{at + 1}] is {flat[at + 1]}"
         if _digest(flat, self.seed) != self.digest:
             return f"{name} is in order, but its elements are not those of the input"
         return None

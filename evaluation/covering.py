@@ -2,10 +2,11 @@
 
 Two distributions of two arguments, and a distribution and a class of shapes, occur together in at
 least one case; every declared shape, a secret one and, for the full grade, the timing shape occur.
-Classes: every extent 1; every extent a multiple of 32; the rest. Screening takes each shape once,
-with those distributions that add most pairs. Rows are chosen greedily, first come first served, so
-that the same seed gives the same cases. (allpairspy, the usual library, was last released in 2023
-and would be a dependency for these lines.)
+Classes: every extent 1; every extent a multiple of 32; the rest. Shapes whose arrays are empty
+occur once and show nothing of distributions. Screening takes each shape once, with those
+distributions that add most pairs. Rows are chosen greedily, first come first served, so that the
+same seed gives the same cases. (allpairspy, the usual library, was last released in 2023 and would
+be a dependency for these lines.)
 
 Not covered: three distributions at once; each shape, rather than class, with each distribution.
 """
@@ -18,6 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from regraph_kg.evaluation.expression import holds
 from regraph_kg.evaluation.inputs import factors, variant_of
 from regraph_kg.evaluation.problem import Problem, Sizes
 from regraph_kg.evaluation.reference import Case
@@ -27,6 +29,8 @@ _ALIGNED = 32
 _TIMED_BYTES = 16 * 2**20
 """Above this the timing shape is verified by its timed calls only: a seat has room for one more."""
 _LAST_SEED = 7
+_SECRET_TRIES = 1000
+_EMPTY = "empty"
 _ALL_COMBINATIONS = 256
 """Combinations of distributions that are all looked at for the next row; beyond, a sample."""
 
@@ -37,19 +41,30 @@ Row = tuple[int, ...]
 def check_shapes(problem: Problem, seed: int, defences: Defences) -> list[Sizes]:
     """Declared check shapes in order, then the secret one, then the timing shape if small enough.
 
-    The secret one lies between the smallest and largest declared, and at an odd extent if it can.
+    The secret one lies between the smallest and largest declared, has elements, and keeps to
+    `sizes.require`; none where no such shape is found.
     """
     declared: list[Sizes] = list(problem.sizes.check)
     if not defences.shapes:
         return declared[-1:]
     shapes = list(declared)
     if problem.held_out:
-        rng = random.Random(seed)
-        secret = {name: _between(rng, [s[name] for s in declared]) for name in problem.sizes.time}
-        shapes += [] if secret in shapes else [secret]
+        secret = _secret(problem, random.Random(seed))
+        shapes += [] if secret is None or secret in shapes else [secret]
     timed = problem.sizes.time
     small = problem.nbytes(timed) <= _TIMED_BYTES
     return [*shapes, timed] if small and timed not in shapes else shapes
+
+
+def _secret(problem: Problem, rng: random.Random) -> Sizes | None:
+    """A shape that the problem allows: its relations hold, no array is empty."""
+    declared = problem.sizes.check
+    for _ in range(_SECRET_TRIES):
+        sizes = {name: _between(rng, [s[name] for s in declared]) for name in problem.sizes.time}
+        keeps = all(holds(relation, sizes) for relation in problem.sizes.require)
+        if keeps and not problem.fault_at(sizes) and _is_full(problem, sizes):
+            return sizes
+    return None
 
 
 def plan(problem: Problem, shapes: list[Sizes], seed: int, full: bool) -> list[Case]:
@@ -62,7 +77,8 @@ def plan(problem: Problem, shapes: list[Sizes], seed: int, full: bool) -> list[C
     checked = [s for s in shapes if s != problem.sizes.time or s in problem.sizes.check]
     largest = max(checked, key=lambda sizes: _elements(problem, sizes))
     counts = factors(problem)
-    rows = covering(tuple(map(shape_class, checked)), counts, full)
+    classes = tuple(shape_class(s) if _is_full(problem, s) else _EMPTY for s in checked)
+    rows = covering(classes, counts, full)
     cases = [
         Case(checked[row[0]], variant_of(problem, row[1:]), seed + (index if full else 0))
         for index, row in enumerate(sorted(rows, key=lambda r: _elements(problem, checked[r[0]])))
@@ -93,8 +109,9 @@ def shape_class(sizes: Sizes) -> str:
 def covering(classes: tuple[str, ...], counts: tuple[int, ...], pairwise: bool) -> list[Row]:
     """Rows in which each shape occurs and each place of each factor; with `pairwise`, each pair.
 
-    `classes` has the class of each shape, `counts` how many places each factor has. Pairs are of
-    (class, place of a factor) and of (place, place of two factors).
+    `classes` has the class of each shape, "empty" ones being good for no pair, `counts` how many
+    places each factor has. Pairs are of (class, place of a factor) and of (place, place of two
+    factors).
     """
     missing = set(_wanted(classes, counts)) if pairwise else set()
     alone = {(factor, place) for factor, count in enumerate(counts) for place in range(count)}
@@ -106,27 +123,34 @@ def covering(classes: tuple[str, ...], counts: tuple[int, ...], pairwise: bool) 
             itertools.product(sorted(unused) or range(len(classes)), candidates),
             key=lambda pair: (
                 len(missing & set(_pairs(classes[pair[0]], pair[1]))),
-                len(alone & set(enumerate(pair[1]))),
+                len(alone & _placed(classes[pair[0]], pair[1])),
                 -sum(row[0] == pair[0] for row in rows),
                 -pair[0],
             ),
         )
         rows.append((chosen[0], *chosen[1]))
         missing -= set(_pairs(classes[chosen[0]], chosen[1]))
-        alone -= set(enumerate(chosen[1]))
+        alone -= _placed(classes[chosen[0]], chosen[1])
         unused.discard(chosen[0])
     return rows
 
 
 def _wanted(classes: Sequence[str], counts: Sequence[int]) -> Iterable[tuple[object, ...]]:
     for factor, count in enumerate(counts):
-        yield from ((c, factor, place) for c in set(classes) for place in range(count))
+        kinds = set(classes) - {_EMPTY}
+        yield from ((c, factor, place) for c in kinds for place in range(count))
     for one, other in itertools.combinations(range(len(counts)), 2):
         for a, b in itertools.product(range(counts[one]), range(counts[other])):
             yield (one, a, other, b)
 
 
+def _placed(kind: str, places: Row) -> set[tuple[int, int]]:
+    return set() if kind == _EMPTY else set(enumerate(places))
+
+
 def _pairs(kind: str, places: Row) -> Iterable[tuple[object, ...]]:
+    if kind == _EMPTY:
+        return
     yield from ((kind, factor, place) for factor, place in enumerate(places))
     for (one, a), (other, b) in itertools.combinations(enumerate(places), 2):
         yield (one, a, other, b)
@@ -144,10 +168,16 @@ def _combinations(counts: Sequence[int], turn: int) -> list[Row]:
 
 def _between(rng: random.Random, extents: Sequence[int]) -> int:
     """Any extent between the smallest and largest; not a multiple of 32 where there is another."""
-    drawn = rng.randint(min(extents), max(extents))
-    if drawn % _ALIGNED == 0 and drawn > min(extents):
+    least = min(max(1, min(extents)), max(extents))
+    drawn = rng.randint(least, max(extents))
+    if drawn % _ALIGNED == 0 and drawn > least:
         return drawn - 1
     return drawn
+
+
+def _is_full(problem: Problem, sizes: Sizes) -> bool:
+    """Whether every array has elements."""
+    return all(0 not in shape for shape in problem.shapes_at(sizes))
 
 
 def _elements(problem: Problem, sizes: Sizes) -> int:

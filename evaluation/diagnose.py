@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regraph_kg.evaluation import cheap
-from regraph_kg.evaluation.patterns import PLACES, VALUES, Wrong
+from regraph_kg.evaluation.patterns import PLACES, VALUES, Wrong, number
 
 Array = NDArray[Any]
 
@@ -66,8 +66,8 @@ def mismatch(
 def _agrees(output: Array, truth: Truth) -> bool:
     """Whether all is right and finite: the quick way, a piece that fits the cache at a time."""
     flat, values = output.reshape(-1), truth.values.reshape(-1)
-    if output.dtype.kind != "f" and isinstance(truth.tolerance, float) and not truth.tolerance:
-        return bool(np.array_equal(flat, values))
+    if output.dtype.kind != "f":
+        return not _wrong_elements(output, truth, nan_fails=True).any()
     allowed = np.asarray(truth.tolerance)
     spread = np.broadcast_to(allowed, output.shape).reshape(-1) if allowed.ndim else None
     with np.errstate(invalid="ignore", over="ignore"):
@@ -83,8 +83,7 @@ def _agrees(output: Array, truth: Truth) -> bool:
 def _wrong_elements(output: Array, truth: Truth, nan_fails: bool) -> Array:
     if output.dtype.kind != "f":
         if isinstance(truth.tolerance, float) and truth.tolerance > 0:
-            off = np.abs(output.astype(np.float64) - truth.values.astype(np.float64))
-            return np.asarray(off > truth.tolerance)
+            return np.asarray(_apart(output, truth.values) > truth.tolerance)
         return np.asarray(output != truth.values)
     wide = output.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -95,12 +94,18 @@ def _wrong_elements(output: Array, truth: Truth, nan_fails: bool) -> Array:
     return np.where(special, ~same, bad)
 
 
+def _apart(output: Array, values: Array) -> Array:
+    """Distances of integers of one type, exact for 64 bits too."""
+    wide = np.uint64
+    return np.maximum(output, values).astype(wide) - np.minimum(output, values).astype(wide)
+
+
 def _of_sample(name: str, seen: Array, truth: Truth, bad: Array) -> str:
     assert truth.at is not None
     first = int(np.argmax(bad))
     return (
-        f"{name}, flat index {int(truth.at[first])}, is {seen[first]:.9g}, expected"
-        f" {truth.values[first]:.9g}; {np.count_nonzero(bad)} of {bad.size} sampled"
+        f"{name}, flat index {int(truth.at[first])}, is {number(seen[first])}, expected"
+        f" {number(truth.values[first])}; {np.count_nonzero(bad)} of {bad.size} sampled"
         " elements are wrong"
     )
 
@@ -127,7 +132,8 @@ def explain(name: str, wrong: Wrong) -> str:
 def _element(name: str, wrong: Wrong, flat: int) -> str:
     index = tuple(int(i) for i in np.unravel_index(flat, wrong.bad.shape))
     at = ", ".join(map(str, index))
-    return f"{name}[{at}] is {wrong.output[index]:.9g}, expected {wrong.expected[index]:.9g}"
+    got, right = number(wrong.output[index]), number(wrong.expected[index])
+    return f"{name}[{at}] is {got}, expected {right}"
 
 
 def _allowed(wrong: Wrong, flat: int) -> float:

@@ -14,6 +14,7 @@ from typing import Literal
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compare import LOOKS, Comparison, compare
+from regraph_kg.evaluation.courtesy import rejected
 from regraph_kg.evaluation.device import silent, threads, turn
 from regraph_kg.evaluation.kernels import advice, unfinished
 from regraph_kg.evaluation.load import LoadWatch
@@ -130,6 +131,9 @@ class Judge:
         if candidate.target == "openmp" and problem.metric == "device":
             raise BadInput(f'problem {problem.name}: metric "device" needs target cuda, not openmp')
         self._opening = 0.0
+        refused = self._refused(candidate, problem, grade or self._grade)
+        if refused:
+            return refused
         session = self._session(problem, candidate.target)
         trial = _Trial(session, candidate, grade or self._grade, incumbent_seconds)
         trial.opening = self._opening
@@ -137,6 +141,26 @@ class Judge:
         if isinstance(result, Failure) and candidate.target == "cuda":
             self._machine.blame(result)
         return self._report(trial, result)
+
+    def _refused(self, candidate: Candidate, problem: Problem, grade: Grade) -> EvalReport | None:
+        """The report of a source that is refused before its problem's session is opened."""
+        opened = (problem.model_dump_json(), candidate.target) in self._sessions
+        rules = self._rules.defences.source_rules
+        failure = rejected(candidate.code) if rules and not opened else None
+        if failure is None:
+            return None
+        return EvalReport(
+            problem=problem.name,
+            target=candidate.target,
+            metric=problem.metric,
+            code_hash=code_hash(candidate.code),
+            outcome=failure.outcome,
+            diagnosis=failure.diagnosis[:_DIAGNOSIS_LENGTH],
+            device=self.device(candidate.target),
+            toolchain=self.toolchain(candidate.target),
+            evaluator=EVALUATOR,
+            grade=grade,
+        )
 
     def compare(self, candidate: Candidate, incumbent: Candidate, problem: Problem) -> Comparison:
         """Whether a candidate is faster than an incumbent: fresh workers of both in turn.

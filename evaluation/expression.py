@@ -1,6 +1,6 @@
-"""Integer expressions over size names, as problem.toml writes shapes and counts.
+"""Integer expressions over size names, as problem.toml writes shapes and counts, and relations.
 
-Not covered: anything but + - * // % and parentheses.
+Not covered: anything but + - * // % and parentheses; in relations < <= == >= > besides.
 """
 
 import ast
@@ -23,6 +23,15 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 }
 
 
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Eq: operator.eq,
+    ast.GtE: operator.ge,
+    ast.Gt: operator.gt,
+}
+
+
 def size_of(expression: str, sizes: Sizes) -> int:
     """Value of an integer expression over size names: + - * // % and parentheses, nothing else.
 
@@ -34,6 +43,23 @@ def size_of(expression: str, sizes: Sizes) -> int:
         raise ValueError(f"{expression!r} is not an integer expression") from None
     except (ZeroDivisionError, RecursionError) as error:
         raise ValueError(f"{expression!r}: {error}") from None
+
+
+def holds(relation: str, sizes: Sizes) -> bool:
+    """Whether a relation between integer expressions, "k <= n" or "1 <= k < n", is true.
+
+    Raises `ValueError` with the offending part.
+    """
+    tree = _parsed(relation)
+    body = tree.body if isinstance(tree, ast.Expression) else tree
+    if not isinstance(body, ast.Compare) or {type(op) for op in body.ops} - set(_COMPARISONS):
+        raise ValueError(f'{relation!r} is no relation: write one like "k <= n"')
+    try:
+        values = [_value(side, sizes) for side in (body.left, *body.comparators)]
+    except (ZeroDivisionError, RecursionError) as error:
+        raise ValueError(f"{relation!r}: {error}") from None
+    pairs = zip(body.ops, values, values[1:], strict=False)
+    return all(_COMPARISONS[type(op)](left, right) for op, left, right in pairs)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -70,3 +96,13 @@ def _parsed(text: str) -> ast.AST:
 
 
 Expression = Annotated[str, StringConstraints(max_length=200), AfterValidator(_expression)]
+
+
+def _relation(text: str) -> str:
+    names = {n.id for n in ast.walk(_parsed(text)) if isinstance(n, ast.Name)}
+    holds(text, dict.fromkeys(names, 1))
+    return text
+
+
+Relation = Annotated[str, StringConstraints(max_length=200), AfterValidator(_relation)]
+"""What must hold between sizes."""

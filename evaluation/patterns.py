@@ -62,6 +62,11 @@ class Wrong:
         return bool(varied and np.mean(fits) >= _MOST)
 
 
+def number(value: Any) -> str:
+    """An element as text: integers exactly, floats to 9 digits."""
+    return str(int(value)) if isinstance(value, np.integer | int) else f"{value:.9g}"
+
+
 def never_written(wrong: Wrong) -> str | None:
     """The wrong elements hold the poison that outputs are filled with."""
     unwritten = np.frombuffer(bytes([wrong.poison]) * wrong.output.dtype.itemsize, np.uint8)
@@ -84,7 +89,7 @@ def all_alike(wrong: Wrong) -> str | None:
     got = wrong.got
     if got.size < _FEW or np.any(got != got.flat[0]):
         return None
-    return "all are 0" if got.flat[0] == 0 else f"all are {got.flat[0]:.9g}"
+    return "all are 0" if got.flat[0] == 0 else f"all are {number(got.flat[0])}"
 
 
 def sign_flipped(wrong: Wrong) -> str | None:
@@ -105,11 +110,24 @@ def scaled(wrong: Wrong) -> str | None:
 
 def offset(wrong: Wrong) -> str | None:
     """The right values plus one number."""
+    if wrong.output.dtype.kind != "f":
+        return _whole_offset(wrong)
     with np.errstate(invalid="ignore", over="ignore"):
         added = float(np.median(wrong.got.astype(np.float64) - wrong.right))
     if np.isfinite(added) and _guess(wrong, lambda e: e + added):
         return f"all are too {'high' if added > 0 else 'low'} by {abs(added):.6g}"
     return None
+
+
+def _whole_offset(wrong: Wrong) -> str | None:
+    """Integers plus one number, exactly: fp64 would lose the last digits of 64 bits."""
+    width = f"i{wrong.output.dtype.itemsize}"
+    off = wrong.got.view(width) - wrong.right.view(width)  # wraps as the machine does
+    varied = off.size >= _FEW and np.any(wrong.right != wrong.right.flat[0])
+    added = int(np.median(off)) if varied else 0
+    if added == 0 or np.mean(off == added) < _MOST:
+        return None
+    return f"all are too {'high' if added > 0 else 'low'} by {abs(added)}"
 
 
 def wrapped(wrong: Wrong) -> str | None:

@@ -1,192 +1,64 @@
 """What a problem is: a folder with problem.toml, serial.cpp and, rarely, reference.cpp, inputs.py.
 
-Not covered: whether a declaration is true (calibrate.py looks at `separates`); arrays whose shape
-depends on their content.
+Not covered: whether a declaration is true (checkup.py looks); arrays whose shape depends on their
+content.
 """
 
+import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import (
     ConfigDict,
-    Discriminator,
     Field,
     PositiveInt,
     StringConstraints,
-    Tag,
     ValidationError,
     model_validator,
 )
+from pydantic_core import ErrorDetails
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.expression import Expression, Sizes, size_of
+from regraph_kg.evaluation.declaration import (
+    C_TYPES,
+    AbsoluteRule,
+    Argument,
+    CheapCheck,
+    ConditionedRule,
+    Identifier,
+    Precision,
+    SizesTable,
+    SumRule,
+    Tolerance,
+    Work,
+    shape_text,
+)
+from regraph_kg.evaluation.expression import Sizes, size_of
 from regraph_kg.models.base import Frozen, Metric
 
-__all__ = ["Sizes", "size_of"]
-"""Names of expression.py that a problem's users need with it."""
-
-C_TYPES = {
-    "float32": "float",
-    "float64": "double",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "int16": "short",
-    "uint16": "unsigned short",
-    "int32": "int",
-    "uint32": "unsigned int",
-    "int64": "long long",
-    "uint64": "unsigned long long",
-}
-"""Element type (also its numpy name) -> its C++ spelling."""
-
-Type = Literal[
-    "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"
+__all__ = [
+    "C_TYPES",
+    "AbsoluteRule",
+    "Argument",
+    "CheapCheck",
+    "ConditionedRule",
+    "Precision",
+    "Problem",
+    "Sizes",
+    "SumRule",
+    "Work",
+    "load_problem",
+    "shape_text",
+    "size_of",
 ]
-Values = Literal["normal", "uniform", "sparse", "large-range", "small-int", "sorted", "custom"]
-Precision = Literal["fp32", "tf32", "fp16"]
-"""What a candidate may compute floats with: fp16 and tf32 keep 11 significant bits."""
-Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
+"""Also names of declaration.py and expression.py that a problem's users need with it."""
 
 _MAX_BYTES = 8 * 2**30
+_PROGRAM_BYTES = 192 * 2**20
+"""The judge's and its workers' own: interpreters, libraries, stacks."""
 _OPTIONAL_FILES = {"reference_code": "reference.cpp", "inputs_code": "inputs.py"}
-
-
-class SumRule(Frozen):
-    """Tolerance of a sum of `terms` products: grows with sqrt(terms) and the output's RMS."""
-
-    rule: Literal["sum"]
-    terms: Expression
-    exact_integers: bool = True
-    """Sums of products of small integers must be exact; not so where factors are divided."""
-
-
-class ConditionedRule(Frozen):
-    """Conditioned, with a floor for the rounding inside a chain of `terms` operations."""
-
-    rule: Literal["conditioned"]
-    terms: Expression
-
-
-class AbsoluteRule(Frozen):
-    """Tolerance that is one number for every element."""
-
-    absolute: float = Field(gt=0, allow_inf_nan=False)
-
-
-def _kind(tolerance: object) -> str:
-    if isinstance(tolerance, AbsoluteRule) or (
-        isinstance(tolerance, Mapping) and "absolute" in tolerance
-    ):
-        return "absolute"
-    rule = tolerance.get("rule") if isinstance(tolerance, Mapping) else None
-    if isinstance(tolerance, ConditionedRule) or rule == "conditioned":
-        return "conditioned"
-    return "sum" if isinstance(tolerance, SumRule | Mapping) else "name"
-
-
-Tolerance = Annotated[
-    Annotated[Literal["exact", "conditioned"], Tag("name")]
-    | Annotated[SumRule, Tag("sum")]
-    | Annotated[ConditionedRule, Tag("conditioned")]
-    | Annotated[AbsoluteRule, Tag("absolute")],
-    Discriminator(_kind),
-]
-
-
-class Work(Frozen):
-    """What the operation must do at least: floating-point operations and bytes moved."""
-
-    flop: Expression | None = None
-    bytes: Expression | None = None
-    early_exit: bool = False
-    """The function may stop early or need not read everything: no physics floor applies."""
-
-
-class CheapCheck(Frozen):
-    """How outputs of the timing shape are checked where its arrays pass 64 MiB (cheap.py).
-
-    random-indices: at secret places only. freivalds, args [A, B, C]: C = A B by random vectors.
-    sorted, args [given, out]: `out` holds the elements of `given` in ascending order.
-    """
-
-    rule: Literal["random-indices", "freivalds", "sorted"]
-    args: tuple[Identifier, ...] = ()
-
-    @model_validator(mode="after")
-    def _count(self) -> Self:
-        wanted = {"random-indices": 0, "freivalds": 3, "sorted": 2}[self.rule]
-        if len(self.args) != wanted:
-            raise ValueError(f'rule "{self.rule}" needs {wanted} args, not {len(self.args)}')
-        return self
-
-
-class SizesTable(Frozen):
-    """The shapes that are checked and the one that is timed."""
-
-    check: tuple[dict[Identifier, PositiveInt], ...] = Field(min_length=1, max_length=32)
-    time: dict[Identifier, PositiveInt]
-
-    @model_validator(mode="after")
-    def _same_names(self) -> Self:
-        for index, sizes in enumerate(self.check):
-            if set(sizes) != set(self.time):
-                raise ValueError(
-                    f"check[{index}] names {sorted(sizes)} but time names {sorted(self.time)}"
-                )
-        return self
-
-
-class Argument(Frozen):
-    """One parameter of the C signature: an array, a size or a plain scalar."""
-
-    name: Identifier
-    type: Type
-    role: Literal["in", "out", "inout", "size"]
-    shape: tuple[Expression, ...] = ()
-    values: tuple[Values, ...] = ("normal", "uniform", "sparse", "small-int")
-    range: tuple[float, float] | None = None
-    """Bounds of "uniform", "sorted" and "custom" values, both included for integer types."""
-    size: Expression | None = None
-    value: float | int | None = None
-
-    @model_validator(mode="after")
-    def _fields_of_role(self) -> Self:
-        if self.role == "size" and (self.size is None or self.shape or self.value is not None):
-            raise ValueError('role "size" needs `size = "<expression>"` and no shape or value')
-        if self.role == "size" and self.type.startswith("float"):
-            raise ValueError(f'role "size" needs an integer type, not {self.type}')
-        if self.role in ("out", "inout") and not self.shape:
-            raise ValueError(f'role "{self.role}" needs a shape')
-        if self.role != "size" and bool(self.shape) == (self.value is not None):
-            raise ValueError("give either a shape (array) or a value (scalar)")
-        if "custom" in self.values and len(self.values) > 1:
-            raise ValueError('values "custom" stands alone: inputs.py decides')
-        if not self.values or (self.range and self.range[0] > self.range[1]):
-            raise ValueError("values must not be empty and range must be [low, high]")
-        return self
-
-    @property
-    def is_custom(self) -> bool:
-        """Drawn by the problem's inputs.py."""
-        return self.is_array and self.role in ("in", "inout") and self.values == ("custom",)
-
-    @property
-    def is_array(self) -> bool:
-        """Passed as a pointer."""
-        return bool(self.shape)
-
-    def dimensions(self, sizes: Sizes) -> tuple[int, ...]:
-        """The array's shape at `sizes`."""
-        return tuple(size_of(text, sizes) for text in self.shape)
-
-    def scalar(self, sizes: Sizes) -> float | int:
-        """The value passed for a size or a plain scalar."""
-        if self.size is not None:
-            return size_of(self.size, sizes)
-        assert self.value is not None
-        return self.value
 
 
 class Problem(Frozen):
@@ -227,31 +99,51 @@ class Problem(Frozen):
         if custom != (self.inputs_code is not None):
             raise ValueError('args: values "custom" and a file inputs.py need each other')
         for sizes in (*self.sizes.check, self.sizes.time):
-            self._check_at(sizes)
+            fault = self.fault_at(sizes)
+            if fault:
+                raise ValueError(fault)
+        self._check_empty()
         if self.cheap_check:
             _check_cheap(self, self.cheap_check)
         return self
 
-    def _check_at(self, sizes: Sizes) -> None:
+    def _check_empty(self) -> None:
+        """Arrays may be empty in some check shapes, not in all, and not where time is taken."""
+        for arg in self.arrays:
+            if not _product(arg.dimensions(self.sizes.time)):
+                where = shape_text(self.sizes.time)
+                raise ValueError(f"args.{arg.name}: empty at the timing shape {where}")
+        if not any(all(map(_product, self.shapes_at(sizes))) for sizes in self.sizes.check):
+            raise ValueError("sizes.check: arrays are empty in every shape; add one with elements")
+
+    def fault_at(self, sizes: Sizes) -> str | None:
+        """What forbids `sizes` as a shape of this problem, with the field; None where it is one."""
         total = 0
         for arg in self.args:
             try:
                 if arg.is_array:
                     shape = arg.dimensions(sizes)
-                    if min(shape) < 1:
-                        raise ValueError(f"shape {list(shape)} is empty at {shape_text(sizes)}")
+                    if min(shape) < 0:
+                        raise ValueError(f"shape {list(shape)} is negative at {shape_text(sizes)}")
                     total += _product(shape) * 8
                 else:
                     arg.scalar(sizes)
             except ValueError as error:
-                raise ValueError(f"args.{arg.name}: {error}") from None
+                return f"args.{arg.name}: {error}"
         if total > _MAX_BYTES:
-            raise ValueError(f"sizes: more than 8 GiB of arrays at {shape_text(sizes)}")
-        if isinstance(self.tolerance, SumRule | ConditionedRule):
-            size_of(self.tolerance.terms, sizes)
-        for text in (self.work.flop, self.work.bytes):
-            if text is not None:
+            return f"sizes: more than 8 GiB of arrays at {shape_text(sizes)}"
+        rule = self.tolerance
+        terms = rule.terms if isinstance(rule, SumRule | ConditionedRule) else None
+        try:
+            for text in filter(None, (terms, self.work.flop, self.work.bytes)):
                 size_of(text, sizes)
+        except ValueError as error:
+            return str(error)
+        return None
+
+    def shapes_at(self, sizes: Sizes) -> list[tuple[int, ...]]:
+        """Shape of each array."""
+        return [arg.dimensions(sizes) for arg in self.arrays]
 
     @property
     def arrays(self) -> tuple[Argument, ...]:
@@ -274,6 +166,16 @@ class Problem(Frozen):
             int("".join(filter(str.isdigit, arg.type))) // 8 * _product(arg.dimensions(sizes))
             for arg in self.arrays
         )
+
+    def memory_bytes(self) -> int:
+        """What judging takes at most, about.
+
+        Arrays of the timing shape three times in the judge and once in a candidate's own buffers,
+        twice with fp64 types for the truth, and what the programs take themselves.
+        """
+        own, wide = (p.nbytes(self.sizes.time) for p in (self, self.promoted()))
+        checked = max(self.nbytes(sizes) for sizes in self.sizes.check)
+        return 4 * (own + checked) + 2 * wide + _PROGRAM_BYTES
 
     def signature(self) -> str:
         """The C declaration that a candidate must export."""
@@ -349,13 +251,36 @@ def _read_code(path: Path) -> str:
 def _first(error: ValidationError) -> str:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
-    text = first["msg"].removeprefix("Value error, ")
+    text = _said(first)
     return f"{place}: {text}" if place else text
 
 
-def shape_text(sizes: Sizes) -> str:
-    """A shape as people write it: "m=17, n=31"."""
-    return ", ".join(f"{name}={value}" for name, value in sizes.items())
+def _said(first: ErrorDetails) -> str:
+    """A mistake in words; of a field that there is not, the one that was meant."""
+    if first["type"] == "string_pattern_mismatch" and first["loc"] == ("name",):
+        return f"{first['input']!r} is no name: lower-case letters, digits, single - and _"
+    if first["type"] != "extra_forbidden":
+        return first["msg"].removeprefix("Value error, ")
+    names = _fields(first["loc"])
+    near = difflib.get_close_matches(str(first["loc"][-1]), names, 2)
+    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+    return f"no such field; {meant}"
+
+
+def _fields(place: Sequence[int | str]) -> list[str]:
+    """Names of the fields of the table in which `place` lies."""
+    tables: dict[str, Sequence[type[Frozen]]] = {
+        "sizes": (SizesTable,),
+        "args": (Argument,),
+        "work": (Work,),
+        "cheap_check": (CheapCheck,),
+        "tolerance": (SumRule, ConditionedRule, AbsoluteRule),
+    }
+    inside = tables.get(str(place[0]), ()) if len(place) > 1 else ()
+    fields = [name for table in inside or (Problem,) for name in table.model_fields]
+    own = {"schema_version": "schema"}
+    hidden = {"serial_code", *_OPTIONAL_FILES}
+    return list(dict.fromkeys(own.get(name, name) for name in fields if name not in hidden))
 
 
 def _product(shape: tuple[int, ...]) -> int:

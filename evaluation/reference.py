@@ -109,6 +109,8 @@ class Runner:
         self._calls = {text: layout.call(sizes) for text, sizes in different.items()}
         self._arena = layout.build()
         self._worker: Worker | None = None
+        self.seconds = 0.0
+        """What the last call took, copies aside."""
 
     def __call__(self, sizes: Sizes, made: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs by argument name."""
@@ -125,7 +127,10 @@ class Runner:
             else:
                 self._arena.fill(place, 0)
         done = self._worker.call([call.row], _PATIENCE_SECONDS)
-        self._require(done if isinstance(done, Failure) else None)
+        if isinstance(done, Failure):
+            self._require(done)
+        else:
+            self.seconds = done.ours
         return {
             arg.name: self._arena.view(call.places[arg.name]).copy()
             for arg in self._problem.outputs

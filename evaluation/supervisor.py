@@ -424,7 +424,7 @@ class Worker:
         if distance < 0:
             return f": access {-distance} bytes before the start of array {place.name}"
         past = distance - place.nbytes
-        where = f"{past} bytes past" if past else "right behind"
+        where = f"{past} bytes past" if past else "right past"
         return f": access {where} the end of array {place.name}"
 
 

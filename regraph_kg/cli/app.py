@@ -6,7 +6,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from regraph_kg.cli import batch, graph, store, techniques, worker
+from regraph_kg.cli import batch, graph, problem, store, techniques, worker
 from regraph_kg.cli.doctor import doctor
 from regraph_kg.cli.evaluate import evaluate
 from regraph_kg.cli.examples import examples
@@ -45,6 +45,7 @@ app.command()(optimize)
 app.command()(relabel_check)
 app.add_typer(batch.app, name="batch")
 app.add_typer(graph.app, name="graph")
+app.add_typer(problem.app, name="problem")
 app.add_typer(store.app, name="store")
 app.add_typer(techniques.app, name="techniques")
 app.add_typer(worker.app, name="worker")

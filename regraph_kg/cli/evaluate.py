@@ -1,20 +1,32 @@
-"""`regraph evaluate`: judge one candidate against a problem's serial code."""
+"""`regraph evaluate`: judge candidates against a problem's serial code."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from regraph_kg.cli.problem import require_good
+from regraph_kg.cli.progress import telling
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Target
-from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.report import interval, roofline, seconds, times
 
+if TYPE_CHECKING:
+    from regraph_kg.evaluation.problem import Problem
+    from regraph_kg.settings import Settings
 
-def evaluate(
+
+def evaluate(  # noqa: PLR0913 (a command's options)
+    *,
     problem: Annotated[str, typer.Argument(help="Name of a corpus problem, or its folder.")],
-    candidate: Annotated[
-        Path, typer.Argument(help="Source file that exports the problem's entry point.")
+    candidates: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="CANDIDATE", help="Source files that export the problem's entry point."
+        ),
     ],
     target: Annotated[
         Target, typer.Option(help="cuda: nvcc and a GPU; openmp: g++ -fopenmp.")
@@ -27,39 +39,97 @@ def evaluate(
         Path | None,
         typer.Option(help="Other code: is CANDIDATE faster? Fresh workers of both, in turn."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole report.")] = False,
+    strict_timing: Annotated[
+        bool,
+        typer.Option("--strict-timing", help="Code that is too noisy to time here has failed."),
+    ] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print the whole report; of several candidates, a list."),
+    ] = False,
 ) -> None:
-    """Compile, run, verify and time CANDIDATE; say how it compares with the serial code.
+    """Compile, run, verify and time each CANDIDATE; say how it compares with the serial code.
 
-    Exit code 0: it passed, and is faster than --against where that is given; 1: it failed, and the
-    diagnosis says why, or it is not faster.
+    The problem itself is looked at when it is new (regraph problem check). Several candidates are
+    judged in one opening, and a table ends the output.
+
+    Exit code 0: all passed, and are faster than --against where that is given, or are right and too
+    noisy to time here; 1: one failed, and the diagnosis says why, or is not faster.
     """
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
     settings = read_settings()
     judged = wiring.find_problem(settings, problem)
-    code = Candidate(target, _read(candidate))
+    codes = [Candidate(target, _read(path)) for path in candidates]
     other = Candidate(target, _read(against)) if against else None
+    if not all(wiring.is_refused(code) for code in codes):
+        require_good(settings, [problem])
+    shown = _Shown(candidates, as_json, strict_timing)
     if other:
-        with wiring.local_judge(settings, grade) as judge:
-            report = judge.evaluate(code, judged)
-            _print(report, as_json)
-            found = judge.compare(code, other, judged) if report.passed else None
-        good = found is not None and found.verdict == "faster"
-        if found:
-            typer.echo(f"against    {against}: {found.verdict}: {found.reason}", err=as_json)
+        _compare(settings, grade, judged, codes, other, shown)
     else:
-        with wiring.open_judge(settings, grade) as anyone:
-            report = anyone.evaluate(code, judged)
-        _print(report, as_json)
-        good = report.passed
-    if not good:
+        with telling() as tell, wiring.open_judge(settings, grade, tell) as judge:
+            for code in codes:
+                report = judge.evaluate(code, judged)
+                tell("")
+                shown.show(report)
+    shown.end()
+    if not shown.good:
         raise typer.Exit(1)
 
 
-def _print(report: EvalReport, as_json: bool) -> None:
-    typer.echo(report.model_dump_json(indent=2) if as_json else _text(report))
+def _compare(
+    settings: "Settings",
+    grade: Literal["screening", "full"],
+    problem: "Problem",
+    codes: Sequence[Candidate],
+    other: Candidate,
+    shown: "_Shown",
+) -> None:
+    """Judge each code, then measure it in turn with the other where it passed."""
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+
+    with telling() as tell, wiring.local_judge(settings, grade, tell) as judge:
+        for code in codes:
+            report = judge.evaluate(code, problem)
+            found = judge.compare(code, other, problem) if report.passed else None
+            tell("")
+            said = f"against    {found.verdict}: {found.reason}" if found else ""
+            shown.show(report, said, good=found is not None and found.verdict == "faster")
+
+
+class _Shown:
+    """Reports as they are printed: one alone as it is, several with a table or as a list."""
+
+    def __init__(self, paths: Sequence[Path], as_json: bool, strict: bool) -> None:
+        self._paths, self._as_json, self._strict = paths, as_json, strict
+        self._reports: list[EvalReport] = []
+        self.good = True
+
+    def show(self, report: EvalReport, said: str = "", *, good: bool = True) -> None:
+        """Print one, in the order of the paths; `said` is a line besides."""
+        unsteady = report.outcome is Outcome.UNSTABLE_TIMING and not self._strict
+        self.good = self.good and good and (report.passed or unsteady)
+        path = self._paths[len(self._reports)]
+        self._reports.append(report)
+        if self._as_json:
+            if said:
+                typer.echo(said, err=True)
+            return
+        if len(self._paths) > 1:
+            typer.echo(f"--- {path}")
+        typer.echo(_text(report))
+        if said:
+            typer.echo(said)
+
+    def end(self) -> None:
+        """Print what only all together are."""
+        if self._as_json:
+            plain = [report.model_dump(mode="json") for report in self._reports]
+            typer.echo(json.dumps(plain if len(plain) > 1 else plain[0], indent=2))
+        elif len(self._reports) > 1:
+            typer.echo(f"\n{_table(self._paths, self._reports)}")
 
 
 def _read(path: Path) -> str:
@@ -72,13 +142,15 @@ def _read(path: Path) -> str:
 
 
 def _text(report: EvalReport) -> str:
-    lines = [f"{report.problem} ({report.target}): {report.outcome}"]
+    lines = [f"{report.problem} ({report.target}): {_outcome(report)}"]
     if report.timing and report.baseline and report.speedup and report.speedup_interval:
         lines += [
             f"speedup    {times(report.speedup)}  (95 %: {interval(report.speedup_interval)})",
             f"candidate  {seconds(report.timing.median)} a call",
             f"serial     {seconds(report.baseline.median)} a call",
         ]
+    if report.load:
+        lines.append(f"load       {report.load}: these times are no evidence")
     if report.account:
         lines.append(f"roofline   {roofline(report.account)}")
         lines += [f"note       {note}" for note in report.account.notes]
@@ -86,5 +158,34 @@ def _text(report: EvalReport) -> str:
         lines.append(f"profile    {report.facts['profile']}")
     if report.diagnosis:
         lines.append(report.diagnosis)
+    if report.stages:
+        lines.append(f"time       {_stages(report)}")
     lines.append(f"on {report.device}, {report.toolchain}, grade {report.grade}")
+    return "\n".join(lines)
+
+
+def _outcome(report: EvalReport) -> str:
+    if report.outcome is Outcome.UNSTABLE_TIMING:
+        return f"right; too noisy to time here ({report.outcome})"
+    return report.outcome
+
+
+def _stages(report: EvalReport) -> str:
+    """Where the time went: "7.3 s: open 6.1, compile 0.6, verify 0.3, time 0.2"."""
+    parts = {name: spent for name, spent in report.stages.items() if name != "total"}
+    total = report.stages.get("total", sum(parts.values()))
+    told = ", ".join(f"{name} {spent:.1f}" for name, spent in parts.items())
+    return f"{total:.1f} s: {told}" if told else f"{total:.1f} s"
+
+
+def _table(paths: Sequence[Path], reports: Sequence[EvalReport]) -> str:
+    """A line each: file, outcome, speedup with its interval."""
+    width = max(len(str(path)) for path in paths)
+    ends = max(len(report.outcome) for report in reports)
+    lines = []
+    for path, report in zip(paths, reports, strict=True):
+        line = f"{path!s:<{width}}  {report.outcome:<{ends}}"
+        if report.speedup and report.speedup_interval:
+            line += f"  {times(report.speedup):>6}  ({interval(report.speedup_interval)})"
+        lines.append(line.rstrip())
     return "\n".join(lines)

@@ -10,6 +10,7 @@ import typer
 
 from regraph_kg.cli import display, running
 from regraph_kg.cli.choice import BUDGET, Options, choose
+from regraph_kg.cli.problem import require_good
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.base import Target
 from regraph_kg.models.method import Method, Preset, Retrieval, Shown, Told
@@ -208,6 +209,8 @@ def _run(options: Options) -> bool:
 
         preview(settings, options, choice)
         return True
+    if choice.judge is None:
+        require_good(settings, options.problems)
     if len(options.problems) > 1:
         from regraph_kg.cli.several import run_several  # noqa: PLC0415 (heavy)
 

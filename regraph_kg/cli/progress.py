@@ -1,4 +1,4 @@
-"""A progress bar on a terminal; nothing where the output goes elsewhere."""
+"""What takes long: a bar or a live line on a terminal; elsewhere nothing, or plain lines."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,3 +22,32 @@ def bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
     ) as shown:
         task = shown.add_task(title, total=max(total, 1))
         yield lambda done, said: shown.update(task, completed=done, description=said)
+
+
+@contextmanager
+def telling() -> Iterator[Callable[[str], None]]:
+    """Tells on stderr what is under way: one live line on a terminal, a line each elsewhere.
+
+    "" takes the live line away, before something else is printed.
+    """
+    from rich.console import Console  # noqa: PLC0415 (heavy)
+    from rich.live import Live  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    live = Live(console=console, auto_refresh=False, transient=True)  # no thread beside a clock
+
+    def tell(text: str) -> None:
+        if not console.is_terminal:
+            if text:
+                console.print(text, markup=False)
+        elif text:
+            live.start()
+            live.update(Text(f"{text} ..", style="dim"), refresh=True)
+        else:
+            live.stop()
+
+    try:
+        yield tell
+    finally:
+        live.stop()

@@ -7,11 +7,17 @@ must not load a database driver.
 from regraph_kg.wiring.answers import any_model, batch_status, embedder, language_model
 from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.names import audit, cascade, recorded_verdicts, vocabulary
+from regraph_kg.wiring.problems import (
+    check_problem,
+    find_problem,
+    first_use,
+    is_refused,
+    problem_names,
+)
 from regraph_kg.wiring.searches import (
     DrySearch,
     OpenSearch,
     OpenSearches,
-    find_problem,
     local_judge,
     open_dry_search,
     open_judge,
@@ -41,10 +47,13 @@ __all__ = [
     "batch_status",
     "browser_query",
     "cascade",
+    "check_problem",
     "embedded_folder",
     "embedder",
     "find_embedded",
     "find_problem",
+    "first_use",
+    "is_refused",
     "language_model",
     "local_judge",
     "open_backup",
@@ -55,6 +64,7 @@ __all__ = [
     "open_search",
     "open_searches",
     "open_store",
+    "problem_names",
     "recorded_verdicts",
     "start_embedded",
     "stop_embedded",

@@ -12,6 +12,7 @@ from regraph_kg.models.base import Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder, language_model
 from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.problems import check_problem, find_problem
 from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:
@@ -28,13 +29,22 @@ if TYPE_CHECKING:
     from regraph_kg.search.world import World
 
 
+def _nobody_hears(_: str) -> None:
+    """Hear nothing of what takes long."""
+
+
 def open_judge(
-    settings: Settings, grade: Literal["screening", "full"] = "screening"
+    settings: Settings,
+    grade: Literal["screening", "full"] = "screening",
+    tell: Callable[[str], None] = _nobody_hears,
 ) -> "Judge | Fleet":
-    """Who judges: this machine, or the cluster that the settings name; a context manager."""
+    """Who judges: this machine, or the cluster that the settings name; a context manager.
+
+    `tell` hears, in a few words, what takes long on this machine.
+    """
     if settings.workers:
         return _open_fleet(settings, settings.workers, grade)
-    return local_judge(settings, grade)
+    return local_judge(settings, grade, tell)
 
 
 @contextmanager
@@ -63,13 +73,23 @@ def open_judges(
         yield pool, len(devices)
 
 
-def local_judge(settings: Settings, grade: Literal["screening", "full"] = "screening") -> "Judge":
+def local_judge(
+    settings: Settings,
+    grade: Literal["screening", "full"] = "screening",
+    tell: Callable[[str], None] = _nobody_hears,
+) -> "Judge":
     """The judge of this machine; a context manager."""
     from regraph_kg.evaluation.evaluate import Judge  # noqa: PLC0415
 
     if settings.workers:
         raise BadInput("setting workers: this is measured on one machine; unset REGRAPH_WORKERS")
-    return Judge(settings.cache_dir, grade=grade, isolation=settings.isolation, gpu=settings.gpu)
+    return Judge(
+        settings.cache_dir,
+        grade=grade,
+        isolation=settings.isolation,
+        gpu=settings.gpu,
+        tell=tell,
+    )
 
 
 def _open_fleet(settings: Settings, address: str, grade: Literal["screening", "full"]) -> "Fleet":
@@ -79,21 +99,6 @@ def _open_fleet(settings: Settings, address: str, grade: Literal["screening", "f
     token = settings.data_dir / "worker-token"
     options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
     return Fleet(address, options, token=token if token.exists() else None)
-
-
-def find_problem(settings: Settings, name: str) -> "Problem":
-    """A problem of the corpus by name, or the one in the folder `name`."""
-    from regraph_kg.evaluation.problem import load_problem  # noqa: PLC0415
-
-    folder = settings.corpus / "problems"
-    if "/" not in name and (folder / name / "problem.toml").exists():
-        return load_problem(folder / name)
-    if Path(name).is_dir():
-        return load_problem(Path(name))
-    known = sorted(path.parent.name for path in folder.glob("*/problem.toml"))
-    raise BadInput(
-        f"problem {name}: neither a folder nor in {folder} (there: {', '.join(known) or 'none'})"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +123,19 @@ class OpenSearch:
     """What its trace is written with (key.py)."""
 
 
+def _good_problem(settings: Settings, choice: "SearchChoice") -> "Problem":
+    """The problem; `BadInput` where a look at it finds an error. Replays need no look."""
+    if choice.judge is None and not settings.workers:
+        found = check_problem(settings, choice.problem, _nobody_hears)
+        if found.errors:
+            raise BadInput(f"problem {found.problem}: {found.errors[0]}")
+    return find_problem(settings, choice.problem)
+
+
 @contextmanager
 def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSearch]:
     """All that `choice` needs, closed again at the end; the graph is opened when first read."""
-    problem = find_problem(settings, choice.problem)
+    problem = _good_problem(settings, choice)
     model = language_model(settings, choice.model, problem.name, choice.target)
     with ExitStack() as stack:
         staff = stack.enter_context(ExitStack())  # leaves last: judges and model end its work
@@ -165,7 +179,7 @@ class OpenSearches:
         from regraph_kg.search.crew import shared  # noqa: PLC0415
 
         settings = self._settings
-        problem = find_problem(settings, choice.problem)
+        problem = _good_problem(settings, choice)
         model = self._model
         if model is None:
             model = language_model(settings, choice.model, problem.name, choice.target)

@@ -248,3 +248,36 @@ def test_a_sort_with_a_nan_is_wrong() -> None:
     out = np.sort(given)
     out[500] = np.nan
     assert mismatch("y", out, arranged(given, 1), POISON) is not None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "right", "got"),
+    [
+        (np.int32, 1234567891, 1234567892),
+        (np.uint8, 7, 250),
+        (np.int64, 2**62 + 1, 2**62 + 2),
+        (np.uint64, 2**64 - 1, 2**64 - 2),
+    ],
+)
+def test_integers_are_told_exactly(dtype: type, right: int, got: int) -> None:
+    truth, output = np.full(5, right, dtype), np.full(5, got, dtype)
+    text = said(output, truth, tolerance=0.0)
+    assert f"y[0] is {got}, expected {right} " in text
+    assert f"all are {got}" in text
+
+
+def test_an_offset_of_large_integers_is_exact() -> None:
+    truth = np.arange(2**60, 2**60 + 9, dtype=np.int64)
+    assert "all are too high by 1;" in said(truth + 1, truth, tolerance=0.0)
+
+
+def test_large_integers_within_an_absolute_tolerance_are_compared_exactly() -> None:
+    truth = np.full(3, 2**62, np.int64)
+    assert mismatch("y", truth + 2, Truth(truth, 2.0), POISON) is None
+    assert mismatch("y", truth + 3, Truth(truth, 2.0), POISON) is not None
+
+
+def test_empty_outputs_are_right() -> None:
+    for dtype in (np.float32, np.int32):
+        empty = np.zeros((0, 3), dtype)
+        assert mismatch("y", empty, Truth(empty.astype(np.float64), 0.0), POISON) is None

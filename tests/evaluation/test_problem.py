@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.expression import holds
 from regraph_kg.evaluation.problem import Problem, load_problem, size_of
 
 from .conftest import problem_named
@@ -35,6 +36,14 @@ def test_sizes_are_integer_expressions(text: str, value: int) -> None:
     assert size_of(text, {"m": 3, "n": 4}) == value
 
 
+def test_relations_are_between_integer_expressions() -> None:
+    assert holds("1 <= k < n - 1", {"k": 3, "n": 5})
+    assert not holds("k % 4 == 0", {"k": 3})
+    for text in ("k", "k in n", "k != n", "k < n.real"):
+        with pytest.raises(ValueError, match=r"relation|allowed"):
+            holds(text, {"k": 3, "n": 5})
+
+
 @pytest.mark.parametrize(
     "text", ["__import__('os')", "m.real", "m ** 9", "m / 2", "q", "m if n else 1", "True", "m //0"]
 )
@@ -48,7 +57,17 @@ MISTAKES = [
     ('name = "scale"', 'name = "Scale It"', "name"),
     ('entry = "scale"', 'entry = "9lives"', "entry"),
     ('entry = "scale"', "", "entry"),
-    ('entry = "scale"', 'entry = "scale"\nmetrics = "call"', "metrics"),
+    (
+        'entry = "scale"',
+        'entry = "scale"\nmetrik = "call"',
+        "metrik: no such field; did you mean m",
+    ),
+    ('role = "in"', 'role = "in"\nshapes = ["n"]', "args.0.shapes: no such field; did you mean sh"),
+    ("{ n = 1 }", "{ n = 1 }]\nchek = [{ n = 1 }", "sizes.chek: no such field; did you mean che"),
+    ("[sizes]", '[sizes]\nrequire = ["n < 1000"]', 'check[1] (n=1000) breaks require "n < 1000"'),
+    ("[sizes]", '[sizes]\nrequire = ["n + 1"]', "is no relation"),
+    ("[sizes]", '[sizes]\nrequire = ["n < q"]', "unknown size 'q'"),
+    ("[{ n = 1 }, { n = 1000 }]", "[{ n = 0 }]", "arrays are empty in every shape"),
     ('entry = "scale"', 'entry = "scale"\nmetric = "wall"', "metric"),
     ('"conditioned"', '"loose"', "tolerance"),
     ('"conditioned"', '{ rule = "sum" }', "terms"),
@@ -73,14 +92,15 @@ MISTAKES = [
         '"exact"\ncheap_check = { rule = "freivalds", args = ["x", "x", "y"] }',
         "freivalds needs shapes",
     ),
-    ("{ n = 1 }", "{ n = 0 }", "sizes.check"),
+    ("{ n = 1 }", "{ n = -1 }", "sizes.check"),
+    ("time = { n = 200000 }", "time = { n = 0 }", "sizes.time"),
     ("{ n = 1 }", "{ m = 1 }", "names"),
     ("time = { n = 200000 }", "", "sizes.time"),
     ("time = { n = 200000 }", "time = { n = 9000000000 }", "8 GiB"),
     ('type = "float32"', 'type = "float16"', "args.0.type"),
     ('role = "in"', 'role = "input"', "args.0.role"),
     ('shape = ["n"]', 'shape = ["q"]', "args.x: unknown size 'q'"),
-    ('shape = ["n"]', 'shape = ["n - 1"]', "args.x: shape [0] is empty"),
+    ('shape = ["n"]', 'shape = ["n - 2"]', "args.x: shape [-1] is negative"),
     ('shape = ["n"]', 'shape = ["exit()"]', "args.0.shape"),
     ('shape = ["n"]', 'shape = ["n"]\nvalues = ["gaussian"]', "args.0.values"),
     ('shape = ["n"]', 'shape = ["n"]\nrange = [2, 1]', "args.0"),
@@ -124,6 +144,15 @@ def test_new_fields_have_defaults_that_change_nothing() -> None:
 def test_a_problem_knows_the_bytes_of_its_arrays() -> None:
     assert problem_named("bump").nbytes({"n": 100, "k": 7}) == 4 * 100 + 7
     assert problem_named("scale").nbytes({"n": 10}) == 80
+
+
+def test_memory_grows_with_the_timing_shape_and_its_fp64_truth() -> None:
+    scale = problem_named("scale")
+    arrays, checked = scale.nbytes(scale.sizes.time), scale.nbytes({"n": 1000})
+    own = Problem.model_validate(
+        scale.model_dump(by_alias=True) | {"sizes": {"check": [{"n": 1000}], "time": {"n": 1000}}}
+    )
+    assert scale.memory_bytes() - own.memory_bytes() == 8 * (arrays - checked)
 
 
 @pytest.mark.parametrize("missing", ["problem.toml", "serial.cpp"])

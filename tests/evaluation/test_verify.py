@@ -270,3 +270,24 @@ def test_large_products_are_checked_at_random(
     failure = examined(problem, late)
     assert isinstance(failure, Failure)
     assert "sampled" in failure.diagnosis if rule == "random-indices" else "row 59" in str(failure)
+
+
+def test_a_secret_shape_has_elements_and_keeps_to_the_relations() -> None:
+    problem = problem_named("bump")
+    sizes = problem.sizes.model_copy(
+        update={"check": ({"n": 0, "k": 0}, {"n": 500, "k": 500}), "require": ("k * 9 <= n",)}
+    )
+    related = problem.model_copy(update={"sizes": sizes})
+    for seed in range(50):
+        secret = check_shapes(related, seed, Defences())[2]
+        assert 1 <= secret["k"] * 9 <= secret["n"] <= 500
+    impossible = sizes.model_copy(update={"require": ("k > n + 500",)})
+    shapes = check_shapes(problem.model_copy(update={"sizes": impossible}), 1, Defences())
+    assert len(shapes) == 3, "the declared ones and the timing shape"
+
+
+def test_empty_shapes_occur_once_and_stand_for_no_distribution() -> None:
+    rows = covering(("empty", "ragged", "one"), (3, 2), True)
+    assert sum(row[0] == 0 for row in rows) == 1
+    with_elements = {(row[0], row[1]) for row in rows if row[0]}
+    assert with_elements == {(shape, place) for shape in (1, 2) for place in range(3)}

@@ -1,0 +1,35 @@
+"""What a look at a problem finds, as data: a line each, ending with the line to write."""
+
+from typing import Literal
+
+from regraph_kg.models.base import Frozen
+
+Severity = Literal["error", "note"]
+
+
+class Finding(Frozen):
+    """What is wrong with a problem (`error`: a search must not start), or worth knowing."""
+
+    severity: Severity
+    about: str
+    """What it is about: "signature", "tolerance", "timing shape", ..."""
+    text: str
+    write: str = ""
+    """The line to write into problem.toml or serial.cpp."""
+
+    def __str__(self) -> str:
+        return f"{self.about}: {self.text}" + (f"; write: {self.write}" if self.write else "")
+
+
+def error(about: str, text: str, write: str = "") -> Finding:
+    """A finding that must stop a search."""
+    return Finding(severity="error", about=about, text=_line(text), write=_line(write))
+
+
+def note(about: str, text: str, write: str = "") -> Finding:
+    """A finding that need not."""
+    return Finding(severity="note", about=about, text=_line(text), write=_line(write))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
