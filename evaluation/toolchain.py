@@ -49,12 +49,12 @@ class Cuda:
     @property
     def reads(self) -> tuple[str, ...]:
         """What nvcc reads: itself and the parts of its toolkit, nothing else that lies there."""
-        root = self.nvcc.resolve().parents[1]
-        own = (str(self.nvcc), str(self.nvcc.resolve()))
-        if str(root) in ("/", "/usr"):  # a program that starts the toolkit's own, in /usr/lib
-            return own
-        parts = tuple(str(root / part) for part in _TOOLKIT_PARTS)
-        return (*own, *parts, str(self.include), str(self.runtime.parent))
+        found = [str(self.nvcc), str(self.nvcc.resolve())]
+        roots = {self.nvcc.absolute().parents[1], self.nvcc.resolve().parents[1]}
+        for root in sorted(roots):  # nvcc looks beside the name by which it was called
+            if str(root) not in ("/", "/usr"):  # there it starts the toolkit's own, in /usr/lib
+                found += [str(root / part) for part in _TOOLKIT_PARTS]
+        return (*found, str(self.include), str(self.runtime.parent))
 
 
 def find_gcc() -> Gcc:
