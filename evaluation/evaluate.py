@@ -45,7 +45,11 @@ of several workers and of the baseline are in the interval."""
 
 Grade = Literal["screening", "full"]
 
-_SECONDS: dict[Grade, float] = {"screening": 0.06, "full": 0.2}
+_SECONDS: dict[Grade, dict[Target, float]] = {
+    "screening": {"openmp": 0.04, "cuda": 0.06},
+    "full": {"openmp": 0.1, "cuda": 0.2},
+}
+"""Of timed calls of one worker."""
 _WORKERS: dict[Grade, dict[Target, int]] = {
     "screening": {"openmp": 3, "cuda": 1},
     "full": {"openmp": 5, "cuda": 3},
@@ -294,7 +298,7 @@ class Judge:
 
     def _rule(self, trial: "_Trial") -> StopRule:
         return StopRule(
-            _SECONDS[trial.grade],
+            _SECONDS[trial.grade][trial.candidate.target],
             _HALF_WIDTH[trial.grade][trial.candidate.target],
             _ACCEPTABLE[trial.candidate.target],
             least=_LEAST_SAMPLES[trial.candidate.target],

@@ -7,7 +7,7 @@ logarithm of its median. Of k workers
     variance   s2 = (p s0^2 + sum (y_i - mean y)^2) / (p + k - 1)       scatter of levels
     of mean    v  = (s2 + e2) / k       e: standard error of one worker's median, by its samples
 
-s0 is the scatter that workers of this target and metric were seen to have, worth p = 4 workers
+s0 is the scatter that workers of this target and metric were seen to have, worth p = 6 workers
 (a conjugate prior: Gelman et al., Bayesian Data Analysis, 3.3). The 95 % interval of a speedup is
 that of the difference of two such means, Student's with Welch's degrees of freedom. It is meant to
 hold the next measurement of the same code; docs/benchmarks.md says how often it does.
@@ -26,11 +26,11 @@ from regraph_kg.models.evaluation import Interval, Timing
 
 _SCATTER: dict[tuple[Target, Metric], float] = {
     ("openmp", "call"): 0.05,
-    ("cuda", "call"): 0.08,
+    ("cuda", "call"): 0.07,
     ("cuda", "device"): 0.01,
 }
 """s0: standard deviation of the logarithm of a worker's median."""
-_PRIOR_WORKERS = 4
+_PRIOR_WORKERS = 6
 _NORMAL = 1.96
 
 # Student's t, 2.5 % a side, by degrees of freedom (any table of it).

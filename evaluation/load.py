@@ -44,6 +44,11 @@ class LoadWatch:
         return ", ".join(said)
 
 
+def stolen_ticks() -> int:
+    """How much time the host has taken from this machine's processors so far."""
+    return int(_STAT.read_text(encoding="ascii").partition("\n")[0].split()[8])
+
+
 def _machine() -> tuple[float, float]:
     """CPU seconds that were used on this machine, and that were stolen from it, since its start."""
     fields = _STAT.read_text(encoding="ascii").partition("\n")[0].split()[1:]

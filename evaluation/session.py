@@ -28,7 +28,7 @@ from regraph_kg.evaluation.reference import Case, References
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.seat import Examiner, Plan, Rules, Seat
 from regraph_kg.evaluation.spawn import Program, Surroundings
-from regraph_kg.evaluation.stop import StopRule
+from regraph_kg.evaluation.stop import StopRule, WarmUp
 from regraph_kg.evaluation.supervisor import Worker
 from regraph_kg.evaluation.timing import SLEEPING, SPINNING, Measured, Method, measure
 from regraph_kg.evaluation.verify import Flag, check_shapes, plan
@@ -36,6 +36,8 @@ from regraph_kg.models.evaluation import Outcome
 
 _BASELINE_SECONDS = 120.0
 _BASELINE_RULE = StopRule(0.25, 0.01, least=3)
+_SHORT_WARM_UP = WarmUp(seconds=0.05, least=2, change=0.05)
+"""Of a CPU: there are several workers."""
 _FIRST_WORKERS, _BASELINE_WORKERS = 3, 6
 _BASELINE_REACH, _MORE_WORKERS = 0.1, 3
 """A baseline known less well than this (log) gets so many more workers at once."""
@@ -80,6 +82,7 @@ class Session:
             clock=SPINNING if rules.surroundings.stopwatch else SLEEPING,
             judge_clock=rules.defences.judge_clock,
             monitor=rules.monitor,
+            warm_up=WarmUp() if rules.monitor else _SHORT_WARM_UP,
         )
         self._spares: list[Seat] = []
         self._taken: list[Seat] = []

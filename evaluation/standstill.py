@@ -34,10 +34,13 @@ class Standstill:
         """CPU time of timed spans."""
         self.outside = 0.0
         """CPU time besides: between spans, and of untimed commands what one thread cannot use."""
+        self.commands = 0
+        """How often it was let go."""
 
     def reset(self) -> None:
         """Count anew."""
         self.inside = self.outside = 0.0
+        self.commands = 0
         self._last = self._used()
 
     def hold(self) -> str:
@@ -77,6 +80,7 @@ class Standstill:
 
     def begin(self) -> None:
         """A command is about to be given."""
+        self.commands += 1
         used = self._used()
         self.outside += used - self._last
         self._last = used

@@ -48,8 +48,8 @@ _TIMED = (Operation.CALLS, Operation.GHOST, Operation.SWEEPS, Operation.PROFILE)
 _FREE = (Operation.LOAD, Operation.SETTLE)
 """Before there are inputs worth working on."""
 _EMPTY_BATCHES = 9
-_BUSY_SHARE, _BUSY_SECONDS = 0.5, 0.05
-"""CPU time outside timed spans: OpenMP's threads look for work a little while."""
+_BUSY_SHARE, _BUSY_SECONDS, _BUSY_EACH_SECONDS = 0.5, 0.05, 0.0015
+"""CPU time outside timed spans, once and for each command: stopping many threads takes some."""
 _SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
 _DAMAGED, _CHANGED = -3, -4
 _CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root"}
@@ -231,7 +231,9 @@ class Worker:
     def worked_outside(self) -> Failure | None:
         """Whether it used more CPU time outside its calls than idle threads of OpenMP do."""
         outside, inside = self._standstill.outside, self._standstill.inside
-        if not self._defences.standstill or outside <= _BUSY_SHARE * inside + _BUSY_SECONDS:
+        allowed = _BUSY_SECONDS + _BUSY_SHARE * inside
+        allowed += _BUSY_EACH_SECONDS * self._standstill.commands
+        if not self._defences.standstill or outside <= allowed:
             return None
         return Failure(
             Outcome.SUSPICIOUS,

@@ -10,7 +10,7 @@ which a tenth of the samples takes more than twice the median says nothing (`une
 is, a busy machine or code that is honest now and then, it is measured again.
 
 Between batches the GPU is asked for its clock: samples taken while heat slows it down are thrown
-away after a pause; see nvml.py.
+away after a pause; see nvml.py. So are some taken while a virtual machine's host took its time.
 
 Not covered: launch gaps inside a call.
 """
@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from regraph_kg.evaluation.bench import Bench
+from regraph_kg.evaluation.load import stolen_ticks
 from regraph_kg.evaluation.nvml import GpuMonitor, GpuWatch
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.stop import StopRule, WarmUp
@@ -33,12 +34,12 @@ _TICK = 1e-7
 """The shortest call believed when batches are sized, in seconds."""
 _NOTHING = 1e-10
 """No call is this short, in seconds."""
-_MOST_DISCARDED = 8
+_MOST_DISCARDED, _MOST_ROBBED = 8, 6
 _COOLING_SECONDS = 0.25
 _LEAST_NEW, _LONGER = 3, 1.1
 """So many samples of new inputs, and so much longer, before they alone count."""
 _TAIL, _TAIL_SHARE, _LEAST_TAIL = 2.0, 0.1, 2
-_PATIENCE, _LEAST_PATIENCE_SECONDS = 10.0, 0.5
+_PATIENCE, _LEAST_PATIENCE_SECONDS = 5.0, 0.5
 """A series takes at most so many times its seconds of timed calls, writing inputs included."""
 
 
@@ -153,6 +154,9 @@ class _Series:
     watch: GpuWatch | None
     timed: float = 0.0
     """Seconds in calls so far."""
+    stolen: int = field(default_factory=stolen_ticks)
+    discarded: int = 0
+    """Samples that were thrown away for what the host took."""
 
     def run(self) -> Measured | Failure:
         """Warm up, then sample."""
@@ -237,7 +241,7 @@ class _Series:
             if isinstance(done, Failure):
                 return done
             spent += done.seconds + done.swept
-            if self._too_hot():
+            if self._too_hot() or self._robbed():
                 continue
             batches.append(done)
             late = time.perf_counter() - start > patience and len(batches) >= self.rule.least
@@ -248,6 +252,14 @@ class _Series:
         if self.method.monitor is None:
             return None
         return median(batch.allocations / batch.calls for batch in batches)
+
+    def _robbed(self) -> bool:
+        """Whether the host took time away during the last sample, which then means nothing."""
+        before, self.stolen = self.stolen, stolen_ticks()
+        if self.stolen == before or self.discarded >= _MOST_ROBBED:
+            return False
+        self.discarded += 1
+        return True
 
     def _too_hot(self) -> bool:
         """Whether the last sample means nothing, being slowed by heat; after a pause."""
