@@ -212,8 +212,10 @@ class Judge:
                 with trial.stage("explain"):
                     result = self._machine.explained(result, program, session.problem)
             if isinstance(result, Times) and trial.grade == "full" and program.cuda:
+                with trial.stage("memcheck"):
+                    found = self._machine.memchecked(program, session.problem)
                 with trial.stage("profile"):
-                    return self._profiled(trial, program, result)
+                    return found or self._profiled(trial, program, result)
             return result
 
     def _run(self, trial: "_Trial", program: Program) -> Failure | Times:
