@@ -24,10 +24,10 @@ from pathlib import Path
 from statistics import median
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.evaluate import Grade, Judge
+from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem import Problem, load_problem
 from regraph_kg.models.base import Target
-from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import read_settings
 

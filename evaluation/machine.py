@@ -7,6 +7,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.confined import compiler_confinement
 from regraph_kg.evaluation.courtesy import rejected
+from regraph_kg.evaluation.covering import unaligned_shape
 from regraph_kg.evaluation.device import (
     Gpu,
     cores_of,
@@ -20,7 +21,6 @@ from regraph_kg.evaluation.health import Health
 from regraph_kg.evaluation.kernels import profiler
 from regraph_kg.evaluation.nvml import GpuMonitor, open_gpu
 from regraph_kg.evaluation.peaks import peaks
-from regraph_kg.evaluation.covering import unaligned_shape
 from regraph_kg.evaluation.problem import Problem, shape_text
 from regraph_kg.evaluation.rewrite import to_double
 from regraph_kg.evaluation.roofline import Peaks
