@@ -141,16 +141,17 @@ class Bench:
         chosen = self._chosen(count)
         lean = self._batch % _LEAST_NEW and self._spent > timed + _SPARE_SECONDS
         self._is_lean = bool(lean and self._can_change and all(self._holds[at] for at in chosen))
-        changed = 0
+        changed, written = 0, list[Place]()
         for at in dict.fromkeys(chosen):
             before, content = self._holds[at], self._next(at)
             changed += before is not None and content == before.next
-            failure = self._write(worker, at, content)
-            if failure:
-                return failure
+            places = self._write(worker, at, content)
+            if isinstance(places, Failure):
+                return places
+            written += places
         self.is_new = _MOSTLY * changed <= len(chosen)
         self.poison = self._rng.choice((0xFF, self._rng.randrange(1, 255)))
-        failure = self._poison_outputs(worker, dict.fromkeys(chosen))
+        failure = worker.upload([*written, *self._poisoned(dict.fromkeys(chosen))])
         self._batch += 1
         self._spent += time.perf_counter() - start
         return failure or [self._calls[at].row for at in chosen]
@@ -176,8 +177,10 @@ class Bench:
 
     def last(self, worker: Worker, content: Content) -> int | Failure:
         """Load one more call with this content: its row."""
-        failure = self._write(worker, 0, content) or self._poison_outputs(worker, [0])
-        return failure or self._calls[0].row
+        written = self._write(worker, 0, content)
+        if isinstance(written, Failure):
+            return written
+        return worker.upload([*written, *self._poisoned([0])]) or self._calls[0].row
 
     def last_witness(self, worker: Worker) -> Witness | Failure:
         """What the call of `last` left behind."""
@@ -230,25 +233,28 @@ class Bench:
             return held.next
         return Content(self._rng.getrandbits(128))
 
-    def _write(self, worker: Worker, at: int, content: Content) -> Failure | None:
-        """Write a content, or only what differs where the version before lies there."""
+    def _write(self, worker: Worker, at: int, content: Content) -> list[Place] | Failure:
+        """Write a content, or only what differs where the version before lies there.
+
+        Arrays that are to be copied to a device.
+        """
         call, held = self._calls[at], self._holds[at]
         inputs = {arg.name: call.places[arg.name] for arg in self._arena.problem.inputs}
         views = {name: self._arena.view(place) for name, place in inputs.items()}
         self._holds[at] = content
         if held is None or content != held.next or self._refilled:
             self._contents.write(content, views)
-            return worker.upload(list(inputs.values()))
+            return list(inputs.values())
         self._contents.change(content, views)
-        return self._change_on_device(worker, content, inputs)
+        if self._contents.changed * len(inputs) > MAX_CHANGES:
+            return list(inputs.values())
+        return self._change_on_device(worker, content, inputs) or []
 
     def _change_on_device(
         self, worker: Worker, content: Content, inputs: Mapping[str, Place]
     ) -> Failure | None:
         if self._arena.problem.metric != "device":
             return None
-        if self._contents.changed * len(inputs) > MAX_CHANGES:
-            return worker.upload(list(inputs.values()))
         count = 0
         for name, (at, values) in self._contents.changes(content).items():
             table = self._arena.changes[count : count + at.size]
@@ -258,16 +264,15 @@ class Bench:
             count += at.size
         return worker.change(count)
 
-    def _poison_outputs(self, worker: Worker, chosen: Iterable[int]) -> Failure | None:
+    def _poisoned(self, chosen: Iterable[int]) -> list[Place]:
+        """The outputs of these calls, filled with the poison."""
         if not self._defences.poison:
-            return None
-        filled = []
-        for at in chosen:
-            for arg in self._arena.problem.outputs:
-                if arg.role == "out":
-                    filled.append(self._calls[at].places[arg.name])
-                    self._arena.fill(filled[-1], self.poison)
-        return worker.upload(filled)
+            return []
+        names = [arg.name for arg in self._arena.problem.outputs if arg.role == "out"]
+        filled = [self._calls[at].places[name] for at in chosen for name in names]
+        for place in filled:
+            self._arena.fill(place, self.poison)
+        return filled
 
     def _witness(self, worker: Worker, at: int) -> Witness | Failure:
         call, content = self._calls[at], self._holds[at]

@@ -32,7 +32,7 @@ Isolation = Literal["fresh", "shared"]
 
 _HOST_ALIGNMENT, _DEVICE_ALIGNMENT = 64, 256
 _CLEARLY = 2.0
-_AUDIT_SECONDS = 0.1
+_AUDIT_SECONDS = 0.03
 """What a truth that only one worker needs may cost on average; more at the full grade."""
 
 

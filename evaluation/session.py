@@ -2,7 +2,7 @@
 
 The serial code is the first candidate: it must load, be right, also at the timing shape, and be the
 same from run to run, or the problem itself is bad input. Its times at the timing shape are the
-baseline: those of the last few fresh workers, one of which is replaced now and then.
+baseline: those of the last few fresh workers, one of which is replaced every now and then.
 
 For cuda the next workers make their device contexts while one candidate is judged: the driver makes
 contexts one after another, 0.2 s each [measured, H200], so that is what limits candidates a second.
@@ -38,11 +38,14 @@ _BASELINE_SECONDS = 120.0
 _BASELINE_RULE = StopRule(0.25, 0.01, least=3)
 _SHORT_WARM_UP = WarmUp(seconds=0.05, least=2, change=0.05)
 """Of a CPU: there are several workers."""
-_FIRST_WORKERS, _BASELINE_WORKERS = 3, 6
+_FIRST_WORKERS, _BASELINE_WORKERS = 3, 4
 _BASELINE_REACH, _MORE_WORKERS = 0.1, 3
 """A baseline known less well than this (log) gets so many more workers at once."""
-_RENEWED_AFTER, _RENEWED_SHARE = 5.0, 0.1
-"""A baseline's worker is replaced after so many seconds, if that costs no more than this share."""
+_RENEWED_AFTER, _RENEWED_SHARE, _RENEWED_SHARE_GPU = 1.0, 0.2, 0.07
+"""A baseline's worker is replaced after so many seconds, if that costs no more than this share.
+
+Machines drift by a tenth within ten seconds, which a CPU candidate's times would follow as well.
+"""
 _SPARES, _FEW_SPARES, _LEAVING = 4, 1, 3
 """Workers that warm up, and such as are taken down meanwhile."""
 _LARGE_BYTES = 256 * 2**20
@@ -182,7 +185,7 @@ class Session:
         if self._rules.defences.ghost and seat.serves.cuda:
             failure = self._examiner.ghost(seat.bench, worker, call_seconds)
         if self._rules.isolation == "fresh":
-            worker.kill()
+            worker.end()  # it stands still: none of its code runs any more
         return failure or self._examiner.examine(seat.bench, full=full) or measured
 
     def profile(self, program: Program, library: Path, seconds: float) -> KernelTimes | None:
@@ -216,13 +219,11 @@ class Session:
         return level([series.samples for series in self.baseline], "openmp", self.problem.metric)
 
     def serve(self) -> None:
-        """Before a candidate is judged: machines drift, so replace a worker of the baseline.
-
-        Every five seconds at most, and for long serial code so seldom that it costs a tenth.
-        """
+        """Before a candidate is judged: machines drift, so replace a worker of the baseline."""
         since = time.monotonic() - self._renewed
         cost = (_BASELINE_RULE.least + 2) * self.serial_seconds
-        if since > max(_RENEWED_AFTER, cost / _RENEWED_SHARE):
+        share = _RENEWED_SHARE if self._rules.surroundings.gpu is None else _RENEWED_SHARE_GPU
+        if since > max(_RENEWED_AFTER, cost / share):
             self.time_serial()
             self._steady_baseline()
 

@@ -33,7 +33,7 @@ from pathlib import Path
 from statistics import median
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.arena import MAX_BATCH, Arena, Place
+from regraph_kg.evaluation.arena import MAX_BATCH, MAX_CHANGES, Arena, Place
 from regraph_kg.evaluation.drain import Drain, kill_group
 from regraph_kg.evaluation.handshake import Operation, sleep, wake
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
@@ -359,12 +359,13 @@ class Worker:
         return Elapsed(done.ours - swept, done.own, swept)
 
     def _transfer(self, operation: Operation, places: Sequence[Place]) -> Failure | None:
-        if not (self._program.cuda and self._arena.problem.metric == "device"):
+        if not (places and self._program.cuda and self._arena.problem.metric == "device"):
             return None
-        for place in places:
-            first, last = self._arena.span(place)
-            self._arena.control.count = first
-            self._arena.control.nanoseconds = last
+        for start in range(0, len(places), MAX_CHANGES):
+            spans = [self._arena.span(place) for place in places[start : start + MAX_CHANGES]]
+            for row, (first, last) in zip(self._arena.changes, spans, strict=False):
+                row["at"], row["bytes"] = first, last - first
+            self._arena.control.count = len(spans)
             done = self._command(operation, self._limits.load_seconds)
             if isinstance(done, Failure):
                 return done

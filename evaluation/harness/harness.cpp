@@ -165,14 +165,17 @@ void change_elements(uint64_t count) {
 #endif
 }
 
-void transfer(bool upload, uint64_t first, uint64_t last) {
+// Copies the spans of the arena's table to the device, or back.
+void transfer(bool upload, uint64_t count) {
 #ifdef REGRAPH_DEVICE
-  if (upload)
-    cuda(cudaMemcpy(array_base + first, arena + first, last - first, cudaMemcpyHostToDevice));
-  else
-    cuda(cudaMemcpy(arena + first, array_base + first, last - first, cudaMemcpyDeviceToHost));
+  const Change *spans = reinterpret_cast<Change *>(arena + control->changes_at);
+  for (uint64_t i = 0; i < count && count <= MAX_CHANGES; ++i) {
+    char *host = arena + spans[i].at, *device = array_base + spans[i].at;
+    cuda(upload ? cudaMemcpy(device, host, spans[i].bytes, cudaMemcpyHostToDevice)
+                : cudaMemcpy(host, device, spans[i].bytes, cudaMemcpyDeviceToHost));
+  }
 #else
-  (void)upload, (void)first, (void)last;
+  (void)upload, (void)count;
 #endif
 }
 #else
@@ -180,7 +183,7 @@ bool device_open() { return true; }
 void note_limits() {}
 bool device_settled(uint64_t) { return true; }
 void change_elements(uint64_t) {}
-void transfer(bool, uint64_t, uint64_t) {}
+void transfer(bool, uint64_t) {}
 constexpr bool SWEEPING = false;
 void sweep() {}
 #endif
@@ -340,7 +343,7 @@ void load(uint64_t descriptor) {
 void obey(uint32_t operation) {
   if (operation == LOAD) load(control->count);
   if (operation == UPLOAD || operation == DOWNLOAD)
-    transfer(operation == UPLOAD, control->count, control->nanoseconds);
+    transfer(operation == UPLOAD, control->count);
   if (operation == SWEEPS) run_sweeps(control->count);
   if (operation == EXIT) _exit(0);
   if (!function) return;
