@@ -127,7 +127,7 @@ DRIVER: Numbers = {
 
 FLAVOURS: dict[str, Numbers] = {
     "openmp": LIBC,
-    "python": LIBC | FILES,
+    "python": {name: numbers for name, numbers in (LIBC | FILES).items() if name != "clone"},
     "cuda": LIBC | FILES | DRIVER,
 }
 """Calls by who makes them."""

@@ -16,15 +16,16 @@ from dataclasses import dataclass
 from regraph_kg.models.text import plain
 
 _OWN = re.compile(
-    r"(candidate\.c(?:pp|u))(?::(\d+):(\d+): (?:fatal )?error|\((\d+)\): (?:catastrophic )?error)"
+    r"(candidate\.c(?:pp|u))(?::(\d{1,7}):(\d{1,7}): (?:fatal )?error|\((\d{1,7})\): (?:catastrophic )?error)"
     r"(?:\s*#[\w-]+)?: (.*)"
 )
 _HEADER = re.compile(r"(?:\S*/)?([^/\s]+?)(?::\d+:\d+: (?:fatal )?error|\(\d+\): error)[^:]*: (.*)")
-_BEFORE = re.compile(r"candidate\.c(?:pp|u):(\d+):\d+:\s+required from here")
-_AFTER = re.compile(r"at line (\d+)(?: of candidate\.cu)?$")
+_BEFORE = re.compile(r"candidate\.c(?:pp|u):(\d{1,7}):\d+:\s+required from here")
+_AFTER = re.compile(r"at line (\d{1,7})(?: of candidate\.cu)?$")
 _LINKER = re.compile(r"(undefined reference to|multiple definition of) [`']([^']+)'")
 _PTXAS = re.compile(r"ptxas (?:error|\S+, line \d+; error)\s*: (.*)")
 _ENDING = re.compile(r"At end of source: error: (.*)")
+# A source can put anything into these texts (#line, #error): numbers of places are short ones.
 _WIDTH, _TEXT = 120, 300
 
 
@@ -47,7 +48,8 @@ class _Complaint:
             return head
         shown = source[self.line - 1].expandtabs(8).rstrip()
         start = max(0, min(self.column - _WIDTH // 2, len(shown) - _WIDTH))
-        caret = f"\n    {' ' * (self.column - 1 - start)}^" if self.column else ""
+        at = self.column - 1 - start
+        caret = f"\n    {' ' * at}^" if 0 <= at <= _WIDTH else ""
         return f"{head}\n    {shown[start : start + _WIDTH]}{caret}"
 
 
@@ -135,7 +137,7 @@ def _elsewhere(line: str) -> Iterator[_Complaint]:
 
 def _demangled(text: str) -> str:
     """Mangled names of free functions as in the source: _Z6kernelPf -> kernel."""
-    return re.sub(r"\b_Z(\d+)(\w+)", lambda m: m[2][: int(m[1])], text)
+    return re.sub(r"\b_Z(\d{1,4})(\w+)", lambda m: m[2][: int(m[1])], text)
 
 
 def _blanked(line: str) -> str:

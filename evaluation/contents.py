@@ -1,18 +1,21 @@
 """What the arrays of timed calls hold: as many different inputs as calls, from a few drawings.
 
 A `Content` names inputs: the same name, the same arrays. Its version 0 is pieced together from a
-few drawings of the problem's first distribution, segments of random length from random places, at
-the speed of copying; small arrays are drawn for themselves. Version n is version n-1 with a few
-elements, secret ones and far from both ends, set to large values of the same distribution: so many
-that the outputs show it (`changed` is found by session.py).
+few drawings of the problem's first distribution: segments of random length from random places,
+their values changed a little, at the speed of copying. Small arrays are drawn for themselves.
+Version n is version n-1 with a few elements, secret ones and far from both ends, set to large
+values of the same distribution: so many that the outputs show it (session.py finds how many).
 
-Not covered: arrays of inputs.py, which are valid as a whole only: a dozen drawings of those, which
-recur, and are not changed; nor are sorted arrays, which are mixtures of drawings.
+Not covered: values of which there are few (small integers, whole numbers that are sorted or
+sparse): what is looked up by value there is right, and fast; arrays of inputs.py, which are valid
+as a whole only: a dozen drawings of those, which recur, and are not changed; nor are sorted arrays,
+which are mixtures of drawings.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +32,8 @@ _LARGE_BYTES = 64 * 2**20
 _SMALL = 2**12
 """Arrays of at most so many elements are drawn for themselves."""
 _SEGMENTS = 12
+_SHRINK = 0.05
+_MOST_SPAN = 2**62
 _LOUD = 16
 _SAMPLE = 2**16
 
@@ -58,8 +63,8 @@ class Contents:
         self._seed = seed
         self._drawn: list[Mapping[str, Array]] = []
         self._loud: dict[str, Array] = {}
-        kinds = distributions(problem, 0)
-        self._sorted = {name for name, kind in kinds.items() if kind == "sorted"}
+        self._kinds = distributions(problem, 0)
+        self._sorted = {name for name, kind in self._kinds.items() if kind == "sorted"}
         self.changeable = changeable(problem, 0)
         self.changed = 16 if self.changeable else 0
 
@@ -109,8 +114,10 @@ class Contents:
             flat[:] = draw(arg, kind, arg.dimensions(self._sizes), [seed]).reshape(-1)
         elif arg.name in self._sorted:
             _mix(rng, drawings, flat)
+            if flat.dtype.kind == "f":
+                _shrunk(arg.range[0] if arg.range else 0.0, rng, flat, flat)
         else:
-            _patch(rng, drawings, flat)
+            _patch(rng, drawings, flat, _other(arg, self._kinds[arg.name]))
 
     def _drawings(self) -> Sequence[Mapping[str, Array]]:
         if not self._drawn:
@@ -159,13 +166,57 @@ def _elements(size: int, count: int, values: Array, seed: Sequence[int]) -> tupl
     return at, rng.choice(values, at.size)
 
 
-def _patch(rng: random.Random, drawings: Sequence[Array], flat: Array) -> None:
-    """Segments of random length from random places of the drawings."""
+Other = Callable[[random.Random, Array, Array], None]
+"""Writes a segment of a drawing so that its values are others, of the same distribution."""
+
+
+def _patch(rng: random.Random, drawings: Sequence[Array], flat: Array, other: Other) -> None:
+    """Segments of random length from random places of the drawings, their values changed."""
     cuts = sorted(rng.randrange(flat.size) for _ in range(_SEGMENTS - 1))
     for start, end in zip([0, *cuts], [*cuts, flat.size], strict=True):
         source = rng.choice(drawings)
         at = rng.randrange(flat.size - (end - start) + 1)
-        flat[start:end] = source[at : at + end - start]
+        other(rng, source[at : at + end - start], flat[start:end])
+
+
+def _other(arg: Argument, kind: str) -> Other:
+    """What turns an argument's values into others: a result looked up by value is of no use then.
+
+    Floats shrink a little towards the lower end of their range, or zero; integers drawn from a
+    whole range move along it and come in again at its other end. Small integers stay: they are few.
+    """
+    if arg.type.startswith("float") and kind != "small-int":
+        low = arg.range[0] if arg.range and kind == "uniform" else 0.0
+        return partial(_shrunk, low)
+    if not arg.type.startswith("float") and kind in ("uniform", "large-range"):
+        info = np.iinfo(arg.type)
+        ends = arg.range or (info.min, info.max)
+        return partial(_along, int(ends[0]), int(ends[1]))
+    return _as_it_is
+
+
+def _shrunk(low: float, rng: random.Random, source: Array, flat: Array) -> None:
+    factor, lowest = 1 - _SHRINK * rng.random(), flat.dtype.type(low)
+    np.multiply(source, flat.dtype.type(factor), out=flat)
+    if low:
+        flat += flat.dtype.type(low * (1 - factor))
+        np.maximum(flat, lowest, out=flat)
+
+
+def _along(low: int, high: int, rng: random.Random, source: Array, flat: Array) -> None:
+    info, span = np.iinfo(flat.dtype), high - low + 1
+    by = rng.randrange(span)
+    if (low, high) == (info.min, info.max):
+        bits = f"u{flat.itemsize}"  # which wrap around
+        np.add(source.view(bits), np.dtype(bits).type(by), out=flat.view(bits))
+    elif span < _MOST_SPAN and flat.itemsize < np.dtype(np.uint64).itemsize:
+        flat[:] = (source.astype(np.int64) - low + by) % span + low
+    else:
+        flat[:] = source
+
+
+def _as_it_is(_: random.Random, source: Array, flat: Array) -> None:
+    flat[:] = source
 
 
 def _mix(rng: random.Random, drawings: Sequence[Array], flat: Array) -> None:

@@ -44,11 +44,14 @@ def _harmless(directive: str, rest: str) -> bool:
 
 
 def _without_comments(code: str) -> str:
-    pattern = r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')'
+    pattern = (  # what is not closed runs to the end, so that each character is read once
+        r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?"
+        r'|("(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n])*+\'?)'
+    )
     return re.sub(pattern, lambda m: m[1] or " ", code, flags=re.DOTALL)
 
 
 def _strings(text: str) -> str:
     """All string literals, joined as the compiler joins neighbours, escapes resolved."""
-    joined = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', text))
+    joined = "".join(re.findall(r'"((?:\\.|[^"\\\n])*+)"?', text))
     return codecs.decode(joined.encode("latin-1", "replace"), "unicode_escape", "replace")

@@ -8,6 +8,7 @@ Not covered: whether the arrays are what the problem means.
 
 import contextlib
 import json
+import operator
 import os
 import re
 import selectors
@@ -129,9 +130,10 @@ def _received(
     end = reply.find(b"\n", 0, _HEAD_BYTES)
     try:
         given = {
-            name: (np.dtype(kind), tuple(shape)) for name, kind, shape in json.loads(reply[:end])
+            str(name): (np.dtype(str(kind)), tuple(map(operator.index, shape)))
+            for name, kind, shape in json.loads(reply[:end])
         }
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, RecursionError, OverflowError, SyntaxError):
         raise _Refused("gives nothing that can be read as arrays") from None
     if set(given) != set(wanted):
         raise _Refused(f"gives {sorted(given)}, needs {sorted(wanted)}"[:300])

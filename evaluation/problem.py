@@ -5,6 +5,9 @@ content.
 """
 
 import difflib
+import errno
+import os
+import stat
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,6 +61,7 @@ __all__ = [
 _MAX_BYTES = 8 * 2**30
 _PROGRAM_BYTES = 192 * 2**20
 """The judge's and its workers' own: interpreters, libraries, stacks."""
+_MOST_TEXT_BYTES = 2**20
 _OPTIONAL_FILES = {"reference_code": "reference.cpp", "inputs_code": "inputs.py"}
 
 
@@ -219,11 +223,11 @@ def load_problem(folder: Path) -> Problem:
     """Read a problem folder. Raises `BadInput` naming file and field, and how to mend."""
     path = folder / "problem.toml"
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(_read_text(path))
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; a problem is a folder with this file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: not TOML: {error}; see docs/problems.md") from None
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or far too deep
+        raise BadInput(f"{path}: not TOML: {str(error)[:200]}; see docs/problems.md") from None
     for reserved in ("serial_code", *_OPTIONAL_FILES):
         if reserved in content:
             raise BadInput(
@@ -237,11 +241,28 @@ def load_problem(folder: Path) -> Problem:
         return Problem.model_validate(content | code)
     except ValidationError as error:
         raise BadInput(f"{path}: {_first(error)}; see docs/problems.md") from None
+    except (RecursionError, OverflowError, MemoryError) as error:
+        raise BadInput(f"{path}: {type(error).__name__}: a number or text is too large") from None
+
+
+def _read_text(path: Path) -> str:
+    """A regular file's text, of a folder that somebody may have sent: no link, no pipe, not large.
+
+    Raises `OSError`, `UnicodeDecodeError`.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with open(descriptor, encoding="utf-8") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "not a file")
+        if found.st_size > _MOST_TEXT_BYTES:
+            raise OSError(errno.EFBIG, f"larger than {_MOST_TEXT_BYTES // 2**20} MiB")
+        return file.read()
 
 
 def _read_code(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return _read_text(path)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; a problem needs its serial code") from None
     except UnicodeDecodeError:

@@ -38,6 +38,8 @@ class Defences:
     """A network, IPC and host name of its own, where the kernel allows it."""
     own_root: bool = True
     """openmp: a root folder that holds system libraries only, where the kernel allows it."""
+    sealed: bool = True
+    """What the harness calls cannot be redirected, where the kernel seals memory."""
     deadline: bool = True
     """Calls end at their deadline. Off: only at ten times it."""
     kill_group: bool = True

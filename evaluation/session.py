@@ -53,6 +53,7 @@ _LARGE_BYTES = 256 * 2**20
 _POLL_SECONDS = 0.001
 _SETTLE_SECONDS = 90.0
 _SWEEPS, _SWEEP_WARM_UP_SECONDS, _SWEEP_BATCHES = 16, 0.3, 15
+_SHRUNK = 1.5
 _MORE_CHANGES, _MOST_CHANGED = 32, 4
 """If changes do not show, so many times as many are made; up to this part of the smallest array."""
 
@@ -122,13 +123,12 @@ class Session:
     @contextlib.contextmanager
     def candidate(self, program: Program) -> Iterator[Seat]:
         """A seat whose worker is to load the program; the next workers warm up beside or after."""
-        seat = self._warm_seat(program) or self._staffed(program)
+        seat = self._ready_seat(program)
         self._taken.append(seat)
         try:
             seat.worker.assign(program)
             if not self._needs_silence:
                 self.warm_up(program)
-            seat.worker.wait_until_ready()
             seat.worker.sweep_seconds = self._sweep(seat)
             yield seat
         finally:
@@ -137,6 +137,29 @@ class Session:
                 self._vacate(seat)
         if self._needs_silence:
             self.warm_up(program)
+
+    def _ready_seat(self, program: Program) -> Seat:
+        """A seat whose worker has its device context.
+
+        One that was started ahead may have found the device's memory taken by the candidate of its
+        time: then it is started again, once that is gone.
+        """
+        seat = self._warm_seat(program)
+        if seat:
+            try:
+                seat.worker.wait_until_ready()
+                return seat
+            except ToolError:
+                self._vacate(seat)
+                self.cool_down()
+                self._settle()
+        seat = self._staffed(program)
+        try:
+            seat.worker.wait_until_ready()
+        except ToolError:
+            self._vacate(seat)
+            raise
+        return seat
 
     @property
     def _needs_silence(self) -> bool:
@@ -181,8 +204,8 @@ class Session:
         measured = self._measure(seat, rule, call_seconds, self._method)
         if isinstance(measured, Failure):
             return measured
-        failure = None
-        if self._rules.defences.ghost and seat.serves.cuda:
+        failure = self._shrunk_sweep(seat)
+        if self._rules.defences.ghost and seat.serves.cuda and not failure:
             failure = self._examiner.ghost(seat.bench, worker, call_seconds)
         if self._rules.isolation == "fresh":
             worker.end()  # it stands still: none of its code runs any more
@@ -307,6 +330,19 @@ class Session:
                 self._swept(seat)
             self._sweep_seconds = median(self._swept(seat) for _ in range(_SWEEP_BATCHES))
         return self._sweep_seconds
+
+    def _shrunk_sweep(self, seat: Seat) -> Failure | None:
+        """Whether a sweep takes less time now than before the candidate was loaded."""
+        known = seat.worker.sweep_seconds
+        if not known or not self._rules.defences.device_state:
+            return None
+        done = seat.worker.sweeps(_SWEEPS)
+        if isinstance(done, Failure) or done.ours / _SWEEPS >= known / _SHRUNK:
+            return None
+        return Failure(
+            Outcome.SUSPICIOUS,
+            f"a sweep of the cache takes {done.ours / _SWEEPS:.3g} s, {known:.3g} s before it came",
+        )
 
     def _swept(self, seat: Seat) -> float:
         done = seat.worker.sweeps(_SWEEPS)

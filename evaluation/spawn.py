@@ -94,6 +94,7 @@ class Start:
             "landlock": self.defences.landlock,
             "namespaces": self.defences.namespaces,
             "own_root": self.defences.own_root,
+            "sealed": self.defences.sealed,
             "cuda": self.program.cuda,
             "profiler": str(self.where.profiler or ""),
         }

@@ -40,6 +40,7 @@ from regraph_kg.evaluation.rules import Defences, Failure, Limits
 from regraph_kg.evaluation.spawn import Program, Start, Surroundings
 from regraph_kg.evaluation.standstill import Standstill
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.text import quoted
 
 _SLICE_SECONDS = 0.05
 _PR_SET_DUMPABLE = 4
@@ -52,7 +53,7 @@ _BUSY_SHARE, _BUSY_SECONDS, _BUSY_EACH_SECONDS = 0.5, 0.05, 0.0015
 """CPU time outside timed spans, once and for each command: stopping many threads takes some."""
 _SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
 _DAMAGED, _CHANGED = -3, -4
-_CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root"}
+_CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root", 16: "sealed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,18 +280,20 @@ class Worker:
         return os.waitid(os.P_PID, self._process.pid, how) is not None
 
     def _command(self, operation: Operation, seconds: float) -> Elapsed | Failure:
-        """Let it run until it has obeyed; it stands still before and afterwards."""
+        """Let it run until it has obeyed; it stands still before and afterwards.
+
+        Its time begins while it still stands, so that nothing of it runs before.
+        """
         control = self._arena.control
         self._number += 1
         control.operation = operation
         control.status = 0
-        failure = self._moved(self._standstill.release())
+        start = time.perf_counter()
+        self._standstill.begin()
+        failure = self._moved(self._standstill.release()) or self._give(seconds)
         if failure:
             return failure
-        self._standstill.begin()
-        ours = self._give(seconds)
-        if isinstance(ours, Failure):
-            return ours
+        ours = time.perf_counter() - start
         if operation in _FREE:
             self._standstill.reset()
         else:
@@ -326,25 +329,24 @@ class Worker:
     def _complaint(self) -> Failure:
         """What the harness found after the call."""
         control = self._arena.control
-        text = control.message.decode(errors="replace")
+        text = quoted(control.message.decode(errors="replace"))
         if control.status == _CHANGED:
-            return Failure(Outcome.SUSPICIOUS, text)
-        where = "" if control.status == _DAMAGED else "CUDA error after the call: "
-        return Failure(Outcome.CRASHED, where + text)
+            return Failure(Outcome.SUSPICIOUS, f"its worker says: {text}")
+        where = "its worker says" if control.status == _DAMAGED else "CUDA error after the call"
+        return Failure(Outcome.CRASHED, f"{where}: {text}")
 
-    def _give(self, seconds: float) -> float | Failure:
-        """Give command `self._number`; seconds until it was done."""
+    def _give(self, seconds: float) -> Failure | None:
+        """Give command `self._number`; returns once it is done."""
         control = self._arena.control
-        start = time.perf_counter()
         if self._where.stopwatch and not self._believed_exit:
             expected = (self._nonce + self._number) % 2**64
             passed = self._where.stopwatch.give(control, self._number, expected)
             if control.done == expected and passed < seconds:
-                return passed
+                return None
         else:
             control.command = self._number
             wake(control, "command")
-        return self._await(seconds) or time.perf_counter() - start
+        return self._await(seconds)
 
     def _calls(
         self, operation: Operation, rows: Sequence[int], seconds: float

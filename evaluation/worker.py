@@ -10,6 +10,8 @@ hold without it, and `regraph_confined` is told which do:
     namespaces  a user, network, IPC and host name of its own: no network, not even this machine's;
                 nothing shared by System V objects or abstract sockets; no rights over other users
     root        openmp: a root folder of its own that holds system libraries only, read-only
+    sealed      code and tables of calls of the harness, libc and the CUDA runtime stay as they are
+                (mseal, Linux 6.10)
     privileges  no capabilities, no new privileges
     landlock    files: only system libraries and, for cuda, the GPU's device nodes and what its
                 driver reads in /proc and /sys (and writes of its own threads) can be opened;
@@ -44,9 +46,13 @@ else:  # run by path: there is no package, nor (-I) this folder, last, to hide n
     import files
     import seccomp
 
-SECCOMP, LANDLOCK, NAMESPACES, OWN_ROOT = 1, 2, 4, 8
+SECCOMP, LANDLOCK, NAMESPACES, OWN_ROOT, SEALED = 1, 2, 4, 8, 16
 """Bits of what holds, as `regraph_confined` is told."""
 
+MSEAL_CALL = 462
+SEALED_LIBRARIES = ("libc.so", "libcudart.so", "ld-linux")
+QUEUED_SIGNALS = 64
+"""All of this user's share one queue, which a candidate could fill with signals to itself."""
 PR_SET_PDEATHSIG = 1
 SIGKILL = 9
 CAPSET_CALL = (126, 91)
@@ -75,6 +81,7 @@ class Orders:
     namespaces: bool = True
     profiler: str = ""
     own_root: bool = True
+    sealed: bool = True
     landlock_abi: int = files.NEWEST_ABI
     """The last one to use: tests see what older kernels leave."""
 
@@ -87,6 +94,8 @@ def main(orders: Orders) -> None:
     os.fchdir(orders.directory)
     os.close(orders.directory)
     harness = ctypes.CDLL(orders.harness)
+    if orders.sealed:
+        held |= SEALED * seal(libc, os.path.realpath(orders.harness))
     if orders.own_root and not orders.cuda:
         held |= OWN_ROOT * files.own_root(libc, files.openable(cuda=False), owner)
     libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)  # a new user namespace would undo it
@@ -122,11 +131,31 @@ def drop_privileges(libc: ctypes.CDLL) -> None:
         libc.syscall(CAPSET_CALL[machine], struct.pack("<Ii", 0x20080522, 0), bytes(24))
 
 
+def seal(libc: ctypes.CDLL, harness: str) -> bool:
+    """Keep what is read-only of the harness, libc and the runtime so; whether the kernel does.
+
+    What they call is in tables there (RELRO), which a candidate would make writable and redirect.
+    """
+    sealed = False
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for line in maps:
+            span, rights, _, _, _, *path = line.split(maxsplit=5)
+            name = path[0].strip() if path else ""
+            trusted = name == harness or os.path.basename(name).startswith(SEALED_LIBRARIES)
+            if trusted and "w" not in rights:
+                start, end = (int(bound, 16) for bound in span.split("-"))
+                sealed = not libc.syscall(
+                    MSEAL_CALL, ctypes.c_ulong(start), ctypes.c_ulong(end - start), 0
+                )
+    return sealed
+
+
 def limit(cpu_seconds: int, memory: int) -> None:
     """Set the rlimits. File growth is forbidden: shared memory is a file already grown."""
     # 1, not 0: a program that the kernel hands core dumps to is left alone as well (core(5)).
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_SIGPENDING, (QUEUED_SIGNALS, QUEUED_SIGNALS))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
     if memory:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))

@@ -1,7 +1,7 @@
 // tries: patches clock_gettime, and time runs at a thousandth of its speed: the claimed time does not
 //   suffice for moving the bytes. Two layers: the judge's clock, and the floor
-// outcome: suspicious | passed
-// defence: judge_clock + floor
+// outcome: suspicious | passed | crashed
+// defence: judge_clock + sealed + floor
 // without: passed
 // harm: fast
 // alone: floor suspicious

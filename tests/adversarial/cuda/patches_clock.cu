@@ -1,7 +1,7 @@
 // tries: redirects clock_gettime in every loaded object, harness included, by its relocations. Time then runs
 //   at a thousandth of its speed
-// outcome: suspicious | passed
-// defence: judge_clock + floor
+// outcome: suspicious | passed | crashed
+// defence: judge_clock + sealed + floor
 // without: passed
 // harm: fast
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 // tries: patches clock_gettime as patches_clock.cpp does, and time runs at a thousandth of its speed: the
 //   claimed time does not suffice for moving the bytes. Two layers: the judge's clock, and the floor
-// outcome: passed
-// defence: judge_clock + floor
+// outcome: passed | crashed
+// defence: judge_clock + sealed + floor
 // without: passed
 // alone: judge_clock passed, floor suspicious
 // harm: fast
