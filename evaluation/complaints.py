@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from regraph_kg.models.text import plain
 
 _OWN = re.compile(
-    r"(candidate\.c(?:pp|u))(?::(\d{1,7}):(\d{1,7}): (?:fatal )?error|\((\d{1,7})\): (?:catastrophic )?error)"
+    r"(candidate\.c(?:pp|u))(?::(\d{1,7}):(\d{1,7}): (?:fatal )?error"
+    r"|\((\d{1,7})\): (?:catastrophic )?error)"
     r"(?:\s*#[\w-]+)?: (.*)"
 )
 _HEADER = re.compile(r"(?:\S*/)?([^/\s]+?)(?::\d+:\d+: (?:fatal )?error|\(\d+\): error)[^:]*: (.*)")
