@@ -7,7 +7,7 @@ elements, secret ones and far from both ends, set to large values of the same di
 that the outputs show it (`changed` is found by session.py).
 
 Not covered: arrays of inputs.py, which are valid as a whole only: a dozen drawings of those, which
-recur, and are not changed; nor are sorted arrays, which are mixtures of drawings.
+recur, and are not changed; nor are sorted arrays, whose pieces move within one drawing.
 """
 
 import random
@@ -29,6 +29,8 @@ _LARGE_BYTES = 64 * 2**20
 _SMALL = 2**12
 """Arrays of at most so many elements are drawn for themselves."""
 _SEGMENTS = 12
+_REACH = 16
+"""Segments of a sorted drawing move by up to this part of it."""
 _LOUD = 16
 _SAMPLE = 2**16
 
@@ -108,7 +110,7 @@ class Contents:
             kind, seed = arg.values[0], rng.getrandbits(64)
             flat[:] = draw(arg, kind, arg.dimensions(self._sizes), [seed]).reshape(-1)
         elif arg.name in self._sorted:
-            _mix(rng, drawings, flat)
+            _stretch(rng, rng.choice(drawings), flat)
         else:
             _patch(rng, drawings, flat)
 
@@ -168,10 +170,14 @@ def _patch(rng: random.Random, drawings: Sequence[Array], flat: Array) -> None:
         flat[start:end] = source[at : at + end - start]
 
 
-def _mix(rng: random.Random, drawings: Sequence[Array], flat: Array) -> None:
-    """The larger, or smaller, of a sorted drawing moved along and another one: sorted as well."""
-    one, other = rng.choice(drawings), rng.choice(drawings)
-    along = rng.randrange(1 + flat.size // 4)
-    flat[along:] = one[: flat.size - along]
-    flat[:along] = one[0]
-    rng.choice((np.minimum, np.maximum))(flat, other, out=flat)
+def _stretch(rng: random.Random, drawing: Array, flat: Array) -> None:
+    """A sorted drawing of which pieces are left out and others repeated: sorted as well."""
+    size, reach = flat.size, flat.size // _REACH
+    cuts = sorted(rng.randrange(size) for _ in range(_SEGMENTS - 1))
+    moves = sorted(rng.randint(-reach, reach) for _ in range(_SEGMENTS))
+    for start, end, by in zip([0, *cuts], [*cuts, size], moves, strict=True):
+        low = min(max(start, -by), end)
+        high = max(min(end, size - by), low)
+        flat[start:low] = drawing[0]
+        flat[low:high] = drawing[low + by : high + by]
+        flat[high:end] = drawing[-1]
