@@ -1,7 +1,7 @@
 """Figures that repeat: the same code judged many times, and the serial code against itself.
 
 `python benchmarks/run.py coverage [--judgements N] [--targets openmp,cuda] [--seconds S]
-[--grades screening,full] [--busy K]`; prints one JSON object.
+[--grades screening,full] [--problems NAME,...] [--codes same,aa] [--busy K]`; prints JSON.
 
 `same`: the last step of a corpus trajectory, judged N times by one judge: in how many of the 95 %
 intervals does the median of all N speedups lie? `aa`: the serial code as an openmp candidate: in
@@ -24,10 +24,10 @@ from pathlib import Path
 from statistics import median
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.evaluate import Grade, Judge
+from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem import Problem, load_problem
 from regraph_kg.models.base import Target
-from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import read_settings
 
@@ -88,11 +88,15 @@ def rows(given: argparse.Namespace, grade: Grade) -> Iterator[dict[str, object]]
     for target in given.targets.split(","):
         with tempfile.TemporaryDirectory() as cache, Judge(Path(cache), grade=grade) as judge:
             for trajectory in trajectories(corpus, target):
+                if given.problems and trajectory.problem not in given.problems.split(","):
+                    continue
                 problem = load_problem(corpus / "problems" / trajectory.problem)
                 codes = {"same": trajectory.steps[-1].code}
                 if target == "openmp":
                     codes["aa"] = trajectory.serial
                 for kind, code in codes.items():
+                    if kind not in given.codes.split(","):
+                        continue
                     wanted = given.judgements
                     candidate = Candidate(target, code)
                     reports = judged(judge, candidate, problem, wanted, given.seconds)
@@ -122,6 +126,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The same code judged many times.")
     parser.add_argument("--judgements", type=int, default=200)
     parser.add_argument("--targets", default="openmp")
+    parser.add_argument("--problems", default="", help="of the corpus; all if none is named")
+    parser.add_argument("--codes", default="same,aa")
     parser.add_argument("--grades", default="screening")
     parser.add_argument("--seconds", type=float, default=600.0, help="for each code")
     parser.add_argument("--busy", type=int, default=0)

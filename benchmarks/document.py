@@ -29,6 +29,7 @@ TITLES = {
     "verdicts": "The corpus: what its recorded answers are worth",
     "judge": "The judge: source to verdict",
     "throughput": "The judge: candidates a second on GPUs",
+    "coverage": "The judge: how often its intervals hold",
     "aa": "The judge: the same code twice, and 5 % planted",
     "judge_kills": "The judge: killed at random moments",
 }
@@ -124,6 +125,25 @@ COLUMNS = {
             "drafts left in the cache": "{drafts_in_the_cache}",
             "clean runs": "{clean_runs}",
             "of these with other verdicts": "{clean_runs_with_other_verdicts}",
+        },
+    ),
+    "coverage": (
+        {
+            "code": "{code}",
+            "target": "{target}",
+            "problem": "{problem}",
+            "grade": "{grade}",
+            "busy processes beside": "{busy}",
+            "judgements": "{judgements}",
+            "outcomes": "{outcomes}",
+            "under load": "{under_load}",
+            "median speedup": "{median}",
+            "range": "{range[0]} .. {range[1]}",
+            "intervals that hold the median": "{hold_the_median}",
+            "share": "{share:.1%}",
+            "width of an interval, times": "{width}",
+            "called faster / slower than 1": "{faster} / {slower}",
+            "s each": "{seconds_each}",
         },
     ),
     "search_overhead": (

@@ -26,7 +26,7 @@ NAMES = (
     *("graph", "bound", "kills", "search_overhead", "parallel", "fast", "learning"),
     "prompt_cache",
     *("verdicts", "every_method"),
-    *("judge", "throughput", "aa", "judge_kills"),
+    *("judge", "throughput", "coverage", "aa", "judge_kills"),
 )
 
 NEED_MORE = ("prompt_cache", "verdicts", "every_method")

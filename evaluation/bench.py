@@ -21,6 +21,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from regraph_kg.evaluation.arena import MAX_BATCH, MAX_CHANGES, Arena, Call, Layout, Place
+from regraph_kg.evaluation.cheap import sample
 from regraph_kg.evaluation.contents import Content, Contents
 from regraph_kg.evaluation.problem import Problem
 from regraph_kg.evaluation.rules import Defences, Failure
@@ -36,6 +37,9 @@ _SPARE_SECONDS = 0.05
 """Writing inputs may take this much longer than the calls did."""
 _LEAST_NEW = 4
 """Every so manieth batch has new inputs, however long writing them takes."""
+_COMPARED_BYTES = 64 * 2**20
+_WHOLE_BYTES = 64 * 2**20
+"""Of outputs above this a sample is verified."""
 _MOSTLY = 4
 """A batch with one call in so many on changed inputs is one of new inputs."""
 
@@ -54,6 +58,8 @@ class Witness:
     content: Content
     outputs: Mapping[str, Array]
     poison: int
+    at: Mapping[str, Array]
+    """Of large outputs, flat indices of the elements that were kept, drawn after the call."""
 
 
 class Pool:
@@ -110,7 +116,8 @@ class Bench:
         """Of one call out of all."""
         self.is_new = True
         """Whether the inputs of the last batch were new, and not changed ones."""
-        self._is_lean = False
+        self._is_lean = self._compared = False
+        self._checked_whole = arena.problem.cheap_check is not None
         self._refilled = any(arg.role == "inout" for arg in arena.problem.outputs)
 
     @property
@@ -172,10 +179,9 @@ class Bench:
         failure = self._write(worker, 0, content) or self._poison_outputs(worker, [0])
         return failure or self._calls[0].row
 
-    def outputs(self, worker: Worker) -> Mapping[str, Array] | Failure:
+    def last_witness(self, worker: Worker) -> Witness | Failure:
         """What the call of `last` left behind."""
-        witness = self._witness(worker, 0)
-        return witness if isinstance(witness, Failure) else witness.outputs
+        return self._witness(worker, 0)
 
     def harm(self) -> Failure | None:
         """What was written around the arrays."""
@@ -269,17 +275,24 @@ class Bench:
         failure = worker.download(list(call.places.values()))
         if failure:
             return failure
-        outputs = {
-            arg.name: self._arena.view(call.places[arg.name]).copy()
-            for arg in self._arena.problem.outputs
-        }
-        return Witness(content, outputs, self.poison)
+        outputs, kept = {}, {}
+        for arg in self._arena.problem.outputs:
+            view = self._arena.view(call.places[arg.name])
+            if view.nbytes > _WHOLE_BYTES and not self._checked_whole:
+                kept[arg.name] = sample(view.size, self._rng.getrandbits(128))
+                outputs[arg.name] = view.reshape(-1)[kept[arg.name]]
+            else:
+                outputs[arg.name] = view.copy()
+        return Witness(content, outputs, self.poison, kept)
 
     def _changed_input(self, at: int) -> Failure | None:
         """Whether some input is no longer what was put there."""
         call, content = self._calls[at], self._holds[at]
         if not self._defences.input_compare or content is None or content.version:
             return None
+        if self._arena.problem.nbytes(call.sizes) > _COMPARED_BYTES and self._compared:
+            return None  # once is enough where it takes a while
+        self._compared = True
         wanted = self._contents.arrays(content)
         for arg in self._arena.problem.inputs:
             same = arg.role == "inout" or self._arena.holds(call.places[arg.name], wanted[arg.name])

@@ -63,6 +63,19 @@ def mismatch(
     return explain(name, Wrong(seen, truth.values, bad, truth.tolerance, poison))
 
 
+def sampled_mismatch(name: str, seen: Array, truth: Expected, at: Array) -> str | None:
+    """As `mismatch`, of elements of an output at these flat indices, ascending."""
+    assert isinstance(truth, Truth)
+    assert truth.at is None
+    known = truth.values.reshape(-1)[at]
+    allowed = np.broadcast_to(truth.tolerance, truth.values.shape).reshape(-1)[at]
+    part = Truth(known, allowed, at)
+    if _agrees(seen, part):
+        return None
+    bad = _wrong_elements(seen, part, True)
+    return _of_sample(name, seen, part, bad) if bad.any() else None
+
+
 def _agrees(output: Array, truth: Truth) -> bool:
     """Whether all is right and finite: the quick way, a piece that fits the cache at a time."""
     flat, values = output.reshape(-1), truth.values.reshape(-1)

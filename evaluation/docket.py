@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.evaluate import Grade
 from regraph_kg.evaluation.problem import Problem
 from regraph_kg.models.base import Target
-from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, code_hash
 
 _GIVEN_UP_AFTER = 2
 

@@ -140,9 +140,11 @@ def checks(scope: Scope) -> tuple[Check, ...]:
 def _cores() -> Finding:
     usable = threads()
     found = f"{usable} usable, load {os.getloadavg()[0]:.1f}; {machine_facts()['cpu']}"
-    if usable > 1:
-        return Finding("green", found)
-    return Finding("red", found, "judge and candidate take turns on one core: give it two")
+    if usable < 2:  # noqa: PLR2004 (judge and candidate)
+        return Finding("red", found, "judge and candidate take turns on one core: give it two")
+    if os.getloadavg()[0] > usable / 2:
+        return Finding("red", found, "times mean little on a busy machine: end other programs")
+    return Finding("green", found)
 
 
 def _memory() -> Finding:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Literal
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compare import LOOKS, Comparison, compare
@@ -28,11 +27,12 @@ from regraph_kg.evaluation.session import Session
 from regraph_kg.evaluation.spawn import Program
 from regraph_kg.evaluation.stop import StopRule
 from regraph_kg.evaluation.timing import Measured
-from regraph_kg.evaluation.verify import Flag
+from regraph_kg.evaluation.trial import Trial
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import (
     Candidate,
     EvalReport,
+    Grade,
     Outcome,
     code_hash,
 )
@@ -42,8 +42,6 @@ EVALUATOR = "3"
 from a swept cache, ghost calls, unseen inputs, floors, guarded device allocations; 3 (2026-11) each
 timed call has new inputs, workers stand still between calls, only the judge's clock counts, levels
 of several workers and of the baseline are in the interval."""
-
-Grade = Literal["screening", "full"]
 
 _SECONDS: dict[Grade, dict[Target, float]] = {
     "screening": {"openmp": 0.04, "cuda": 0.06},
@@ -139,7 +137,7 @@ class Judge:
         if refused:
             return refused
         session = self._session(problem, candidate.target)
-        trial = _Trial(session, candidate, grade or self._grade, incumbent_seconds)
+        trial = Trial(session, candidate, grade or self._grade, incumbent_seconds)
         trial.opening = self._opening
         result = self._judge(trial)
         if isinstance(result, Failure) and candidate.target == "cuda":
@@ -172,7 +170,7 @@ class Judge:
         For code that has passed; raises `BadInput` where one of them fails here.
         """
         session = self._session(problem, candidate.target)
-        trial = _Trial(session, candidate, "full")
+        trial = Trial(session, candidate, "full")
         programs = [self._machine.program(code, problem) for code in (candidate, incumbent)]
         series: tuple[list[Measured], list[Measured]] = ([], [])
         with self._turn(candidate.target):
@@ -187,17 +185,17 @@ class Judge:
 
     def series(self, candidate: Candidate, problem: Problem) -> Measured:
         """Times of one fresh worker at the full grade. Raises `BadInput` where it fails."""
-        trial = _Trial(self._session(problem, candidate.target), candidate, "full")
+        trial = Trial(self._session(problem, candidate.target), candidate, "full")
         with self._turn(candidate.target):
             return self._timed(trial, self._machine.program(candidate, problem))
 
-    def _timed(self, trial: "_Trial", program: Program | Failure) -> Measured:
+    def _timed(self, trial: Trial, program: Program | Failure) -> Measured:
         times = program if isinstance(program, Failure) else self._fresh(trial, program)
         if isinstance(times, Failure):
             raise BadInput(f"compare: one of the two does not pass: {times.diagnosis}")
         return times
 
-    def _judge(self, trial: "_Trial") -> Failure | Times:
+    def _judge(self, trial: Trial) -> Failure | Times:
         session = trial.session
         with trial.stage("compile"):
             program = self._machine.program(trial.candidate, session.problem)
@@ -212,11 +210,13 @@ class Judge:
                 with trial.stage("explain"):
                     result = self._machine.explained(result, program, session.problem)
             if isinstance(result, Times) and trial.grade == "full" and program.cuda:
+                with trial.stage("memcheck"):
+                    found = self._machine.memchecked(program, session.problem)
                 with trial.stage("profile"):
-                    return self._profiled(trial, program, result)
+                    return found or self._profiled(trial, program, result)
             return result
 
-    def _run(self, trial: "_Trial", program: Program) -> Failure | Times:
+    def _run(self, trial: Trial, program: Program) -> Failure | Times:
         """Verify, then time; what is too noisy is timed again, then at the full grade."""
         session = trial.session
         with session.candidate(program) as seat:
@@ -235,9 +235,7 @@ class Judge:
                 times = self._times(trial, program)
         return times
 
-    def _times(
-        self, trial: "_Trial", program: Program, seat: Seat | None = None
-    ) -> Failure | Times:
+    def _times(self, trial: Trial, program: Program, seat: Seat | None = None) -> Failure | Times:
         """Series of a few workers, of which the verified one may be the first; load is noted."""
         session, target = trial.session, trial.candidate.target
         watch = LoadWatch(threads() if target == "openmp" else 1)
@@ -255,7 +253,7 @@ class Judge:
             session.time_serial()
         return Times(tuple(own), session.serial_level, target, session.problem.metric)
 
-    def _profiled(self, trial: "_Trial", program: Program, times: Times) -> Failure | Times:
+    def _profiled(self, trial: Trial, program: Program, times: Times) -> Failure | Times:
         """Note kernels and copies of one call, by CUPTI; a call without a kernel is suspicious."""
         try:
             library = self._machine.profiler()
@@ -273,7 +271,7 @@ class Judge:
         return turn(device, self._tell)
 
     @contextmanager
-    def _energy(self, trial: "_Trial") -> Iterator[None]:
+    def _energy(self, trial: Trial) -> Iterator[None]:
         """Note what the GPU uses meanwhile."""
         before = self._machine.joules(trial.candidate.target)
         yield
@@ -281,7 +279,7 @@ class Judge:
         if before is not None and after is not None:
             trial.joules = after - before
 
-    def _once(self, trial: "_Trial", seat: Seat) -> Failure | Measured:
+    def _once(self, trial: Trial, seat: Seat) -> Failure | Measured:
         """The verified worker itself."""
         session, full = trial.session, trial.grade == "full"
         times = session.time(seat, self._rule(trial), self._call_seconds(trial), full=full)
@@ -289,14 +287,14 @@ class Judge:
             session.keep(seat)
         return times
 
-    def _fresh(self, trial: "_Trial", program: Program) -> Failure | Measured:
+    def _fresh(self, trial: Trial, program: Program) -> Failure | Measured:
         """Times of one fresh worker."""
         rule, call_seconds = self._rule(trial), self._call_seconds(trial)
         full = trial.grade == "full"
         with trial.session.candidate(program) as seat:
             return seat.worker.start or trial.session.time(seat, rule, call_seconds, full=full)
 
-    def _rule(self, trial: "_Trial") -> StopRule:
+    def _rule(self, trial: Trial) -> StopRule:
         return StopRule(
             _SECONDS[trial.grade][trial.candidate.target],
             _HALF_WIDTH[trial.grade][trial.candidate.target],
@@ -305,7 +303,7 @@ class Judge:
             give_up_above=_CENSORED_ABOVE * (trial.incumbent or trial.session.serial_seconds),
         )
 
-    def _call_seconds(self, trial: "_Trial") -> float:
+    def _call_seconds(self, trial: Trial) -> float:
         factor = self._rules.limits.slower_than_serial
         return max(_LEAST_CALL_SECONDS, factor * trial.session.serial_seconds)
 
@@ -332,7 +330,7 @@ class Judge:
         self._opening = time.perf_counter() - start
         return session
 
-    def _report(self, trial: "_Trial", result: Failure | Times) -> EvalReport:
+    def _report(self, trial: Trial, result: Failure | Times) -> EvalReport:
         target, problem = trial.candidate.target, trial.session.problem
         report = EvalReport(
             problem=problem.name,
@@ -358,7 +356,7 @@ class Judge:
             | {"facts": report.facts | result.facts() | trial.facts()}
         )
 
-    def _accounted(self, trial: "_Trial", result: Times) -> dict[str, object]:
+    def _accounted(self, trial: Trial, result: Times) -> dict[str, object]:
         """The account of work; a time below the physics floor is suspicious."""
         peaks = self._machine.peaks(trial.candidate.target)
         found = account(trial.session.problem, result.seconds, peaks)
@@ -366,50 +364,3 @@ class Judge:
         if not failure:
             return {"account": found}
         return {"account": found, "outcome": failure.outcome, "diagnosis": failure.diagnosis}
-
-
-class _Trial:
-    """One evaluation under way: its parts and a stopwatch for its stages."""
-
-    def __init__(
-        self,
-        session: Session,
-        candidate: Candidate,
-        grade: Grade,
-        incumbent: float | None = None,
-    ) -> None:
-        self.session, self.candidate = session, candidate
-        self.grade: Grade = grade
-        self.incumbent = incumbent
-        self.profile: dict[str, str] = {}
-        self.flags: frozenset[Flag] = frozenset()
-        self.joules: float | None = None
-        self.load = ""
-        self.opening = 0.0
-        """Seconds that opening the problem's session took for this one's sake."""
-        self._start = time.perf_counter()
-        self._stages: dict[str, float] = {}
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time a stage."""
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._stages[name] = self._stages.get(name, 0.0) + time.perf_counter() - start
-
-    def facts(self) -> dict[str, str]:
-        """What was seen besides times."""
-        flagged = {"flagged": ", ".join(sorted(self.flags))} if self.flags else {}
-        return self.profile | flagged
-
-    def energy(self) -> dict[str, str]:
-        """What the GPU used while it was this candidate's, whatever became of that."""
-        return {} if self.joules is None else {"joules": f"{self.joules:.3f}"}
-
-    def stages(self) -> dict[str, float]:
-        """Seconds of each stage so far, and of the whole."""
-        total = self.opening + time.perf_counter() - self._start
-        opened = {"open": self.opening} if self.opening else {}
-        return opened | self._stages | {"total": total}

@@ -34,11 +34,11 @@ from typing import Any, Self
 from regraph_kg.errors import BadInput, RegraphError, ToolError
 from regraph_kg.evaluation.cluster import connect
 from regraph_kg.evaluation.docket import Docket, Job, JudgeLost, Line, Work
-from regraph_kg.evaluation.evaluate import EVALUATOR, Grade
+from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.pool import JudgePool, PoolOptions, devices_here
 from regraph_kg.evaluation.problem import Problem
 from regraph_kg.models.base import Target
-from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.settings import read_settings
 
 _TRIES = 3

@@ -7,6 +7,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.confined import compiler_confinement
 from regraph_kg.evaluation.courtesy import rejected
+from regraph_kg.evaluation.covering import unaligned_shape
 from regraph_kg.evaluation.device import (
     Gpu,
     cores_of,
@@ -20,17 +21,17 @@ from regraph_kg.evaluation.health import Health
 from regraph_kg.evaluation.kernels import profiler
 from regraph_kg.evaluation.nvml import GpuMonitor, open_gpu
 from regraph_kg.evaluation.peaks import peaks
-from regraph_kg.evaluation.problem import Problem
+from regraph_kg.evaluation.problem import Problem, shape_text
 from regraph_kg.evaluation.rewrite import to_double
 from regraph_kg.evaluation.roofline import Peaks
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.sanitizer import Subject, find_sanitizer, first_finding
+from regraph_kg.evaluation.sanitizer import ACCESS, Subject, find_sanitizer, first_finding
 from regraph_kg.evaluation.seat import Rules
 from regraph_kg.evaluation.session import Programs
 from regraph_kg.evaluation.spawn import Program, Surroundings
 from regraph_kg.evaluation.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.models.base import Target
-from regraph_kg.models.evaluation import Candidate
+from regraph_kg.models.evaluation import Candidate, Outcome
 
 _SHARED_PROGRAMS = 64
 """A worker that many candidates share serves so many."""
@@ -108,6 +109,19 @@ class Machine:
         subject = Subject(program, problem, self.gpu.visible, seconds)
         said = first_finding(subject, tool)
         return Failure(failure.outcome, f"{failure.diagnosis}; {said}") if said else failure
+
+    def memchecked(self, program: Program, problem: Problem) -> Failure | None:
+        """What memcheck finds wrong with a cuda candidate's accesses, at a small ragged shape."""
+        seconds = self._rules.limits.sanitizer_seconds
+        tool = find_sanitizer(self._cuda()[0]) if seconds else None
+        if tool is None or not self._rules.defences.memcheck:
+            return None
+        subject = Subject(program, problem, self.gpu.visible, seconds)
+        shape = unaligned_shape(problem, list(problem.sizes.check))
+        said = first_finding(subject, tool, sizes=shape)
+        if not said or not ACCESS.search(said):
+            return None
+        return Failure(Outcome.CRASHED, f"at shape {shape_text(shape)}: {said}")
 
     def program(self, candidate: Candidate, problem: Problem) -> Program | Failure:
         """Compile a candidate."""

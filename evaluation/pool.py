@@ -30,14 +30,13 @@ from typing import Literal, Self
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.device import Gpu, cores_of, find_gpus
 from regraph_kg.evaluation.docket import Docket, Job, Line, Work
-from regraph_kg.evaluation.evaluate import Grade
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem import Problem
 from regraph_kg.evaluation.process import Device, JudgeProcess, Orders, evaluate
 from regraph_kg.evaluation.rules import Defences, Limits
 from regraph_kg.evaluation.seat import Isolation, Rules
 from regraph_kg.models.base import Target
-from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 
 _Activity = Literal["compile", "judge", "quiet", "alone"]
 _CLASHES: dict[_Activity, frozenset[_Activity]] = {

@@ -24,10 +24,10 @@ from typing import Literal, TypeVar
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.docket import JudgeLost, Work
-from regraph_kg.evaluation.evaluate import Grade, Judge
+from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.rules import Limits
 from regraph_kg.evaluation.seat import Isolation
-from regraph_kg.models.evaluation import EvalReport
+from regraph_kg.models.evaluation import EvalReport, Grade
 
 Device = int | Literal["cpu"]
 """Index among the GPUs that CUDA may see, or the CPU with all its cores."""

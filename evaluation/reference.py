@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation import cheap
-from regraph_kg.evaluation.arena import Layout
+from regraph_kg.evaluation.arena import Arena, Layout
 from regraph_kg.evaluation.contents import Content, Contents, with_changes
 from regraph_kg.evaluation.diagnose import Expected, Truth
 from regraph_kg.evaluation.inputs import Inputs, distributions, moved_by_one_ulp
@@ -59,6 +59,7 @@ _FEW_OUTPUTS = 1024
 """Below this many elements the RMS of an output says little of its scale."""
 _PATIENCE_SECONDS = 120.0
 _KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = 256 * 2**20, 2**20
+_LARGE_ARENA_BYTES = 512 * 2**20
 _REFERENCE = "the reference (serial.cpp with fp64 types, or reference.cpp)"
 _HALF = 2.0**-10
 """eps of fp16 and tf32: 11 significant bits."""
@@ -104,43 +105,50 @@ class Runner:
         name: str = _REFERENCE,
     ) -> None:
         self._problem, self._program, self._limits, self._name = problem, program, limits, name
-        layout = Layout(problem, alignment=64)
+        self._layout = Layout(problem, alignment=64)
         different = {shape_text(sizes): sizes for sizes in shapes}
-        self._calls = {text: layout.call(sizes) for text, sizes in different.items()}
-        self._arena = layout.build()
-        self._worker: Worker | None = None
+        self._calls = {text: self._layout.call(sizes) for text, sizes in different.items()}
+        self._running: tuple[Worker, Arena] | None = None
         self.seconds = 0.0
         """What the last call took, copies aside."""
 
     def __call__(self, sizes: Sizes, made: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs by argument name."""
         call = self._calls[shape_text(sizes)]
-        if self._worker is None:
-            self._worker = Worker(
-                self._program, self._arena, Defences(memory_limit=False), self._limits, threads=1
-            )
-            self._require(self._worker.start)
+        worker, arena = self._started()
         for arg in self._problem.arrays:
             place = call.places[arg.name]
             if arg.name in made:
-                self._arena.view(place)[...] = made[arg.name]
+                arena.view(place)[...] = made[arg.name]
             else:
-                self._arena.fill(place, 0)
-        done = self._worker.call([call.row], _PATIENCE_SECONDS)
+                arena.fill(place, 0)
+        done = worker.call([call.row], _PATIENCE_SECONDS)
         if isinstance(done, Failure):
             self._require(done)
         else:
             self.seconds = done.ours
-        return {
-            arg.name: self._arena.view(call.places[arg.name]).copy()
-            for arg in self._problem.outputs
+        outputs = {
+            arg.name: arena.view(call.places[arg.name]).copy() for arg in self._problem.outputs
         }
+        if arena.nbytes > _LARGE_ARENA_BYTES:
+            self.close()  # it would hold as much memory as all the rest
+        return outputs
+
+    def _started(self) -> tuple[Worker, Arena]:
+        if self._running is None:
+            arena = self._layout.build()
+            defences = Defences(memory_limit=False)
+            self._running = Worker(self._program, arena, defences, self._limits, threads=1), arena
+            self._require(self._running[0].start)
+        return self._running
 
     def close(self) -> None:
-        """End the process and release the memory."""
-        if self._worker:
-            self._worker.kill()
-        self._arena.close()
+        """End the process and release the memory; the next call starts it anew."""
+        if self._running:
+            worker, arena = self._running
+            self._running = None
+            worker.kill()
+            arena.close()
 
     def _require(self, failure: Failure | None) -> None:
         if failure:

@@ -90,6 +90,8 @@ class Defences:
     """cuda: persisting L2 is reset before each timed call, device limits are compared after."""
     ghost: bool = True
     """cuda: with its launches suppressed a candidate must not have the answer."""
+    memcheck: bool = True
+    """cuda, full grade: compute-sanitizer, where it is installed, finds no access out of bounds."""
     profile: bool = True
     """cuda, full grade: a call that has returned must have a finished kernel on record."""
     floor: bool = True

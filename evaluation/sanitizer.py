@@ -64,6 +64,8 @@ _FINDING = re.compile(
     r"Invalid |Uninitialized |Misaligned |Unused |Race |Error: Race|Warning: Race|Barrier error"
     r"|Address |Stack overflow|Fatal UVM|Malloc/Free|Double free|Out-of-range|Host API|Potential"
 )
+ACCESS = re.compile(r"memcheck: (Invalid __|Invalid addr|Address |Misaligned )")
+"""A finding that is an access outside of what was allocated, and no error of the API."""
 _API_ERROR = re.compile(r"Program hit (\w+)(?: \(error \d+\))? due to \"(.+?)\" on CUDA API call")
 
 

@@ -7,7 +7,6 @@ contexts while one is judged.
 """
 
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,7 +17,7 @@ from regraph_kg.evaluation.bench import Bench, Pool, Witness, reserve
 from regraph_kg.evaluation.cheap import Arranged, Product
 from regraph_kg.evaluation.contents import Content, Contents
 from regraph_kg.evaluation.covering import unaligned_shape
-from regraph_kg.evaluation.diagnose import Expected, Truth, mismatch
+from regraph_kg.evaluation.diagnose import Expected, Truth, mismatch, sampled_mismatch
 from regraph_kg.evaluation.nvml import GpuMonitor
 from regraph_kg.evaluation.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.reference import Case, References
@@ -151,8 +150,8 @@ class Examiner:
         row = bench.last(worker, content)
         if isinstance(row, Failure) or worker.ghost(row, seconds):
             return None
-        outputs = bench.outputs(worker)
-        if isinstance(outputs, Failure) or self._mismatch(outputs, content, bench.poison):
+        witness = bench.last_witness(worker)
+        if isinstance(witness, Failure) or self._mismatch(witness):
             return None
         return Failure(
             Outcome.SUSPICIOUS,
@@ -171,7 +170,7 @@ class Examiner:
         return False
 
     def _wrong(self, witness: Witness) -> Failure | None:
-        text = self._mismatch(witness.outputs, witness.content, witness.poison)
+        text = self._mismatch(witness)
         if not text:
             return None
         how = (
@@ -182,12 +181,14 @@ class Examiner:
         where = f"timed calls at shape {shape_text(self._problem.sizes.time)}{how}"
         return Failure(Outcome.WRONG_ANSWER, f"{where}: {text}")
 
-    def _mismatch(
-        self, outputs: Mapping[str, np.ndarray], content: Content, poison: int
-    ) -> str | None:
+    def _mismatch(self, witness: Witness) -> str | None:
         nan_fails = self._defences.nan_compare
-        for name, truth in self._references.truths(self._case(content)).items():
-            text = mismatch(name, outputs[name], truth, poison, nan_fails)
+        for name, truth in self._references.truths(self._case(witness.content)).items():
+            seen, at = witness.outputs[name], witness.at.get(name)
+            if at is None:
+                text = mismatch(name, seen, truth, witness.poison, nan_fails)
+            else:
+                text = sampled_mismatch(name, seen, truth, at)
             if text:
                 return text
         return None

@@ -10,6 +10,9 @@ from pydantic import Field
 from regraph_kg.models.base import Frozen, Metric, Target
 from regraph_kg.models.text import PlainText
 
+Grade = Literal["screening", "full"]
+"""How thoroughly a candidate was judged (evaluate.py)."""
+
 
 class Outcome(StrEnum):
     """How a candidate ended. Closed; everything but PASSED is a failure for the reward.
@@ -117,7 +120,7 @@ class EvalReport(Frozen):
     toolchain: PlainText
     evaluator: str
     """Version of the judge's rules."""
-    grade: Literal["screening", "full"]
+    grade: Grade
     timing: Timing | None = None
     baseline: Timing | None = None
     speedup: float | None = None
