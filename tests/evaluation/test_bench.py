@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from regraph_kg.evaluation import bench as module
+from regraph_kg.evaluation import cheap
 from regraph_kg.evaluation.arena import Arena, Layout, Place
 from regraph_kg.evaluation.bench import Bench, Pool, reserve
 from regraph_kg.evaluation.contents import Content, Contents
@@ -305,9 +306,26 @@ def test_one_more_call_has_a_content_of_choice(desks: Desks, scale: Problem) -> 
     row = desk.bench.last(desk.worker, content)
     assert isinstance(row, int)
     assert desk.input(row).tobytes() == desk.contents.arrays(content)["x"].tobytes()
-    outputs = desk.bench.outputs(desk.worker)
-    assert not isinstance(outputs, Failure)
-    assert set(outputs["y"].view(np.uint8)) == {desk.bench.poison}
+    witness = desk.bench.last_witness(desk.worker)
+    assert not isinstance(witness, Failure)
+    assert witness.content == content
+    assert set(witness.outputs["y"].view(np.uint8)) == {desk.bench.poison}
+
+
+def test_of_large_outputs_elements_that_nobody_knew_before_are_kept(
+    desks: Desks, scale: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_WHOLE_BYTES", 0)
+    monkeypatch.setattr(cheap, "_SAMPLES", 20)
+    monkeypatch.setattr(cheap, "_ENDS", 2)
+    desk = desks(scale)
+    for _ in range(30):
+        desk.batch(1)
+    kept = [witness.at["y"] for witness in desk.bench.witnesses]
+    assert len({at.tobytes() for at in kept}) == len(kept)
+    for witness in desk.bench.witnesses:
+        wanted = 2 * desk.contents.arrays(witness.content)["x"][witness.at["y"]]
+        assert witness.outputs["y"].tobytes() == wanted.tobytes()
 
 
 @pytest.mark.parametrize(
