@@ -28,7 +28,6 @@ time.sleep(100)
 """
 
 
-
 class Busy:
     """A process that counts in shared memory as fast as it can."""
 
