@@ -163,17 +163,7 @@ class Arena:
         guards_at = changes_at + CHANGE.itemsize * MAX_CHANGES
         self._base = _round_up(guards_at + 8 * len(guards), PAGE)
         self.nbytes = self._base + nbytes
-        self.fd = os.memfd_create("arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        try:
-            os.posix_fallocate(self.fd, 0, self.nbytes)
-            fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, _SEALS)
-            self._memory = mmap.mmap(self.fd, self.nbytes)
-        except OSError as error:
-            os.close(self.fd)
-            raise ToolError(
-                f"shared memory: cannot allocate {self.nbytes / 2**20:.0f} MiB for problem"
-                f" {problem.name} ({error.strerror}); free memory or make its sizes smaller"
-            ) from None
+        self.fd, self._memory = _allocated(self.nbytes, problem.name)
         self.control = Control.from_buffer(self._memory)
         self._bytes = np.frombuffer(self._memory, np.uint8)
         self.sequence = self._bytes[sequence_at:rows_at].view(np.uint32)
@@ -291,6 +281,21 @@ class Arena:
         value = np.array([arg.scalar(call.sizes)], arg.type)
         bits[: value.itemsize] = value.view(np.uint8)
         return int(bits.view(np.uint64)[0])
+
+
+def _allocated(nbytes: int, name: str) -> tuple[int, mmap.mmap]:
+    """An anonymous file of this size, which nobody can shrink, and the memory in it."""
+    descriptor = os.memfd_create("arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.posix_fallocate(descriptor, 0, nbytes)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+        return descriptor, mmap.mmap(descriptor, nbytes)
+    except OSError as error:
+        os.close(descriptor)
+        raise ToolError(
+            f"shared memory: cannot allocate {nbytes / 2**20:.0f} MiB for problem"
+            f" {name} ({error.strerror}); free memory or make its sizes smaller"
+        ) from None
 
 
 def _away(distance: int) -> str:

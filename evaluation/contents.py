@@ -9,7 +9,7 @@ values of the same distribution: so many that the outputs show it (session.py fi
 Not covered: values of which there are few (small integers, whole numbers that are sorted or
 sparse): what is looked up by value there is right, and fast; arrays of inputs.py, which are valid
 as a whole only: a dozen drawings of those, which recur, and are not changed; nor are sorted arrays,
-which are mixtures of drawings.
+whose pieces move within one drawing.
 """
 
 import random
@@ -34,6 +34,8 @@ _SMALL = 2**12
 _SEGMENTS = 12
 _SHRINK = 0.05
 _MOST_SPAN = 2**62
+_REACH = 16
+"""Segments of a sorted drawing move by up to this part of it."""
 _LOUD = 16
 _SAMPLE = 2**16
 
@@ -113,7 +115,7 @@ class Contents:
             kind, seed = arg.values[0], rng.getrandbits(64)
             flat[:] = draw(arg, kind, arg.dimensions(self._sizes), [seed]).reshape(-1)
         elif arg.name in self._sorted:
-            _mix(rng, drawings, flat)
+            _stretch(rng, rng.choice(drawings), flat)
             if flat.dtype.kind == "f":
                 _shrunk(arg.range[0] if arg.range else 0.0, rng, flat, flat)
         else:
@@ -219,10 +221,14 @@ def _as_it_is(_: random.Random, source: Array, flat: Array) -> None:
     flat[:] = source
 
 
-def _mix(rng: random.Random, drawings: Sequence[Array], flat: Array) -> None:
-    """The larger, or smaller, of a sorted drawing moved along and another one: sorted as well."""
-    one, other = rng.choice(drawings), rng.choice(drawings)
-    along = rng.randrange(1 + flat.size // 4)
-    flat[along:] = one[: flat.size - along]
-    flat[:along] = one[0]
-    rng.choice((np.minimum, np.maximum))(flat, other, out=flat)
+def _stretch(rng: random.Random, drawing: Array, flat: Array) -> None:
+    """A sorted drawing of which pieces are left out and others repeated: sorted as well."""
+    size, reach = flat.size, flat.size // _REACH
+    cuts = sorted(rng.randrange(size) for _ in range(_SEGMENTS - 1))
+    moves = sorted(rng.randint(-reach, reach) for _ in range(_SEGMENTS))
+    for start, end, by in zip([0, *cuts], [*cuts, size], moves, strict=True):
+        low = min(max(start, -by), end)
+        high = max(min(end, size - by), low)
+        flat[start:low] = drawing[0]
+        flat[low:high] = drawing[low + by : high + by]
+        flat[high:end] = drawing[-1]

@@ -1,8 +1,9 @@
-"""Which files a confined process can open: by landlock, and by a root folder that holds no others.
+"""Which files a confined process can open, and a root folder that holds no others.
 
-Standard library only, like all that worker.py imports. Both say the same twice, as a kernel may
-lack either. Landlock also keeps from executing, TCP, signals and abstract sockets, as far as the
-kernel knows these; a root of its own (a mount namespace) also hides that other files exist.
+Standard library only, like all that worker.py imports. Landlock (landlock.py) and the root say the
+same twice, as a kernel may lack either. Landlock also keeps from executing, TCP, signals and
+abstract sockets, as far as the kernel knows these; a root of its own (a mount namespace) also hides
+that other files exist.
 
 The root is for openmp and for inputs.py only: of cuda nobody has yet tried what the GPU's driver
 looks for. Not covered: without both, what this user may read can be read; for cuda, files that this
@@ -11,26 +12,24 @@ user may write can then be overwritten in place, as the driver opens its nodes f
 
 import contextlib
 import ctypes
-import fcntl
 import os
 import stat
-import struct
 from collections.abc import Iterable, Iterator
 
-PR_SET_NO_NEW_PRIVS = 38
+TYPE_CHECKING = False
+if TYPE_CHECKING or __package__:
+    from regraph_kg.evaluation.landlock import (
+        DEVICE_IOCTL,
+        READ_FILE,
+        READ_FOLDER,
+        TRUNCATE,
+        WRITE_FILE,
+    )
+else:  # worker.py, run by path, has made this folder's files importable
+    from landlock import DEVICE_IOCTL, READ_FILE, READ_FOLDER, TRUNCATE, WRITE_FILE
 
-# The same numbers on every architecture.
-CREATE_RULESET_CALL, ADD_RULE_CALL, RESTRICT_SELF_CALL = 444, 445, 446
-READ_FILE, READ_FOLDER, WRITE_FILE, DEVICE_IOCTL = 1 << 2, 1 << 3, 1 << 1, 1 << 15
-TRUNCATE = 1 << 14
-FILE_RIGHTS = READ_FILE | WRITE_FILE | DEVICE_IOCTL
-READ, READ_WRITE = READ_FILE | READ_FOLDER, FILE_RIGHTS | READ_FOLDER
-RIGHTS_BY_ABI = (0x1FFF, 0x3FFF, 0x7FFF, 0x7FFF, 0xFFFF)
-"""Rights over files that ABI 1, 2, ... knows: 2 added moving, 3 truncating, 5 ioctl of devices."""
-TCP_SINCE, SCOPES_SINCE, QUIET_SINCE = 4, 6, 7
-NEWEST_ABI = 7
-KEPT_OPEN = 200
-"""From here on: descriptors that keep the kernel from forgetting an inode in /proc and its rule."""
+READ = READ_FILE | READ_FOLDER
+READ_WRITE = READ | WRITE_FILE | DEVICE_IOCTL
 
 LIBRARIES = (
     *("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib"),
@@ -88,43 +87,6 @@ def driver_folders() -> set[str]:
         for path in paths
         if os.path.basename(path).startswith(DRIVER_LIBRARIES)
     }
-
-
-def close_files(libc: ctypes.CDLL, paths: Openable, newest: int = NEWEST_ABI) -> bool:
-    """Refuse to open any other file, by landlock; whether the kernel does.
-
-    `newest` is the last ABI to use, for tests of what older kernels leave.
-    """
-    abi = min(libc.syscall(CREATE_RULESET_CALL, None, 0, 1), newest)
-    if abi < 1:
-        return False
-    handled = RIGHTS_BY_ABI[min(abi, len(RIGHTS_BY_ABI)) - 1]
-    tcp, scopes = 3 * (abi >= TCP_SINCE), 3 * (abi >= SCOPES_SINCE)
-    ruleset = libc.syscall(CREATE_RULESET_CALL, struct.pack("<QQQ", handled, tcp, scopes), 24, 0)
-    if ruleset < 0:
-        return False
-    for path, rights in paths:
-        descriptor = permit(libc, ruleset, path, rights & handled)
-        if descriptor is not None and path.startswith("/proc"):
-            fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, KEPT_OPEN)
-        if descriptor is not None:
-            os.close(descriptor)
-    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)  # landlock asks for it
-    restricted = libc.syscall(RESTRICT_SELF_CALL, ruleset, int(abi >= QUIET_SINCE))
-    os.close(ruleset)
-    return bool(restricted == 0)
-
-
-def permit(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> int | None:
-    """Add a rule; the open path, or None where this machine has none."""
-    try:
-        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except OSError:
-        return None
-    if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-        rights &= FILE_RIGHTS
-    libc.syscall(ADD_RULE_CALL, ruleset, 1, struct.pack("<Qi", rights, descriptor), 0)
-    return descriptor
 
 
 def own_root(libc: ctypes.CDLL, paths: Openable, owner: tuple[int, int]) -> bool:

@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING or __package__:
-    from regraph_kg.evaluation import files, seccomp, worker
+    from regraph_kg.evaluation import files, landlock, seccomp, worker
 else:  # run by path, as worker.py is, which has made this folder's files importable
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
     import files
+    import landlock
     import seccomp
     import worker
 
@@ -58,7 +59,7 @@ def confine(memory: int) -> None:
     files.own_root(libc, paths, owner)
     os.chdir("/")
     worker.drop_privileges(libc)
-    files.close_files(libc, paths)
+    landlock.restrict(libc, paths)
     worker.limit(CPU_SECONDS, memory)
     seccomp.confine(libc, "python")
 

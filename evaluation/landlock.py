@@ -1,12 +1,13 @@
 """Landlock by system calls: which files a process and its children may open, for good.
 
-Standard library only: programs that run by path (`python -I -S`) load this file by its path.
+Standard library only: worker.py and confined_compiler.py, run by path, load this file beside them.
 
 Not covered: modes, owners, times and extended attributes of files, which landlock does not know;
 looking whether a file exists.
 """
 
 import ctypes
+import fcntl
 import os
 import stat
 import struct
@@ -25,7 +26,10 @@ RIGHTS_BY_ABI = (0x1FFF, 0x3FFF, 0x7FFF, 0x7FFF, 0xFFFF)
 """Rights over files that ABI 1, 2, ... knows: 2 added moving, 3 truncating, 5 ioctl of devices."""
 ALL_RIGHTS = RIGHTS_BY_ABI[-1]
 TCP_SINCE, SCOPES_SINCE, QUIET_SINCE = 4, 6, 7
-_NO_NEW_PRIVS = 38
+NEWEST_ABI = 7
+KEPT_OPEN = 200
+"""From here on: descriptors that keep the kernel from forgetting an inode in /proc and its rule."""
+PR_SET_NO_NEW_PRIVS = 38
 
 
 def abi(libc: ctypes.CDLL) -> int:
@@ -33,12 +37,15 @@ def abi(libc: ctypes.CDLL) -> int:
     return int(libc.syscall(CREATE_RULESET_CALL, None, 0, 1))
 
 
-def restrict(libc: ctypes.CDLL, rules: "Iterable[tuple[str, int]]") -> bool:
+def restrict(
+    libc: ctypes.CDLL, rules: "Iterable[tuple[str, int]]", newest: int = NEWEST_ABI
+) -> bool:
     """Refuse every file but those at or below these paths, with these rights; False: no landlock.
 
-    Refuses TCP, signals to others and abstract sockets as well, where the kernel can.
+    Refuses TCP, signals to others and abstract sockets as well, where the kernel can. `newest` is
+    the last ABI to use, for tests of what older kernels leave.
     """
-    version = abi(libc)
+    version = min(abi(libc), newest)
     if version < 1:
         return False
     handled = RIGHTS_BY_ABI[min(version, len(RIGHTS_BY_ABI)) - 1]
@@ -48,7 +55,7 @@ def restrict(libc: ctypes.CDLL, rules: "Iterable[tuple[str, int]]") -> bool:
         return False
     for path, rights in rules:
         permit(libc, ruleset, path, rights & handled)
-    libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)  # landlock asks for it
+    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)  # landlock asks for it
     restricted = libc.syscall(RESTRICT_SELF_CALL, ruleset, int(version >= QUIET_SINCE))
     os.close(ruleset)
     return bool(restricted == 0)
@@ -63,4 +70,6 @@ def permit(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
     if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
         rights &= FILE_RIGHTS
     libc.syscall(ADD_RULE_CALL, ruleset, 1, struct.pack("<Qi", rights, descriptor), 0)
+    if path.startswith("/proc"):
+        fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, KEPT_OPEN)
     os.close(descriptor)

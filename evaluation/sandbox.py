@@ -100,8 +100,8 @@ def _seccomp(worker: ModuleType, libc: ctypes.CDLL) -> str:
 
 def _landlock(worker: ModuleType, libc: ctypes.CDLL) -> str:
     files = worker.files
-    abi = int(libc.syscall(files.CREATE_RULESET_CALL, None, 0, 1))
-    held = files.close_files(libc, files.openable(cuda=False))
+    abi = worker.landlock.abi(libc)
+    held = worker.landlock.restrict(libc, files.openable(cuda=False))
     if not held:
         why = os.strerror(ctypes.get_errno())
         hidden = files.own_root(libc, files.openable(cuda=False), (os.getuid(), os.getgid()))
@@ -110,7 +110,10 @@ def _landlock(worker: ModuleType, libc: ctypes.CDLL) -> str:
     os.close(os.open("/dev/zero", os.O_RDONLY))
     missing = [
         what
-        for what, since in (("TCP", files.TCP_SINCE), ("signals", files.SCOPES_SINCE))
+        for what, since in (
+            ("TCP", worker.landlock.TCP_SINCE),
+            ("signals", worker.landlock.SCOPES_SINCE),
+        )
         if abi < since
     ]
     old = f", too old for {' and '.join(missing)}: seccomp alone stops these" if missing else ""
@@ -121,7 +124,7 @@ def _own_root(worker: ModuleType, libc: ctypes.CDLL) -> str:
     files = worker.files
     if not files.own_root(libc, files.openable(cuda=False), (os.getuid(), os.getgid())):
         why = os.strerror(ctypes.get_errno())
-        landlock = libc.syscall(files.CREATE_RULESET_CALL, None, 0, 1) >= 1
+        landlock = worker.landlock.abi(libc) >= 1
         _require(landlock, f"none to be had ({why}), nor landlock: {_WITHOUT_LANDLOCK[False]}")
         return f"none to be had ({why}): a file's name, size and times can be seen, not its content"
     _require(not os.path.exists(__file__), "other files are still there")
@@ -154,7 +157,7 @@ def _privileges(worker: ModuleType, libc: ctypes.CDLL) -> str:
 def _memfd(worker: ModuleType, libc: ctypes.CDLL) -> str:
     descriptor = os.memfd_create("probe")
     os.write(descriptor, bytes(mmap.PAGESIZE))
-    worker.files.close_files(libc, worker.files.openable(cuda=False))
+    worker.landlock.restrict(libc, worker.files.openable(cuda=False))
     again = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY)
     mmap.mmap(again, mmap.PAGESIZE, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC).close()
     return "code can be loaded from memory"

@@ -21,10 +21,8 @@ Where seccomp is absent, a process that leaves the group survives us.
 
 import contextlib
 import ctypes
-import fcntl
 import os
 import secrets
-import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -33,14 +31,14 @@ from pathlib import Path
 from statistics import median
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation import last_words
 from regraph_kg.evaluation.arena import MAX_BATCH, MAX_CHANGES, Arena, Place
 from regraph_kg.evaluation.drain import Drain, kill_group
 from regraph_kg.evaluation.handshake import Operation, sleep, wake
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
-from regraph_kg.evaluation.spawn import Program, Start, Surroundings
+from regraph_kg.evaluation.spawn import Program, Start, Surroundings, filled
 from regraph_kg.evaluation.standstill import Standstill
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.text import quoted
 
 _SLICE_SECONDS = 0.05
 _PR_SET_DUMPABLE = 4
@@ -52,7 +50,6 @@ _EMPTY_BATCHES = 9
 _BUSY_SHARE, _BUSY_SECONDS, _BUSY_EACH_SECONDS = 0.5, 0.05, 0.0015
 """CPU time outside timed spans, once and for each command: stopping many threads takes some."""
 _SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
-_DAMAGED, _CHANGED = -3, -4
 _CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root", 16: "sealed"}
 
 
@@ -137,7 +134,7 @@ class Worker:
         if not self.round_trip:
             self.round_trip = self._empty()
         try:
-            descriptor = _filled(self._files.pop(), candidate)
+            descriptor = filled(self._files.pop(), candidate)
         except OSError as error:
             raise ToolError(f"{candidate}: {error.strerror}; run again") from None
         self._arena.control.count = descriptor
@@ -302,7 +299,7 @@ class Worker:
         if failure:
             return failure
         if control.status and operation is not Operation.LOAD:
-            return self._complaint()
+            return last_words.after_call(control)
         own = ours if self._believed_exit else control.nanoseconds * 1e-9
         return Elapsed(ours, own)
 
@@ -325,15 +322,6 @@ class Worker:
             return None
         self.kill()
         return Failure(Outcome.CRASHED, f"started more than {self._most_threads} threads: killed")
-
-    def _complaint(self) -> Failure:
-        """What the harness found after the call."""
-        control = self._arena.control
-        text = quoted(control.message.decode(errors="replace"))
-        if control.status == _CHANGED:
-            return Failure(Outcome.SUSPICIOUS, f"its worker says: {text}")
-        where = "its worker says" if control.status == _DAMAGED else "CUDA error after the call"
-        return Failure(Outcome.CRASHED, f"{where}: {text}")
 
     def _give(self, seconds: float) -> Failure | None:
         """Give command `self._number`; returns once it is done."""
@@ -402,48 +390,9 @@ class Worker:
         if code == 0 and not self._defences.handshake:
             self._believed_exit = True
             return None
-        said = self._drain.text()
-        if code >= 0:
-            text = f"ended the process with exit code {code} before the call returned"
-        else:
-            text = f"killed by {_signal_name(-code)}{self._fault()}"
-        return Failure(Outcome.CRASHED, f"{text}; {said}" if said else text)
+        return last_words.ended(code, self._drain.text(), self._arena)
 
     def _loaded(self, failure: Failure | None) -> Failure | None:
-        control = self._arena.control
         if failure:
             return Failure(failure.outcome, f"while loading: {failure.diagnosis}")
-        if control.status:
-            text = control.message.decode(errors="replace").rpartition(": ")[2]
-            wanted = self._arena.problem.signature()
-            return Failure(Outcome.COMPILE_FAILED, f"cannot load it: {text}; export {wanted}")
-        return None
-
-    def _fault(self) -> str:
-        """Which array an invalid access was next to."""
-        at = self._arena.control.fault
-        found = self._arena.owner(at) if at else None
-        if not found:
-            return ""
-        place, distance = found
-        if distance < 0:
-            return f": access {-distance} bytes before the start of array {place.name}"
-        past = distance - place.nbytes
-        where = f"{past} bytes past" if past else "right past"
-        return f": access {where} the end of array {place.name}"
-
-
-def _filled(descriptor: int, library: Path) -> int:
-    """The anonymous file with the library's bytes, sealed against further change."""
-    with open(descriptor, "wb", closefd=False) as file:
-        file.write(library.read_bytes())
-    seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
-    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
-    return descriptor
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+        return last_words.unloadable(self._arena) if self._arena.control.status else None

@@ -2,10 +2,10 @@
 
     python -I -S worker.py '<json of Orders>'
 
-Standard library only, as are its own files seccomp.py, calls.py and files.py; run by path, never
-imported by the judge's other modules. It confines itself, then hands over to harness.cpp, which
-serves calls until told to exit. Each layer is refused by some kernels and containers; the others
-hold without it, and `regraph_confined` is told which do:
+Standard library only, as are its own files seccomp.py, calls.py, files.py and landlock.py; run by
+path, never imported by the judge's other modules. It confines itself, then hands over to
+harness.cpp, which serves calls until told to exit. Each layer is refused by some kernels and
+containers; the others hold without it, and `regraph_confined` is told which do:
 
     namespaces  a user, network, IPC and host name of its own: no network, not even this machine's;
                 nothing shared by System V objects or abstract sockets; no rights over other users
@@ -40,10 +40,11 @@ from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING or __package__:
-    from regraph_kg.evaluation import files, seccomp
+    from regraph_kg.evaluation import files, landlock, seccomp
 else:  # run by path: there is no package, nor (-I) this folder, last, to hide no module of Python's
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
     import files
+    import landlock
     import seccomp
 
 SECCOMP, LANDLOCK, NAMESPACES, OWN_ROOT, SEALED = 1, 2, 4, 8, 16
@@ -53,6 +54,7 @@ MSEAL_CALL = 462
 SEALED_LIBRARIES = ("libc.so", "libcudart.so", "ld-linux")
 QUEUED_SIGNALS = 64
 """All of this user's share one queue, which a candidate could fill with signals to itself."""
+NEWEST_ABI = landlock.NEWEST_ABI
 PR_SET_PDEATHSIG = 1
 SIGKILL = 9
 CAPSET_CALL = (126, 91)
@@ -82,7 +84,7 @@ class Orders:
     profiler: str = ""
     own_root: bool = True
     sealed: bool = True
-    landlock_abi: int = files.NEWEST_ABI
+    landlock_abi: int = NEWEST_ABI
     """The last one to use: tests see what older kernels leave."""
 
 
@@ -107,7 +109,7 @@ def main(orders: Orders) -> None:
         drop_privileges(libc)
     if orders.landlock:
         paths = files.openable(orders.cuda)
-        held |= LANDLOCK * files.close_files(libc, paths, orders.landlock_abi)
+        held |= LANDLOCK * landlock.restrict(libc, paths, orders.landlock_abi)
     opened = harness.regraph_open(orders.descriptor, ctypes.c_uint64(orders.bytes))
     if opened:
         sys.exit(f"harness: cannot open the arena or device (step {opened})")
@@ -125,7 +127,7 @@ def separate(libc: ctypes.CDLL) -> int:
 
 def drop_privileges(libc: ctypes.CDLL) -> None:
     """Give up all capabilities, and the gaining of any by running a file."""
-    libc.prctl(files.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    libc.prctl(landlock.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     machine = seccomp.architecture()
     if machine is not None:
         libc.syscall(CAPSET_CALL[machine], struct.pack("<Ii", 0x20080522, 0), bytes(24))

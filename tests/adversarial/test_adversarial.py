@@ -204,7 +204,7 @@ def test_openmp_is_caught_by_each_layer(
 def test_remembered_results_are_caught_where_large_arrays_leave_few_of_them(
     cache: Path, adversary: Adversary, bait: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench, "_LARGE_BYTES", 0)
+    monkeypatch.setattr(bench, "_ROOM_BYTES", 0)
     with Judge(cache, limits=LIMITS["openmp"], seed=1) as judge:
         assert_caught(lambda *_: judge, "openmp", adversary, bait)
 

@@ -180,7 +180,9 @@ def test_two_judges_take_turns_on_a_gpu(
     scratch: Path, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     faults()
-    monkeypatch.setattr(device, "_TENANCY_SECONDS", 0.2)
+    monkeypatch.setattr(device, "_TURN_SECONDS", 0.2)
+    monkeypatch.setattr(device, "_TOLD_AFTER_SECONDS", 0.05)
+    heard: list[str] = []
     command = [sys.executable, "-c", HOLDER]
     with subprocess.Popen(
         command,
@@ -190,8 +192,10 @@ def test_two_judges_take_turns_on_a_gpu(
     ) as other:
         assert other.stdout
         assert other.stdout.readline() == b"held\n"
-        with pytest.raises(ToolError, match="another judge"), turn(find_gpu().visible, silent):
+        who = rf"another judge \(process {other.pid}\)"
+        with pytest.raises(ToolError, match=who), turn(find_gpu().visible, heard.append):
             pass
+        assert heard == [f"waiting for process {other.pid}, which judges on this device"]
         other.kill()
         other.wait()
         with turn(find_gpu().visible, silent):  # the kernel has freed it with its holder

@@ -65,7 +65,9 @@ def test_the_full_grade_profiles_one_call(cache: Path, on_device: Problem) -> No
 
 @pytest.mark.usefixtures("recorded")
 def test_screening_does_not_profile(cache: Path, on_device: Problem) -> None:
-    assert "profile" not in judged(cache, on_device, "screening").facts
+    report = judged(cache, on_device, "screening")
+    raised = report.grade == "full"  # by a machine in turmoil
+    assert ("profile" in report.facts) is raised
 
 
 @pytest.mark.usefixtures("pretended_gpu")

@@ -1,214 +1,257 @@
-"""Series on a pretended worker: whose clock is believed, heat, results remembered by content."""
+"""Series on a pretended worker: what the clock spans, new inputs that take longer, tails, heat."""
 
-import random
+import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
+from regraph_kg.evaluation import timing
 from regraph_kg.evaluation.nvml import GpuMonitor
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.stop import StopRule, WarmUp, summarise
 from regraph_kg.evaluation.supervisor import Elapsed
-from regraph_kg.evaluation.timing import SLEEPING, SPINNING, Clock, Measured, Method, measure
+from regraph_kg.evaluation.timing import (
+    SPINNING,
+    Measured,
+    Method,
+    carried_over,
+    is_uneven,
+    measure,
+)
 from regraph_kg.models.evaluation import Outcome
 
 from .test_nvml import ScriptedNvml, monitor
 
 RULE = StopRule(seconds=0.1, half_width=0.01)
-SETS = 3
+LATE = Failure(Outcome.TIMED_OUT, "no result after 1 s: killed")
+
+
+@pytest.fixture(autouse=True)
+def a_host_that_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "stolen_ticks", lambda: 0)
 
 
 class PacedBench:
-    """A bench whose batches are as large as asked; a row is the number of a set of inputs."""
+    """A bench whose batches are as large as asked; every `new_each`-th has new inputs."""
 
     largest_batch = 4096
 
-    def __init__(self) -> None:
+    def __init__(self, new_each: int = 1) -> None:
+        self._new_each = new_each
         self.done: list[str] = []
-        self.first = 0
+        self.loads = 0
+        self.is_new = True
+        self.harms: Failure | None = None
+        self.changes: Failure | None = None
 
-    def begin(self, worker: object) -> None: ...
+    def begin(self, worker: object) -> None:
+        self.done.append("begin")
 
-    def end(self, worker: object) -> None:
-        self.done.append("end")
+    def load(self, worker: "PacedWorker", count: int, timed: float) -> list[int]:
+        self.done.append("load")
+        self.is_new = worker.finds_new = self.loads % self._new_each == 0
+        self.loads += 1
+        return list(range(count))
 
-    def turn(self, worker: object) -> None:
-        self.done.append("turn")
+    def keep(self, worker: object, rows: Sequence[int]) -> Failure | None:
+        self.done.append("keep")
+        return self.changes if self.loads > 5 else None
 
-    def renew(self, worker: "PacedWorker") -> None:
-        self.done.append("renew")
-        self.first += SETS
-        worker.rest()
-
-    def reload(self, worker: "PacedWorker") -> None:
-        self.done.append("reload")
-        worker.rest()
-
-    def fresh(self) -> list[int]:
-        return [self.first + index for index in range(SETS)]
-
-    def draw(self, most: int, *, closing: bool = False) -> list[int]:
-        if closing:
-            self.done.append("closing")
-        return [self.first + index % SETS for index in range(most)]
+    def harm(self) -> Failure | None:
+        return self.harms
 
 
 class PacedWorker:
-    """Takes `call_seconds` a call, claims what `claim` makes of it, answers `late` seconds late.
+    """Takes `call_seconds` a call, `new_seconds` more on new inputs; says what `claim` makes of it.
 
-    Inputs never seen cost `unseen_seconds` more; calls after a rest cost what `wake` says.
+    Each batch takes `overhead` more, which is also its `round_trip`.
     """
 
     allocations = 0
+    outside: Failure | None = None
 
     def __init__(
         self,
         call_seconds: float,
         claim: Callable[[float], float] = lambda passed: passed,
-        late: float = 0.0,
-        unseen_seconds: float = 0.0,
-        wake: Callable[[], float] = lambda: 0.0,
+        overhead: float = 0.0,
+        new_seconds: float = 0.0,
     ) -> None:
-        self.call_seconds, self.claim, self.late = call_seconds, claim, late
-        self.unseen_seconds, self.wake = unseen_seconds, wake
-        self.seen: set[int] = set()
-        self.rested = 0.0
+        self.call_seconds, self.claim, self.round_trip = call_seconds, claim, overhead
+        self.new_seconds, self.finds_new = new_seconds, True
+        self.tails = iter(())
+        self.patience: list[float] = []
 
     def settle(self) -> None: ...
 
-    def rest(self) -> None:
-        self.rested = self.wake()
+    def count_anew(self) -> None: ...
 
-    def call(self, rows: Sequence[int], seconds: float) -> Elapsed:
-        new = len(set(rows) - self.seen)
-        self.seen.update(rows)
-        passed = self.call_seconds * len(rows) + new * self.unseen_seconds + self.rested
-        return Elapsed(passed + (self.late if rows else 0), self.claim(passed))
+    def worked_outside(self) -> Failure | None:
+        return self.outside
+
+    def call(self, rows: Sequence[int], seconds: float) -> Elapsed | Failure:
+        self.patience.append(seconds)
+        passed = (self.call_seconds + self.new_seconds * self.finds_new) * len(rows)
+        passed *= next(self.tails, 1.0)
+        return Elapsed(passed + self.round_trip, self.claim(passed))
 
 
 def timed(
-    worker: PacedWorker,
-    *,
-    bench: PacedBench | None = None,
-    clock: Clock = SLEEPING,
-    check_clock: bool = True,
-    fresh_content: bool = False,
-    gpu: GpuMonitor | None = None,
+    worker: PacedWorker, *, bench: PacedBench | None = None, rule: StopRule = RULE, **method: Any
 ) -> Measured | Failure:
-    method = Method(clock, check_clock, fresh_content, gpu, WarmUp(seconds=0.02), 0.0)
-    return measure(worker, bench or PacedBench(), RULE, 1.0, method)  # type: ignore[arg-type]
+    how = Method(**{"warm_up": WarmUp(seconds=0.02), "cooling_seconds": 0.0, **method})
+    return measure(worker, bench or PacedBench(), rule, 1.0, how)  # type: ignore[arg-type]
 
 
-def test_a_clock_that_agrees_is_believed() -> None:
-    result = timed(PacedWorker(0.002, lambda passed: passed * 0.99))
+@pytest.mark.parametrize(("believed", "seconds"), [(True, 0.002), (False, 0.0002)])
+def test_the_judges_clock_counts_whatever_the_worker_says(believed: bool, seconds: float) -> None:
+    worker = PacedWorker(0.002, claim=lambda passed: passed / 10)
+    result = timed(worker, judge_clock=believed)
     assert isinstance(result, Measured)
-    assert summarise(result.samples).median == pytest.approx(0.002 * 0.99)
-    assert result.facts()["clock"] == "worker"
+    assert summarise(result.samples).median == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("clock", [SPINNING, SLEEPING])
-def test_a_clock_that_claims_a_tenth_is_suspicious(clock: Clock) -> None:
-    result = timed(PacedWorker(0.002, lambda passed: passed / 10), clock=clock)
-    assert isinstance(result, Failure)
-    assert result.outcome is Outcome.SUSPICIOUS
-    assert "0.002 s passed" in result.diagnosis
-    believed = timed(PacedWorker(0.002, lambda passed: passed / 10), check_clock=False)
-    assert isinstance(believed, Measured)
-    assert summarise(believed.samples).median == pytest.approx(0.0002)
-
-
-@pytest.mark.parametrize(("clock", "claimed"), [(SPINNING, 0.97), (SLEEPING, 0.8)])
-def test_a_clock_that_claims_less_than_the_slack_allows_gains_nothing(
-    clock: Clock, claimed: float
-) -> None:
-    result = timed(PacedWorker(0.002, lambda passed: passed * claimed), clock=clock)
+def test_the_round_trip_of_an_empty_batch_is_taken_off() -> None:
+    result = timed(PacedWorker(0.01, overhead=0.001))
     assert isinstance(result, Measured)
-    assert summarise(result.samples).median == pytest.approx(0.002)
-    assert result.facts()["clock"] == "judge"
+    assert result.samples == pytest.approx([0.01] * 6)
+    assert result.first == pytest.approx(0.01)
 
 
-def test_a_judge_that_is_woken_late_suspects_nobody() -> None:
-    result = timed(PacedWorker(0.002, late=0.03))
+def test_batches_grow_until_the_clock_can_tell() -> None:
+    worker, bench = PacedWorker(1e-6), PacedBench()
+    result = timed(worker, bench=bench, clock=SPINNING, warm_up=WarmUp(seconds=5.0))
     assert isinstance(result, Measured)
-    assert min(result.samples) > 0.002
-    assert result.distrusted
+    assert summarise(result.samples).median == pytest.approx(1e-6)
+    assert max(worker.patience) >= 1.0 + 1000 * SPINNING.batch_seconds
 
 
-def test_inputs_change_places_once_before_the_closing_batch() -> None:
+def test_every_batch_finds_its_inputs_and_leaves_what_is_verified() -> None:
     bench = PacedBench()
     timed(PacedWorker(0.02), bench=bench)
-    assert bench.done == ["turn", "closing", "end"]
+    assert bench.done == ["begin", *["load", "keep"] * bench.loads]
 
 
 def test_far_slower_than_the_incumbent_is_given_up_after_three_samples() -> None:
-    rule = StopRule(0.1, 0.0, give_up_above=0.001)
-    result = measure(PacedWorker(0.01), PacedBench(), rule, 1.0, Method())  # type: ignore[arg-type]
+    result = timed(PacedWorker(0.01), rule=StopRule(0.1, 0.0, give_up_above=0.001))
     assert isinstance(result, Measured)
     assert result.censored
-    assert len(result.samples) == 3 + 1
+    assert len(result.samples) == 3
 
 
-def test_honest_code_is_called_once_on_unseen_inputs() -> None:
-    bench = PacedBench()
-    result = timed(PacedWorker(0.002), bench=bench, fresh_content=True)
+def test_writing_inputs_that_takes_long_ends_a_series(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "_LEAST_PATIENCE_SECONDS", 0.0)
+    bench, load = PacedBench(), PacedBench.load
+    monkeypatch.setattr(bench, "load", lambda *args: time.sleep(0.005) or load(bench, *args))
+    worker = PacedWorker(1e-6)
+    worker.tails = iter([1.0, 2.0] * 1000)
+    result = timed(worker, bench=bench, rule=StopRule(0.005, 0.0))
     assert isinstance(result, Measured)
-    assert bench.done == ["renew", "end"]
-    assert result.unseen == pytest.approx(0.002)
-    assert result.facts()["unseen_call_seconds"] == "0.002"
+    assert 6 <= len(result.samples) <= 12
 
 
 @pytest.mark.parametrize(
-    ("clock", "seen", "more"),
-    [(SPINNING, 0.001, 0.009), (SPINNING, 1e-5, 1e-4), (SLEEPING, 0.001, 0.009)],
+    ("call", "more", "longer"), [(0.01, 0.02, 3.0), (0.01, 0.0005, None), (0.01, 0.0, None)]
 )
-def test_results_remembered_by_content_are_suspicious(
-    clock: Clock, seen: float, more: float
+def test_only_calls_on_new_inputs_count_where_those_take_longer(
+    call: float, more: float, longer: float | None
 ) -> None:
-    worker = PacedWorker(seen, unseen_seconds=more)
-    result = timed(worker, clock=clock, fresh_content=True)
-    assert isinstance(result, Failure)
-    assert result.outcome is Outcome.SUSPICIOUS
-    assert f"{(seen + more) / seen:.1f} times as long" in result.diagnosis
-    assert isinstance(timed(PacedWorker(seen, unseen_seconds=more)), Measured)
+    rule = StopRule(10.0, 0.0, least=40, most=40)
+    result = timed(PacedWorker(call, new_seconds=more), bench=PacedBench(new_each=4), rule=rule)
+    assert isinstance(result, Measured)
+    if longer is None:
+        assert result.carried_over is None
+        assert len(result.samples) == 40
+    else:
+        assert result.carried_over == pytest.approx(longer)
+        assert result.samples == pytest.approx([call + more] * 10)
+        assert result.facts()["new_inputs"] == "3x"
 
 
-@pytest.mark.parametrize(("seen", "more"), [(0.001, 0.0019), (1e-5, 4e-5)])
-def test_a_smaller_difference_accuses_nobody(seen: float, more: float) -> None:
-    worker = PacedWorker(seen, unseen_seconds=more)
-    assert isinstance(timed(worker, clock=SPINNING, fresh_content=True), Measured)
+@pytest.mark.parametrize(
+    ("new", "changed", "longer"),
+    [
+        ([3.0] * 3, [1.0], 3.0),
+        ([3.0] * 2, [1.0] * 9, None),  # too few to tell
+        ([3.0] * 9, [], None),  # nothing to compare with
+        ([1.1] * 3, [1.0] * 3, None),
+        ([1.11] * 3, [1.0] * 3, 1.11),
+        ([1.0] * 3, [3.0] * 3, None),  # the other way round
+        ([9.0, 1.0, 1.0, 1.0, 1.0], [1.0] * 3, None),  # one that was disturbed
+    ],
+)
+def test_what_is_carried_over_shows_in_medians(
+    new: list[float], changed: list[float], longer: float | None
+) -> None:
+    samples = [(one, True) for one in new] + [(one, False) for one in changed]
+    assert carried_over(samples) == (longer if longer is None else pytest.approx(longer))
 
 
-def test_waking_up_slowly_after_new_inputs_accuses_nobody() -> None:
+@pytest.mark.parametrize(
+    ("samples", "slack", "uneven"),
+    [
+        ([1.0] * 10, 0.0, False),
+        ([1.0] * 9 + [3.0], 0.0, False),  # one is never enough
+        ([1.0] * 8 + [3.0] * 2, 0.0, True),
+        ([1.0] * 8 + [2.0] * 2, 0.0, False),  # not above twice
+        ([1.0] * 18 + [3.0] * 2, 0.0, True),
+        ([1.0] * 19 + [3.0] * 2, 0.0, False),  # less than a tenth
+        ([1.0] * 8 + [3.0] * 2, 2.0, False),  # it may be the clock
+        ([1.0] * 8 + [3.0] * 2, 1.9, True),
+        ([1.0, 1.0, 3.0, 3.0], 0.0, False),  # the median is 2
+    ],
+)
+def test_a_tenth_that_takes_twice_as_long_makes_a_series_uneven(
+    samples: list[float], slack: float, uneven: bool
+) -> None:
+    assert is_uneven(samples, slack) is uneven
+
+
+def test_code_that_is_honest_now_and_then_is_not_believed() -> None:
+    worker = PacedWorker(0.01)
+    worker.tails = iter([1.0, 1.0, 1.0, *[1.0, 1.0, 1.0, 10.0] * 50])
+    result = timed(worker, rule=StopRule(10.0, 0.0, most=40))
+    assert isinstance(result, Measured)
+    assert result.uneven
+
+
+@pytest.mark.parametrize("ticks", [[0], [0, 1]])
+def test_samples_of_which_the_host_took_time_are_thrown_away_a_few_times(
+    monkeypatch: pytest.MonkeyPatch, ticks: list[int]
+) -> None:
+    taken = iter(range(0, 10_000, ticks[-1]) if ticks[-1] else [0] * 10_000)
+    monkeypatch.setattr(timing, "stolen_ticks", lambda: next(taken))
     bench = PacedBench()
-    worker = PacedWorker(0.0002, wake=lambda: 0.02)
-    assert isinstance(timed(worker, bench=bench, fresh_content=True), Measured)
-    assert bench.done.count("renew") == 1 + 4
-    assert bench.done.count("reload") == 2 * 4
+    result = timed(PacedWorker(0.02), bench=bench)
+    assert isinstance(result, Measured)
+    assert len(result.samples) == 6
+    warm_up, at_most = 3, 6
+    extra = bench.loads - warm_up - 6
+    assert extra == at_most if ticks[-1] else extra <= 1
 
 
-def test_bursts_of_other_work_accuse_nobody() -> None:
-    assert accusations(0.0002, 0.0) <= 3
+@pytest.mark.parametrize("whose", ["outside", "harms", "changes"])
+def test_what_was_found_besides_times_fails_a_series(whose: str) -> None:
+    worker, bench = PacedWorker(0.02), PacedBench()
+    found = Failure(Outcome.SUSPICIOUS, "it was seen")
+    setattr(worker if whose == "outside" else bench, whose, found)
+    result = timed(worker, bench=bench)
+    assert result == Failure(Outcome.SUSPICIOUS, "at the timing shape: it was seen")
 
 
-def test_bursts_of_other_work_hide_few() -> None:
-    assert accusations(0.0002, 0.01) >= 200
-
-
-def accusations(seen: float, more: float) -> int:
-    """Of 300, where a third of all changes of inputs is followed by calls that take 0.1 s."""
-    accused = 0
-    for seed in range(300):
-        rng = random.Random(seed)
-        worker = PacedWorker(
-            seen, unseen_seconds=more, wake=lambda rng=rng: rng.choice([0.0, 0.0, 0.1])
-        )
-        accused += isinstance(timed(worker, fresh_content=True), Failure)
-    return accused
+def test_a_call_that_takes_too_long_is_told_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = PacedWorker(0.02)
+    monkeypatch.setattr(worker, "call", lambda *_: LATE)
+    result = timed(worker)
+    assert isinstance(result, Failure)
+    assert result.outcome is Outcome.TIMED_OUT
+    assert "10 times the serial code's time, or 2 s: 1 s here" in result.diagnosis
 
 
 def hot(reasons: list[int]) -> tuple[Measured, GpuMonitor]:
     gpu = monitor(ScriptedNvml(reasons=reasons))
-    result = timed(PacedWorker(0.002), clock=SPINNING, gpu=gpu)
+    result = timed(PacedWorker(0.002), clock=SPINNING, monitor=gpu)
     assert isinstance(result, Measured)
     return result, gpu
 
@@ -218,7 +261,7 @@ def test_samples_taken_while_heat_slows_the_gpu_down_are_thrown_away() -> None:
     result, _ = hot([*warm_up, 0x20, 0x20, 0])
     assert result.facts()["samples_discarded_hot"] == "2"
     assert result.facts()["throttled"] == "thermal (software)"
-    assert len(result.samples) == 6 + 1
+    assert len(result.samples) == 6
 
 
 def test_a_gpu_that_stays_hot_is_timed_all_the_same() -> None:
@@ -235,7 +278,7 @@ def test_samples_under_a_power_cap_are_kept_and_tagged() -> None:
 def test_warming_up_waits_for_the_gpus_clock() -> None:
     rising = [345, 600, 900, 1200, 1500, 1800, 1980, 1980]
     gpu = monitor(ScriptedNvml(clocks=list(rising)))
-    result = timed(PacedWorker(0.002), clock=SPINNING, gpu=gpu)
+    result = timed(PacedWorker(0.002), clock=SPINNING, monitor=gpu)
     assert isinstance(result, Measured)
     assert result.facts()["sm_clock_mhz"] == "1980"
 
@@ -246,7 +289,7 @@ def test_memory_kept_between_calls_is_flagged() -> None:
     freed.allocations = 8
     flags = []
     for worker in (kept, freed):
-        result = timed(worker, gpu=gpu)
+        result = timed(worker, monitor=gpu)
         assert isinstance(result, Measured)
         flags.append(result.facts()["device_memory_kept"])
     assert flags == ["true", "false"]

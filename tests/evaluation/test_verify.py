@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,13 @@ import pytest
 from regraph_kg.evaluation import cheap
 from regraph_kg.evaluation.arena import Layout
 from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
-from regraph_kg.evaluation.covering import check_shapes, covering, plan, shape_class
+from regraph_kg.evaluation.covering import (
+    check_shapes,
+    covering,
+    plan,
+    shape_class,
+    unaligned_shape,
+)
 from regraph_kg.evaluation.diagnose import Truth
 from regraph_kg.evaluation.inputs import factors, levels
 from regraph_kg.evaluation.problem import (
@@ -63,9 +70,12 @@ def test_screening_takes_each_check_shape_and_each_distribution_once() -> None:
     cases = plan(problem, shapes, 1, full=False)
     assert {case.sizes["n"] for case in cases} == {s["n"] for s in shapes[:3]}
     assert {levels(problem, case.variant) for case in cases} == {(0,), (1,), (2,), (3,)}
-    assert len(cases) == 4 + 2
-    assert cases[-1].sizes == cases[-2].sizes == {"n": 1000}
-    assert cases[-1].variant != cases[-2].variant
+    assert len(cases) == 4 + 1 + 3
+    ragged, other, last, changed = cases[-4:]
+    assert (ragged.aligned, ragged.sizes) == (False, {"n": 1000})
+    assert other.sizes == last.sizes == changed.sizes == {"n": 1000}
+    assert other.variant != last.variant
+    assert (last.version, changed) == (0, replace(last, version=1))
 
 
 def test_the_full_grade_adds_pairs_seeds_and_the_timing_shape() -> None:
@@ -73,7 +83,8 @@ def test_the_full_grade_adds_pairs_seeds_and_the_timing_shape() -> None:
     shapes = check_shapes(problem, 1, Defences())
     cases = plan(problem, shapes, 1, full=True)
     assert problem.sizes.time in [case.sizes for case in cases]
-    assert len({case.seed for case in cases}) == len(cases) - 1  # the timing shape starts anew
+    # The timing shape and odd alignment start anew; what changes in place is the case before.
+    assert len({case.seed for case in cases}) == len(cases) - 3
     assert cases == plan(problem, shapes, 1, full=True)
     assert cases[-1].sizes == {"n": 100, "k": 7}
 
@@ -152,7 +163,9 @@ def examined(cache: Path) -> Iterator[Callable[..., Failure | frozenset[str]]]:
         def examine(problem: Problem, code: str) -> Failure | frozenset[str]:
             shapes = check_shapes(problem, 1, Defences())
             layout = Layout(problem, alignment=64)
-            calls = {shape_text(sizes): layout.call(sizes) for sizes in shapes}
+            calls = {(shape_text(sizes), True): layout.call(sizes) for sizes in shapes}
+            odd = unaligned_shape(problem, shapes)
+            calls[shape_text(odd), False] = layout.call(odd, aligned=False)
             arena = layout.build()
             stack.callback(arena.close)
             references = References(
@@ -189,6 +202,37 @@ def test_a_float_that_varies_within_the_tolerance_is_flagged(examined: Examined)
     )
     flags = examined(problem_named("scale"), code)
     assert flags == {"nondeterministic within tolerance"}
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (
+            "static float kept; static const float* at; if (n == 1000 && at == x && kept == x[0])"
+            " return; at = x; kept = x[0]; for (int i = 0; i < n; ++i) y[i] = a * x[i];",
+            None,
+        ),
+        (
+            "if ((unsigned long)x % 8) return; for (int i = 0; i < n; ++i) y[i] = a * x[i];",
+            "aligned to their elements only",
+        ),
+        (
+            "static float kept[1000], out[1000]; if (n == 1000 && kept[0] == x[0] &&"
+            " kept[999] == x[999]) { for (int i = 0; i < n; ++i) y[i] = out[i]; return; }"
+            " for (int i = 0; i < n; ++i) { y[i] = a * x[i];"
+            " if (n == 1000) { kept[i] = x[i]; out[i] = y[i]; } }",
+            "a few elements changed in place after a call",
+        ),
+    ],
+    ids=["returns at once", "wants alignment", "knows inputs by their ends"],
+)
+def test_what_a_candidate_takes_for_granted_is_told(
+    examined: Examined, body: str, says: str | None
+) -> None:
+    failure = examined(problem_named("scale"), scale_source(body))
+    assert isinstance(failure, Failure)
+    assert failure.outcome in (Outcome.WRONG_ANSWER, Outcome.NONDETERMINISTIC)
+    assert says is None or says in failure.diagnosis
 
 
 def test_a_candidate_that_is_wrong_at_the_timing_shape_only_fails_the_full_grade(

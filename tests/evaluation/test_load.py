@@ -1,0 +1,92 @@
+"""What else runs on this machine: by a pretended /proc/stat, and by a real process that is busy."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation import load
+from regraph_kg.evaluation.load import LoadWatch, stolen_ticks
+
+BUSY = [sys.executable, "-S", "-c", "while True: pass"]
+
+
+def said(path: Path, user: int, stolen: int) -> None:
+    """Write a /proc/stat: clock ticks of user time, of idle time, ..., stolen."""
+    path.write_text(f"cpu  {user} 0 0 5000 0 0 0 {stolen} 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n")
+
+
+@pytest.fixture
+def stat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "stat"
+    monkeypatch.setattr(load, "_STAT", path)
+    said(path, 1000, 50)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("user", "stolen", "says"),
+    [
+        (0, 0, ""),
+        (3, 3, ""),  # a few ticks are nothing
+        (100_000, 0, "other processes used"),
+        (0, 100_000, "the host took"),
+        (100_000, 100_000, "cores, the host took"),
+    ],
+)
+def test_what_others_used_is_told(stat: Path, user: int, stolen: int, says: str) -> None:
+    watch = LoadWatch(1)
+    time.sleep(0.11)
+    said(stat, 1000 + user, 50 + stolen)
+    found = watch.found()
+    assert (says in found) if says else not found
+
+
+def test_a_span_too_short_to_tell_accuses_nobody(
+    stat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "_LEAST_SECONDS", 1e9)
+    watch = LoadWatch(1)
+    said(stat, 100_000, 100_000)
+    assert watch.found() == ""
+
+
+def test_stolen_ticks_are_the_eighth_figure(stat: Path) -> None:
+    assert stolen_ticks() == 50
+
+
+def test_what_our_own_children_use_is_not_foreign(stat: Path) -> None:
+    watch = LoadWatch(1)
+    with subprocess.Popen(BUSY) as child:
+        wait_until_used(child.pid, 0.3)
+        said(stat, 1030, 50)
+        assert watch.found() == "", "alive"
+        child.kill()
+    assert watch.found() == "", "and dead"
+
+
+def test_a_busy_process_of_somebody_else_is_seen() -> None:
+    shell = '"$@" >/dev/null & echo $!'
+    started = subprocess.run(
+        ["sh", "-c", shell, "sh", *BUSY], stdout=subprocess.PIPE, check=True, bufsize=0
+    )
+    pid = int(started.stdout)
+    try:
+        watch = LoadWatch(1)
+        wait_until_used(pid, 0.5)
+        assert "other processes used" in watch.found()
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+def wait_until_used(pid: int, seconds: float) -> None:
+    """Until another process has used so much more CPU time."""
+    clock = (~pid << 3) | 2
+    end, deadline = time.clock_gettime(clock) + seconds, time.monotonic() + 20
+    while time.clock_gettime(clock) < end:
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
