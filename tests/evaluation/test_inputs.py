@@ -207,7 +207,7 @@ HOSTILE = {
     ),
     "changes a mode": ("import os; os.chmod('/', 0o777)", "Function not implemented"),
     "removes a file": ("import os; os.unlink(SECRET)", "Function not implemented"),
-    "forks": ("import os; os.fork()", "Operation not permitted"),
+    "forks": ("import os; os.fork()", "Function not implemented"),
     "starts a program": ("import os; os.execv('/bin/sh', ['sh'])", "Function not implemented"),
     "signals its parent": ("import os; os.kill(os.getppid(), 0)", "Function not implemented"),
     "fills memory": ("bytearray(2**40)", "MemoryError"),

@@ -127,6 +127,9 @@ NOT_FOR_CUDA: dict[str, list[tuple[int, ...]]] = {
 @pytest.mark.parametrize("name", EVERYWHERE)
 def test_arguments_are_looked_at(machine: int, flavour: str, name: str) -> None:
     good, bad = EVERYWHERE[name]
+    if (flavour, name) == ("python", "clone"):  # inputs.py starts no thread
+        assert "clone" not in calls.FLAVOURS[flavour]
+        return
     refused = ENOTTY if name == "ioctl" else EPERM
     assert {said(flavour, machine, name, *arguments) for arguments in good} == {ALLOWED}
     assert {said(flavour, machine, name, *arguments) for arguments in bad} == {refused}
