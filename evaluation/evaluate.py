@@ -227,12 +227,14 @@ class Judge:
             trial.flags = seen
             with trial.stage("time"):
                 times = self._times(trial, program, seat)
-        for grade in (trial.grade, "full"):
+        asked: Grade = trial.grade
+        for grade in (asked, "full"):
             if isinstance(times, Failure) or not times.doubt:
                 break
             trial.grade = grade
             with trial.stage("time again"):
                 times = self._times(trial, program)
+        trial.grade = asked
         return times
 
     def _times(self, trial: Trial, program: Program, seat: Seat | None = None) -> Failure | Times:

@@ -1,5 +1,6 @@
 """What the kernel refuses a candidate, and what is left of one afterwards: nothing."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -136,6 +137,8 @@ def test_nothing_is_left_behind(cache: Path) -> None:
     with Judge(cache, limits=Limits(call_seconds=0.3)) as judge:
         for body in bodies:
             judge.evaluate(Candidate("openmp", scale_source(body, HEADERS)), problem_named("scale"))
+    del judge
+    gc.collect()  # it holds locks on what it compiled
     assert shared_memory() == shared
     assert descriptors() - opened == set()
     assert children(os.getpid()) == before

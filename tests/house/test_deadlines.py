@@ -45,6 +45,7 @@ EXCEPTIONS = {
     "docket.py drain: self._changed.wait_for(lambda: not self._known)": _OURS,
     "drain.py run: os.read(self._pipe, 65536)": "a daemon thread; `kill` waits a second for it",
     "files.py be_known: file.read()": _FILE,
+    "problem.py _read_text: file.read()": "a regular file of at most 1 MiB, opened without waiting",
     "fleet.py judge: self._pool.submit(work).result()": _OURS,
     "fleet.py map: future.result()": _OURS,
     "fleet.py evaluate: self.submit(Work(candidate, problem, grade, incumbent_seconds)).result()": (
