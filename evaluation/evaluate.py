@@ -266,7 +266,7 @@ class Judge:
         if found is None:
             return times
         trial.profile = found.facts() | {"profile": advice(found, times.seconds)}
-        return (unfinished(found) if self._rules.defences.profile else None) or times
+        return unfinished(found) or times
 
     def _turn(self, target: Target) -> AbstractContextManager[None]:
         device = "cpu" if target == "openmp" else self._machine.gpu.visible

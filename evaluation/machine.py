@@ -114,7 +114,7 @@ class Machine:
         """What memcheck finds wrong with a cuda candidate's accesses, at a small ragged shape."""
         seconds = self._rules.limits.sanitizer_seconds
         tool = find_sanitizer(self._cuda()[0]) if seconds else None
-        if tool is None or not self._rules.defences.memcheck:
+        if tool is None:
             return None
         subject = Subject(program, problem, self.gpu.visible, seconds)
         shape = unaligned_shape(problem, list(problem.sizes.check))

@@ -92,10 +92,6 @@ class Defences:
     """cuda: persisting L2 is reset before each timed call, device limits are compared after."""
     ghost: bool = True
     """cuda: with its launches suppressed a candidate must not have the answer."""
-    memcheck: bool = True
-    """cuda, full grade: compute-sanitizer, where it is installed, finds no access out of bounds."""
-    profile: bool = True
-    """cuda, full grade: a call that has returned must have a finished kernel on record."""
     floor: bool = True
     """A time in which the declared bytes cannot have moved is suspicious."""
 
