@@ -37,7 +37,7 @@ _NOTHING = 1e-10
 _MOST_DISCARDED, _MOST_ROBBED = 8, 6
 _COOLING_SECONDS = 0.25
 _LEAST_NEW, _LONGER = 3, 1.1
-"""So many samples of new inputs, and so much longer, before they alone count."""
+"""Samples of new inputs that a series has at least; by how much longer they alone count."""
 _TAIL, _TAIL_SHARE, _LEAST_TAIL = 2.0, 0.1, 2
 _PATIENCE, _LEAST_PATIENCE_SECONDS = 5.0, 0.5
 """A series takes at most so many times its seconds of timed calls, writing inputs included."""
@@ -245,7 +245,9 @@ class _Series:
                 continue
             batches.append(done)
             late = time.perf_counter() - start > patience and len(batches) >= self.rule.least
-            if late or self.rule.decide([b.each for b in batches], spent) != "continue":
+            enough = late or sum(batch.is_new for batch in batches) >= _LEAST_NEW
+            decided = self.rule.decide([b.each for b in batches], spent)
+            if decided == "censored" or (enough and (late or decided == "stop")):
                 return batches
 
     def _allocations(self, batches: Sequence[_Batch]) -> float | None:
@@ -275,7 +277,7 @@ def carried_over(samples: Sequence[tuple[float, bool]]) -> float | None:
     """How much longer calls on new inputs take (second item: whether they were), if they do."""
     new = [each for each, is_new in samples if is_new]
     changed = [each for each, is_new in samples if not is_new]
-    if len(new) < _LEAST_NEW or not changed:
+    if not (new and changed):
         return None
     longer = median(new) / median(changed)
     return longer if longer > _LONGER else None
