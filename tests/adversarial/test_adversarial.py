@@ -217,14 +217,6 @@ def test_openmp_gets_past_a_judge_without_separation(
     assert_gets_past_naive(library, cache, adversary, bait)
 
 
-def test_a_claim_of_no_time_at_all_is_the_candidates_failure(judges: Judges, bait: Scene) -> None:
-    adversary = next(a for a in OPENMP if a.name == "forges_done")
-    code = bait.source(adversary.path).replace("= 1000;", "= 0;")
-    judge = judges("openmp", Defences(timed_verify=False))
-    report = judge.evaluate(Candidate("openmp", code), problem(adversary.problem))
-    assert verdict(report) == "suspicious", report.diagnosis
-
-
 @pytest.mark.parametrize(("path", "name"), honest("openmp"), ids=lambda value: Path(value).stem)
 def test_honest_openmp_passes(judges: Judges, path: Path, name: str) -> None:
     candidate = Candidate("openmp", path.read_text(encoding="utf-8"))

@@ -1,9 +1,10 @@
 // tries: a thread of its own reports every command as done at once, and nothing is computed any more. Two
-//   layers: timed outputs are verified, and so short a time is impossible
+//   layers: timed outputs are verified, and so short a time is impossible (where a core is free for the thread:
+//   on a busy machine it answers late, and gains nothing)
 // outcome: wrong_answer | suspicious
 // defence: timed_verify + floor
 // without: passed
-// alone: timed_verify wrong_answer, floor suspicious
+// alone: timed_verify wrong_answer
 // problem: stream
 #include <errno.h>
 #include <pthread.h>
