@@ -8,7 +8,7 @@ workers (cuda: three), an audit of a timed call, one more worker of the baseline
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from regraph_kg.errors import BadInput, ToolError
@@ -241,8 +241,22 @@ class Judge:
         """Series of a few workers, of which the verified one may be the first; load is noted."""
         session, target = trial.session, trial.candidate.target
         watch = LoadWatch(threads() if target == "openmp" else 1)
+        full = trial.grade == "full"
+        with session.silence(program) if full else nullcontext():
+            own = self._workers(trial, program, seat)
+            trial.load = watch.found()
+            if not isinstance(own, Failure) and (trial.load or (full and target == "openmp")):
+                session.time_serial()
+        if isinstance(own, Failure):
+            return own
+        return Times(tuple(own), session.serial_level, target, session.problem.metric)
+
+    def _workers(
+        self, trial: Trial, program: Program, seat: Seat | None
+    ) -> Failure | list[Measured]:
+        """Series of as many workers as the grade asks for, one where it is censored."""
         own: list[Measured] = []
-        for _ in range(_WORKERS[trial.grade][target]):
+        for _ in range(_WORKERS[trial.grade][trial.candidate.target]):
             times = self._once(trial, seat) if seat else self._fresh(trial, program)
             if isinstance(times, Failure):
                 return times
@@ -250,10 +264,7 @@ class Judge:
             seat = None
             if times.censored:
                 break
-        trial.load = watch.found()
-        if trial.load or trial.grade == "full":
-            session.time_serial()
-        return Times(tuple(own), session.serial_level, target, session.problem.metric)
+        return own
 
     def _profiled(self, trial: Trial, program: Program, times: Times) -> Failure | Times:
         """Note kernels and copies of one call, by CUPTI; a call without a kernel is suspicious."""

@@ -91,6 +91,7 @@ class Session:
         self._spares: list[Seat] = []
         self._taken: list[Seat] = []
         self._leaving: list[Worker] = []
+        self._is_silent = False
         self._renewed = time.monotonic()
         self._sweep_seconds = 0.0
         self.baseline: tuple[Measured, ...] = ()
@@ -125,9 +126,10 @@ class Session:
         """A seat whose worker is to load the program; the next workers warm up beside or after."""
         seat = self._ready_seat(program)
         self._taken.append(seat)
+        silent = self._is_silent or self._needs_silence
         try:
             seat.worker.assign(program)
-            if not self._needs_silence:
+            if not silent:
                 self.warm_up(program)
             seat.worker.sweep_seconds = self._sweep(seat)
             yield seat
@@ -135,8 +137,18 @@ class Session:
             if seat in self._taken:
                 self._taken.remove(seat)
                 self._vacate(seat)
-        if self._needs_silence:
+        if silent and not self._is_silent:
             self.warm_up(program)
+
+    @contextlib.contextmanager
+    def silence(self, program: Program) -> Iterator[None]:
+        """Meanwhile no worker is started ahead: nothing to wait for between timed workers."""
+        self._is_silent = True
+        try:
+            yield
+        finally:
+            self._is_silent = False
+        self.warm_up(program)
 
     def _ready_seat(self, program: Program) -> Seat:
         """A seat whose worker has its device context.

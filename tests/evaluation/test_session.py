@@ -67,6 +67,7 @@ def test_the_next_workers_wait_before_the_next_candidate_comes(
     before = workers()
     with Judge(cache) as judge:
         assert passed(judge.evaluate(cuda(FROM_HOST), scale))
+        assert eventually(lambda: len(workers() - before) == 5), "four, beside the reference"
         waiting = workers() - before
         assert passed(judge.evaluate(cuda(FROM_HOST + "/* again */"), scale))
         assert waiting - workers(), "one of those that waited was used up"
