@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from regraph_kg.evaluation.evaluate import EVALUATOR
+
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 NAMES = (
@@ -46,6 +48,7 @@ def machine() -> dict[str, str]:
         "g++": said("g++", "-dumpfullversion") or "none",
         "gpu": said("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
         or "none",
+        "judge": EVALUATOR,
     }
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from regraph_kg.evaluation.evaluate import EVALUATOR
+
 ROOT = Path(__file__).parents[2]
 RESULT = {
     "benchmark": "search_overhead",
@@ -33,6 +35,14 @@ def test_a_result_is_shown_with_command_date_and_machine(document: dict[str, Any
     assert "| 1,234 | 0.510 | 0.400 | 2.250 | 1.0 |" in text
     assert "`python benchmarks/run.py search_overhead`, 2026-11-21 10:00 UTC, 3 s" in text
     assert "cpu a CPU, cores 2." in text
+
+
+def test_figures_of_an_older_judge_are_marked_stale(document: dict[str, Any]) -> None:
+    figures = {"rows": [], "not_measured": []}
+    older = RESULT | {"figures": figures, "machine": {"judge": "2"}}
+    assert "**Stale**: of the judge's version 2" in document["result_text"]("coverage", older)
+    now = older | {"machine": {"judge": EVALUATOR}}
+    assert "Stale" not in document["result_text"]("coverage", now)
 
 
 def test_what_was_not_measured_is_said(document: dict[str, Any]) -> None:
