@@ -44,9 +44,9 @@ class LoadWatch:
         return ", ".join(said)
 
 
-def stolen_ticks() -> int:
+def stolen_seconds() -> float:
     """How much time the host has taken from this machine's processors so far."""
-    return int(_STAT.read_text(encoding="ascii").partition("\n")[0].split()[8])
+    return _machine()[1]
 
 
 def _machine() -> tuple[float, float]:

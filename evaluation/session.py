@@ -39,8 +39,8 @@ _BASELINE_RULE = StopRule(0.25, 0.01, least=3)
 _SHORT_WARM_UP = WarmUp(seconds=0.05, least=2, change=0.05)
 """Of a CPU: there are several workers."""
 _FIRST_WORKERS, _BASELINE_WORKERS = 3, 4
-_BASELINE_REACH, _MORE_WORKERS = 0.1, 3
-"""A baseline known less well than this (log) gets so many more workers at once."""
+_FIRST_REACH, _WORST_REACH, _MORE_WORKERS = 0.1, 0.3, 3
+"""A baseline known less well than this (log; at first, later) gets so many more workers at once."""
 _RENEWED_AFTER, _RENEWED_SHARE, _RENEWED_SHARE_GPU = 1.0, 0.2, 0.07
 """A baseline's worker is replaced after so many seconds, if that costs no more than this share.
 
@@ -119,7 +119,7 @@ class Session:
         tell("timing the serial code")
         for number in range(_FIRST_WORKERS):
             self.time_serial(examine=number == 0)
-        self._steady_baseline()
+        self._steady_baseline(_FIRST_REACH)
 
     @contextlib.contextmanager
     def candidate(self, program: Program) -> Iterator[Seat]:
@@ -260,7 +260,7 @@ class Session:
         share = _RENEWED_SHARE if self._rules.surroundings.gpu is None else _RENEWED_SHARE_GPU
         if since > max(_RENEWED_AFTER, cost / share):
             self.time_serial()
-            self._steady_baseline()
+            self._steady_baseline(_WORST_REACH)
 
     def time_serial(self, *, examine: bool = False) -> Measured:
         """Time the serial code again, in a fresh worker; its series joins the baseline."""
@@ -275,10 +275,10 @@ class Session:
         self._sweep_seconds, self._renewed = 0.0, time.monotonic()
         return series
 
-    def _steady_baseline(self) -> None:
+    def _steady_baseline(self, reach: float) -> None:
         """A noisy baseline would condemn the candidates that follow: measure it again at once."""
         for _ in range(_MORE_WORKERS):
-            if self.serial_level.reach <= _BASELINE_REACH:
+            if self.serial_level.reach <= reach:
                 return
             self.time_serial()
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from regraph_kg.evaluation.bench import Bench
-from regraph_kg.evaluation.load import stolen_ticks
+from regraph_kg.evaluation.load import stolen_seconds
 from regraph_kg.evaluation.nvml import GpuMonitor, GpuWatch
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.stop import StopRule, WarmUp
@@ -35,6 +35,8 @@ _TICK = 1e-7
 _NOTHING = 1e-10
 """No call is this short, in seconds."""
 _MOST_DISCARDED, _MOST_ROBBED = 8, 6
+_ROBBED_SHARE = 0.03
+"""Of a sample's time; the kernel counts in hundredths of a second."""
 _COOLING_SECONDS = 0.25
 _LEAST_NEW, _LONGER = 3, 1.1
 """Samples of new inputs that a series has at least; by how much longer they alone count."""
@@ -154,7 +156,7 @@ class _Series:
     watch: GpuWatch | None
     timed: float = 0.0
     """Seconds in calls so far."""
-    stolen: int = field(default_factory=stolen_ticks)
+    stolen: float = field(default_factory=stolen_seconds)
     discarded: int = 0
     """Samples that were thrown away for what the host took."""
 
@@ -241,7 +243,7 @@ class _Series:
             if isinstance(done, Failure):
                 return done
             spent += done.seconds + done.swept
-            if self._too_hot() or self._robbed():
+            if self._too_hot() or self._robbed(done.seconds + done.swept):
                 continue
             batches.append(done)
             late = time.perf_counter() - start > patience and len(batches) >= self.rule.least
@@ -255,10 +257,11 @@ class _Series:
             return None
         return median(batch.allocations / batch.calls for batch in batches)
 
-    def _robbed(self) -> bool:
-        """Whether the host took time away during the last sample, which then means nothing."""
-        before, self.stolen = self.stolen, stolen_ticks()
-        if self.stolen == before or self.discarded >= _MOST_ROBBED:
+    def _robbed(self, seconds: float) -> bool:
+        """Whether the host took much of the last sample, of so many `seconds`: it means nothing."""
+        before, self.stolen = self.stolen, stolen_seconds()
+        taken = self.stolen - before
+        if taken <= _ROBBED_SHARE * seconds or self.discarded >= _MOST_ROBBED:
             return False
         self.discarded += 1
         return True

@@ -1,5 +1,6 @@
 """Series on a pretended worker: what the clock spans, new inputs that take longer, tails, heat."""
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,7 +30,7 @@ LATE = Failure(Outcome.TIMED_OUT, "no result after 1 s: killed")
 
 @pytest.fixture(autouse=True)
 def a_host_that_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "stolen_ticks", lambda: 0)
+    monkeypatch.setattr(timing, "stolen_seconds", lambda: 0.0)
 
 
 class PacedBench:
@@ -216,19 +217,18 @@ def test_code_that_is_honest_now_and_then_is_not_believed() -> None:
     assert result.uneven
 
 
-@pytest.mark.parametrize("ticks", [[0], [0, 1]])
-def test_samples_of_which_the_host_took_time_are_thrown_away_a_few_times(
-    monkeypatch: pytest.MonkeyPatch, ticks: list[int]
+@pytest.mark.parametrize(("share", "thrown_away"), [(0.0, 0), (0.02, 0), (0.5, 6)])
+def test_samples_of_which_the_host_took_much_are_thrown_away_a_few_times(
+    monkeypatch: pytest.MonkeyPatch, share: float, thrown_away: int
 ) -> None:
-    taken = iter(range(0, 10_000, ticks[-1]) if ticks[-1] else [0] * 10_000)
-    monkeypatch.setattr(timing, "stolen_ticks", lambda: next(taken))
+    seconds, least, warm_up = 0.02, 6, 3
+    taken = itertools.count(0.0, share * seconds)
+    monkeypatch.setattr(timing, "stolen_seconds", lambda: next(taken))
     bench = PacedBench()
-    result = timed(PacedWorker(0.02), bench=bench)
+    result = timed(PacedWorker(seconds), bench=bench)
     assert isinstance(result, Measured)
-    assert len(result.samples) == 6
-    warm_up, at_most = 3, 6
-    extra = bench.loads - warm_up - 6
-    assert extra == at_most if ticks[-1] else extra <= 1
+    assert len(result.samples) == least
+    assert bench.loads - warm_up - least == thrown_away
 
 
 @pytest.mark.parametrize("whose", ["outside", "harms", "changes"])
