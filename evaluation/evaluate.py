@@ -197,6 +197,8 @@ class Judge:
 
     def _judge(self, trial: Trial) -> Failure | Times:
         session = trial.session
+        if trial.candidate.target == "openmp":
+            session.staff(_WORKERS[trial.grade]["openmp"])
         with trial.stage("compile"):
             program = self._machine.program(trial.candidate, session.problem)
         if isinstance(program, Failure):

@@ -50,6 +50,8 @@ _SPARES, _FEW_SPARES, _LEAVING = 4, 1, 3
 """Workers that warm up, and such as are taken down meanwhile."""
 _LARGE_BYTES = 256 * 2**20
 """Above this much shared memory a seat, one spare worker is enough."""
+_SMALL_BYTES = 64 * 2**20
+"""Below this, of arrays of the timing shape, workers for the CPU are started ahead as well."""
 _POLL_SECONDS = 0.001
 _SETTLE_SECONDS = 90.0
 _SWEEPS, _SWEEP_WARM_UP_SECONDS, _SWEEP_BATCHES = 16, 0.3, 15
@@ -197,6 +199,13 @@ class Session:
                 return  # the rest is being taken down
             self._spares.append(self._staffed(program))
 
+    def staff(self, count: int) -> None:
+        """Before a CPU candidate is compiled: start so many workers, if they are small."""
+        small = self.problem.nbytes(self.problem.sizes.time) < _SMALL_BYTES
+        if small and self._rules.isolation == "fresh":
+            while len(self._spares) < count:
+                self._spares.append(self._staffed(self._programs.serial))
+
     def cool_down(self) -> None:
         """End the workers that nobody uses: another problem's turn."""
         while self._spares:
@@ -211,7 +220,7 @@ class Session:
     ) -> Measured | Failure:
         """Time a loaded candidate, end it, then verify what its timed calls left behind."""
         worker = seat.worker
-        if full or worker.allocations:
+        if full or worker.allocations or not seat.serves.cuda:
             self._settle()
         measured = self._measure(seat, rule, call_seconds, self._method)
         if isinstance(measured, Failure):

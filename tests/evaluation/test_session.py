@@ -78,11 +78,13 @@ def test_the_next_workers_wait_before_the_next_candidate_comes(
     assert workers() == before
 
 
-def test_openmp_starts_no_worker_ahead(cache: Path, scale: Problem) -> None:
+def test_openmp_workers_start_while_the_candidate_is_compiled(cache: Path, scale: Problem) -> None:
     before = workers()
     with Judge(cache) as judge:
+        assert judge.evaluate(openmp("not C++"), scale).outcome is Outcome.COMPILE_FAILED
+        assert len(workers() - before) == 4, "three, beside the reference's"
         assert passed(judge.evaluate(openmp(RIGHT), scale))
-        assert eventually(lambda: len(workers() - before) == 1), "the reference's"
+        assert eventually(lambda: len(workers() - before) == 1), "all were used up"
 
 
 def test_a_shared_worker_serves_until_a_candidate_fails(shared: Judge, scale: Problem) -> None:
