@@ -15,6 +15,7 @@ from pathlib import Path
 
 from regraph_kg.evaluation.arena import Control
 from regraph_kg.models.evaluation import EvalReport
+from regraph_kg.models.text import plain
 from tests.adversarial import naive
 
 
@@ -26,6 +27,8 @@ class Scene:
         self._listener, self._pipe = listener, pipe
         self._port = str(listener.getsockname()[1])
         self._signals = 0
+        self.printed = ""
+        """By naive.py and what it ran."""
         (folder / "ours").write_text("// ours\n")
 
     @property
@@ -44,11 +47,14 @@ class Scene:
         return _with_predictions(_with_offsets(text))
 
     def happened(self, harm: str, report: EvalReport | None, call_seconds: float) -> bool:
-        """Whether this harm was done; "slow" and "fast" are read from the report."""
+        """Whether this harm was done; some is read from the report."""
         if harm == "slow":
             return report is not None and report.stages["verify"] > 5 * call_seconds
         if harm == "fast":
             return report is not None and (report.speedup or 0) > 3
+        if harm == "terminal":
+            told = self.printed if report is None else report.diagnosis
+            return plain(told) != told
         seen: dict[str, Callable[[], bool]] = {
             "connection": lambda: _succeeds(self._listener.accept),
             "descriptor": lambda: _succeeds(lambda: os.read(self._pipe[0], 1)),

@@ -2,11 +2,13 @@
 
     // tries: what it attempts, in words (further lines are indented)
     // outcome: one outcome, or several with " | "
-    // defence: fields of `Defences` with " + ", or "separation": naive.py has none
+    // defence: fields of `Defences` with " + "; or one without a switch: "separation", "alignment",
+    //   "words", which naive.py lacks; "full_grade": without it the judge screens
     // without: the outcome when exactly these are switched off; "died": it took the judge with it
     // alone: optional, "defence outcome, defence outcome": each with the others of its line off
     // harm: optional, a name from harm.py: what must happen without the defence, and never with it
     // problem: optional, a folder of problem/ (default "smooth")
+    // grade: optional, the grade it is judged at (default "screening")
 
 Files lie here, or are shipped with the package (evaluation/exploits): those hold no placeholders.
 harm.py says what the placeholders stand for.
@@ -15,15 +17,21 @@ harm.py says what the placeholders stand for.
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import regraph_kg.evaluation
 from regraph_kg.models.base import Target
+from regraph_kg.models.evaluation import Grade
 
 HERE = Path(__file__).parent
 SHIPPED = Path(regraph_kg.evaluation.__file__).parent / "exploits"
-SEPARATION = ("separation",)
+NAIVE = frozenset({"separation", "alignment", "words"})
+"""Defences that naive.py lacks: they have no switch."""
+FULL_GRADE = "full_grade"
+UNSWITCHED = NAIVE | {FULL_GRADE}
+"""Defences that are no field of `Defences`."""
 _SUFFIX: dict[Target, str] = {"openmp": "cpp", "cuda": "cu"}
-_FIELD = re.compile(r"// (outcome|defence|without|alone|harm|problem): (.+)")
+_FIELD = re.compile(r"// (outcome|defence|without|alone|harm|problem|grade): (.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +45,17 @@ class Adversary:
     alone: tuple[tuple[str, str], ...]
     harm: str | None
     problem: str
+    grade: Grade
 
     @property
     def name(self) -> str:
         """Its mechanism."""
         return self.path.stem
+
+    @property
+    def is_for_naive(self) -> bool:
+        """Whether it is naive.py that it must get past."""
+        return not NAIVE.isdisjoint(self.defences)
 
 
 def adversaries(target: Target) -> list[Adversary]:
@@ -69,6 +83,7 @@ def _files(target: Target, under: str = "") -> list[Path]:
 def _read(path: Path) -> Adversary:
     fields = _fields(path)
     alone = [part.split() for part in fields.get("alone", "").split(",") if part]
+    grades: dict[str, Grade] = {grade: grade for grade in get_args(Grade)}
     return Adversary(
         path=path,
         outcomes=frozenset(fields["outcome"].split(" | ")),
@@ -77,6 +92,7 @@ def _read(path: Path) -> Adversary:
         alone=tuple((defence, outcome) for defence, outcome in alone),
         harm=fields.get("harm"),
         problem=fields.get("problem", "smooth"),
+        grade=grades[fields.get("grade", "screening")],
     )
 
 

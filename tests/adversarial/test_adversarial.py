@@ -18,13 +18,15 @@ from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.peaks import measure_peaks
 from regraph_kg.evaluation.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Limits
+from regraph_kg.evaluation.sanitizer import find_sanitizer
 from regraph_kg.evaluation.toolchain import find_cuda, find_gcc
 from regraph_kg.models.base import Target
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
 from tests.adversarial import naive
 from tests.adversarial.harm import Scene, scene
 from tests.adversarial.source import (
-    SEPARATION,
+    FULL_GRADE,
+    UNSWITCHED,
     Adversary,
     adversaries,
     honest,
@@ -37,8 +39,10 @@ LIMITS: dict[Target, Limits] = {
     "cuda": Limits(call_seconds=1.5, sanitizer_seconds=0),
 }
 """Short for the sake of those that hang."""
+SANITIZER_SECONDS = 30.0
+"""At the full grade, which has the tool look."""
 OPENMP, CUDA = adversaries("openmp"), adversaries("cuda")
-Judges = Callable[[Target, Defences], Judge]
+Judges = Callable[[Target, Defences, Grade], Judge]
 
 
 def each(adversaries: Iterable[Adversary]) -> pytest.MarkDecorator:
@@ -54,23 +58,31 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def judges(cache: Path) -> Iterator[Judges]:
     """The judge of a target with these defences: one each, kept open, the device's peaks known."""
-    made: dict[tuple[Target, Defences], Judge] = {}
+    made: dict[tuple[Target, Defences, Grade], Judge] = {}
     measured: set[Target] = set()
     with ExitStack() as stack:
 
-        def judge(target: Target, defences: Defences) -> Judge:
-            key = (target, defences)
+        def judge(target: Target, defences: Defences, grade: Grade) -> Judge:
+            key = (target, defences, grade)
             if target not in measured:
                 measure_peaks(cache, target)
                 measured.add(target)
             if key not in made:
-                opened = Judge(cache, limits=LIMITS[target], defences=defences, seed=1)
+                limits = limits_of(target, grade)
+                opened = Judge(cache, grade=grade, limits=limits, defences=defences, seed=1)
                 made[key] = stack.enter_context(opened)
             for other in made.keys() - {key}:
                 made[other].rest()
             return made[key]
 
         yield judge
+
+
+def limits_of(target: Target, grade: Grade) -> Limits:
+    limits = LIMITS[target]
+    if grade == "screening":
+        return limits
+    return dataclasses.replace(limits, sanitizer_seconds=SANITIZER_SECONDS)
 
 
 @pytest.fixture
@@ -105,7 +117,11 @@ def verdict(report: EvalReport) -> str:
 def judged(
     judges: Judges, target: Target, without: tuple[str, ...], adversary: Adversary, bait: Scene
 ) -> EvalReport:
-    judge = judges(target, Defences(**dict.fromkeys(without, False)))
+    grade = "screening" if FULL_GRADE in without else adversary.grade
+    if grade == "full" and target == "cuda" and find_sanitizer(find_cuda()) is None:
+        require("nvcc", "compute-sanitizer is not installed")
+    off = [name for name in without if name not in UNSWITCHED]
+    judge = judges(target, Defences(**dict.fromkeys(off, False)), grade)
     code = bait.source(adversary.path)
     return judge.evaluate(Candidate(target, code), problem(adversary.problem))
 
@@ -149,10 +165,12 @@ def assert_gets_past_naive(library: Path, cache: Path, adversary: Adversary, bai
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
+        errors="replace",
         timeout=60,
         check=False,
     )
     assert naive_verdict(run) in adversary.without, run.stderr
+    bait.printed = run.stdout + run.stderr
     if adversary.harm:
         assert bait.happened(adversary.harm, None, 0.0)
 
@@ -186,7 +204,7 @@ def test_openmp_is_caught(judges: Judges, adversary: Adversary, bait: Scene) -> 
     assert_caught(judges, "openmp", adversary, bait)
 
 
-@each(a for a in OPENMP if a.defences != SEPARATION)
+@each(a for a in OPENMP if not a.is_for_naive)
 def test_openmp_gets_through_without_its_defence(
     judges: Judges, adversary: Adversary, bait: Scene
 ) -> None:
@@ -209,7 +227,7 @@ def test_remembered_results_are_caught_where_large_arrays_leave_few_of_them(
         assert_caught(lambda *_: judge, "openmp", adversary, bait)
 
 
-@each(a for a in OPENMP if a.defences == SEPARATION)
+@each(a for a in OPENMP if a.is_for_naive)
 def test_openmp_gets_past_a_judge_without_separation(
     cache: Path, adversary: Adversary, bait: Scene
 ) -> None:
@@ -220,7 +238,7 @@ def test_openmp_gets_past_a_judge_without_separation(
 @pytest.mark.parametrize(("path", "name"), honest("openmp"), ids=lambda value: Path(value).stem)
 def test_honest_openmp_passes(judges: Judges, path: Path, name: str) -> None:
     candidate = Candidate("openmp", path.read_text(encoding="utf-8"))
-    report = judges("openmp", Defences()).evaluate(candidate, problem(name))
+    report = judges("openmp", Defences(), "screening").evaluate(candidate, problem(name))
     assert verdict(report) == "passed", report.diagnosis
     assert report.speedup is not None
 
@@ -231,7 +249,7 @@ def test_cuda_is_caught(judges: Judges, adversary: Adversary, bait: Scene) -> No
     assert_caught(judges, "cuda", adversary, bait)
 
 
-@each(a for a in CUDA if a.defences != SEPARATION)
+@each(a for a in CUDA if not a.is_for_naive)
 @pytest.mark.usefixtures("gpu")
 def test_cuda_gets_through_without_its_defence(
     judges: Judges, adversary: Adversary, bait: Scene
@@ -247,7 +265,7 @@ def test_cuda_is_caught_by_each_layer(
     assert_caught_by_one(judges, "cuda", layer, bait)
 
 
-@each(a for a in CUDA if a.defences == SEPARATION)
+@each(a for a in CUDA if a.is_for_naive)
 @pytest.mark.usefixtures("gpu")
 def test_cuda_gets_past_a_judge_without_separation(
     cache: Path, adversary: Adversary, bait: Scene
@@ -260,14 +278,14 @@ def test_cuda_gets_past_a_judge_without_separation(
 @pytest.mark.parametrize(("path", "name"), honest("cuda"), ids=lambda value: Path(value).stem)
 def test_honest_cuda_passes(judges: Judges, path: Path, name: str) -> None:
     candidate = Candidate("cuda", path.read_text(encoding="utf-8"))
-    report = judges("cuda", Defences()).evaluate(candidate, problem(name))
+    report = judges("cuda", Defences(), "screening").evaluate(candidate, problem(name))
     assert verdict(report) == "passed", report.diagnosis
     assert report.speedup is not None
 
 
 def test_every_defence_is_shown_to_matter() -> None:
     shown = {name for adversary in (*OPENMP, *CUDA) for name in adversary.defences}
-    assert shown - set(SEPARATION) == {field.name for field in dataclasses.fields(Defences)}
+    assert shown - UNSWITCHED == {field.name for field in dataclasses.fields(Defences)}
 
 
 @each([*OPENMP, *CUDA])

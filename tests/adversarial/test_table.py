@@ -8,7 +8,7 @@ import pytest
 
 from regraph_kg.evaluation.rules import Defences
 from regraph_kg.models.base import Target
-from tests.adversarial.source import SEPARATION, SHIPPED, adversaries
+from tests.adversarial.source import SHIPPED, UNSWITCHED, adversaries
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "evaluation.md"
 TARGETS: tuple[Target, ...] = ("cuda", "openmp")
@@ -61,7 +61,7 @@ def test_a_row_has_a_file_and_the_defences_of_its_files(row: Row) -> None:
 
 
 def test_defences_are_those_of_the_judge() -> None:
-    known = {field.name for field in fields(Defences)} | set(SEPARATION)
+    known = {field.name for field in fields(Defences)} | UNSWITCHED
     assert frozenset[str]().union(*(row.defences for row in rows())) == known
 
 

@@ -1,6 +1,9 @@
 // tries: one element past the end of memory that the driver's own cuMemAlloc gave: no canary is there
 // outcome: crashed
+// defence: full_grade
+// without: passed
 // problem: smooth-device
+// grade: full
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 

@@ -1,6 +1,9 @@
 // tries: one row past the end of cudaMallocPitch's memory, which has no canary
 // outcome: crashed
+// defence: full_grade
+// without: passed
 // problem: smooth-device
+// grade: full
 #include <cuda_runtime.h>
 
 __global__ void kernel(const float *x, float *y, int *positive, int n) {

@@ -1,7 +1,7 @@
 // tries: resets the device in each call: the harness's own memory there is gone, and with it what it would see
 // outcome: crashed
-// defence: device_errors + device_sync
-// without: crashed | wrong_answer | nondeterministic | passed
+// defence: separation
+// without: passed
 // problem: smooth-device
 #include <cuda_runtime.h>
 
@@ -12,9 +12,18 @@ __global__ void kernel(const float *x, float *y, int *positive, int n) {
   if (x[i] > 0.0f) atomicAdd(positive, 1);
 }
 
+// By copies of its own: where the arrays are on the host, nothing of it is seen.
 static void honest(const float *x, float *y, int *positive, int n) {
-  cudaMemsetAsync(positive, 0, sizeof(int));
-  kernel<<<(n + 255) / 256, 256>>>(x, y, positive, n);
+  float *in, *out;
+  int *count;
+  cudaMalloc(&in, n * sizeof(float));
+  cudaMalloc(&out, n * sizeof(float));
+  cudaMalloc(&count, sizeof(int));
+  cudaMemcpy(in, x, n * sizeof(float), cudaMemcpyDefault);
+  cudaMemset(count, 0, sizeof(int));
+  kernel<<<(n + 255) / 256, 256>>>(in, out, count, n);
+  cudaMemcpy(y, out, n * sizeof(float), cudaMemcpyDefault);
+  cudaMemcpy(positive, count, sizeof(int), cudaMemcpyDefault);
 }
 
 extern "C" void smooth(const float *x, float *y, int *positive, int n) {

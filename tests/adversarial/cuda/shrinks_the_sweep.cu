@@ -1,6 +1,8 @@
 // tries: writes 1 over the number of elements that the harness sweeps: the sweep takes no time, the judge
 //   takes off what it took before the candidate came, and inputs are still in L2
 // outcome: suspicious
+// defence: device_state
+// without: passed
 // problem: smooth-device
 #include <cuda_runtime.h>
 #include <dlfcn.h>
