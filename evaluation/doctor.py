@@ -16,11 +16,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from regraph_kg.errors import RegraphError, ToolError
 from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
@@ -154,19 +154,24 @@ def rows(
     with ThreadPoolExecutor(max(_LEAST_AT_ONCE, threads()), "doctor") as pool:
         try:
             early = {
-                number: pool.submit(lambda check: tuple(check.rows()), check)
+                number: pool.submit(_looked, check)
                 for number, check in enumerate(table)
                 if not check.alone
             }
-            ahead = [pool.submit(check.ahead) for check in table if check.ahead]
+            begun: list[Future[Any]] = [*early.values()]
+            begun += [pool.submit(check.ahead) for check in table if check.ahead]
             for number, check in enumerate(table):
                 show(number, f"{check.part}: {check.name}")
                 if check.alone:
-                    wait([*early.values(), *ahead])
+                    wait(begun)
                 yield from check.rows() if check.alone else early[number].result()
         except BaseException:  # Ctrl-C too: what has not begun is not begun
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _looked(check: Check) -> tuple[Row, ...]:
+    return tuple(check.rows())
 
 
 def checks(scope: Scope) -> tuple[Check, ...]:

@@ -275,7 +275,15 @@ def test_a_generator_is_stopped_by_landlock_too(
 def generator_without(folder: Path, layer: str) -> Path:
     """A generator like ours on a machine that refuses a layer of files.py."""
     own = Path(sandbox.__file__).parent
-    for name in ("generator.py", "worker.py", "files.py", "landlock.py", "seccomp.py", "calls.py"):
+    for name in (
+        "generator.py",
+        "worker.py",
+        "files.py",
+        "landlock.py",
+        "seccomp.py",
+        "filters.py",
+        "calls.py",
+    ):
         (folder / name).write_text((own / name).read_text())
     with (folder / "files.py").open("a") as file:
         file.write(f"\n\ndef {layer}(*_: object) -> bool:\n    return False\n")
