@@ -23,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 NAMES = (
+    "first_use",
     *("graph", "bound", "kills", "search_overhead", "parallel", "fast", "learning"),
     "prompt_cache",
     *("verdicts", "every_method"),
