@@ -16,6 +16,7 @@ Not covered: launch gaps inside a call.
 """
 
 import math
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -241,7 +242,7 @@ class _Series:
             if isinstance(done, Failure):
                 return done
             spent += done.seconds + done.swept
-            if self._too_hot() or self._robbed():
+            if self._too_hot() or self._robbed(done):
                 continue
             batches.append(done)
             late = time.perf_counter() - start > patience and len(batches) >= self.rule.least
@@ -255,10 +256,16 @@ class _Series:
             return None
         return median(batch.allocations / batch.calls for batch in batches)
 
-    def _robbed(self) -> bool:
-        """Whether the host took time away during the last sample, which then means nothing."""
+    def _robbed(self, done: _Batch) -> bool:
+        """Whether the host took time away during the last sample, which then means nothing.
+
+        Unless it would be too slow without that, too: slow code is given up the sooner.
+        """
         before, self.stolen = self.stolen, stolen_ticks()
         if self.stolen == before or self.discarded >= _MOST_ROBBED:
+            return False
+        taken = (self.stolen - before + 1) / os.sysconf("SC_CLK_TCK")
+        if done.seconds - taken > done.calls * self.rule.give_up_above:
             return False
         self.discarded += 1
         return True
