@@ -19,6 +19,7 @@ Compare figures of one table; those of two machines say little about each other.
 """
 
 TITLES = {
+    "first_use": "First use: the demo and doctor",
     "graph": "The graph: ingest and reads",
     "bound": "The graph: what a bound on examples costs retrieval",
     "kills": "The graph: writers and servers killed",
@@ -44,6 +45,14 @@ WRITTEN = {
 """Which row of the graph's tables."""
 
 COLUMNS = {
+    "first_use": (
+        {
+            "command": "{command}",
+            "folders": "{which}",
+            "seconds": "{seconds:.0f}",
+            "load at its start": "{load:.1f}",
+        },
+    ),
     "prompt_cache": (
         {
             "order of a prompt": "{order}",

@@ -25,6 +25,7 @@ from regraph_kg.evaluation.evaluate import EVALUATOR
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 NAMES = (
+    "first_use",
     *("graph", "bound", "kills", "search_overhead", "parallel", "fast", "learning"),
     "prompt_cache",
     *("verdicts", "every_method"),

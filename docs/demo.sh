@@ -3,6 +3,8 @@
 # Called by `make demo`, which puts .venv/bin on PATH.
 set -euo pipefail
 export REGRAPH_DATA_DIR="${REGRAPH_DATA_DIR:-.demo}"
+# The store lives for minutes only, in which a good compiler of Java costs more than it gains.
+export ARCADEDB_JVM_ARGS="${ARCADEDB_JVM_ARGS:--XX:TieredStopAtLevel=1 -XX:+UseSerialGC}"
 say() { printf '\n$ %s\n' "$*"; "$@"; }
 
 say regraph ingest corpus/trajectories/*.jsonl

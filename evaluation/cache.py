@@ -18,6 +18,7 @@ import threading
 import time
 import weakref
 from pathlib import Path
+from typing import Self
 
 from regraph_kg.errors import ToolError
 
@@ -37,6 +38,17 @@ class Cache:
         self._recent: dict[Path, int] = {}
         self._lock = threading.Lock()
         weakref.finalize(self, _close, self._kept, self._recent)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of every entry: others may evict it. What is asked for afterwards is held anew."""
+        with self._lock:
+            _close(self._kept, self._recent)
 
     def find(self, key: str, keep: bool = False) -> Path | None:
         """The entry, held for this process; None where there is none, or one not to be trusted.

@@ -14,6 +14,7 @@ import re
 import shutil
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -83,8 +84,13 @@ class Compiler:
         self._folder, self._gcc, self._limits = cache, gcc, limits
         self._sandbox = sandbox
         self._cache = Cache(cache)
+        self._building: dict[str, threading.Lock] = {}
         self._cache.sweep()
         _sweep()
+
+    def close(self) -> None:
+        """Let go of what it keeps in the cache."""
+        self._cache.close()
 
     def host(self, code: str, flags: Sequence[str], *, keep: bool = False) -> Path | Failure:
         """C++ code with g++ and these flags besides the common ones.
@@ -176,17 +182,21 @@ class Compiler:
         content = (job.key, job.commands, sorted(job.files.items()), self._sandbox)
         key = hashlib.sha256(repr(content).encode()).hexdigest()
         try:
-            entry = self._cache.find(key, keep)
-            if entry:
-                return entry
-            with tempfile.TemporaryDirectory(prefix=_FOLDER) as directory:
-                built = self._build(job, Path(directory))
-                return built if isinstance(built, Failure) else self._cache.put(key, built, keep)
+            with self._building.setdefault(key, threading.Lock()):  # one thread compiles, all find
+                entry = self._cache.find(key, keep)
+                return entry or self._made(job, key, keep)
         except OSError as error:
             raise ToolError(
                 f"compile cache {self._folder}: {error.strerror}; free the disk or set"
                 " REGRAPH_CACHE_DIR"
             ) from None
+        finally:
+            self._building.pop(key, None)
+
+    def _made(self, job: Job, key: str, keep: bool) -> Path | Failure:
+        with tempfile.TemporaryDirectory(prefix=_FOLDER) as directory:
+            built = self._build(job, Path(directory))
+            return built if isinstance(built, Failure) else self._cache.put(key, built, keep)
 
     def _build(self, job: Job, directory: Path) -> bytes | Failure:
         """The object's bytes."""

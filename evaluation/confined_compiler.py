@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-    from regraph_kg.evaluation import landlock, refused
+    from regraph_kg.evaluation import filters, landlock, refused
 else:
     import _signal as signal  # without enum, which takes as long as all else here
 
     sys.path.append(os.path.dirname(os.path.realpath(__file__)))
+    import filters
     import landlock
     import refused
 
@@ -153,7 +154,7 @@ def confine(libc: ctypes.CDLL, orders: Orders, apart: bool) -> list[str]:
     if "landlock" in wanted and landlock.restrict(libc, openable(orders)):
         held.append("landlock")
     limit(orders)
-    if "seccomp" in wanted and refused.filter_calls(libc, architecture(), apart):
+    if "seccomp" in wanted and refused.filter_calls(libc, filters.architecture(), apart):
         held.append("seccomp")
     return held
 
@@ -215,7 +216,7 @@ def protect(libc: ctypes.CDLL, target: str) -> None:
 def enter(libc: ctypes.CDLL, top: str) -> None:
     """Make `top` the root and forget the old one."""
     os.chdir(top)
-    column = architecture()
+    column = filters.architecture()
     if column is None or libc.syscall(PIVOT_ROOT_CALL[column], b".", b"."):
         os.chroot(".")  # a root in memory (initramfs) cannot be exchanged
     elif libc.umount2(b".", MNT_DETACH):
@@ -240,7 +241,7 @@ def mount(
 def drop_privileges(libc: ctypes.CDLL) -> None:
     """Give up all capabilities, and the gaining of any by running a file."""
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    column = architecture()
+    column = filters.architecture()
     if column is not None:
         libc.syscall(CAPSET_CALL[column], struct.pack("<Ii", 0x20080522, 0), bytes(24))
 
@@ -296,11 +297,6 @@ def waited(child: int) -> int:
         ended, status = os.wait()
         if ended == child:
             return os.waitstatus_to_exitcode(status)
-
-
-def architecture() -> int | None:
-    """Column of the numbers of system calls; None where there is none for this machine."""
-    return {"x86_64": 0, "aarch64": 1}.get(os.uname().machine)
 
 
 def start(orders: str) -> None:

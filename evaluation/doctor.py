@@ -1,7 +1,8 @@
 """What a judge needs of this machine, looked at for real: a table of checks with remedies.
 
 A check is a small function; what it raises becomes a red row. Green: works. Red: matters and does
-not work. Absent: not here, and not asked for (no GPU, say).
+not work. Absent: not here, and not asked for (no GPU, say). Checks that time something are looked
+at alone, after all the others, which run side by side.
 
 Not covered: exploits (drill.py), store and model server (wiring/doctor.py); whether timings are
 steady (a busy machine shows in reports); GPUs other than the first visible one.
@@ -12,17 +13,19 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from regraph_kg.errors import RegraphError, ToolError
 from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.confined import compiler_confinement
-from regraph_kg.evaluation.device import find_gpu, machine_facts, threads
+from regraph_kg.evaluation.device import Gpu, find_gpu, machine_facts, threads
 from regraph_kg.evaluation.health import GpuSettings, Health, settings
 from regraph_kg.evaluation.peaks import measure_peaks, peaks
 from regraph_kg.evaluation.rules import Failure, Limits
@@ -32,6 +35,8 @@ from regraph_kg.models.base import Target
 
 State = Literal["green", "red", "absent"]
 
+_LEAST_AT_ONCE = 4
+"""Checks side by side; several only wait for a process."""
 _LEAST_DISK, _LEAST_MEMORY = 2**30, 2 * 2**30
 _STEADY_CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
 _CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
@@ -68,6 +73,10 @@ class Check:
     part: str
     name: str
     look: Callable[[], Finding | Sequence[Finding]]
+    alone: bool = False
+    """It times something: nothing else is looked at meanwhile."""
+    ahead: Callable[[], object] | None = None
+    """What can be done for it beside other checks; whatever fails there, `look` meets again."""
 
     def rows(self) -> Iterator[Row]:
         """What it shows; never raises."""
@@ -82,6 +91,26 @@ class Check:
             yield Row(self.part, name, one.state, one.found, one.remedy, one.expected)
 
 
+class _FirstGpu:
+    """The first visible GPU, looked for once: the driver's tool takes up to a second a question."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._found: Gpu | ToolError | None = None
+
+    def find(self) -> Gpu:
+        """Raises `ToolError` where there is none."""
+        with self._lock:
+            if self._found is None:
+                try:
+                    self._found = find_gpu()
+                except ToolError as error:
+                    self._found = error
+        if isinstance(self._found, ToolError):
+            raise ToolError(str(self._found))
+        return self._found
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What to look at: `target` None means every target, cuda only where there is a GPU."""
@@ -93,19 +122,56 @@ class Scope:
     """No peaks measured, no candidate judged."""
     remeasure: bool = False
     """Measure the peaks although they are known."""
+    _first: _FirstGpu = field(default_factory=_FirstGpu, init=False, repr=False, compare=False)
 
     @property
     def targets(self) -> tuple[Target, ...]:
         """Targets whose candidates can be judged here, or that were asked for."""
         if self.target:
             return (self.target,)
-        return ("openmp", "cuda") if _sees_gpu() else ("openmp",)
+        return ("openmp", "cuda") if self.sees_gpu else ("openmp",)
+
+    @property
+    def gpu(self) -> Gpu:
+        """The first GPU. Raises `ToolError` where there is none."""
+        return self._first.find()
+
+    @property
+    def sees_gpu(self) -> bool:
+        """Whether there is a GPU."""
+        try:
+            self._first.find()
+        except ToolError:
+            return False
+        return True
 
 
-def rows(checks: Iterable[Check]) -> Iterator[Row]:
-    """The table, row by row as it comes."""
-    for check in checks:
-        yield from check.rows()
+def rows(
+    checks: Iterable[Check], show: Callable[[int, str], object] = lambda *_: None
+) -> Iterator[Row]:
+    """The table, row by row as it comes; `show` hears how many checks are done, and the next."""
+    table = tuple(checks)
+    with ThreadPoolExecutor(max(_LEAST_AT_ONCE, threads()), "doctor") as pool:
+        try:
+            early = {
+                number: pool.submit(_looked, check)
+                for number, check in enumerate(table)
+                if not check.alone
+            }
+            begun: list[Future[Any]] = [*early.values()]
+            begun += [pool.submit(check.ahead) for check in table if check.ahead]
+            for number, check in enumerate(table):
+                show(number, f"{check.part}: {check.name}")
+                if check.alone:
+                    wait(begun)
+                yield from check.rows() if check.alone else early[number].result()
+        except BaseException:  # Ctrl-C too: what has not begun is not begun
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _looked(check: Check) -> tuple[Row, ...]:
+    return tuple(check.rows())
 
 
 def checks(scope: Scope) -> tuple[Check, ...]:
@@ -132,7 +198,8 @@ def checks(scope: Scope) -> tuple[Check, ...]:
     table.append(Check("sandbox", "features", _sandbox))
     if not scope.quick:
         table += [
-            Check("peaks", target, partial(_peaks, scope, target)) for target in scope.targets
+            Check("peaks", target, partial(_peaks, scope, target), alone=True)
+            for target in scope.targets
         ]
     return tuple(table)
 
@@ -228,9 +295,9 @@ def _nvcc(scope: Scope) -> Finding:
     try:
         cuda = find_cuda()
     except ToolError as error:
-        wanted = _sees_gpu() or scope.target == "cuda"
+        wanted = scope.sees_gpu or scope.target == "cuda"
         return Finding("red" if wanted else "absent", *_parted(error))
-    arch = find_gpu().arch if _sees_gpu() else "90"
+    arch = scope.gpu.arch if scope.sees_gpu else "90"
     code = 'extern "C" __attribute__((visibility("default"))) int regraph_zero() { return 0; }\n'
     built = _compiler(scope.cache).cuda(code, cuda, arch)
     found = f"{cuda.version} ({cuda.nvcc}), {cuda.runtime.name}, compiles for sm_{arch}"
@@ -241,7 +308,7 @@ def _nvcc(scope: Scope) -> Finding:
 
 def _gpu(scope: Scope) -> Finding:
     try:
-        gpu = find_gpu()
+        gpu = scope.gpu
     except ToolError as error:
         wanted = scope.target == "cuda" or shutil.which("nvidia-smi")
         return Finding("red" if wanted else "absent", *_parted(error))
@@ -250,9 +317,9 @@ def _gpu(scope: Scope) -> Finding:
 
 def _context(scope: Scope) -> Finding:
     """A process of ours makes a context, and reads back what it wrote to the device."""
-    if not (_sees_gpu() or scope.target == "cuda"):
+    if not (scope.sees_gpu or scope.target == "cuda"):
         return Finding("absent", "no GPU")
-    ill = Health(find_cuda(), find_gpu().visible).illness()
+    ill = Health(find_cuda(), scope.gpu.visible).illness()
     if ill:
         return Finding("red", *_parted(ill))
     return Finding("green", "made; memory holds what is written to it")
@@ -260,9 +327,9 @@ def _context(scope: Scope) -> Finding:
 
 def _gpu_settings(scope: Scope) -> Sequence[Finding]:
     """What the driver says of the GPU."""
-    if not _sees_gpu():
+    if not scope.sees_gpu:
         return [Finding("absent", "no GPU")]
-    said = settings(find_gpu().visible)
+    said = settings(scope.gpu.visible)
     ecc = f"ECC {said.ecc.lower() or 'unknown'}, {said.ecc_errors} uncorrected errors"
     persistence = f"persistence {said.persistence.lower() or 'unknown'}"
     found = f"{ecc}, {persistence}, compute mode {said.compute_mode.lower() or 'unknown'}"
@@ -298,7 +365,7 @@ def _sandbox() -> Sequence[Finding]:
 
 def _peaks(scope: Scope, target: Target) -> Finding:
     """Measured once a device, then read; peaks of a busy machine would be too low."""
-    gpu = find_gpu() if target == "cuda" else None
+    gpu = scope.gpu if target == "cuda" else None
     known = None if scope.remeasure else peaks(scope.cache, target, gpu)
     if known:
         return Finding("green", str(known))
@@ -311,14 +378,6 @@ def _peaks(scope: Scope, target: Target) -> Finding:
 
 def _compiler(cache: Path) -> Compiler:
     return Compiler(cache / "compiled", find_gcc(), Limits())
-
-
-def _sees_gpu() -> bool:
-    try:
-        find_gpu()
-    except ToolError:
-        return False
-    return True
 
 
 def _parted(error: object) -> tuple[str, str]:

@@ -103,6 +103,7 @@ class Judge:
         """End every process and release all memory; idempotent."""
         while self._sessions:
             self._sessions.popitem()[1].close()
+        self._machine.close()
 
     def rest(self) -> None:
         """End the workers that wait for a next candidate, and free the GPU memory they hold."""

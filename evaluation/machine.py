@@ -54,6 +54,10 @@ class Machine:
         self._monitor: GpuMonitor | None = None
         self._clocks: dict[str, str] = {}
 
+    def close(self) -> None:
+        """Let go of compiled code; what is compiled afterwards is held anew."""
+        self._compiler.close()
+
     def device(self, target: Target) -> str:
         """Statistics key: GPU model for cuda, CPU model and threads for openmp."""
         return openmp_device() if target == "openmp" else self._cuda()[1].name

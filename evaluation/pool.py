@@ -188,6 +188,7 @@ class JudgePool:
     def _join(self) -> None:
         for line in self._lines:
             line.join()
+        self._machine.close()
 
     def _orders(self, cache: Path, device: Device) -> Orders:
         options = self._options

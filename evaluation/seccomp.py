@@ -22,26 +22,19 @@ any file that it is there, unless the worker has a root of its own (files.py).
 
 import ctypes
 import os
-import platform
-import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING or __package__:
+    from regraph_kg.evaluation import filters
     from regraph_kg.evaluation.calls import FLAVOURS
+    from regraph_kg.evaluation.filters import low, require, without
 else:  # worker.py, run by path, has made this folder's files importable
+    import filters
     from calls import FLAVOURS
+    from filters import low, require, without
 
-EPERM, ENOTTY, ENOSYS = 1, 25, 38
-PR_SET_SECCOMP, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA = 22, 15, 16, 0x53564D41
-SECCOMP_CALL = (317, 277)
-AUDIT_ARCH = (0xC000003E, 0xC00000B7)
-X32_BIT = 0x40000000
-
-LOAD, AND, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
-ALLOW, REFUSE = 0x7FFF0000, 0x00050000
-
+PR_SET_NAME, PR_GET_NAME, PR_SET_VMA = 15, 16, 0x53564D41
 EXACTLY = 0xFFFFFFFF
 PTHREAD_CREATE, DETACHED = 0x3D0F00, 0x400000
 """Flags of clone: musl sets one more, which has no meaning."""
@@ -61,49 +54,25 @@ DRIVER_REQUESTS = (
 )
 
 
-@dataclass(frozen=True)
-class Look:
-    """A word of a call's arguments must equal a value under its mask; pairs are (mask, value)."""
-
-    offset: int
-    pairs: tuple[tuple[int, int], ...]
-    errno: int = EPERM
-
-    def rules(self) -> list[bytes]:
-        """Go on after these where one fits, else refuse."""
-        found = []
-        for left, (mask, value) in zip(range(len(self.pairs), 0, -1), self.pairs, strict=True):
-            found += [load(self.offset), instruction(AND, mask)]
-            found.append(jump(JUMP_EQUAL, value, 3 * left - 2, 0))
-        return [*found, refuse(self.errno)]
+Rules = list[bytes]
 
 
-def low(argument: int) -> int:
-    """Offset of an argument's low word, which is all the kernel takes of an int."""
-    return 16 + 8 * argument
-
-
-def one_of(argument: int, *values: int) -> Look:
+def one_of(argument: int, *values: int) -> Rules:
     """The argument's low word is one of these."""
-    return Look(low(argument), tuple((EXACTLY, value) for value in values))
+    return require(low(argument), tuple((EXACTLY, value) for value in values))
 
 
-def without(argument: int, bits: int) -> Look:
-    """None of these bits is set in the argument."""
-    return Look(low(argument), ((bits, 0),))
-
-
-def looks(flavour: str, pid: int) -> Mapping[str, tuple[Look, ...]]:
+def looks(flavour: str, pid: int) -> Mapping[str, tuple[Rules, ...]]:
     """What is looked at, by call: all of it must be right."""
     cuda = flavour == "cuda"
     requests = ((EXACTLY, TCGETS), *(DRIVER_REQUESTS if cuda else ()))
-    null = (Look(low(2), ((EXACTLY, 0),)), Look(low(2) + 4, ((EXACTLY, 0),)))
+    null = (require(low(2), ((EXACTLY, 0),)), require(low(2) + 4, ((EXACTLY, 0),)))
     commands = (one_of(1, *HARMLESS_FCNTL, F_SETFL), without(2, os.O_ASYNC))
     return {
-        "clone": (Look(low(0), ((EXACTLY & ~DETACHED & ~0xFF, PTHREAD_CREATE),)),),
+        "clone": (require(low(0), ((EXACTLY & ~DETACHED & ~0xFF, PTHREAD_CREATE),)),),
         "openat": (without(2, CREATING if cuda else WRITING),),
         "fcntl": commands if cuda else (one_of(1, *HARMLESS_FCNTL),),
-        "ioctl": (Look(low(1), requests, ENOTTY),),
+        "ioctl": (require(low(1), requests, filters.ENOTTY),),
         "tgkill": (one_of(0, pid), one_of(2, SIGABRT, SIGKILL, SIGCANCEL)),
         "prctl": (one_of(0, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA),),
         "prlimit64": (one_of(0, 0, pid), *(() if cuda else null)),
@@ -112,60 +81,19 @@ def looks(flavour: str, pid: int) -> Mapping[str, tuple[Look, ...]]:
     }
 
 
-def architecture() -> int | None:
-    """Column of the tables of system calls; None where there is none for this machine."""
-    return {"x86_64": 0, "aarch64": 1}.get(platform.machine())
-
-
 def confine(libc: ctypes.CDLL, flavour: str) -> bool:
     """Allow the calls of a flavour only, in every thread, for good; whether the kernel does."""
-    machine = architecture()
+    machine = filters.architecture()
     if machine is None:
         return False
-    code = program(machine, os.getpid(), flavour)
-    buffer = ctypes.create_string_buffer(code)
-    filter_ = struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer))
-    every_thread = 1
-    refused = libc.syscall(SECCOMP_CALL[machine], 1, every_thread, filter_)
-    if refused:
-        refused = libc.prctl(PR_SET_SECCOMP, 2, filter_, 0, 0)
-    return not refused
+    return filters.install(libc, machine, program(machine, os.getpid(), flavour))
 
 
 def program(machine: int, pid: int, flavour: str) -> bytes:
-    """The filter: classic BPF over seccomp_data (nr, arch, instruction pointer, six arguments)."""
-    rules = [load(4), jump(JUMP_EQUAL, AUDIT_ARCH[machine], 1, 0), refuse(ENOSYS), load(0)]
-    if machine == 0:
-        rules += [jump(JUMP_AT_LEAST, X32_BIT, 0, 1), refuse(ENOSYS)]
+    """The filter: what is not listed is answered ENOSYS."""
+    rules = filters.beginning(machine)
     looked_at = looks(flavour, pid)
     for name, numbers in FLAVOURS[flavour].items():
-        number = numbers[machine]
-        if number is not None:
-            body = [rule for look in looked_at.get(name, ()) for rule in look.rules()]
-            rules += [jump(JUMP_EQUAL, number, 0, len(body) + 1), *body, allow()]
-    return b"".join([*rules, refuse(ENOSYS)])
-
-
-def instruction(code: int, value: int, true: int = 0, false: int = 0) -> bytes:
-    """One of classic BPF."""
-    return struct.pack("<HBBI", code, true, false, value)
-
-
-def load(offset: int) -> bytes:
-    """Load a 32-bit word of seccomp_data."""
-    return instruction(LOAD, offset)
-
-
-def jump(test: int, value: int, true: int, false: int) -> bytes:
-    """Skip `true` or `false` instructions after comparing the loaded word with `value`."""
-    return instruction(test, value, true, false)
-
-
-def refuse(errno: int) -> bytes:
-    """Fail the call with `errno`."""
-    return instruction(RETURN, REFUSE | errno)
-
-
-def allow() -> bytes:
-    """Let the call through."""
-    return instruction(RETURN, ALLOW)
+        body = [rule for found in looked_at.get(name, ()) for rule in found]
+        rules += filters.on_call(numbers[machine], *body, filters.allow())
+    return b"".join([*rules, filters.refuse(filters.ENOSYS)])

@@ -243,7 +243,7 @@ class _Series:
             if isinstance(done, Failure):
                 return done
             spent += done.seconds + done.swept
-            if self._too_hot() or self._robbed(done.seconds + done.swept):
+            if self._too_hot() or self._robbed(done):
                 continue
             batches.append(done)
             late = time.perf_counter() - start > patience and len(batches) >= self.rule.least
@@ -257,11 +257,17 @@ class _Series:
             return None
         return median(batch.allocations / batch.calls for batch in batches)
 
-    def _robbed(self, seconds: float) -> bool:
-        """Whether the host took much of the last sample, of so many `seconds`: it means nothing."""
+    def _robbed(self, done: _Batch) -> bool:
+        """Whether the host took much of the last sample, which then means nothing.
+
+        Unless it would be too slow without that, too: slow code is given up the sooner.
+        """
         before, self.stolen = self.stolen, stolen_seconds()
         taken = self.stolen - before
-        if taken <= _ROBBED_SHARE * seconds or self.discarded >= _MOST_ROBBED:
+        if taken <= _ROBBED_SHARE * (done.seconds + done.swept):
+            return False
+        too_slow = done.seconds - taken > done.calls * self.rule.give_up_above
+        if too_slow or self.discarded >= _MOST_ROBBED:
             return False
         self.discarded += 1
         return True

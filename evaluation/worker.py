@@ -2,7 +2,7 @@
 
     python -I -S worker.py '<json of Orders>'
 
-Standard library only, as are its own files seccomp.py, calls.py, files.py and landlock.py; run by
+Standard library only, as are its own files (files, filters, landlock, seccomp, calls); run by
 path, never imported by the judge's other modules. It confines itself, then hands over to
 harness.cpp, which serves calls until told to exit. Each layer is refused by some kernels and
 containers; the others hold without it, and `regraph_confined` is told which do:
@@ -40,10 +40,11 @@ from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING or __package__:
-    from regraph_kg.evaluation import files, landlock, seccomp
+    from regraph_kg.evaluation import files, filters, landlock, seccomp
 else:  # run by path: there is no package, nor (-I) this folder, last, to hide no module of Python's
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
     import files
+    import filters
     import landlock
     import seccomp
 
@@ -128,7 +129,7 @@ def separate(libc: ctypes.CDLL) -> int:
 def drop_privileges(libc: ctypes.CDLL) -> None:
     """Give up all capabilities, and the gaining of any by running a file."""
     libc.prctl(landlock.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    machine = seccomp.architecture()
+    machine = filters.architecture()
     if machine is not None:
         libc.syscall(CAPSET_CALL[machine], struct.pack("<Ii", 0x20080522, 0), bytes(24))
 

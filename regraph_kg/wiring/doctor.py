@@ -3,6 +3,7 @@
 Not covered: whether a model answers well; the contents of the graph (regraph graph check).
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 _MODEL_SECONDS = 20.0
 """Longest silence of a model server: it is asked for its version and its models only."""
+
+_SHORT_LIVED = ("ARCADEDB_JVM_ARGS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+"""A store that is started only to be looked at does not live long enough for a good compiler."""
 
 
 @contextmanager
@@ -41,6 +45,8 @@ def _store(settings: Settings) -> "Finding":
 
     embedded = settings.store == "embedded"
     ran = embedded and find_embedded(settings) is not None
+    if embedded and not ran:
+        os.environ.setdefault(*_SHORT_LIVED)
     try:
         with closing(open_store(settings, retry_seconds=2.0)) as store:
             held = store.stats()

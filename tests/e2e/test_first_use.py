@@ -1,11 +1,11 @@
 """What the README promises a newcomer, as typed."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import time
 from importlib.metadata import version
 from pathlib import Path
 
@@ -28,14 +28,12 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 def run(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=280, check=False
+        words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
     )
 
 
-def test_the_demo_finds_faster_code_within_three_minutes(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    started = time.monotonic()
+def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path) -> None:
+    """How long it takes on a machine at rest: benchmarks/first_use.py."""
     done = run(environment, "bash", "docs/demo.sh")
     run(environment, "regraph", "store", "stop")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -44,7 +42,15 @@ def test_the_demo_finds_faster_code_within_three_minutes(
     assert float(found.group(1)) > 1.5
     assert "left out" in done.stdout
     assert "matmul" in (tmp_path / "data" / "matmul.cpp").read_text()
-    assert time.monotonic() - started < 180
+    (trace,) = (tmp_path / "data" / "runs").glob("*.jsonl")
+    lines = [json.loads(line) for line in trace.open()]
+    screened = [line["value"] for line in lines if line["event"] == "report"]
+    final = [line["value"] for line in lines if line["event"] == "final"]
+    opened = [report for report in (*screened, *final) if "open" in report["stages"]]
+    assert len(opened) == 1, "one opening of the judge serves the search and its end"
+    codes = [report["code_hash"] for report in screened]
+    assert len(set(codes)) == len(codes) <= 24, "equal code is judged once"
+    assert len(final) <= 3, "the best three alone are measured again"
 
 
 def test_both_commands_of_the_readme_are_targets_of_the_makefile() -> None:

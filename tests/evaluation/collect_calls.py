@@ -41,12 +41,12 @@ RECORDER = r"""
 import ctypes, json, os, struct, sys, time
 path, output, here, orders = sys.argv[1:]
 sys.path += [os.path.dirname(path), here]
-import bpf, calls, seccomp, worker
+import bpf, calls, filters, seccomp, worker
 ASKED = {'clone': (0,), 'openat': (2,), 'fcntl': (1, 2), 'ioctl': (1,), 'tgkill': (2,),
          'prctl': (0,), 'prlimit64': (1,), 'clock_gettime': (0,), 'madvise': (2,)}
 RECEIVE, SEND, ASK, CONTINUE = 0xC0502100, 0xC0182101, 0x7FC00000, 1
 CLONE3 = 435
-machine = seccomp.architecture()
+machine = filters.architecture()
 asked = {calls.LIBC[name][machine]: at for name, at in ASKED.items() if name in calls.LIBC}
 
 def listen(libc, descriptor, code):
@@ -80,7 +80,7 @@ def recorded(libc, flavour):
     filter_ = struct.pack('@HP', 1, ctypes.addressof(asking))
     every_thread, new_listener, no_thread_id = 1, 8, 16
     flags = every_thread | new_listener | no_thread_id
-    made = libc.syscall(seccomp.SECCOMP_CALL[machine], 1, flags, filter_)
+    made = libc.syscall(filters.SECCOMP_CALL[machine], 1, flags, filter_)
     if made != descriptor: os._exit(97)
     return True
 

@@ -10,11 +10,14 @@ import pytest
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.cache import Cache
 from regraph_kg.evaluation.compile import Compiler
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.problem import load_problem
 from regraph_kg.evaluation.rules import Limits
 from regraph_kg.evaluation.toolchain import find_gcc
+from regraph_kg.models.evaluation import Candidate
 from tests.requirement import require
 
-from .conftest import HERE
+from .conftest import HERE, SOON
 
 ROOT = HERE.parents[1]
 CODE = 'extern "C" int seven() { return 7; }\n'
@@ -59,6 +62,30 @@ def test_what_a_living_judge_holds_stays_and_goes_after_it(tmp_path: Path) -> No
         other.kill()
     cache.put("newer", b"12345")
     assert "held" not in names(tmp_path)
+
+
+def test_what_is_closed_holds_nothing_and_may_be_used_again(tmp_path: Path) -> None:
+    with Cache(tmp_path) as cache:
+        cache.put("kept", b"12345", keep=True)
+        cache.put("recent", b"12345")
+    Cache(tmp_path, 5).put("new", b"12345")
+    assert names(tmp_path) == ["new"]
+    assert cache.find("new", keep=True)
+    Cache(tmp_path, 5).put("newer", b"12345")
+    assert names(tmp_path) == ["new", "newer"]
+
+
+def test_a_closed_judge_holds_none_of_its_code(tmp_path: Path) -> None:
+    problem = load_problem(HERE / "problems" / "scale")
+    folder = tmp_path / "compiled"
+    with Judge(tmp_path, limits=SOON) as judge:
+        judge.evaluate(Candidate("openmp", "wrong"), problem)
+        kept = names(folder)
+        Cache(folder, 1).put("new", b"x")
+        assert set(kept) < set(names(folder))
+    Cache(folder, 1).put("newer", b"x")
+    assert names(folder) == ["newer"]
+    assert judge.device("openmp")
 
 
 def test_only_the_last_few_candidates_are_held(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,6 +60,42 @@ def test_a_check_that_raises_is_a_red_row() -> None:
     assert (second.state, second.found) == ("red", "ZeroDivisionError: division by zero")
 
 
+def test_checks_are_looked_at_side_by_side_and_shown_in_their_order() -> None:
+    met = threading.Barrier(2, timeout=20)
+
+    def meet() -> Finding:
+        met.wait()
+        return Finding("green", "met")
+
+    shown: list[tuple[int, str]] = []
+    found = rows([Check("a", "one", meet), Check("b", "two", meet)], lambda *at: shown.append(at))
+    assert [(row.name, row.state) for row in found] == [("one", "green"), ("two", "green")]
+    assert shown == [(0, "a: one"), (1, "b: two")]
+
+
+def test_what_times_something_waits_until_all_else_is_done() -> None:
+    began, done = threading.Event(), []
+
+    def timed() -> Finding:
+        began.set()
+        return Finding("green", ", ".join(sorted(done)))
+
+    def slow(name: str) -> Finding:
+        done.append("not alone") if began.wait(0.2) else done.append(name)
+        return Finding("green", "")
+
+    table = [
+        Check("part", "clock", timed, alone=True, ahead=lambda: slow("prepared")),
+        Check("part", "store", lambda: slow("looked at")),
+    ]
+    assert next(iter(rows(table))).found == "looked at, prepared"
+
+
+def test_what_fails_ahead_is_met_again_by_the_look() -> None:
+    (row,) = rows([Check("part", "fan", refuse, alone=True, ahead=break_)])
+    assert (row.state, row.found) == ("red", "fan: stands still")
+
+
 def test_this_machine_is_looked_at_for_real(cache: Path) -> None:
     machine = looked_at(Scope(cache, "openmp"), "machine")
     assert set(machine) >= {"cores", "memory", "clock", "cache folder", "temporary folder"}
@@ -103,6 +140,19 @@ def test_a_gpu_that_works_is_green(cache: Path, faults: Faults) -> None:
     assert found["driver"].found == "Fake GPU, sm_90, driver 1.0"
     assert found["driver and toolkit"].found == "driver for CUDA 13.0, toolkit 13.0"
     assert "sm_90" in looked_at(Scope(cache), "compilers")["nvcc"].found
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_the_driver_is_asked_once_which_gpu_there_is(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, log = shutil.which("nvidia-smi"), tmp_path / "asked"
+    counting = tmp_path / "nvidia-smi"
+    counting.write_text(f'#!/bin/sh\necho "$@" >>{log}\nexec {real} "$@"\n')
+    counting.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    list(rows(checks(Scope(cache, quick=True))))
+    assert log.read_text().count("--query-gpu=name,") == 1
 
 
 @pytest.mark.usefixtures("pretended_gpu")
@@ -175,6 +225,25 @@ def test_an_exploit_that_does_its_harm_is_red_though_its_outcome_is_right(
         "passed, fast",
         "passed, not fast",
     )
+
+
+def test_exploits_are_compiled_ahead_and_those_of_one_problem_judged_together(
+    tmp_path: Path,
+) -> None:
+    with exploits(Scope(tmp_path, "openmp")) as played:
+        problems = [
+            header((EXPLOITS / "openmp" / f"{check.name}.cpp").read_text()).get("problem", "smooth")
+            for check in played
+            if not check.name.startswith("honest")
+        ]
+        caught = next(check for check in played if check.name == "writes_after")
+        assert caught.ahead
+        caught.ahead()
+        compiled = set((tmp_path / "compiled").iterdir())
+        assert [row.state for row in caught.rows()] == ["green"]
+        assert set((tmp_path / "compiled").iterdir()) == compiled
+    assert problems == sorted(problems)
+    assert all(check.alone for check in played)
 
 
 @pytest.mark.parametrize(("target", "suffix"), [("openmp", "cpp"), ("cuda", "cu")])

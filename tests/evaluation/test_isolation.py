@@ -248,12 +248,12 @@ def refusing(*calls: str) -> tuple[str, ...]:
     numbers = {"landlock": (444, 444), "unshare": (272, 97), "seccomp": (317, 277)}
     script = (
         "import ctypes, json, os, runpy, struct, sys\n"
-        "seccomp = runpy.run_path(sys.argv[1])['seccomp']; machine = seccomp.architecture()\n"
-        "jump, refuse = seccomp.jump, seccomp.refuse\n"
-        "rules = [seccomp.load(0)]\n"
+        "filters = runpy.run_path(sys.argv[1])['filters']; machine = filters.architecture()\n"
+        "jump, refuse = filters.jump, filters.refuse\n"
+        "rules = [filters.load(0)]\n"
         "for call in json.loads(sys.argv[2]):\n"
-        "    rules += [jump(seccomp.JUMP_EQUAL, call[machine], 0, 1), refuse(38)]\n"
-        "code = ctypes.create_string_buffer(b''.join([*rules, seccomp.allow()]))\n"
+        "    rules += [jump(filters.JUMP_EQUAL, call[machine], 0, 1), refuse(38)]\n"
+        "code = ctypes.create_string_buffer(b''.join([*rules, filters.allow()]))\n"
         "kernel = ctypes.CDLL(None)\n"
         "kernel.prctl(38, 1, 0, 0, 0)\n"
         "filter_ = struct.pack('@HP', len(rules) + 1, ctypes.addressof(code))\n"

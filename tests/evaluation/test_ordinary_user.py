@@ -30,7 +30,14 @@ def test_a_setuid_program_gains_nothing(
         program = folder / "id"
         program.write_bytes(Path("/usr/bin/id").read_bytes())
         program.chmod(0o4755)
-        for name in ("worker.py", "files.py", "landlock.py", "seccomp.py", "calls.py"):
+        for name in (
+            "worker.py",
+            "files.py",
+            "landlock.py",
+            "seccomp.py",
+            "filters.py",
+            "calls.py",
+        ):
             (folder / name).write_bytes(WORKER.with_name(name).read_bytes())
             (folder / name).chmod(0o644)
         worker = folder / "worker.py"

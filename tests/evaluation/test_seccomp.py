@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from regraph_kg.evaluation import calls, seccomp
+from regraph_kg.evaluation import calls, filters, refused, seccomp
 from tests.requirement import require
 
 from .bpf import ALLOWED, answer
@@ -143,7 +143,7 @@ def test_only_the_driver_may(machine: int, flavour: str, name: str) -> None:
 
 
 def test_numbers_are_this_machines() -> None:
-    column = seccomp.architecture()
+    column = filters.architecture()
     if column is None:
         return
     number = calls.LIBC["getppid"][column]
@@ -152,8 +152,26 @@ def test_numbers_are_this_machines() -> None:
 
 
 def test_what_honest_code_calls_is_listed() -> None:
-    if seccomp.architecture() is None:
+    if filters.architecture() is None:
         require("sandbox", "there is no filter for this architecture")
     seen = collected("openmp", only="std_thread")
     assert {"clone", "futex", "openat", "mmap"} <= seen["calls"].keys()
     assert seen["refused"].keys() == {"clone3"}, seen["refused"]
+
+
+def test_compilers_are_refused_what_reaches_others_and_nothing_else(machine: int) -> None:
+    code = refused.program(machine)
+    numbers = {numbers[machine] for numbers in refused.DENIED.values()} - {None}
+    clone3, clone = refused.CLONE3_CALL[machine], refused.CLONE_CALL[machine]
+    answers = {call: answer(code, machine, call) for call in EVERY_CALL}
+    assert {call for call, said in answers.items() if said == EPERM} == numbers
+    assert {call for call, said in answers.items() if said == ENOSYS} == {clone3}
+    assert answer(code, machine, clone, [0x10000000]) == EPERM
+    assert answer(code, machine, clone, [17]) == ALLOWED
+    assert answer(code, 1 - machine, clone, [17]) == ENOSYS
+
+
+def test_compilers_apart_from_others_may_signal_their_own(machine: int) -> None:
+    code = refused.program(machine, refused.SIGNALS)
+    for name in refused.SIGNALS:
+        assert answer(code, machine, refused.DENIED[name][machine] or 0) == ALLOWED

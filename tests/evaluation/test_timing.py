@@ -293,3 +293,19 @@ def test_memory_kept_between_calls_is_flagged() -> None:
         assert isinstance(result, Measured)
         flags.append(result.facts()["device_memory_kept"])
     assert flags == ["true", "false"]
+
+
+@pytest.mark.parametrize(("call_seconds", "batches"), [(0.9, 3), (0.25, 9)])
+def test_time_that_the_host_took_excuses_no_code_that_is_too_slow_without_it(
+    monkeypatch: pytest.MonkeyPatch, call_seconds: float, batches: int
+) -> None:
+    """The host takes 0.1 s each: 0.9 s less that are too slow, of 0.25 s six are thrown away."""
+    taken = itertools.count(0.0, 0.1)
+    monkeypatch.setattr(timing, "stolen_seconds", lambda: next(taken))
+    bench = PacedBench()
+    warm_up = WarmUp(seconds=0.0, least=1)
+    rule = StopRule(seconds=0.1, half_width=0.01, give_up_above=0.2)
+    result = timed(PacedWorker(call_seconds), bench=bench, rule=rule, warm_up=warm_up)
+    assert isinstance(result, Measured)
+    assert result.censored
+    assert bench.loads == 1 + batches
