@@ -43,19 +43,22 @@ def sample(size: int, seed: int) -> Array:
 
 def places(problem: Problem, seed: int) -> dict[str, Array]:
     """Of the outputs of the timing shape that are large, where they are looked at."""
-    declared = problem.cheap_check is not None and _is_large(problem)
-    found = {}
-    for arg in problem.outputs:
-        size = _size(arg.dimensions(problem.sizes.time))
-        if declared or size * np.dtype(arg.type).itemsize > _WHOLE_BYTES:
-            found[arg.name] = sample(size, seed)
-    return found
+    return {name: sample(size, seed) for name, size in _sampled(problem).items()}
 
 
 def thinning(problem: Problem) -> int:
     """Of how many elements of an output of the timing shape one is looked at, at the fewest."""
-    sizes = (_size(arg.dimensions(problem.sizes.time)) for arg in problem.outputs)
-    return max(-(-size // _SAMPLES) for size in sizes)
+    return max((-(-size // _SAMPLES) for size in _sampled(problem).values()), default=1)
+
+
+def _sampled(problem: Problem) -> dict[str, int]:
+    """Elements of those outputs of which a sample is compared."""
+    declared = problem.cheap_check is not None and _is_large(problem)
+    sizes = {arg.name: _size(arg.dimensions(problem.sizes.time)) for arg in problem.outputs}
+    types = {arg.name: np.dtype(arg.type).itemsize for arg in problem.outputs}
+    return {
+        name: size for name, size in sizes.items() if declared or size * types[name] > _WHOLE_BYTES
+    }
 
 
 def is_checked(problem: Problem) -> bool:

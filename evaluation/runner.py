@@ -69,6 +69,7 @@ class Runner:
         try:
             views = {name: arena.view(place) for name, place in call.places.items()}
             fill({arg.name: views[arg.name] for arg in self._problem.inputs})
+            arena.unmap()
             for arg in self._problem.outputs:
                 if arg.role == "out":
                     arena.fill(call.places[arg.name], 0)
@@ -91,6 +92,7 @@ class Runner:
             )
             self._running[layout] = worker, arena
             self._require(worker.start)
+            arena.unmap()
         return self._running[layout]
 
     def close(self) -> None:
