@@ -150,7 +150,8 @@ def test_memory_grows_with_the_timing_shape_and_its_fp64_truth() -> None:
     scale = problem_named("scale")
     arrays, checked = scale.nbytes(scale.sizes.time), scale.nbytes({"n": 1000})
     own = Problem.model_validate(
-        scale.model_dump(by_alias=True) | {"sizes": scale.sizes.model_dump() | {"time": {"n": 1000}}}
+        scale.model_dump(by_alias=True)
+        | {"sizes": scale.sizes.model_dump() | {"time": {"n": 1000}}}
     )
     a_drawing, seats, kept = 0.5, 2, 8
     grown = scale.memory_bytes() - own.memory_bytes()
