@@ -13,6 +13,7 @@ One anonymous file (memfd: nothing in /dev/shm, gone with its last user):
 Gaps around arrays hold CANARY bytes.
 """
 
+import contextlib
 import ctypes
 import fcntl
 import mmap
@@ -261,9 +262,22 @@ class Arena:
         best = min(near, key=lambda p: min(abs(offset - p.offset), abs(offset - p.last)))
         return best, offset - best.offset
 
+    def unmap(self) -> None:
+        """Let go of our own pages of the arrays until they are looked at; what they hold stays."""
+        self._advise(mmap.MADV_DONTNEED)
+
+    def release(self) -> None:
+        """Free the memory of the arrays at once, whoever still maps it: they hold zeros after."""
+        self._advise(mmap.MADV_REMOVE)
+
     def close(self) -> None:
-        """Release the descriptor; the mapping goes with its last view."""
+        """Free the memory and the descriptor; the mapping goes with its last view."""
+        self.release()
         os.close(self.fd)
+
+    def _advise(self, advice: int) -> None:
+        with contextlib.suppress(OSError):  # a kernel without it keeps them until the end
+            self._memory.madvise(advice, self._base, self.nbytes - self._base)
 
     def _gaps(self, place: Place) -> tuple[Array, Array]:
         start = self._base + place.offset

@@ -21,7 +21,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from regraph_kg.evaluation.arena import MAX_BATCH, MAX_CHANGES, Arena, Call, Layout, Place
-from regraph_kg.evaluation.cheap import sample
+from regraph_kg.evaluation.cheap import Kept, keeper
 from regraph_kg.evaluation.contents import Content, Contents
 from regraph_kg.evaluation.problem import Problem
 from regraph_kg.evaluation.rules import Defences, Failure
@@ -38,8 +38,6 @@ _SPARE_SECONDS = 0.05
 _LEAST_NEW = 4
 """Every so manieth batch has new inputs, however long writing them takes."""
 _COMPARED_BYTES = 64 * 2**20
-_WHOLE_BYTES = 64 * 2**20
-"""Of outputs above this a sample is verified."""
 _MOSTLY = 4
 """A batch with one call in so many on changed inputs is one of new inputs."""
 
@@ -56,10 +54,8 @@ class Witness:
     """What a call left behind, and on which inputs; `poison` was there before."""
 
     content: Content
-    outputs: Mapping[str, Array]
+    outputs: Mapping[str, Kept]
     poison: int
-    at: Mapping[str, Array]
-    """Of large outputs, flat indices of the elements that were kept, drawn after the call."""
 
 
 class Pool:
@@ -77,6 +73,10 @@ class Pool:
         while len(self._contents) <= number:
             self._contents.append(Content(self._rng.getrandbits(128)))
         return self._contents[number]
+
+    def holds(self, seed: int) -> bool:
+        """Whether one of them has this seed."""
+        return any(content.seed == seed for content in self._contents)
 
     def retire(self, content: Content) -> None:
         """Put another one into its place."""
@@ -103,6 +103,7 @@ class Bench:
         self._arena, self._calls, self._contents = arena, calls, contents
         self._pool, self._defences = pool, defences
         self._rng = random.Random(seed)
+        self._supply = contents.supply(random.Random(self._rng.random()), pool.holds)
         self._holds: list[Content | None] = [None] * len(calls)
         self._batch, self._used = 0, 0
         self._planned: dict[int, tuple[int, Content]] = {}
@@ -117,13 +118,14 @@ class Bench:
         self.is_new = True
         """Whether the inputs of the last batch were new, and not changed ones."""
         self._is_lean = self._compared = False
-        self._checked_whole = arena.problem.cheap_check is not None
         self._refilled = any(arg.role == "inout" for arg in arena.problem.outputs)
 
     @property
     def largest_batch(self) -> int:
-        """Calls that have arrays of their own."""
-        return len(self._calls) if self._defences.fresh_inputs else MAX_BATCH
+        """Calls that have arrays of their own, and contents enough for a dozen such batches."""
+        if not self._defences.fresh_inputs:
+            return MAX_BATCH
+        return self._supply.most(len(self._calls))
 
     def begin(self, worker: Worker) -> Failure | None:
         """Make the memory ready for a worker's timed calls."""
@@ -231,7 +233,7 @@ class Bench:
             return planned[1]
         if held is not None and self._is_lean:
             return held.next
-        return Content(self._rng.getrandbits(128))
+        return self._supply.next()
 
     def _write(self, worker: Worker, at: int, content: Content) -> list[Place] | Failure:
         """Write a content, or only what differs where the version before lies there.
@@ -280,15 +282,12 @@ class Bench:
         failure = worker.download(list(call.places.values()))
         if failure:
             return failure
-        outputs, kept = {}, {}
-        for arg in self._arena.problem.outputs:
-            view = self._arena.view(call.places[arg.name])
-            if view.nbytes > _WHOLE_BYTES and not self._checked_whole:
-                kept[arg.name] = sample(view.size, self._rng.getrandbits(128))
-                outputs[arg.name] = view.reshape(-1)[kept[arg.name]]
-            else:
-                outputs[arg.name] = view.copy()
-        return Witness(content, outputs, self.poison, kept)
+        keep = keeper(self._arena.problem, content.seed)
+        outputs = {
+            arg.name: keep(arg.name, self._arena.view(call.places[arg.name]))
+            for arg in self._arena.problem.outputs
+        }
+        return Witness(content, outputs, self.poison)
 
     def _changed_input(self, at: int) -> Failure | None:
         """Whether some input is no longer what was put there."""
@@ -298,12 +297,10 @@ class Bench:
         if self._arena.problem.nbytes(call.sizes) > _COMPARED_BYTES and self._compared:
             return None  # once is enough where it takes a while
         self._compared = True
-        wanted = self._contents.arrays(content)
-        for arg in self._arena.problem.inputs:
-            same = arg.role == "inout" or self._arena.holds(call.places[arg.name], wanted[arg.name])
-            if not same:
-                return Failure(Outcome.MUTATED_INPUT, f"changed input {arg.name}")
-        return None
+        inputs = [arg.name for arg in self._arena.problem.inputs if arg.role == "in"]
+        views = {name: self._arena.view(call.places[name]) for name in inputs}
+        altered = self._contents.altered(content, views)
+        return Failure(Outcome.MUTATED_INPUT, f"changed input {altered}") if altered else None
 
     def _place_of(self, row: int) -> int:
         return row - self._calls[0].row

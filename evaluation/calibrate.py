@@ -24,14 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.cheap import Kept
 from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.covering import check_shapes
 from regraph_kg.evaluation.diagnose import Expected, Truth, mismatch
 from regraph_kg.evaluation.inputs import describe, factors, variant_of
 from regraph_kg.evaluation.problem import ConditionedRule, Problem, Sizes, shape_text
-from regraph_kg.evaluation.reference import Case, References, Runner, tolerance
+from regraph_kg.evaluation.reference import Case, References, tolerance
 from regraph_kg.evaluation.rewrite import to_double
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.runner import Fill, Runner
 from regraph_kg.evaluation.spawn import Program
 
 Array = NDArray[Any]
@@ -174,10 +176,11 @@ class _Honest:
     def look(self, trials: Trials, case: Case, orders: Sequence[Runner]) -> None:
         """Run these orders on a case."""
         problem, references = trials.problem, trials.references
-        given, truths = references.given(case), references.truths(case)
+        truths, keep = references.truths(case), references.keeper(case)
         own = trials.orders[0]
         for order in orders:
-            outputs = order(case.sizes, _as_declared(problem, given) if order is not own else given)
+            fill = references.fill(case) if order is own else _declared(trials, case)
+            outputs = order.run(case.sizes, fill, keep)
             worst = _worst(outputs, truths)
             if order is own and worst > self.own:
                 self.own, self.wrong = worst, _wrong(outputs, truths)
@@ -189,7 +192,7 @@ class _Honest:
         self,
         problem: Problem,
         case: Case,
-        outputs: Mapping[str, Array],
+        outputs: Mapping[str, Kept],
         truths: Mapping[str, Expected],
     ) -> None:
         """What a tolerance would have to say to admit these outputs."""
@@ -207,11 +210,18 @@ class _Honest:
             self.terms = max(self.terms, (MARGIN * ratio) ** 2)
 
 
-def _as_declared(problem: Problem, given: Mapping[str, Array]) -> Mapping[str, Array]:
+def _declared(trials: Trials, case: Case) -> Fill:
     """Inputs as a candidate of the declared precision may round them."""
-    if problem.precision == "fp32":
-        return given
-    return {name: rounded(array, _HALF_BITS) for name, array in given.items()}
+    fill = trials.references.fill(case)
+    if trials.problem.precision == "fp32":
+        return fill
+
+    def filled(views: Mapping[str, Array]) -> None:
+        fill(views)
+        for view in views.values():
+            view[...] = rounded(view, _HALF_BITS)
+
+    return filled
 
 
 def rounded(array: Array, bits: int) -> Array:
@@ -243,7 +253,7 @@ def lower_bits(problem: Problem) -> int:
     return _SINGLE_BITS if set(floats) == {"float64"} else _HALF_BITS
 
 
-def _worst(outputs: Mapping[str, Array], truths: Mapping[str, Expected]) -> float:
+def _worst(outputs: Mapping[str, Kept], truths: Mapping[str, Expected]) -> float:
     """Largest error of finite floats in tolerances; infinite where none is allowed."""
     worst = 0.0
     for name, truth in truths.items():
@@ -256,9 +266,10 @@ def _worst(outputs: Mapping[str, Array], truths: Mapping[str, Expected]) -> floa
     return worst
 
 
-def _errors(output: Array, truth: Truth) -> tuple[float, float]:
+def _errors(output: Kept, truth: Truth) -> tuple[float, float]:
     """Largest error of finite floats, absolute and in tolerances."""
-    seen = output if truth.at is None else output.reshape(-1)[truth.at]
+    assert isinstance(output, np.ndarray)
+    seen = truth.of(output)
     finite = np.isfinite(truth.values)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         off = np.abs(seen.astype(np.float64) - truth.values)
@@ -269,7 +280,7 @@ def _errors(output: Array, truth: Truth) -> tuple[float, float]:
     )
 
 
-def _wrong(outputs: Mapping[str, Array], truths: Mapping[str, Expected]) -> str:
+def _wrong(outputs: Mapping[str, Kept], truths: Mapping[str, Expected]) -> str:
     """What the judge would say of these outputs."""
     texts = (mismatch(name, outputs[name], truth, _POISON) for name, truth in truths.items())
     return next(filter(None, texts), "")

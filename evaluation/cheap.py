@@ -1,4 +1,7 @@
-"""Checks of one large output that need no full reference: sampled, by random vectors, as a sort.
+"""Checks of one large output that need not all of it: sampled, by random vectors, as a sort.
+
+Outputs of the timing shape above 16 MiB are compared at 2^20 secret places, of which a content's
+own secret says which, and both ends. A problem may declare how those above 64 MiB are checked:
 
     random-indices   2^20 secret elements and both ends, against the full reference
     freivalds        C x against A (B x) for four secret vectors of signs, row by row
@@ -9,17 +12,21 @@ a product's element off by less than sqrt(columns) tolerances; floats that a sor
 -0 and +0 are reported as wrong.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from regraph_kg.evaluation.problem import Problem
+
 Array = NDArray[Any]
 
 LARGE_BYTES = 64 * 2**20
 """Bytes of a call's arrays above which a declared cheap check is used."""
+_WHOLE_BYTES = 16 * 2**20
+"""Of outputs above this a sample is compared."""
 _SAMPLES, _ENDS = 2**20, 4096
 _VECTORS = 4
 _CHUNK = 2**18
@@ -34,6 +41,75 @@ def sample(size: int, seed: int) -> Array:
     return np.unique(np.concatenate([ends, drawn, size - 1 - ends]))
 
 
+def places(problem: Problem, seed: int) -> dict[str, Array]:
+    """Of the outputs of the timing shape that are large, where they are looked at."""
+    return {name: sample(size, seed) for name, size in _sampled(problem).items()}
+
+
+def thinning(problem: Problem) -> int:
+    """Of how many elements of an output of the timing shape one is looked at, at the fewest."""
+    return max((-(-size // _SAMPLES) for size in _sampled(problem).values()), default=1)
+
+
+def _sampled(problem: Problem) -> dict[str, int]:
+    """Elements of those outputs of which a sample is compared."""
+    declared = problem.cheap_check is not None and _is_large(problem)
+    sizes = {arg.name: _size(arg.dimensions(problem.sizes.time)) for arg in problem.outputs}
+    types = {arg.name: np.dtype(arg.type).itemsize for arg in problem.outputs}
+    return {
+        name: size for name, size in sizes.items() if declared or size * types[name] > _WHOLE_BYTES
+    }
+
+
+def is_checked(problem: Problem) -> bool:
+    """Whether the timing shape's output is checked in a way that takes no run of the reference."""
+    check = problem.cheap_check
+    return check is not None and check.rule != "random-indices" and _is_large(problem)
+
+
+def keeper(problem: Problem, seed: int) -> "Callable[[str, Array], Kept]":
+    """What takes from each output of the timing shape all that is compared, and no more."""
+    if is_checked(problem):
+        assert problem.cheap_check
+        if problem.cheap_check.rule == "sorted":
+            return lambda _, output: ordered(output, seed)
+        return lambda _, output: Products(_times(output, _signs(output.shape[1], seed)))
+    at = places(problem, seed)
+    return lambda name, output: taken(output, at.get(name))
+
+
+def taken(output: Array, at: Array | None) -> Array:
+    """A copy of the elements at these flat indices, or of all."""
+    return output.copy() if at is None else output.reshape(-1)[at]
+
+
+def _is_large(problem: Problem) -> bool:
+    return problem.nbytes(problem.sizes.time) > LARGE_BYTES
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """An output's products with secret vectors."""
+
+    rows: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Where an output is not ascending, in words that follow its name; what its elements sum to."""
+
+    fault: str | None
+    digest: int
+
+
+Kept = Array | Products | Ordered
+"""What is compared of an output."""
+
+
 @dataclass(frozen=True, slots=True)
 class Product:
     """What C = A B must give for random vectors; `values` is A (B x), shape [m, 4], fp64."""
@@ -43,9 +119,11 @@ class Product:
     allowed: float
     """By how much the sum of a row with random signs may be off."""
 
-    def fault(self, name: str, output: Array) -> str | None:
+    def fault(self, name: str, output: Kept) -> str | None:
         """The first row that is wrong, in words."""
-        off = np.abs(_times(output, self.vectors) - self.values).max(axis=1)
+        assert not isinstance(output, Ordered)
+        rows = output.rows if isinstance(output, Products) else _times(output, self.vectors)
+        off = np.abs(rows - self.values).max(axis=1)
         bad = ~(off <= self.allowed)
         if not bad.any():
             return None
@@ -62,11 +140,14 @@ def product(a: Array, b: Array, element: float, seed: int) -> Product:
     `element` is the tolerance of an element of C relative to the RMS of C, which the row sums
     give: signs are independent, so the mean square of a row sum is n times that of an element.
     """
-    columns = b.shape[1]
-    signs = np.random.default_rng(seed).integers(0, 2, (columns, _VECTORS))
-    vectors = 2.0 * signs - 1.0
+    vectors = _signs(b.shape[1], seed)
     rows = _times(a, _times(b, vectors))
     return Product(vectors, rows, element * float(np.sqrt(np.mean(rows**2))))
+
+
+def _signs(columns: int, seed: int) -> Array:
+    """Secret vectors of signs."""
+    return 2.0 * np.random.default_rng(seed).integers(0, 2, (columns, _VECTORS)) - 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +159,27 @@ class Arranged:
     """The smallest and the largest."""
     seed: int
 
-    def fault(self, name: str, output: Array) -> str | None:
+    def fault(self, name: str, output: Kept) -> str | None:
         """Where the order breaks, or that the elements are others."""
-        flat = output.reshape(-1)
-        for start in range(0, flat.size, _CHUNK):
-            part = flat[start : start + _CHUNK + 1]
-            bad = ~(part[:-1] <= part[1:])
-            if bad.any():
-                at = start + int(np.argmax(bad))
-                return f"{name}[{at}] is {flat[at]}, {name}[{at + 1}] is {flat[at + 1]}"
-        if _digest(flat, self.seed) != self.digest:
+        assert not isinstance(output, Products)
+        seen = output if isinstance(output, Ordered) else ordered(output, self.seed)
+        if seen.fault:
+            return f"{name}{seen.fault}"
+        if seen.digest != self.digest:
             return f"{name} is in order, but its elements are not those of the input"
         return None
+
+
+def ordered(output: Array, seed: int) -> Ordered:
+    """What a sorted output is held to."""
+    flat = output.reshape(-1)
+    for start in range(0, flat.size, _CHUNK):
+        part = flat[start : start + _CHUNK + 1]
+        bad = ~(part[:-1] <= part[1:])
+        if bad.any():
+            at = start + int(np.argmax(bad))
+            return Ordered(f"[{at}] is {flat[at]}, the next is {flat[at + 1]}", 0)
+    return Ordered(None, _digest(flat, seed))
 
 
 def arranged(given: Array, seed: int) -> Arranged:

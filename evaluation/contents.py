@@ -2,18 +2,19 @@
 
 A `Content` names inputs: the same name, the same arrays. Its version 0 is pieced together from a
 few drawings of the problem's first distribution: segments of random length from random places,
-their values changed a little, at the speed of copying. Small arrays are drawn for themselves.
+their values changed a little, at the speed of copying, block by block. Small arrays are drawn for
+themselves, those of inputs.py by that, for each content anew (drawings.py): a `Supply` sees to it
+that no worker gets one twice.
 Version n is version n-1 with a few elements, secret ones and far from both ends, set to large
 values of the same distribution: so many that the outputs show it (session.py finds how many).
 
 Not covered: values of which there are few (small integers, whole numbers that are sorted or
-sparse): what is looked up by value there is right, and fast; arrays of inputs.py, which are valid
-as a whole only: a dozen drawings of those, which recur, and are not changed; nor are sorted arrays,
-whose pieces move within one drawing.
+sparse): what is looked up by value there is right, and fast. Arrays of inputs.py, valid as a whole
+only, do not change in place; nor do sorted arrays, whose pieces move within one drawing.
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,14 +22,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regraph_kg.evaluation.inputs import distributions, draw, generate
+from regraph_kg.evaluation.cheap import thinning
+from regraph_kg.evaluation.drawings import Drawings
+from regraph_kg.evaluation.inputs import distributed, distributions, draw
 from regraph_kg.evaluation.problem import Argument, Problem
 
 Array = NDArray[Any]
 
-_DRAWINGS, _CUSTOM_DRAWINGS = 3, 12
-_LARGE_BYTES = 64 * 2**20
+_DRAWINGS = 3
+_LARGE_BYTES = 16 * 2**20
 """Above this, of all arrays, one drawing has to do."""
+_BLOCK = 2**18
+"""Elements written at once where they have to be made somewhere else."""
+_CHANGED = 16
 _SMALL = 2**12
 """Arrays of at most so many elements are drawn for themselves."""
 _SEGMENTS = 12
@@ -37,6 +43,8 @@ _MOST_SPAN = 2**62
 _REACH = 16
 """Segments of a sorted drawing move by up to this part of it."""
 _LOUD = 16
+_MORE_SECONDS, _BATCHES = 0.3, 12
+"""What drawings for one worker may take, and for how many batches they and the others must do."""
 _SAMPLE = 2**16
 
 
@@ -64,11 +72,12 @@ class Contents:
         self._problem, self._sizes = problem, problem.sizes.time
         self._seed = seed
         self._drawn: list[Mapping[str, Array]] = []
+        self._custom = Drawings(problem, seed) if problem.inputs_code is not None else None
         self._loud: dict[str, Array] = {}
         self._kinds = distributions(problem, 0)
         self._sorted = {name for name, kind in self._kinds.items() if kind == "sorted"}
         self.changeable = changeable(problem, 0)
-        self.changed = 16 if self.changeable else 0
+        self.changed = self._first_changed() if self.changeable else 0
 
     @property
     def sizes(self) -> list[int]:
@@ -76,10 +85,26 @@ class Contents:
         args = (arg for arg in self._problem.inputs if arg.name in self.changeable)
         return [int(np.prod(arg.dimensions(self._sizes), dtype=np.int64)) for arg in args]
 
+    def supply(self, rng: random.Random, known: Callable[[int], bool]) -> "Supply":
+        """Contents for one worker; `known` says of which seeds it gets for other reasons."""
+        return Supply(self._custom, rng, known)
+
+    def retire(self, content: Content) -> None:
+        """What was told of it in a diagnosis could be known to the next candidate."""
+        if self._custom:
+            self._custom.drop(content.seed)
+
+    def close(self) -> None:
+        """End the process that runs inputs.py."""
+        if self._custom:
+            self._custom.close()
+
     def write(self, content: Content, views: Mapping[str, Array]) -> None:
-        """Fill arrays, by argument name, with a content."""
+        """Fill arrays, by argument name, with a content; they may be wider than declared."""
         for arg in self._problem.inputs:
-            self._piece(arg, content, views[arg.name].reshape(-1))
+            flat = views[arg.name].reshape(-1)
+            for start, source, turn in self._segments(arg, content):
+                _write(source, turn, flat[start : start + source.size])
         for version in range(1, content.version + 1):
             self.change(Content(content.seed, version), views)
 
@@ -97,6 +122,24 @@ class Contents:
             for index, name in enumerate(self.changeable)
         }
 
+    def altered(self, content: Content, views: Mapping[str, Array]) -> str | None:
+        """Name of the first of these inputs that does not hold a version 0, byte for byte."""
+        for arg in self._problem.inputs:
+            if arg.name in views and not self._holds(arg, content, views[arg.name].reshape(-1)):
+                return arg.name
+        return None
+
+    def _holds(self, arg: Argument, content: Content, flat: Array) -> bool:
+        bits = f"u{flat.itemsize}"
+        for start, source, turn in self._segments(arg, content):
+            for at in range(0, source.size, _BLOCK):
+                wanted = np.empty(source[at : at + _BLOCK].size, arg.type)
+                turn(source[at : at + _BLOCK], wanted)
+                seen = flat[start + at : start + at + wanted.size]
+                if not np.array_equal(seen.view(bits), wanted.view(bits)):
+                    return False
+        return True
+
     def arrays(self, content: Content) -> dict[str, Array]:
         """A content in memory of its own."""
         made = {
@@ -106,29 +149,33 @@ class Contents:
         self.write(content, made)
         return made
 
-    def _piece(self, arg: Argument, content: Content, flat: Array) -> None:
+    def _segments(self, arg: Argument, content: Content) -> "Iterator[Segment]":
+        """What a content's array is pieced together from, in order."""
         rng = random.Random(f"{self._seed} {content.seed} {arg.name}")
-        drawings = [made[arg.name].reshape(-1) for made in self._drawings()]
+        shape = arg.dimensions(self._sizes)
+        size = int(np.prod(shape, dtype=np.int64))
         if arg.is_custom:
-            flat[:] = drawings[content.seed % len(drawings)]
-        elif flat.size <= _SMALL:
-            kind, seed = arg.values[0], rng.getrandbits(64)
-            flat[:] = draw(arg, kind, arg.dimensions(self._sizes), [seed]).reshape(-1)
-        elif arg.name in self._sorted:
-            _stretch(rng, rng.choice(drawings), flat)
-            if flat.dtype.kind == "f":
-                _shrunk(arg.range[0] if arg.range else 0.0, rng, flat, flat)
+            assert self._custom
+            yield 0, self._custom.get(content.seed)[arg.name].reshape(-1), _as_it_is
+        elif size <= _SMALL:
+            made = draw(arg, arg.values[0], shape, [rng.getrandbits(64)])
+            yield 0, made.reshape(-1), _as_it_is
         else:
-            _patch(rng, drawings, flat, _other(arg, self._kinds[arg.name]))
+            drawings = [made[arg.name].reshape(-1) for made in self._drawings()]
+            other = _other(arg, self._kinds[arg.name])
+            pieces = _stretch if arg.name in self._sorted else _patch
+            yield from pieces(rng, drawings, other)
 
     def _drawings(self) -> Sequence[Mapping[str, Array]]:
         if not self._drawn:
             few = 1 if self._problem.nbytes(self._sizes) > _LARGE_BYTES else _DRAWINGS
-            custom = any(arg.is_custom for arg in self._problem.inputs)
-            for number in range(_CUSTOM_DRAWINGS if custom else few):
-                seed = self._seed + number
-                self._drawn.append(generate(self._problem, self._sizes, 0, seed))
+            for number in range(few):
+                self._drawn.append(distributed(self._problem, self._sizes, 0, self._seed + number))
         return self._drawn
+
+    def _first_changed(self) -> int:
+        """So many that a sample of the outputs may show it."""
+        return max(_CHANGED, min(_CHANGED * thinning(self._problem), min(self.sizes) // 4))
 
     def _largest(self, name: str) -> Array:
         """Some of the largest values: changes all go one way, and show in sums."""
@@ -168,17 +215,32 @@ def _elements(size: int, count: int, values: Array, seed: Sequence[int]) -> tupl
     return at, rng.choice(values, at.size)
 
 
-Other = Callable[[random.Random, Array, Array], None]
-"""Writes a segment of a drawing so that its values are others, of the same distribution."""
+Turn = Callable[[Array, Array], None]
+"""Writes elements of a drawing so that their values are others, of the same distribution."""
+Other = Callable[[random.Random], Turn]
+Segment = tuple[int, Array, Turn]
+"""Where it begins, of which elements it is made, and how."""
 
 
-def _patch(rng: random.Random, drawings: Sequence[Array], flat: Array, other: Other) -> None:
+def _write(source: Array, turn: Turn, flat: Array) -> None:
+    if flat.dtype == source.dtype:
+        turn(source, flat)
+        return
+    narrow = np.empty(min(source.size, _BLOCK), source.dtype)
+    for at in range(0, source.size, _BLOCK):
+        part = source[at : at + _BLOCK]
+        turn(part, narrow[: part.size])
+        flat[at : at + part.size] = narrow[: part.size]
+
+
+def _patch(rng: random.Random, drawings: Sequence[Array], other: Other) -> Iterator[Segment]:
     """Segments of random length from random places of the drawings, their values changed."""
-    cuts = sorted(rng.randrange(flat.size) for _ in range(_SEGMENTS - 1))
-    for start, end in zip([0, *cuts], [*cuts, flat.size], strict=True):
+    size = drawings[0].size
+    cuts = sorted(rng.randrange(size) for _ in range(_SEGMENTS - 1))
+    for start, end in zip([0, *cuts], [*cuts, size], strict=True):
         source = rng.choice(drawings)
-        at = rng.randrange(flat.size - (end - start) + 1)
-        other(rng, source[at : at + end - start], flat[start:end])
+        at = rng.randrange(size - (end - start) + 1)
+        yield start, source[at : at + end - start], other(rng)
 
 
 def _other(arg: Argument, kind: str) -> Other:
@@ -188,47 +250,79 @@ def _other(arg: Argument, kind: str) -> Other:
     whole range move along it and come in again at its other end. Small integers stay: they are few.
     """
     if arg.type.startswith("float") and kind != "small-int":
-        low = arg.range[0] if arg.range and kind == "uniform" else 0.0
-        return partial(_shrunk, low)
+        low = arg.range[0] if arg.range and kind in ("uniform", "sorted") else 0.0
+        return lambda rng: partial(_shrunk, low, 1 - _SHRINK * rng.random())
     if not arg.type.startswith("float") and kind in ("uniform", "large-range"):
         info = np.iinfo(arg.type)
-        ends = arg.range or (info.min, info.max)
-        return partial(_along, int(ends[0]), int(ends[1]))
-    return _as_it_is
+        low, high = map(int, arg.range or (info.min, info.max))
+        return lambda rng: partial(_along, low, high, rng.randrange(high - low + 1))
+    return lambda _: _as_it_is
 
 
-def _shrunk(low: float, rng: random.Random, source: Array, flat: Array) -> None:
-    factor, lowest = 1 - _SHRINK * rng.random(), flat.dtype.type(low)
+def _shrunk(low: float, factor: float, source: Array, flat: Array) -> None:
     np.multiply(source, flat.dtype.type(factor), out=flat)
     if low:
         flat += flat.dtype.type(low * (1 - factor))
-        np.maximum(flat, lowest, out=flat)
+        np.maximum(flat, flat.dtype.type(low), out=flat)
 
 
-def _along(low: int, high: int, rng: random.Random, source: Array, flat: Array) -> None:
+def _along(low: int, high: int, by: int, source: Array, flat: Array) -> None:
     info, span = np.iinfo(flat.dtype), high - low + 1
-    by = rng.randrange(span)
     if (low, high) == (info.min, info.max):
         bits = f"u{flat.itemsize}"  # which wrap around
         np.add(source.view(bits), np.dtype(bits).type(by), out=flat.view(bits))
     elif span < _MOST_SPAN and flat.itemsize < np.dtype(np.uint64).itemsize:
-        flat[:] = (source.astype(np.int64) - low + by) % span + low
+        for at in range(0, flat.size, _BLOCK):
+            part = source[at : at + _BLOCK].astype(np.int64)
+            flat[at : at + _BLOCK] = (part - low + by) % span + low
     else:
         flat[:] = source
 
 
-def _as_it_is(_: random.Random, source: Array, flat: Array) -> None:
+def _as_it_is(source: Array, flat: Array) -> None:
     flat[:] = source
 
 
-def _stretch(rng: random.Random, drawing: Array, flat: Array) -> None:
+def _stretch(rng: random.Random, drawings: Sequence[Array], other: Other) -> Iterator[Segment]:
     """A sorted drawing of which pieces are left out and others repeated: sorted as well."""
-    size, reach = flat.size, flat.size // _REACH
+    turn, drawing = other(rng), rng.choice(drawings)
+    size = drawing.size
+    reach = size // _REACH
     cuts = sorted(rng.randrange(size) for _ in range(_SEGMENTS - 1))
     moves = sorted(rng.randint(-reach, reach) for _ in range(_SEGMENTS))
     for start, end, by in zip([0, *cuts], [*cuts, size], moves, strict=True):
         low = min(max(start, -by), end)
         high = max(min(end, size - by), low)
-        flat[start:low] = drawing[0]
-        flat[low:high] = drawing[low + by : high + by]
-        flat[high:end] = drawing[-1]
+        yield start, np.repeat(drawing[:1], low - start), turn
+        yield low, drawing[low + by : high + by], turn
+        yield high, np.repeat(drawing[-1:], end - high), turn
+
+
+class Supply:
+    """New contents for one worker's calls: those whose arrays lie ready first, none twice."""
+
+    def __init__(
+        self, custom: Drawings | None, rng: random.Random, known: Callable[[int], bool]
+    ) -> None:
+        self._custom, self._rng, self._known = custom, rng, known
+        self._ready: list[int] | None = None
+
+    def next(self) -> Content:
+        """One that this worker has never seen."""
+        ready = self._shuffled()
+        return Content(ready.pop() if ready else self._rng.getrandbits(128))
+
+    def most(self, count: int) -> int:
+        """How many calls a batch may have, at most `count`, if there are to be a dozen batches."""
+        ready = self._shuffled()
+        if not self._custom:
+            return count
+        more = _MORE_SECONDS / max(self._custom.seconds, 1e-6)
+        return max(1, min(count, int((len(ready) + more) / _BATCHES)))
+
+    def _shuffled(self) -> list[int]:
+        if self._ready is None:
+            found = self._custom.ready(self._rng.getrandbits(127)) if self._custom else []
+            self._ready = [number for number in found if not self._known(number)]
+            self._rng.shuffle(self._ready)
+        return self._ready

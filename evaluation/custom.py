@@ -16,6 +16,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ Array = NDArray[Any]
 
 _GENERATOR = Path(__file__).with_name("generator.py").resolve()
 _SECONDS = 60.0
+"""For one drawing, and of all drawings of a process."""
 _HEAD_BYTES, _PRINTED_BYTES = 2**16, 2**20
 _MEMORY_BYTES, _COPIES = 2 * 2**30, 8
 """Address space: Python with numpy, and so many times the arrays asked for."""
@@ -42,99 +45,162 @@ class _Refused(Exception):
 
 def custom(problem: Problem, sizes: Sizes, kind: int, seed: list[int]) -> dict[str, Array]:
     """Arrays of inputs.py by argument name, as declared. Raises `BadInput`."""
-    wanted = {arg.name: arg for arg in problem.inputs if arg.is_custom}
-    nbytes = sum(
-        int(np.prod(arg.dimensions(sizes), dtype=object)) * np.dtype(arg.type).itemsize
-        for arg in wanted.values()
-    )
-    order = {
-        "code": problem.inputs_code,
-        "sizes": dict(sizes),
-        "variant": kind,
-        "seed": seed,
-        "memory": _MEMORY_BYTES + _COPIES * nbytes,
-    }
-    try:
-        reply = _run(json.dumps(order).encode(), nbytes + _HEAD_BYTES)
-        return dict(_received(reply, wanted, sizes))
-    except _Refused as refused:
-        where = f"problem {problem.name}: inputs.py at {shape_text(sizes)}"
-        raise BadInput(f"{where}: {refused}") from None
+    with closing(Generator(problem, sizes)) as generator:
+        return generator.draw(kind, seed)
 
 
-def _run(order: bytes, most: int) -> bytearray:
-    """What generator.py gives, at most `most` bytes and the chunk in which they are passed."""
-    process = subprocess.Popen(
+class Generator:
+    """Draws arrays of inputs.py at one shape, as often as it is asked; `close` it.
+
+    One process does, started when first asked, and anew once it has drawn for a minute.
+    """
+
+    def __init__(self, problem: Problem, sizes: Sizes) -> None:
+        self._sizes, self._wanted = sizes, {a.name: a for a in problem.inputs if a.is_custom}
+        self._nbytes = sum(_nbytes(arg, sizes) for arg in self._wanted.values())
+        self._where = f"problem {problem.name}: inputs.py at {shape_text(sizes)}"
+        self._task = {
+            "code": problem.inputs_code,
+            "sizes": dict(sizes),
+            "memory": _MEMORY_BYTES + _COPIES * self._nbytes,
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+        self._spent = 0.0
+
+    def draw(self, kind: int, seed: list[int]) -> dict[str, Array]:
+        """Arrays by argument name, as declared. Raises `BadInput`."""
+        start = time.perf_counter()
+        try:
+            reply = self._reply(json.dumps({"variant": kind, "seed": seed}))
+            made = dict(_received(reply, self._wanted, self._sizes))
+        except _Refused as refused:
+            self.close()
+            raise BadInput(f"{self._where}: {refused}") from None
+        self._spent += time.perf_counter() - start
+        if self._spent > _SECONDS:  # its limit of CPU time is for all drawings
+            self.close()
+        return made
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process:
+            process, self._process, self._spent = self._process, None, 0.0
+            process.kill()
+            with process:  # its pipes are closed
+                pass
+
+    def _reply(self, order: str) -> bytearray:
+        """The line and the bytes of one drawing."""
+        lines = f"{order}\n"
+        if self._process is None:
+            self._process = _started()
+            lines = f"{json.dumps(self._task)}\n{lines}"
+        reply, printed = _exchange(self._process, lines.encode(), self._nbytes)
+        if len(reply) < _length(reply, self._nbytes):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if self._process.wait(_LAST_SECONDS):  # its pipes are closed: it ends
+                    raise _Refused(_complaint(printed.decode(errors="replace")))
+        return reply
+
+
+def _nbytes(arg: Argument, sizes: Sizes) -> int:
+    return int(np.prod(arg.dimensions(sizes), dtype=object)) * np.dtype(arg.type).itemsize
+
+
+def _started() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
         [sys.executable, "-I", "-B", str(_GENERATOR)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        bufsize=0,
         cwd="/",
         env={"PATH": "/usr/bin:/bin", "LANG": "C", "OPENBLAS_NUM_THREADS": "1"},
         start_new_session=True,
     )
-    with process:
-        try:
-            reply, printed = _exchange(process, order, most)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_LAST_SECONDS)  # both pipes are closed: it ends
-        finally:
-            process.kill()
-    if len(reply) <= most and process.returncode:
-        raise _Refused(_complaint(printed.decode(errors="replace")))
-    return reply
+
+
+def _length(reply: bytearray, nbytes: int) -> int:
+    """Bytes of a whole reply; more than there are while its first line has not ended."""
+    end = reply.find(b"\n", 0, _HEAD_BYTES)
+    if end < 0:
+        return len(reply) + 1
+    try:
+        claimed = sum(prod(shape) * dtype.itemsize for dtype, shape in _head(reply, end).values())
+    except _Refused:
+        claimed = 0
+    return end + 1 + min(claimed, nbytes)
+
+
+def _head(reply: bytearray, end: int) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
+    """Type and shape of each array, by name, as the first line says."""
+    try:
+        return {
+            str(name): (np.dtype(str(kind)), tuple(map(operator.index, shape)))
+            for name, kind, shape in json.loads(reply[:end])
+        }
+    except (ValueError, TypeError, RecursionError, OverflowError, SyntaxError):
+        raise _Refused("gives nothing that can be read as arrays") from None
 
 
 def _exchange(
-    process: subprocess.Popen[bytes], order: bytes, most: int
+    process: subprocess.Popen[bytes], order: bytes, nbytes: int
 ) -> tuple[bytearray, bytearray]:
-    """Give the order; what came back and what was printed, until it ends or exceeds its bound."""
+    """Give the order; what came back and what was printed, until that is whole or all it gives."""
     assert process.stdin
     assert process.stdout
     assert process.stderr
     deadline = time.monotonic() + _SECONDS
     with contextlib.suppress(BrokenPipeError):
-        process.stdin.write(order)  # read before anything of the problem runs
-        process.stdin.close()
+        while order:  # it is read before anything of the problem runs, or while that has ended
+            order = order[process.stdin.write(order) :]
     reply, printed = bytearray(), bytearray()
-    kept = {
-        process.stdout.fileno(): (reply, most),
-        process.stderr.fileno(): (printed, _PRINTED_BYTES),
-    }
+    kept = {process.stdout.fileno(): reply, process.stderr.fileno(): printed}
     with selectors.DefaultSelector() as selector:
         for descriptor in kept:
             selector.register(descriptor, selectors.EVENT_READ)
-        while selector.get_map():
+        while selector.get_map() and len(reply) < _length(reply, nbytes):
             left = deadline - time.monotonic()
             ready = selector.select(max(left, 0)) if left > 0 else []
             if not ready:
                 raise _Refused(f"no arrays after {_SECONDS:.0f} s")
             for key, _ in ready:
-                buffer, bound = kept[key.fd]
                 chunk = os.read(key.fd, _CHUNK)
-                buffer += chunk
+                kept[key.fd] += chunk
                 if not chunk:
                     selector.unregister(key.fd)
-                elif buffer is reply and len(reply) > bound:
-                    process.kill()
-                    return reply, printed
-                elif len(buffer) > bound:
-                    raise _Refused(f"prints more than {bound} bytes")
+            if len(printed) > _PRINTED_BYTES:
+                raise _Refused(f"prints more than {_PRINTED_BYTES} bytes")
+            if len(reply) > _HEAD_BYTES + nbytes:
+                break  # no line ends so late, or there is more than the arrays
     return reply, printed
 
 
 def _received(
     reply: bytearray, wanted: dict[str, Argument], sizes: Sizes
 ) -> Iterator[tuple[str, Array]]:
-    """The arrays, each as it is declared."""
+    """The arrays, each as it is declared, in the memory of the reply."""
     end = reply.find(b"\n", 0, _HEAD_BYTES)
-    try:
-        given = {
-            str(name): (np.dtype(str(kind)), tuple(map(operator.index, shape)))
-            for name, kind, shape in json.loads(reply[:end])
-        }
-    except (ValueError, TypeError, RecursionError, OverflowError, SyntaxError):
-        raise _Refused("gives nothing that can be read as arrays") from None
+    given = _head(reply, end)
+    _require_declared(given, wanted, sizes)
+    at = end + 1
+    for name, (dtype, shape) in given.items():
+        count = int(np.prod(shape, dtype=object))
+        if at + count * dtype.itemsize > len(reply):
+            raise _Refused(f"{name}: ends after {len(reply) - at} bytes")
+        array = np.frombuffer(reply, dtype, count, at).reshape(shape)
+        at += count * dtype.itemsize
+        _require_values(name, array, wanted[name])
+        yield name, array
+    if at < len(reply):
+        raise _Refused(f"gives {len(reply) - at} bytes more than its arrays")
+
+
+def _require_declared(
+    given: dict[str, tuple[np.dtype[Any], tuple[int, ...]]],
+    wanted: dict[str, Argument],
+    sizes: Sizes,
+) -> None:
     if set(given) != set(wanted):
         raise _Refused(f"gives {sorted(given)}, needs {sorted(wanted)}"[:300])
     for name, (dtype, shape) in given.items():
@@ -145,15 +211,6 @@ def _received(
             raise _Refused(
                 f"{name}: shape {list(shape)}, declared {list(declared.dimensions(sizes))}"[:300]
             )
-    at = end + 1
-    for name, (dtype, shape) in given.items():
-        count = int(np.prod(shape, dtype=object))
-        if at + count * dtype.itemsize > len(reply):
-            raise _Refused(f"{name}: ends after {len(reply) - at} bytes")
-        array = np.frombuffer(reply, dtype, count, at).reshape(shape).copy()
-        at += count * dtype.itemsize
-        _require_values(name, array, wanted[name])
-        yield name, array
 
 
 def _require_values(name: str, array: Array, arg: Argument) -> None:

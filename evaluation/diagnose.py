@@ -37,13 +37,20 @@ class Truth:
     tolerance: Array | float
     at: Array | None = None
 
+    def of(self, output: Array) -> Array:
+        """The part of an output that is known, which may be all that was kept of it."""
+        if self.at is None:
+            return output
+        flat = output.reshape(-1)
+        return flat if flat.size == self.at.size else flat[self.at]
+
 
 Expected = Truth | cheap.Product | cheap.Arranged
 """What an output is compared with; `values` of each is constant only where the output is."""
 
 
 def mismatch(
-    name: str, output: Array, truth: Expected, poison: int, nan_fails: bool = True
+    name: str, output: cheap.Kept, truth: Expected, poison: int, nan_fails: bool = True
 ) -> str | None:
     """None where the output is right; else where and how it is wrong.
 
@@ -52,7 +59,8 @@ def mismatch(
     """
     if not isinstance(truth, Truth):
         return truth.fault(name, output)
-    seen = output if truth.at is None else output.reshape(-1)[truth.at]
+    assert isinstance(output, np.ndarray)
+    seen = truth.of(output)
     if _agrees(seen, truth):
         return None
     bad = _wrong_elements(seen, truth, nan_fails)
@@ -61,19 +69,6 @@ def mismatch(
     if truth.at is not None:
         return _of_sample(name, seen, truth, bad)
     return explain(name, Wrong(seen, truth.values, bad, truth.tolerance, poison))
-
-
-def sampled_mismatch(name: str, seen: Array, truth: Expected, at: Array) -> str | None:
-    """As `mismatch`, of elements of an output at these flat indices, ascending."""
-    assert isinstance(truth, Truth)
-    assert truth.at is None
-    known = truth.values.reshape(-1)[at]
-    allowed = np.broadcast_to(truth.tolerance, truth.values.shape).reshape(-1)[at]
-    part = Truth(known, allowed, at)
-    if _agrees(seen, part):
-        return None
-    bad = _wrong_elements(seen, part, True)
-    return _of_sample(name, seen, part, bad) if bad.any() else None
 
 
 def _agrees(output: Array, truth: Truth) -> bool:

@@ -22,13 +22,15 @@ _DENSITY = 0.1
 """Share of elements of a sparse array that are not zero."""
 _SIGNS = 65537
 """Random signs repeat after this many (a prime): drawing more costs more than the reference."""
-_KEPT_BYTES, _KEPT_CASE_BYTES = 256 * 2**20, 16 * 2**20
+_KEPT_BYTES, _KEPT_CASE_BYTES = 64 * 2**20, 16 * 2**20
+_BLOCK = 2**20
+"""Elements drawn at once."""
 
 
 class Inputs:
     """Inputs of one problem by case, read-only: drawn once, kept while memory allows.
 
-    At most 256 MiB are kept; a case above 16 MiB is drawn anew each time.
+    At most 64 MiB are kept; a case above 16 MiB is drawn anew each time.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -54,15 +56,22 @@ class Inputs:
 
 def generate(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[str, Array]:
     """Inputs by argument name. Raises `BadInput` where the problem's inputs.py fails."""
+    made = distributed(problem, sizes, variant, seed)
+    if problem.inputs_code is None:
+        return made
+    kind = levels(problem, variant)[-1]
+    return made | custom(problem, sizes, kind, [seed, _key("", variant, sizes)])
+
+
+def distributed(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[str, Array]:
+    """Those inputs that no inputs.py makes."""
     chosen = iter(levels(problem, variant))
     made = {}
     for arg in problem.inputs:
         if not arg.is_custom:
             kind, shape = arg.values[next(chosen)], arg.dimensions(sizes)
             made[arg.name] = draw(arg, kind, shape, [seed, _key(arg.name, variant, sizes)])
-    if problem.inputs_code is None:
-        return made
-    return made | custom(problem, sizes, next(chosen), [seed, _key("", variant, sizes)])
+    return made
 
 
 def factors(problem: Problem) -> tuple[int, ...]:
@@ -101,25 +110,24 @@ def describe(problem: Problem, variant: int) -> str:
     return ", ".join(f"{name} {said}" for name, said in distributions(problem, variant).items())
 
 
-def moved_by_one_ulp(made: Mapping[str, Array], seed: int, least: float = 0.0) -> dict[str, Array]:
-    """Every floating-point element one unit of its own precision up or down, at random, in fp64.
+def move_by_one_ulp(
+    problem: Problem, views: Mapping[str, Array], seed: int, least: float = 0.0
+) -> None:
+    """Every floating-point element one unit of its own precision up or down, at random, in place.
 
-    The unit is eps of the type, not below `least`. Integer arrays are exact and stay as they are.
+    The unit is eps of the declared type, not below `least`; `views` may be wider. Integer arrays
+    are exact and stay as they are.
     """
     rng = np.random.default_rng(seed)
-    moved = {}
-    for name, array in made.items():
-        if array.dtype.kind != "f":
-            moved[name] = array
+    for arg in problem.inputs:
+        flat = views[arg.name].reshape(-1)
+        if flat.dtype.kind != "f":
             continue
-        eps = max(float(np.finfo(array.dtype).eps), least)
-        signs = rng.choice([1 - eps, 1 + eps], min(array.size, _SIGNS))
-        flat, wide = array.reshape(-1), np.empty(array.size)
-        for start in range(0, array.size, _SIGNS):  # a piece that fits the cache at a time
+        eps = max(float(np.finfo(arg.type).eps), least)
+        signs = rng.choice([1 - eps, 1 + eps], min(flat.size, _SIGNS))
+        for start in range(0, flat.size, _SIGNS):  # a piece that fits the cache at a time
             part = flat[start : start + _SIGNS]
-            np.multiply(part, signs[: part.size], out=wide[start : start + part.size])
-        moved[name] = wide.reshape(array.shape)
-    return moved
+            np.multiply(part, signs[: part.size], out=part, casting="unsafe")
 
 
 def _key(name: str, variant: int, sizes: Sizes) -> int:
@@ -128,47 +136,43 @@ def _key(name: str, variant: int, sizes: Sizes) -> int:
 
 def draw(arg: Argument, values: str, shape: tuple[int, ...], seed: list[int]) -> Array:
     """One argument's array of this distribution."""
-    rng, dtype = np.random.default_rng(seed), np.dtype(arg.type)
-    if dtype.kind == "f":
-        return _draw_float(rng, arg, values, shape).astype(dtype)
-    return _draw_int(rng, arg, values, shape).astype(dtype)
+    rng, made = np.random.default_rng(seed), np.empty(shape, arg.type)
+    flat = made.reshape(-1)
+    of_kind = _draw_float if made.dtype.kind == "f" else _draw_int
+    for start in range(0, flat.size, _BLOCK):  # what is drawn may be wider than what is wanted
+        part = flat[start : start + _BLOCK]
+        part[:] = of_kind(rng, arg, values, part.size)
+    if values == "sorted":
+        flat.sort()
+    return made
 
 
-def _draw_float(
-    rng: np.random.Generator, arg: Argument, values: str, shape: tuple[int, ...]
-) -> Array:
+def _draw_float(rng: np.random.Generator, arg: Argument, values: str, count: int) -> Array:
     low, high = arg.range or (0.0, 1.0)
     match values:
         case "normal":
-            return rng.standard_normal(shape, dtype=np.float32)
-        case "uniform":
-            return rng.uniform(low, high, shape)
-        case "sorted":
-            return np.sort(rng.uniform(low, high, shape), axis=None).reshape(shape)
+            return rng.standard_normal(count, dtype=np.float32)
+        case "uniform" | "sorted":
+            return rng.uniform(low, high, count)
         case "sparse":
-            keep = rng.random(shape, dtype=np.float32) < _DENSITY
-            return rng.standard_normal(shape, dtype=np.float32) * keep
+            keep = rng.random(count, dtype=np.float32) < _DENSITY
+            return rng.standard_normal(count, dtype=np.float32) * keep
         case "large-range":
-            return rng.standard_normal(shape) * 10.0 ** rng.uniform(-4, 4, shape)
-    return rng.integers(-4, 5, shape)  # small-int
+            return rng.standard_normal(count) * 10.0 ** rng.uniform(-4, 4, count)
+    return rng.integers(-4, 5, count)  # small-int
 
 
-def _draw_int(
-    rng: np.random.Generator, arg: Argument, values: str, shape: tuple[int, ...]
-) -> Array:
+def _draw_int(rng: np.random.Generator, arg: Argument, values: str, count: int) -> Array:
     info = np.iinfo(arg.type)
     low, high = (int(arg.range[0]), int(arg.range[1])) if arg.range else (info.min, info.max)
     match values:
-        case "uniform" | "large-range":
-            return rng.integers(low, high, shape, dtype=arg.type, endpoint=True)
-        case "sorted":
-            flat = rng.integers(low, high, shape, dtype=arg.type, endpoint=True)
-            return np.sort(flat, axis=None).reshape(shape)
+        case "uniform" | "large-range" | "sorted":
+            return rng.integers(low, high, count, dtype=arg.type, endpoint=True)
         case "normal":
             middle, spread = (low + high) / 2, min((high - low) / 6, 1e6)
-            drawn = np.rint(middle + spread * rng.standard_normal(shape))
+            drawn = np.rint(middle + spread * rng.standard_normal(count))
             return np.clip(drawn, low, min(high, 2**62))
         case "sparse":
-            drawn = rng.integers(low, high, shape, dtype=arg.type, endpoint=True)
-            return np.where(rng.random(shape) < _DENSITY, drawn, min(max(0, low), high))
-    return rng.integers(max(low, -4), min(high, 4), shape, endpoint=True)  # small-int
+            drawn = rng.integers(low, high, count, dtype=arg.type, endpoint=True)
+            return np.where(rng.random(count) < _DENSITY, drawn, min(max(0, low), high))
+    return rng.integers(max(low, -4), min(high, 4), count, endpoint=True)  # small-int

@@ -61,6 +61,10 @@ __all__ = [
 _MAX_BYTES = 8 * 2**30
 _PROGRAM_BYTES = 192 * 2**20
 """The judge's and its workers' own: interpreters, libraries, stacks."""
+_KEPT_TIMES, _KEPT_BYTES = 8, 320 * 2**20
+"""Truths (reference.py) and outputs (bench.py) that are kept: in terms of the arrays, at most."""
+_MORE_SHAPES = 2
+"""Check shapes besides those declared: a secret one, and one aligned to elements only."""
 _MOST_TEXT_BYTES = 2**20
 _OPTIONAL_FILES = {"reference_code": "reference.cpp", "inputs_code": "inputs.py"}
 
@@ -166,20 +170,28 @@ class Problem(Frozen):
 
     def nbytes(self, sizes: Sizes) -> int:
         """Bytes of all arrays at `sizes`."""
+        return self._nbytes(self.arrays, sizes)
+
+    def _nbytes(self, arrays: Sequence[Argument], sizes: Sizes) -> int:
         return sum(
             int("".join(filter(str.isdigit, arg.type))) // 8 * _product(arg.dimensions(sizes))
-            for arg in self.arrays
+            for arg in arrays
         )
 
     def memory_bytes(self) -> int:
         """What judging takes at most, about.
 
-        Arrays of the timing shape three times in the judge and once in a candidate's own buffers,
-        twice with fp64 types for the truth, and what the programs take themselves.
+        A drawing of the inputs; then either all arrays with fp64 types, for a truth, or those that
+        a candidate works on, with those of the check shapes, and as much for itself; truths and
+        outputs that wait for each other; and what the programs take themselves.
         """
-        own, wide = (p.nbytes(self.sizes.time) for p in (self, self.promoted()))
+        at = self.sizes.time
+        own, wide = (problem.nbytes(at) for problem in (self, self.promoted()))
+        inputs = own - self._nbytes([arg for arg in self.arrays if arg.role == "out"], at)
         checked = max(self.nbytes(sizes) for sizes in self.sizes.check)
-        return 4 * (own + checked) + 2 * wide + _PROGRAM_BYTES
+        seat = own + (len(self.sizes.check) + _MORE_SHAPES) * checked
+        kept = min(_KEPT_TIMES * (own + checked), _KEPT_BYTES)
+        return inputs + max(wide, 2 * seat) + kept + _PROGRAM_BYTES
 
     def signature(self) -> str:
         """The C declaration that a candidate must export."""

@@ -18,12 +18,18 @@ four tolerances or more [measured, 64 x 64 sums, n = 16 to 65536]. Integer outpu
 Precision tf32 moves inputs by 2^-10 and adds K 2^-10 scale to sums; fp16 also puts 2^-10 for eps.
 Sums of products of small integers that no order of adding can round must be exact.
 
-Not covered: outputs of the timing shape above 64 MiB, where the problem declares a cheap check.
+Arrays of the timing shape exist once, in the memory that the reference's process shares: inputs are
+written there in blocks, and of outputs above 16 MiB a secret sample is read.
+
+Not covered: outputs of the timing shape above 64 MiB, where the problem declares a cheap check;
+what check shapes of that size take.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -31,10 +37,9 @@ from numpy.typing import NDArray
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation import cheap
-from regraph_kg.evaluation.arena import Arena, Layout
 from regraph_kg.evaluation.contents import Content, Contents, with_changes
 from regraph_kg.evaluation.diagnose import Expected, Truth
-from regraph_kg.evaluation.inputs import Inputs, distributions, moved_by_one_ulp
+from regraph_kg.evaluation.inputs import Inputs, distributions, move_by_one_ulp
 from regraph_kg.evaluation.problem import (
     AbsoluteRule,
     Argument,
@@ -45,10 +50,9 @@ from regraph_kg.evaluation.problem import (
     shape_text,
     size_of,
 )
-from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.runner import REFERENCE, Fill, Runner, put
 from regraph_kg.evaluation.spawn import Program
-from regraph_kg.evaluation.supervisor import Worker
-from regraph_kg.models.evaluation import Outcome
 
 Array = NDArray[Any]
 
@@ -59,8 +63,6 @@ _FEW_OUTPUTS = 1024
 """Below this many elements the RMS of an output says little of its scale."""
 _PATIENCE_SECONDS = 120.0
 _KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = 256 * 2**20, 2**20
-_LARGE_ARENA_BYTES = 512 * 2**20
-_REFERENCE = "the reference (serial.cpp with fp64 types, or reference.cpp)"
 _HALF = 2.0**-10
 """eps of fp16 and tf32: 11 significant bits."""
 _FEW_WHOLE = 16
@@ -88,75 +90,6 @@ class Case:
         """Identity within a problem."""
         shape = tuple(sorted(self.sizes.items()))
         return (shape, self.variant, self.seed, self.version, self.timed)
-
-
-class Runner:
-    """Calls one trusted program on given inputs, in one process that is started when first asked.
-
-    `problem` has the program's signature. Raises `BadInput` where the program fails.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        program: Program,
-        shapes: list[Sizes],
-        limits: Limits,
-        name: str = _REFERENCE,
-    ) -> None:
-        self._problem, self._program, self._limits, self._name = problem, program, limits, name
-        self._layout = Layout(problem, alignment=64)
-        different = {shape_text(sizes): sizes for sizes in shapes}
-        self._calls = {text: self._layout.call(sizes) for text, sizes in different.items()}
-        self._running: tuple[Worker, Arena] | None = None
-        self.seconds = 0.0
-        """What the last call took, copies aside."""
-
-    def __call__(self, sizes: Sizes, made: Mapping[str, Array]) -> dict[str, Array]:
-        """Outputs by argument name."""
-        call = self._calls[shape_text(sizes)]
-        worker, arena = self._started()
-        for arg in self._problem.arrays:
-            place = call.places[arg.name]
-            if arg.name in made:
-                arena.view(place)[...] = made[arg.name]
-            else:
-                arena.fill(place, 0)
-        done = worker.call([call.row], _PATIENCE_SECONDS)
-        if isinstance(done, Failure):
-            self._require(done)
-        else:
-            self.seconds = done.ours
-        outputs = {
-            arg.name: arena.view(call.places[arg.name]).copy() for arg in self._problem.outputs
-        }
-        if arena.nbytes > _LARGE_ARENA_BYTES:
-            self.close()  # it would hold as much memory as all the rest
-        return outputs
-
-    def _started(self) -> tuple[Worker, Arena]:
-        if self._running is None:
-            arena = self._layout.build()
-            defences = Defences(memory_limit=False)
-            self._running = Worker(self._program, arena, defences, self._limits, threads=1), arena
-            self._require(self._running[0].start)
-        return self._running
-
-    def close(self) -> None:
-        """End the process and release the memory; the next call starts it anew."""
-        if self._running:
-            worker, arena = self._running
-            self._running = None
-            worker.kill()
-            arena.close()
-
-    def _require(self, failure: Failure | None) -> None:
-        if failure:
-            late = failure.outcome is Outcome.TIMED_OUT
-            remedy = "; make the shape smaller, or this code faster" if late else ""
-            raise BadInput(
-                f"problem {self._problem.name}: {self._name} fails: {failure.diagnosis}{remedy}"
-            )
 
 
 class References:
@@ -189,13 +122,24 @@ class References:
             return made
         return with_changes(self._problem, made, case.variant, case.seed)
 
+    def fill(self, case: Case) -> Fill:
+        """Writes the inputs of a case where they are wanted; nothing of them is kept meanwhile."""
+        if case.timed:
+            return partial(self._contents.write, Content(case.seed, case.version))
+        return lambda views: put(self.given(case), views)
+
+    def keeper(self, case: Case) -> Callable[[str, Array], cheap.Kept]:
+        """What takes from a candidate's outputs all that the truths of a case are compared with."""
+        if case.sizes == self._problem.sizes.time:
+            return cheap.keeper(self._problem, case.seed)
+        return lambda _, output: output.copy()
+
     def truths(self, case: Case) -> Mapping[str, Expected]:
         """Expected outputs by argument name. Raises `BadInput` where the reference fails."""
-        if case.key not in self._truths:
-            made = self._cheap(case) or self._compute(case)
-            self._make_room(self._nbytes(made) if case.timed else 0)
-            self._truths[case.key] = made
-        return self._truths[case.key]
+        made = self._truths.pop(case.key, None) or self._cheap(case) or self._compute(case)
+        self._truths[case.key] = made  # behind those that were asked for longer ago
+        self._make_room()
+        return made
 
     def knows(self, case: Case) -> bool:
         """Whether a truth is at hand."""
@@ -205,36 +149,42 @@ class References:
         """Compute that truth anew when it is asked for."""
         self._truths.pop(case.key, None)
 
-    def _make_room(self, wanted: int) -> None:
-        """Forget the oldest truths of large arrays."""
-        large = {key: self._nbytes(made) for key, made in self._truths.items()}
-        for key, nbytes in large.items():
-            if sum(large.values()) + wanted <= _KEPT_TRUTH_BYTES:
+    def retire(self, content: Content) -> None:
+        """Use its arrays no more: it was told of."""
+        self._contents.retire(content)
+
+    def _make_room(self) -> None:
+        """Forget truths of large arrays, first what was not asked for longest, last never."""
+        sizes = {key: self._nbytes(made) for key, made in self._truths.items()}
+        for key in list(sizes)[:-1]:
+            if sum(sizes.values()) <= _KEPT_TRUTH_BYTES:
                 return
-            if nbytes > _LARGE_TRUTH_BYTES:
-                large[key] = 0
-                del self._truths[key]
+            if sizes[key] > _LARGE_TRUTH_BYTES:
+                del sizes[key], self._truths[key]
 
     @staticmethod
     def _nbytes(made: Mapping[str, Expected]) -> int:
         """Of values and tolerances."""
-        return sum(
-            truth.values.nbytes + np.asarray(getattr(truth, "tolerance", 0.0)).nbytes
+        parts = (
+            getattr(truth, part, None)
             for truth in made.values()
+            for part in ("values", "tolerance", "at")
         )
+        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
 
     def run(self, case: Case, made: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs of the reference for other inputs at a case's shape."""
         return self._run(case.sizes, made)
 
     def close(self) -> None:
-        """End the reference's process."""
+        """End the reference's processes, and the one that runs inputs.py."""
         self._run.close()
+        self._contents.close()
 
     def _cheap(self, case: Case) -> Mapping[str, Expected] | None:
         """What large outputs are held to without a run of the reference."""
         problem, check = self._problem, self._problem.cheap_check
-        if not check or not self._is_large(case) or check.rule == "random-indices":
+        if not check or case.sizes != problem.sizes.time or not cheap.is_checked(problem):
             return None
         made, out = self.given(case), check.args[-1]
         if check.rule == "sorted":
@@ -244,60 +194,59 @@ class References:
         element = _K * _eps_of_sum(problem, arg, a.shape[1])
         return {out: cheap.product(a, b, element, case.seed)}
 
-    def _is_large(self, case: Case) -> bool:
-        timed = case.sizes == self._problem.sizes.time
-        return timed and self._problem.nbytes(case.sizes) > cheap.LARGE_BYTES
-
     def _compute(self, case: Case) -> dict[str, Expected]:
-        problem, made = self._problem, self.given(case)
+        problem, fill = self._problem, self.fill(case)
+        timed = case.sizes == problem.sizes.time
+        at = cheap.places(problem, case.seed) if timed else {}
+        keep = partial(_taken, at)
         start = time.perf_counter()
-        values = self.run(case, made)
-        self._require_patience(case, time.perf_counter() - start, values, made)
-        deviations = self._deviations(case, made, values)
+        values = self._run.run(case.sizes, fill, keep)
+        shapes = (arg.dimensions(case.sizes) for arg in problem.inputs)
+        runs = self._condition_runs(values, sum(map(prod, shapes)))
+        self._require_patience(case, time.perf_counter() - start, 1 + runs)
+        deviations = {name: np.zeros(array.shape) for name, array in values.items()}
+        for seed in range(runs):
+            self._deviate(
+                deviations, values, self._run.run(case.sizes, self._moved(fill, seed), keep)
+            )
         truths: dict[str, Expected] = {}
         for arg in problem.outputs:
             truth = values[arg.name]
             allowed = exact_sum(problem, arg, case, truth)
             if allowed is None:
-                allowed = tolerance(problem, arg, case.sizes, truth, deviations[arg.name])
-            truths[arg.name] = self._kept(case, Truth(truth, allowed))
+                allowed = tolerance(problem, arg, case.sizes, truth, deviations.pop(arg.name))
+            truths[arg.name] = Truth(truth, allowed, at.get(arg.name))
         self.seconds = time.perf_counter() - start
         return truths
 
-    def _kept(self, case: Case, truth: Truth) -> Truth:
-        """Only a sample where the problem declares so."""
-        check = self._problem.cheap_check
-        if not (check and check.rule == "random-indices" and self._is_large(case)):
-            return truth
-        at = cheap.sample(truth.values.size, case.seed)
-        allowed = np.broadcast_to(truth.tolerance, truth.values.shape).reshape(-1)[at]
-        return Truth(truth.values.reshape(-1)[at], allowed, at)
+    def _moved(self, fill: Fill, seed: int) -> Fill:
+        """The same inputs, each by a unit of its precision up or down."""
+        least = 0.0 if self._problem.precision == "fp32" else _HALF
 
-    def _require_patience(
-        self, case: Case, seconds: float, values: Mapping[str, Array], made: Mapping[str, Array]
+        def filled(views: Mapping[str, Array]) -> None:
+            fill(views)
+            move_by_one_ulp(self._problem, views, seed, least)
+
+        return filled
+
+    @staticmethod
+    def _deviate(
+        largest: Mapping[str, Array], values: Mapping[str, Array], moved: Mapping[str, Array]
     ) -> None:
+        """Take one more run into the largest changes."""
+        for name, array in moved.items():
+            with np.errstate(invalid="ignore"):
+                change = np.abs(array.astype(np.float64) - values[name])
+            np.fmax(largest[name], change, out=largest[name])
+
+    def _require_patience(self, case: Case, seconds: float, runs: int) -> None:
         """The runs that follow take as long as the first: said before them, not after minutes."""
-        runs = 1 + self._condition_runs(values, sum(array.size for array in made.values()))
         if runs * seconds > _PATIENCE_SECONDS:
             raise BadInput(
-                f"problem {self._problem.name}: {_REFERENCE} takes {seconds:.3g} s at"
+                f"problem {self._problem.name}: {REFERENCE} takes {seconds:.3g} s at"
                 f" {shape_text(case.sizes)}, and is run {runs} times: make that shape smaller (the"
                 " serial code should take 0.1 to 2 s at the timing shape)"
             )
-
-    def _deviations(
-        self, case: Case, made: Mapping[str, Array], values: Mapping[str, Array]
-    ) -> dict[str, Array]:
-        largest = {name: np.zeros(array.shape) for name, array in values.items()}
-        elements = sum(array.size for array in made.values())
-        least = 0.0 if self._problem.precision == "fp32" else _HALF
-        for seed in range(self._condition_runs(values, elements)):
-            moved = self.run(case, moved_by_one_ulp(made, seed, least))
-            for name, array in moved.items():
-                with np.errstate(invalid="ignore"):
-                    change = np.abs(array.astype(np.float64) - values[name])
-                largest[name] = np.fmax(largest[name], change)
-        return largest
 
     def _condition_runs(self, values: Mapping[str, Array], elements: int) -> int:
         if not any(array.dtype.kind == "f" for array in values.values()):
@@ -307,6 +256,10 @@ class References:
             return _CONDITION_RUNS if elements < _MANY_ELEMENTS else _FEW_CONDITION_RUNS
         few = any(array.size < _FEW_OUTPUTS for array in values.values())
         return _FEW_CONDITION_RUNS if few and isinstance(rule, SumRule) else 0
+
+
+def _taken(at: Mapping[str, Array], name: str, output: Array) -> Array:
+    return cheap.taken(output, at.get(name))
 
 
 def tolerance(

@@ -229,7 +229,7 @@ class Session:
         if self._rules.defences.ghost and seat.serves.cuda and not failure:
             failure = self._examiner.ghost(seat.bench, worker, call_seconds)
         if self._rules.isolation == "fresh":
-            worker.end()  # it stands still: none of its code runs any more
+            seat.dismiss()  # it stands still: none of its code runs any more
         return failure or self._examiner.examine(seat.bench, full=full) or measured
 
     def profile(self, program: Program, library: Path, seconds: float) -> KernelTimes | None:
@@ -279,6 +279,7 @@ class Session:
             method = replace(self._method, monitor=None)
             series = self._require(self._measure(seat, _BASELINE_RULE, _BASELINE_SECONDS, method))
             if examine:
+                seat.dismiss()
                 self._require(self._examiner.examine(seat.bench, full=False))
         self.baseline = (*self.baseline, series)[-_BASELINE_WORKERS:]
         self._sweep_seconds, self._renewed = 0.0, time.monotonic()

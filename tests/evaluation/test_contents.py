@@ -1,11 +1,14 @@
 """Inputs of timed calls by name: never two alike, few elements change, what is valid stays so."""
 
-from collections.abc import Mapping
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 import pytest
 
+from regraph_kg.evaluation import cheap, drawings
 from regraph_kg.evaluation import contents as module
 from regraph_kg.evaluation.contents import Content, Contents, changeable, with_changes
 from regraph_kg.evaluation.inputs import distributions, generate
@@ -124,18 +127,102 @@ def test_pieces_are_of_the_declared_distribution() -> None:
     assert 450 < values.mean() < 550
 
 
-def test_arrays_of_inputs_py_recur_and_do_not_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_CUSTOM_DRAWINGS", 2)
+@pytest.fixture
+def sparse(monkeypatch: pytest.MonkeyPatch) -> Iterator[Contents]:
+    """A small problem with an inputs.py."""
+    monkeypatch.setattr(drawings, "_AHEAD_SECONDS", 0.3)
     spmv = problem_named("spmv")
     small = spmv.sizes.model_copy(update={"time": {"rows": 1000, "nonzeros": 5000}})
-    contents = Contents(spmv.model_copy(update={"sizes": small}), SECRET)
-    one, other, again = (contents.arrays(Content(seed)) for seed in (0, 1, 2))
-    assert contents.changeable == ("value", "x")
-    assert one["column"].tobytes() == again["column"].tobytes() != other["column"].tobytes()
-    assert one["value"].tobytes() != again["value"].tobytes()
-    changed = contents.arrays(Content(0, 1))
+    with closing(Contents(spmv.model_copy(update={"sizes": small}), SECRET)) as made:
+        yield made
+
+
+def test_arrays_of_inputs_py_are_drawn_for_each_content_and_do_not_change(sparse: Contents) -> None:
+    one, other, again = (sparse.arrays(Content(seed)) for seed in (0, 1, 0))
+    assert sparse.changeable == ("value", "x")
+    assert bits(one) == bits(again)
+    assert one["column"].tobytes() != other["column"].tobytes()
+    changed = sparse.arrays(Content(0, 1))
     assert changed["column"].tobytes() == one["column"].tobytes()
     assert changed["value"].tobytes() != one["value"].tobytes()
+
+
+def test_no_worker_gets_a_drawing_twice_and_each_another_order(sparse: Contents) -> None:
+    sparse.arrays(Content(77))
+    orders = []
+    for seed in (1, 2):
+        supply = sparse.supply(random.Random(seed), lambda seed: seed == 77)
+        assert supply.most(10**6) > 1
+        orders.append([supply.next().seed for _ in range(500)])
+        drawn = {sparse.arrays(Content(seed))["column"].tobytes() for seed in orders[-1][-100:]}
+        assert len(drawn) == 100
+        assert len(set(orders[-1])) == 500
+        assert 77 not in orders[-1]
+    shared = set(orders[0]) & set(orders[1])
+    assert shared
+    assert [s for s in orders[0] if s in shared] != [s for s in orders[1] if s in shared]
+
+
+def test_a_drawing_that_was_told_of_is_handed_out_no_more(sparse: Contents) -> None:
+    first = sparse.supply(random.Random(1), lambda _: False).next()
+    sparse.retire(first)
+    supply = sparse.supply(random.Random(2), lambda _: False)
+    assert first not in {supply.next() for _ in range(500)}
+
+
+def test_where_drawing_takes_long_a_batch_has_fewer_calls(
+    sparse: Contents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawings, "_AHEAD_SECONDS", 0.0)
+    assert sparse.supply(random.Random(1), lambda _: False).most(100) == 100
+    sparse.arrays(Content(1))
+    monkeypatch.setattr(drawings.Drawings, "seconds", 0.1)
+    assert sparse.supply(random.Random(1), lambda _: False).most(100) == 1
+
+
+def test_what_is_not_kept_is_drawn_again_and_the_same(
+    sparse: Contents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = bits(sparse.arrays(Content(1)))
+    monkeypatch.setattr(drawings, "_KEPT_BYTES", 0)
+    with closing(Contents(problem_of(sparse), SECRET)) as other:
+        other.arrays(Content(2))
+        assert bits(other.arrays(Content(1))) == kept
+
+
+def problem_of(contents: Contents) -> Problem:
+    return contents._problem
+
+
+@pytest.mark.parametrize("kind", ["normal", "sorted"])
+def test_an_array_is_compared_with_its_content_in_blocks(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_BLOCK", 700)
+    contents = Contents(problem(kind), SECRET)
+    made = contents.arrays(Content(3))
+    assert contents.altered(Content(3), made) is None
+    made["x0"][N - 1] += 1
+    assert contents.altered(Content(3), made) == "x0"
+    assert contents.altered(Content(3), {}) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_wider_arrays_get_the_same_values(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BLOCK", 700)
+    contents = Contents(problem(kind), SECRET)
+    wide = {"x0": np.empty(N)}
+    contents.write(Content(3, 1), wide)
+    assert np.array_equal(wide["x0"], contents.arrays(Content(3, 1))["x0"])
+
+
+def test_where_a_sample_of_the_output_is_looked_at_more_elements_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cheap, "_SAMPLES", N // 10)
+    assert Contents(problem("normal"), SECRET).changed == 16
+    monkeypatch.setattr(cheap, "_WHOLE_BYTES", 0)
+    assert Contents(problem("normal"), SECRET).changed == 160
 
 
 @pytest.mark.parametrize(("n", "most"), [(0, 0), (1, 1), (10, 10), (100, 16), (6400, 100)])

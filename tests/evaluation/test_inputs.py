@@ -18,7 +18,7 @@ from regraph_kg.evaluation.inputs import (
     factors,
     generate,
     levels,
-    moved_by_one_ulp,
+    move_by_one_ulp,
     variant_of,
 )
 from regraph_kg.evaluation.problem import Argument, Problem, load_problem
@@ -70,15 +70,19 @@ def test_every_integer_type_can_be_drawn(values: str, type_: str) -> None:
 
 
 def test_one_ulp_moves_floats_only() -> None:
-    made = {"x": np.ones(1000, np.float32), "k": np.arange(5)}
-    moved = moved_by_one_ulp(made, 1)
-    assert set(np.unique(moved["x"])) == {1 - 2.0**-23, 1 + 2.0**-23}
-    assert moved["k"] is made["k"]
+    spmv = problem_named("spmv")
+    views = {arg.name: np.ones(1000, np.int32) for arg in spmv.inputs}
+    views |= {"value": np.ones(1000), "x": np.ones(70_000)}
+    move_by_one_ulp(spmv, views, 1)
+    for name in ("value", "x"):
+        assert set(np.unique(views[name])) == {1 - 2.0**-23, 1 + 2.0**-23}
+    assert set(views["start"]) == {1}
 
 
 def test_a_unit_may_be_that_of_a_lower_precision() -> None:
-    moved = moved_by_one_ulp({"x": np.ones(1000, np.float32)}, 1, 2.0**-10)
-    assert set(np.unique(moved["x"])) == {1 - 2.0**-10, 1 + 2.0**-10}
+    views = {"x": np.ones(1000)}
+    move_by_one_ulp(problem_named("scale"), views, 1, 2.0**-10)
+    assert set(np.unique(views["x"])) == {1 - 2.0**-10, 1 + 2.0**-10}
 
 
 def test_a_variant_says_which_distribution_each_argument_takes() -> None:
