@@ -27,7 +27,6 @@ class Operation(IntEnum):
     GHOST = 7
     SWEEPS = 8
     PROFILE = 9
-    CHANGES = 10
 
 
 class Stage(IntEnum):

@@ -131,8 +131,8 @@ class _Batch:
 
     calls: int
     seconds: float
-    swept: float
-    """What the cache sweeps took besides."""
+    aside: float
+    """What getting calls ready took besides."""
     allocations: int
     is_new: bool
 
@@ -199,7 +199,7 @@ class _Series:
         return _Batch(
             len(rows),
             ours if self.method.judge_clock else done.own,
-            done.swept,
+            done.aside,
             self.worker.allocations,
             self.bench.is_new,
         )
@@ -222,7 +222,7 @@ class _Series:
             if self.watch:
                 self.watch.take()
             passed = time.perf_counter() - start
-            took = done.seconds + done.swept
+            took = done.seconds + done.aside
             if took < wanted / 2 and count < most and passed < self.method.warm_up.seconds:
                 growth = min(_GROWTH, wanted / max(took, _TICK))
                 count = min(most, math.ceil(count * growth))
@@ -240,7 +240,7 @@ class _Series:
             done = self._call(count)
             if isinstance(done, Failure):
                 return done
-            spent += done.seconds + done.swept
+            spent += done.seconds + done.aside
             if self._too_hot() or self._robbed():
                 continue
             batches.append(done)
