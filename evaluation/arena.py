@@ -246,6 +246,12 @@ class Arena:
         """First and last byte (exclusive) of the array with its gaps, from the arena's start."""
         return self._base + place.first, self._base + place.last
 
+    def list_spans(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Say what is to be copied: first and last bytes (exclusive), at most MAX_SPANS of them."""
+        for row, (first, last) in zip(self.spans, spans, strict=False):
+            row["at"], row["bytes"] = first, last - first
+        self.control.count = len(spans)
+
     def sealed_span(self, entries: int) -> tuple[int, int]:
         """First and last byte (exclusive) of so many entries of `sealed`."""
         start = self._head.sealed_at

@@ -27,8 +27,8 @@ from regraph_kg.evaluation.level import Level, level
 from regraph_kg.evaluation.problem import Problem
 from regraph_kg.evaluation.reference import Case, References
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.seat import Examiner, Plan, Rules, Seat
 from regraph_kg.evaluation.sealing import Costs
+from regraph_kg.evaluation.seat import Examiner, Plan, Rules, Seat
 from regraph_kg.evaluation.spawn import Program, Surroundings
 from regraph_kg.evaluation.stop import StopRule, WarmUp
 from regraph_kg.evaluation.supervisor import Worker

@@ -26,7 +26,6 @@ import secrets
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -34,7 +33,7 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation import last_words
 from regraph_kg.evaluation.arena import MAX_BATCH, MAX_SPANS, Arena, Key, Place
 from regraph_kg.evaluation.drain import Drain, kill_group
-from regraph_kg.evaluation.handshake import Operation, sleep, wake
+from regraph_kg.evaluation.handshake import Elapsed, Operation, sleep, wake
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
 from regraph_kg.evaluation.sealing import Costs, Seal
 from regraph_kg.evaluation.spawn import Program, Start, Surroundings, filled
@@ -52,18 +51,6 @@ _BUSY_SHARE, _BUSY_SECONDS, _BUSY_EACH_SECONDS = 0.5, 0.05, 0.0015
 """CPU time outside timed spans, once and for each command: stopping many threads takes some."""
 _SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
 _CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root", 16: "sealed"}
-
-
-@dataclass(frozen=True, slots=True)
-class Elapsed:
-    """Seconds of one command: by the judge's clock, by the worker's own."""
-
-    ours: float
-    """Less what getting calls ready takes, where that is needed."""
-    own: float
-    """Of the calls alone."""
-    aside: float = 0.0
-    """What getting calls ready took."""
 
 
 class Worker:
@@ -369,10 +356,7 @@ class Worker:
         if not (spans and self.on_device):
             return None
         for start in range(0, len(spans), MAX_SPANS):
-            some = spans[start : start + MAX_SPANS]
-            for row, (first, last) in zip(self._arena.spans, some, strict=False):
-                row["at"], row["bytes"] = first, last - first
-            self._arena.control.count = len(some)
+            self._arena.list_spans(spans[start : start + MAX_SPANS])
             done = self._command(operation, self._limits.load_seconds)
             if isinstance(done, Failure):
                 return done
