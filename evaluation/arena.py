@@ -17,6 +17,7 @@ Gaps around arrays hold CANARY bytes. `sealed` and all that follows has its copy
 
 import ctypes
 import fcntl
+import math
 import mmap
 import os
 from collections.abc import Mapping, Sequence
@@ -111,7 +112,7 @@ class Place:
     @property
     def nbytes(self) -> int:
         """Bytes of the array itself."""
-        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
+        return np.dtype(self.dtype).itemsize * math.prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,8 @@ class Bench:
         lean = self._batch % _LEAST_NEW and self._spent > timed + _SPARE_SECONDS
         self._is_lean = bool(lean and self._can_change and all(self._holds[at] for at in chosen))
         changed, written = 0, list[Place]()
-        self._sealing.begin()
+        if worker.on_device:
+            self._sealing.begin()
         for at in dict.fromkeys(chosen):
             before, content = self._holds[at], self._next(at)
             changed += before is not None and content == before.next

@@ -26,7 +26,7 @@ Array = NDArray[Any]
 _WORDS = 4
 """Of 64 bits, in a block of the keystream; also those of an entry."""
 _BLOCK_BYTES = 8 * _WORDS
-_CHUNK_BYTES = 2**18
+_CHUNK_BYTES = 2**16
 """Masked at once: what stays in a core's cache."""
 _MOST_ELEMENTS = MAX_SEALED // 2
 """Of one batch; the rest of the table is for arrays."""
@@ -127,13 +127,12 @@ class Sealing:
         return Seal(self._key, parts, self._count)
 
     def _list(self, places: Mapping[str, Place]) -> None:
-        entries = np.zeros(len(places), SEALED)
-        for entry, place in zip(entries, places.values(), strict=True):
-            entry["at"], entry["bytes"] = self._arena.offset(place), place.nbytes
-            entry["block"] = self._blocks
+        entries = []
+        for place in places.values():
+            entries.append((self._arena.offset(place), place.nbytes, 0, self._blocks))
             self._blocks += -(-place.nbytes // _BLOCK_BYTES)
-        self._parts.append((self._count, entries.size, 0))
-        self._add(entries)
+        self._parts.append((self._count, len(entries), 0))
+        self._add(np.array(entries, SEALED))
 
     def _add(self, entries: Array) -> None:
         self._arena.sealed[self._count : self._count + entries.size] = entries

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg.evaluation import bench
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences
@@ -124,8 +125,12 @@ static void look_ahead(const float* x, int n) {
 @pytest.mark.usefixtures("pretended_gpu")
 @pytest.mark.parametrize("defended", [True, False])
 def test_who_computes_for_later_calls_of_a_batch_gains_nothing(
-    cache: Path, problem_folder: Callable[..., Path], defended: bool
+    cache: Path,
+    problem_folder: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    defended: bool,
 ) -> None:
+    monkeypatch.setattr(bench, "_MOST_CALLS", 8)
     folder = problem_folder(toml=("n = 200000", "n = 2001"))
     on_device = load_problem(folder).model_copy(update={"metric": "device"})
     head = 'extern "C" void scale(const float* x, float* y, float a, int n)'
