@@ -4,18 +4,21 @@ One anonymous file (memfd: nothing in /dev/shm, gone with its last user):
 
     Control        what to do next, what came of it (mirrors `Control` of harness/harness.cpp)
     sequence       uint32[MAX_BATCH]: rows to call, in order
+    parts          PART[MAX_BATCH]: what of `sealed` each of these calls is to find unsealed
     rows           uint64[calls][arguments]: one prepared call a row: an array's offset from the
                    arena's start, or a scalar's bits
-    changes        Change[MAX_CHANGES]: elements of device arrays to be written in place
+    spans          SPAN[MAX_SPANS]: what is to be copied to the device, or back
     guards         pages that the worker makes inaccessible
+    sealed         SEALED[MAX_SEALED], metric "device": see sealing.py
     arrays         each between two guard pages, its end as near to the second as alignment lets it
 
-Gaps around arrays hold CANARY bytes.
+Gaps around arrays hold CANARY bytes. `sealed` and all that follows has its copy on a device.
 """
 
 import contextlib
 import ctypes
 import fcntl
+import math
 import mmap
 import os
 from collections.abc import Mapping, Sequence
@@ -34,9 +37,14 @@ Array = NDArray[Any]
 
 PAGE = mmap.PAGESIZE
 MAX_BATCH = 4096
-MAX_CHANGES = 4096
-CHANGE = np.dtype([("at", np.uint64), ("bytes", np.uint64), ("value", np.uint64)])
-"""One element of a device array: where (from the arena's start), how wide, its new bits."""
+MAX_SPANS = 4096
+SPAN = np.dtype([("at", np.uint64), ("bytes", np.uint64)])
+"""Bytes of the arena: where (from its start), and how many."""
+PART = np.dtype([("first", np.uint32), ("arrays", np.uint32), ("elements", np.uint32)])
+"""Of the table `sealed`: so many arrays from the first on, then so many elements."""
+MAX_SEALED = 2**15
+SEALED = np.dtype([(name, np.uint64) for name in ("at", "bytes", "value", "block")])
+"""An array, or one element of an array with its new bits; `block` is where its keystream begins."""
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 """A worker that shrank it would take the judge down with it."""
 CANARY = 0xFF
@@ -56,6 +64,9 @@ class Flag(IntFlag):
     DEVICE_STATE = 16
 
 
+Key = ctypes.c_uint64 * 2
+
+
 class Control(ctypes.Structure):
     """Head of the arena; field for field the `Control` of harness/harness.cpp."""
 
@@ -73,11 +84,13 @@ class Control(ctypes.Structure):
         ("status", ctypes.c_int64),
         ("fault", ctypes.c_uint64),
         ("sequence_at", ctypes.c_uint64),
+        ("parts_at", ctypes.c_uint64),
         ("rows_at", ctypes.c_uint64),
-        ("changes_at", ctypes.c_uint64),
+        ("spans_at", ctypes.c_uint64),
         ("guards_at", ctypes.c_uint64),
         ("guards", ctypes.c_uint64),
-        ("arrays_at", ctypes.c_uint64),
+        ("sealed_at", ctypes.c_uint64),
+        ("key", Key),
         ("confined", ctypes.c_uint64),
         ("flags", ctypes.c_uint64),
         ("allocations", ctypes.c_uint64),
@@ -100,7 +113,7 @@ class Place:
     @property
     def nbytes(self) -> int:
         """Bytes of the array itself."""
-        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
+        return np.dtype(self.dtype).itemsize * math.prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,26 +172,32 @@ class Arena:
         self.problem = problem
         row_bytes = 8 * len(problem.args)
         sequence_at = _round_up(ctypes.sizeof(Control), 64)
-        rows_at = sequence_at + 4 * MAX_BATCH
-        changes_at = rows_at + row_bytes * len(calls)
-        guards_at = changes_at + CHANGE.itemsize * MAX_CHANGES
-        self._base = _round_up(guards_at + 8 * len(guards), PAGE)
+        parts_at = sequence_at + 4 * MAX_BATCH
+        rows_at = parts_at + PART.itemsize * MAX_BATCH
+        spans_at = rows_at + row_bytes * len(calls)
+        guards_at = spans_at + SPAN.itemsize * MAX_SPANS
+        sealed_at = _round_up(guards_at + 8 * len(guards), PAGE)
+        sealed = SEALED.itemsize * MAX_SEALED * (problem.metric == "device")
+        self._base = sealed_at + sealed
         self.nbytes = self._base + nbytes
         self.fd, self._memory = _allocated(self.nbytes, problem.name)
         self.control = Control.from_buffer(self._memory)
         self._bytes = np.frombuffer(self._memory, np.uint8)
-        self.sequence = self._bytes[sequence_at:rows_at].view(np.uint32)
-        self.changes = self._bytes[changes_at:guards_at].view(CHANGE)
+        self.sequence = self._bytes[sequence_at:parts_at].view(np.uint32)
+        self.parts = self._bytes[parts_at:rows_at].view(PART)
+        self.spans = self._bytes[spans_at:guards_at].view(SPAN)
+        self.sealed = self._bytes[sealed_at : self._base].view(SEALED)
         self._head = Control(
             size=ctypes.sizeof(Control),
             finished=2**32 - 1,
             bytes=self.nbytes,
             sequence_at=sequence_at,
+            parts_at=parts_at,
             rows_at=rows_at,
-            changes_at=changes_at,
+            spans_at=spans_at,
             guards_at=guards_at,
             guards=len(guards),
-            arrays_at=self._base,
+            sealed_at=sealed_at,
         )
         table = self._bytes[guards_at : guards_at + 8 * len(guards)].view(np.uint64)
         table[:] = np.asarray(guards, np.uint64) + np.uint64(self._base)
@@ -228,6 +247,21 @@ class Arena:
     def span(self, place: Place) -> tuple[int, int]:
         """First and last byte (exclusive) of the array with its gaps, from the arena's start."""
         return self._base + place.first, self._base + place.last
+
+    def list_spans(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Say what is to be copied: first and last bytes (exclusive), at most MAX_SPANS of them."""
+        for row, (first, last) in zip(self.spans, spans, strict=False):
+            row["at"], row["bytes"] = first, last - first
+        self.control.count = len(spans)
+
+    def sealed_span(self, entries: int) -> tuple[int, int]:
+        """First and last byte (exclusive) of so many entries of `sealed`."""
+        start = self._head.sealed_at
+        return start, start + entries * SEALED.itemsize
+
+    def raw(self, place: Place) -> Array:
+        """The bytes of the array."""
+        return self.view(place).reshape(-1).view(np.uint8)
 
     def offset(self, place: Place) -> int:
         """Where the array begins, from the arena's start."""

@@ -10,25 +10,30 @@ call, any of all with the same chance, is kept for an audit; its truth is not kn
 
 Where writing new inputs takes longer than the calls, some batches only change a few elements in
 place. Times of batches with new inputs count then, if they are longer (timing.py).
+
+Metric "device": what is written is masked until just before the call that works on it (sealing.py).
 """
 
 import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from regraph_kg.evaluation.arena import MAX_BATCH, MAX_CHANGES, Arena, Call, Layout, Place
+from regraph_kg.evaluation.arena import MAX_BATCH, Arena, Call, Layout, Place
 from regraph_kg.evaluation.cheap import Kept, keeper
 from regraph_kg.evaluation.contents import Content, Contents
 from regraph_kg.evaluation.problem import Problem
 from regraph_kg.evaluation.rules import Defences, Failure
+from regraph_kg.evaluation.sealing import Sealing
 from regraph_kg.evaluation.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
 Array = NDArray[Any]
+Step = Literal["sweep", "whole", "changed"]
+"""What gets a call ready: a sweep of the cache; before it all inputs unmasked, or some elements."""
 
 _ROOM_BYTES, _MOST_CALLS = 24 * 2**20, 128
 _BLOCK_GROWTH = 4
@@ -104,6 +109,7 @@ class Bench:
         self._pool, self._defences = pool, defences
         self._rng = random.Random(seed)
         self._supply = contents.supply(random.Random(self._rng.random()), pool.holds)
+        self._sealing = Sealing(arena)
         self._holds: list[Content | None] = [None] * len(calls)
         self._batch, self._used = 0, 0
         self._planned: dict[int, tuple[int, Content]] = {}
@@ -144,16 +150,15 @@ class Bench:
         lean = self._batch % _LEAST_NEW and self._spent > timed + _SPARE_SECONDS
         self._is_lean = bool(lean and self._can_change and all(self._holds[at] for at in chosen))
         changed, written = 0, list[Place]()
+        if worker.on_device:
+            self._sealing.begin()
         for at in dict.fromkeys(chosen):
             before, content = self._holds[at], self._next(at)
             changed += before is not None and content == before.next
-            places = self._write(worker, at, content)
-            if isinstance(places, Failure):
-                return places
-            written += places
+            written += self._write(worker, at, content)
         self.is_new = _MOSTLY * changed <= len(chosen)
         self.poison = self._rng.choice((0xFF, self._rng.randrange(1, 255)))
-        failure = worker.upload([*written, *self._poisoned(dict.fromkeys(chosen))])
+        failure = self._send(worker, [*written, *self._poisoned(dict.fromkeys(chosen))], count)
         self._batch += 1
         self._spent += time.perf_counter() - start
         return failure or [self._calls[at].row for at in chosen]
@@ -179,14 +184,27 @@ class Bench:
 
     def last(self, worker: Worker, content: Content) -> int | Failure:
         """Load one more call with this content: its row."""
+        self._sealing.begin()
         written = self._write(worker, 0, content)
-        if isinstance(written, Failure):
-            return written
-        return worker.upload([*written, *self._poisoned([0])]) or self._calls[0].row
+        failure = self._send(worker, [*written, *self._poisoned([0])], 1)
+        return failure or self._calls[0].row
 
     def last_witness(self, worker: Worker) -> Witness | Failure:
         """What the call of `last` left behind."""
         return self._witness(worker, 0)
+
+    def rehearse(self, worker: Worker, step: Step, count: int) -> float | Failure:
+        """Metric "device": seconds that it takes to get one call ready, of so many in a row."""
+        self._sealing.begin()
+        for index in range(count if step != "sweep" else 0):
+            inputs = self._inputs(index % len(self._calls))
+            if step == "whole":
+                self._sealing.lying(inputs)
+            else:
+                self._sealing.changed(self._contents.changes(self._pool.content(0).next), inputs)
+        failure = worker.upload([], self._sealing.close(count))
+        done = failure or worker.sweeps(count)
+        return done if isinstance(done, Failure) else done.ours / count
 
     def harm(self) -> Failure | None:
         """What was written around the arrays."""
@@ -235,36 +253,38 @@ class Bench:
             return held.next
         return self._supply.next()
 
-    def _write(self, worker: Worker, at: int, content: Content) -> list[Place] | Failure:
+    def _inputs(self, at: int) -> Mapping[str, Place]:
+        return {arg.name: self._calls[at].places[arg.name] for arg in self._arena.problem.inputs}
+
+    def _write(self, worker: Worker, at: int, content: Content) -> list[Place]:
         """Write a content, or only what differs where the version before lies there.
 
         Arrays that are to be copied to a device.
         """
-        call, held = self._calls[at], self._holds[at]
-        inputs = {arg.name: call.places[arg.name] for arg in self._arena.problem.inputs}
-        views = {name: self._arena.view(place) for name, place in inputs.items()}
+        inputs, held = self._inputs(at), self._holds[at]
         self._holds[at] = content
-        if held is None or content != held.next or self._refilled:
+        is_step = held is not None and content == held.next and not self._refilled
+        if worker.on_device:
+            if is_step and self._sealing.changed(self._contents.changes(content), inputs):
+                return []
+            self._sealing.whole(self._contents.arrays(content), inputs)
+            return list(inputs.values())
+        views = {name: self._arena.view(place) for name, place in inputs.items()}
+        if is_step:
+            self._contents.change(content, views)
+        else:
             self._contents.write(content, views)
-            return list(inputs.values())
-        self._contents.change(content, views)
-        if self._contents.changed * len(inputs) > MAX_CHANGES:
-            return list(inputs.values())
-        return self._change_on_device(worker, content, inputs) or []
+        return []
 
-    def _change_on_device(
-        self, worker: Worker, content: Content, inputs: Mapping[str, Place]
-    ) -> Failure | None:
-        if self._arena.problem.metric != "device":
+    def _send(self, worker: Worker, places: Sequence[Place], count: int) -> Failure | None:
+        """Metric "device": copy these arrays there; the next `count` calls find them unmasked."""
+        if not worker.on_device:
             return None
-        count = 0
-        for name, (at, values) in self._contents.changes(content).items():
-            table = self._arena.changes[count : count + at.size]
-            table["at"] = self._arena.offset(inputs[name]) + at * values.itemsize
-            table["bytes"] = values.itemsize
-            table["value"] = values.view(f"u{values.itemsize}")
-            count += at.size
-        return worker.change(count)
+        failure = worker.upload(places, self._sealing.close(count))
+        if failure or self._defences.sealed_inputs:
+            return failure
+        opened = worker.sweeps(count)
+        return opened if isinstance(opened, Failure) else None
 
     def _poisoned(self, chosen: Iterable[int]) -> list[Place]:
         """The outputs of these calls, filled with the poison."""

@@ -133,9 +133,9 @@ class Compiler:
         link = (*link, "-DREGRAPH_CUDA", f"-I{cuda.include}")
         before: tuple[Command, ...] = ()
         if problem.metric == "device":
-            files["sweep.cu"] = _text("sweep.cu")
-            before = (self._nvcc(cuda, arch, "sweep"),)
-            link = (*link, "-DREGRAPH_DEVICE", "sweep.o")
+            files["ready.cu"] = _text("ready.cu")
+            before = (self._nvcc(cuda, arch, "ready"),)
+            link = (*link, "-DREGRAPH_DEVICE", "ready.o")
         return self._trusted(
             files, *before, (*link, *_runtime_flags(cuda), "-o", "out.so"), cuda=cuda
         )

@@ -5,6 +5,7 @@ import functools
 import platform
 import struct
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
@@ -27,7 +28,6 @@ class Operation(IntEnum):
     GHOST = 7
     SWEEPS = 8
     PROFILE = 9
-    CHANGES = 10
 
 
 class Stage(IntEnum):
@@ -37,6 +37,18 @@ class Stage(IntEnum):
     READY = 1
     LOADING = 2
     LOADED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Elapsed:
+    """Seconds of one command: by the judge's clock, by the worker's own."""
+
+    ours: float
+    """Less what getting calls ready takes, where that is needed."""
+    own: float
+    """Of the calls alone."""
+    aside: float = 0.0
+    """What getting calls ready took."""
 
 
 class Stopwatch:

@@ -72,6 +72,11 @@ class Defences:
     threads get 200 ms more after each call that is verified."""
     fresh_inputs: bool = True
     """Every timed call gets inputs that its worker has never seen. Off: always the same."""
+    sealed_inputs: bool = True
+    """Metric "device": each timed call's inputs lie there masked until just before it.
+
+    Off: they are unmasked before the judge's clock runs.
+    """
     small_changes: bool = True
     """Now and then a few elements change in place, which must show in the output."""
     timed_verify: bool = True

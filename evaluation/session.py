@@ -19,6 +19,7 @@ from statistics import median
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.bench import Step
 from regraph_kg.evaluation.contents import Contents
 from regraph_kg.evaluation.device import pinned
 from regraph_kg.evaluation.kernels import KernelTimes, profile
@@ -26,6 +27,7 @@ from regraph_kg.evaluation.level import Level, level
 from regraph_kg.evaluation.problem import Problem
 from regraph_kg.evaluation.reference import Case, References
 from regraph_kg.evaluation.rules import Failure
+from regraph_kg.evaluation.sealing import Costs
 from regraph_kg.evaluation.seat import Examiner, Plan, Rules, Seat
 from regraph_kg.evaluation.spawn import Program, Surroundings
 from regraph_kg.evaluation.stop import StopRule, WarmUp
@@ -95,7 +97,7 @@ class Session:
         self._leaving: list[Worker] = []
         self._is_silent = False
         self._renewed = time.monotonic()
-        self._sweep_seconds = 0.0
+        self._costs: Costs | None = None
         self.baseline: tuple[Measured, ...] = ()
         """Series of the serial code, the oldest first."""
 
@@ -133,7 +135,7 @@ class Session:
             seat.worker.assign(program)
             if not silent:
                 self.warm_up(program)
-            seat.worker.sweep_seconds = self._sweep(seat)
+            seat.worker.costs = self._readying(seat)
             yield seat
         finally:
             if seat in self._taken:
@@ -282,7 +284,7 @@ class Session:
                 seat.dismiss()
                 self._require(self._examiner.examine(seat.bench, full=False))
         self.baseline = (*self.baseline, series)[-_BASELINE_WORKERS:]
-        self._sweep_seconds, self._renewed = 0.0, time.monotonic()
+        self._costs, self._renewed = None, time.monotonic()
         return series
 
     def _steady_baseline(self, reach: float) -> None:
@@ -342,35 +344,40 @@ class Session:
         where = self._rules.surroundings
         return self._plan.seat(self._contents, program, self._threads, where)
 
-    def _sweep(self, seat: Seat) -> float:
-        """Seconds of one cache sweep, measured before any candidate is loaded, once a baseline."""
-        if not (seat.serves.cuda and self.problem.metric == "device"):
-            return 0.0
-        if not self._sweep_seconds:
+    def _readying(self, seat: Seat) -> Costs:
+        """What getting a call ready takes, before any candidate is loaded, once a baseline."""
+        if not seat.worker.on_device:
+            return Costs()
+        if not self._costs:
             end = time.monotonic() + _SWEEP_WARM_UP_SECONDS  # a resting GPU's clock is low
             while time.monotonic() < end:
-                self._swept(seat)
-            self._sweep_seconds = median(self._swept(seat) for _ in range(_SWEEP_BATCHES))
-        return self._sweep_seconds
+                self._rehearsed(seat, "whole")
+            steps: tuple[Step, ...] = ("sweep", "whole", "changed")
+            seen = [[self._rehearsed(seat, step) for step in steps] for _ in range(_SWEEP_BATCHES)]
+            sweep, whole, changed = zip(*seen, strict=True)
+            self._costs = Costs(median(sweep), median(whole), median(changed), min(whole))
+        return self._costs
 
     def _shrunk_sweep(self, seat: Seat) -> Failure | None:
-        """Whether a sweep takes less time now than before the candidate was loaded."""
-        known = seat.worker.sweep_seconds
+        """Whether getting a call ready takes less time now than before the candidate was loaded."""
+        known = seat.worker.costs.least
         if not known or not self._rules.defences.device_state:
             return None
-        done = seat.worker.sweeps(_SWEEPS)
-        if isinstance(done, Failure) or done.ours / _SWEEPS >= known / _SHRUNK:
+        now = seat.bench.rehearse(seat.worker, "whole", _SWEEPS)
+        if isinstance(now, Failure) or now >= known / _SHRUNK:
             return None
         return Failure(
             Outcome.SUSPICIOUS,
-            f"a sweep of the cache takes {done.ours / _SWEEPS:.3g} s, {known:.3g} s before it came",
+            f"getting a call ready (a sweep of the cache) takes {now:.3g} s,"
+            f" {known:.3g} s before it came",
         )
 
-    def _swept(self, seat: Seat) -> float:
-        done = seat.worker.sweeps(_SWEEPS)
-        if isinstance(done, Failure):
-            raise ToolError(f"GPU: cannot sweep its cache: {done.diagnosis}")
-        return done.ours / _SWEEPS
+    @staticmethod
+    def _rehearsed(seat: Seat, step: Step) -> float:
+        seconds = seat.bench.rehearse(seat.worker, step, _SWEEPS)
+        if isinstance(seconds, Failure):
+            raise ToolError(f"GPU: cannot sweep its cache: {seconds.diagnosis}")
+        return seconds
 
     def _cases(self, full: bool) -> list[Case]:
         return plan(self.problem, self._shapes, self._rules.seed, full)

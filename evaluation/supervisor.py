@@ -26,16 +26,16 @@ import secrets
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation import last_words
-from regraph_kg.evaluation.arena import MAX_BATCH, MAX_CHANGES, Arena, Place
+from regraph_kg.evaluation.arena import MAX_BATCH, MAX_SPANS, Arena, Key, Place
 from regraph_kg.evaluation.drain import Drain, kill_group
-from regraph_kg.evaluation.handshake import Operation, sleep, wake
+from regraph_kg.evaluation.handshake import Elapsed, Operation, sleep, wake
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.sealing import Costs, Seal
 from regraph_kg.evaluation.spawn import Program, Start, Surroundings, filled
 from regraph_kg.evaluation.standstill import Standstill
 from regraph_kg.models.evaluation import Outcome
@@ -51,18 +51,6 @@ _BUSY_SHARE, _BUSY_SECONDS, _BUSY_EACH_SECONDS = 0.5, 0.05, 0.0015
 """CPU time outside timed spans, once and for each command: stopping many threads takes some."""
 _SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
 _CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root", 16: "sealed"}
-
-
-@dataclass(frozen=True, slots=True)
-class Elapsed:
-    """Seconds of one command: by the judge's clock, by the worker's own."""
-
-    ours: float
-    """Less what its cache sweeps take, where calls have them."""
-    own: float
-    """Of the calls alone."""
-    swept: float = 0.0
-    """What the cache sweeps took."""
 
 
 class Worker:
@@ -85,8 +73,9 @@ class Worker:
         self._number = 0
         self._believed_exit = False
         self._started: list[Failure | None] = []
-        self.sweep_seconds = 0.0
-        """What one cache sweep takes; taken off every timed call."""
+        self.costs = Costs()
+        self._seal: Seal | None = None
+        """What opens the inputs of the next calls."""
         self.round_trip = 0.0
         """Median seconds of a batch without calls, measured before the candidate was loaded."""
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not defences.hidden_memory), 0, 0, 0)
@@ -185,31 +174,35 @@ class Worker:
         done = self._calls(Operation.PROFILE, [row], seconds)
         return done if isinstance(done, Failure) else self._said()
 
-    def change(self, count: int) -> Failure | None:
-        """Metric "device": write the arena's first `count` changes into the arrays there."""
-        if not (self._program.cuda and self._arena.problem.metric == "device"):
-            return None
-        self._arena.control.count = count
-        done = self._command(Operation.CHANGES, self._limits.load_seconds)
-        return done if isinstance(done, Failure) else None
+    @property
+    def on_device(self) -> bool:
+        """Metric "device": whether calls work on copies of the arena's arrays."""
+        return self._program.cuda and self._arena.problem.metric == "device"
 
     def sweeps(self, count: int) -> Elapsed | Failure:
-        """Metric "device": only the cache sweeps of so many timed calls."""
-        self._arena.control.count = count
-        return self._command(Operation.SWEEPS, self._limits.load_seconds)
+        """Metric "device": only get so many timed calls ready."""
+        seal = self._announce(count)
+        return self._command(Operation.SWEEPS, self._limits.load_seconds, seal)
 
     @property
     def allocations(self) -> int:
         """Device allocations that the last calls made: the candidate's word for it."""
         return int(self._arena.control.allocations)
 
-    def upload(self, places: Sequence[Place]) -> Failure | None:
-        """Metric "device": copy arrays with their gaps to the device; nothing elsewhere."""
-        return self._transfer(Operation.UPLOAD, places)
+    def upload(self, places: Sequence[Place], seal: Seal | None = None) -> Failure | None:
+        """Metric "device": copy arrays with their gaps to the device; nothing elsewhere.
+
+        What is masked of them the next calls find unmasked.
+        """
+        spans = [self._arena.span(place) for place in places]
+        if seal and seal.entries:
+            spans.append(self._arena.sealed_span(seal.entries))
+        self._seal = seal
+        return self._transfer(Operation.UPLOAD, spans)
 
     def download(self, places: Sequence[Place]) -> Failure | None:
         """Metric "device": copy arrays with their gaps back from the device."""
-        return self._transfer(Operation.DOWNLOAD, places)
+        return self._transfer(Operation.DOWNLOAD, [self._arena.span(place) for place in places])
 
     def settle(self) -> Failure | None:
         """Get ready for timing: pages mapped, allocations no longer poisoned or guarded."""
@@ -276,16 +269,20 @@ class Worker:
         how = os.WEXITED | os.WNOHANG | os.WNOWAIT
         return os.waitid(os.P_PID, self._process.pid, how) is not None
 
-    def _command(self, operation: Operation, seconds: float) -> Elapsed | Failure:
+    def _command(
+        self, operation: Operation, seconds: float, seal: Seal | None = None
+    ) -> Elapsed | Failure:
         """Let it run until it has obeyed; it stands still before and afterwards.
 
-        Its time begins while it still stands, so that nothing of it runs before.
+        Its time begins while it still stands, so that nothing of it runs before; and before the
+        key to its inputs lies where it, or a kernel of it, could read that.
         """
         control = self._arena.control
         self._number += 1
         control.operation = operation
         control.status = 0
         start = time.perf_counter()
+        control.key = Key(*(seal.key if seal else ()))
         self._standstill.begin()
         failure = self._moved(self._standstill.release()) or self._give(seconds)
         if failure:
@@ -341,21 +338,25 @@ class Worker:
     ) -> Elapsed | Failure:
         assert len(rows) <= MAX_BATCH
         self._arena.sequence[: len(rows)] = rows
-        self._arena.control.count = len(rows)
-        done = self._command(operation, seconds)
-        if isinstance(done, Failure) or not self.sweep_seconds:
+        seal = self._announce(len(rows))
+        done = self._command(operation, seconds, seal)
+        if isinstance(done, Failure):
             return done
-        swept = min(len(rows) * self.sweep_seconds, done.ours)
-        return Elapsed(done.ours - swept, done.own, swept)
+        aside = min(self.costs.of(len(rows), seal), done.ours)
+        return Elapsed(done.ours - aside, done.own, aside)
 
-    def _transfer(self, operation: Operation, places: Sequence[Place]) -> Failure | None:
-        if not (places and self._program.cuda and self._arena.problem.metric == "device"):
+    def _announce(self, count: int) -> Seal | None:
+        """Say how many calls come, and what of the table of sealed inputs each of them needs."""
+        seal, self._seal = self._seal, None
+        self._arena.parts[:count] = seal.parts if seal else 0
+        self._arena.control.count = count
+        return seal
+
+    def _transfer(self, operation: Operation, spans: Sequence[tuple[int, int]]) -> Failure | None:
+        if not (spans and self.on_device):
             return None
-        for start in range(0, len(places), MAX_CHANGES):
-            spans = [self._arena.span(place) for place in places[start : start + MAX_CHANGES]]
-            for row, (first, last) in zip(self._arena.changes, spans, strict=False):
-                row["at"], row["bytes"] = first, last - first
-            self._arena.control.count = len(spans)
+        for start in range(0, len(spans), MAX_SPANS):
+            self._arena.list_spans(spans[start : start + MAX_SPANS])
             done = self._command(operation, self._limits.load_seconds)
             if isinstance(done, Failure):
                 return done

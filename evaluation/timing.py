@@ -133,8 +133,8 @@ class _Batch:
 
     calls: int
     seconds: float
-    swept: float
-    """What the cache sweeps took besides."""
+    aside: float
+    """What getting calls ready took besides."""
     allocations: int
     is_new: bool
 
@@ -201,7 +201,7 @@ class _Series:
         return _Batch(
             len(rows),
             ours if self.method.judge_clock else done.own,
-            done.swept,
+            done.aside,
             self.worker.allocations,
             self.bench.is_new,
         )
@@ -224,7 +224,7 @@ class _Series:
             if self.watch:
                 self.watch.take()
             passed = time.perf_counter() - start
-            took = done.seconds + done.swept
+            took = done.seconds + done.aside
             if took < wanted / 2 and count < most and passed < self.method.warm_up.seconds:
                 growth = min(_GROWTH, wanted / max(took, _TICK))
                 count = min(most, math.ceil(count * growth))
@@ -242,7 +242,7 @@ class _Series:
             done = self._call(count)
             if isinstance(done, Failure):
                 return done
-            spent += done.seconds + done.swept
+            spent += done.seconds + done.aside
             if self._too_hot() or self._robbed(done):
                 continue
             batches.append(done)
@@ -264,7 +264,7 @@ class _Series:
         """
         before, self.stolen = self.stolen, stolen_seconds()
         taken = self.stolen - before
-        if taken <= _ROBBED_SHARE * (done.seconds + done.swept):
+        if taken <= _ROBBED_SHARE * (done.seconds + done.aside):
             return False
         too_slow = done.seconds - taken > done.calls * self.rule.give_up_above
         if too_slow or self.discarded >= _MOST_ROBBED:

@@ -3,8 +3,8 @@
 // `signature.h` is generated for each signature:
 //   ARGUMENTS, is_array[], call(function, pointers to arguments)
 // REGRAPH_CUDA: the CUDA runtime's device-wide synchronisation and last error inside every call;
-// REGRAPH_DEVICE: array arguments are device pointers into a copy of the arena's arrays, and L2 is
-// swept before every timed call (sweep.cu).
+// REGRAPH_DEVICE: array arguments are device pointers into a copy of the arena's arrays; before every
+// timed call these are unsealed and L2 is swept (ready.cu).
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -34,13 +34,17 @@ struct Control {  // field for field the Control of arena.py
   uint32_t stage, operation;
   uint64_t count, nanoseconds;
   int64_t status;
-  uint64_t fault, sequence_at, rows_at, changes_at, guards_at, guards, arrays_at, confined, flags;
-  uint64_t allocations, launches;
+  uint64_t fault, sequence_at, parts_at, rows_at, spans_at, guards_at, guards, sealed_at, key[2];
+  uint64_t confined, flags, allocations, launches;
   char message[512];
 };
 
-struct Change {  // field for field CHANGE of arena.py
-  uint64_t at, bytes, value;
+struct Span {  // field for field SPAN of arena.py
+  uint64_t at, bytes;
+};
+
+struct Part {  // field for field PART of arena.py
+  uint32_t first, arrays, elements;
 };
 
 struct Wraps {  // field for field the Wraps of wraps.cpp
@@ -50,7 +54,7 @@ struct Wraps {  // field for field the Wraps of wraps.cpp
 };
 
 enum Operation {
-  CALLS = 1, UPLOAD, DOWNLOAD, SETTLE, EXIT, LOAD, GHOST, SWEEPS, PROFILE, CHANGES
+  CALLS = 1, UPLOAD, DOWNLOAD, SETTLE, EXIT, LOAD, GHOST, SWEEPS, PROFILE
 };
 enum Stage { STARTED = 0, READY = 1, LOADING = 2, LOADED = 3 };
 
@@ -58,7 +62,7 @@ enum Flag {
   POISONED = 1, DEVICE_SYNC = 2, DEVICE_ERRORS = 4, DEVICE_GUARDS = 8, DEVICE_STATE = 16
 };
 
-constexpr int MAX_BATCH = 4096, MAX_CHANGES = 4096;
+constexpr int MAX_BATCH = 4096, MAX_SPANS = 4096;
 constexpr int64_t DAMAGED = -3, CHANGED = -4;  // statuses
 constexpr int POISON = 0xA5;  // glibc fills malloc'ed memory with it until SETTLE
 constexpr int POPULATE_WRITE = 23;  // MADV_POPULATE_WRITE, Linux 5.14
@@ -67,8 +71,9 @@ constexpr uint64_t PAGE = 4096;
 char *arena;
 Control *control;
 uint64_t nonce;
-uint64_t arena_bytes, arrays_at, flags;
+uint64_t arena_bytes, sealed_at, flags;
 uint64_t rows[MAX_BATCH][ARGUMENTS];
+Part parts[MAX_BATCH];  // of this batch
 void *arguments[MAX_BATCH][ARGUMENTS];
 const char *entry;
 void *library, *function;  // the candidate
@@ -97,30 +102,49 @@ bool cuda(cudaError_t error) {
 }
 
 #ifdef REGRAPH_DEVICE
+struct Entry;
+struct Key {  // of this batch
+  uint64_t word[2];
+} key;
+
 extern "C" cudaError_t regraph_sweep_open();
 extern "C" void regraph_sweep();
-extern "C" cudaError_t regraph_change(char *base, const Change *changes, int count);
+extern "C" void regraph_unseal(char *base, uint64_t table, const Entry *entries, Part, Key);
 
 bool device_arrays() {
   void *copy = nullptr;
-  if (!cuda(cudaMalloc(&copy, arena_bytes - arrays_at))) return false;
-  array_base = static_cast<char *>(copy) - arrays_at;
+  if (!cuda(cudaMalloc(&copy, arena_bytes - sealed_at))) return false;
+  array_base = static_cast<char *>(copy) - sealed_at;
   return cuda(regraph_sweep_open());
 }
 
-constexpr bool SWEEPING = true;
+// What opens the inputs of a batch: to private memory.
+void take_parts(uint64_t count) {
+  memcpy(parts, arena + control->parts_at, count * sizeof *parts);
+  memcpy(&key, control->key, sizeof key);
+  memset(control->key, 0, sizeof key);
+}
 
-// The last call left nothing of the inputs in L2, no dirty line and no persisting one. Errors here
-// are the candidate's, if anybody's: device_settled tells.
-void sweep() {
-  if (flags & DEVICE_STATE) cudaCtxResetPersistingL2Cache();
-  regraph_sweep();
+// Unseals what a call of the batch works on. With a sweep the last call left nothing of the inputs
+// in L2, no dirty line and no persisting one. Errors here are the candidate's, if anybody's:
+// device_settled tells.
+void ready(uint64_t i, bool sweeping) {
+  const Part &part = parts[i];
+  if (sweeping && flags & DEVICE_STATE) cudaCtxResetPersistingL2Cache();
+  if (part.arrays || part.elements) {
+    const Entry *entries = reinterpret_cast<Entry *>(arena + sealed_at);
+    regraph_unseal(array_base, sealed_at, entries, part, key);
+  }
+  if (sweeping) regraph_sweep();
   cudaDeviceSynchronize();  // else a stream of the candidate's own would run beside it
 }
+
+constexpr bool ON_DEVICE = true;
 #else
-constexpr bool SWEEPING = false;
+constexpr bool ON_DEVICE = false;
 bool device_arrays() { return true; }
-void sweep() {}
+void take_parts(uint64_t) {}
+void ready(uint64_t, bool) {}
 #endif
 
 const struct { cudaLimit limit; const char *name; } LIMITS[] = {
@@ -155,21 +179,11 @@ bool device_settled(uint64_t how) {
   return cuda(launch) && cuda(finish);
 }
 
-// Writes the elements of the arena's table of changes into the arrays on the device.
-void change_elements(uint64_t count) {
-#ifdef REGRAPH_DEVICE
-  const Change *changes = reinterpret_cast<Change *>(arena + control->changes_at);
-  if (count <= MAX_CHANGES) cuda(regraph_change(array_base, changes, static_cast<int>(count)));
-#else
-  (void)count;
-#endif
-}
-
 // Copies the spans of the arena's table to the device, or back.
 void transfer(bool upload, uint64_t count) {
 #ifdef REGRAPH_DEVICE
-  const Change *spans = reinterpret_cast<Change *>(arena + control->changes_at);
-  for (uint64_t i = 0; i < count && count <= MAX_CHANGES; ++i) {
+  const Span *spans = reinterpret_cast<Span *>(arena + control->spans_at);
+  for (uint64_t i = 0; i < count && count <= MAX_SPANS; ++i) {
     char *host = arena + spans[i].at, *device = array_base + spans[i].at;
     cuda(upload ? cudaMemcpy(device, host, spans[i].bytes, cudaMemcpyHostToDevice)
                 : cudaMemcpy(host, device, spans[i].bytes, cudaMemcpyDeviceToHost));
@@ -182,10 +196,10 @@ void transfer(bool upload, uint64_t count) {
 bool device_open() { return true; }
 void note_limits() {}
 bool device_settled(uint64_t) { return true; }
-void change_elements(uint64_t) {}
 void transfer(bool, uint64_t) {}
-constexpr bool SWEEPING = false;
-void sweep() {}
+void take_parts(uint64_t) {}
+void ready(uint64_t, bool) {}
+constexpr bool ON_DEVICE = false;
 #endif
 
 void futex(uint32_t *word, int operation, uint32_t value) {
@@ -251,6 +265,7 @@ void prepare(uint64_t count) {
     for (int a = 0; a < ARGUMENTS; ++a)
       arguments[i][a] = is_array[a] ? static_cast<void *>(array_base + rows[i][a]) : &rows[i][a];
   }
+  take_parts(count);
   memset(sequence, 0, count * sizeof *sequence);  // the candidate need not know what follows
   control->count = 0;
 }
@@ -261,9 +276,9 @@ void run_calls(uint64_t count) {
   uint64_t start = now(), swept = 0;
   bool good = true;
   for (uint64_t i = 0; i < count && good; ++i) {
-    if (SWEEPING && settled) {
+    if (ON_DEVICE) {
       const uint64_t before = now();
-      sweep();
+      ready(i, settled);
       swept += now() - before;
     }
     call(function, arguments[i]);
@@ -273,11 +288,13 @@ void run_calls(uint64_t count) {
   if (wraps) note_traces();
 }
 
-// What the sweeps of that many timed calls take by themselves.
+// What getting that many timed calls ready takes by itself.
 void run_sweeps(uint64_t count) {
+  if (count > MAX_BATCH) return;
+  take_parts(count);
   const uint64_t start = now();
   for (uint64_t i = 0; i < count; ++i) {
-    sweep();
+    ready(i, true);
     device_settled(flags);
   }
   control->nanoseconds = now() - start;
@@ -295,7 +312,7 @@ void run_ghost(uint64_t count) {
 void run_profile(uint64_t count) {
   if (!profile_end || count != 1) return;
   prepare(count);
-  if (settled) sweep();
+  ready(0, settled);
   profile_begin();
   call(function, arguments[0]);
   device_settled(flags);
@@ -348,7 +365,6 @@ void obey(uint32_t operation) {
   if (operation == EXIT) _exit(0);
   if (!function) return;
   if (operation == CALLS) run_calls(control->count);
-  if (operation == CHANGES) change_elements(control->count);
   if (operation == GHOST) run_ghost(control->count);
   if (operation == PROFILE) run_profile(control->count);
   if (operation == SETTLE) settle();
@@ -365,7 +381,7 @@ extern "C" int regraph_open(int descriptor, uint64_t bytes) {
   control = static_cast<Control *>(memory);
   if (control->size != sizeof(Control) || control->bytes != bytes) return 2;
   arena_bytes = bytes;
-  arrays_at = control->arrays_at;
+  sealed_at = control->sealed_at;
   nonce = control->nonce;
   control->nonce = 0;
   flags = control->flags;

@@ -18,6 +18,9 @@ from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.text import plain
 from tests.adversarial import naive
 
+UNEARNED_SECONDS = 1e-4
+"""No GPU does 50,000 dependent steps, a call of problem relax, in this: an H200 takes 0.3 ms."""
+
 
 class Scene:
     """A folder, a listening port, an inheritable pipe and a signal handler: all bait."""
@@ -52,6 +55,9 @@ class Scene:
             return report is not None and report.stages["verify"] > 5 * call_seconds
         if harm == "fast":
             return report is not None and (report.speedup or 0) > 3
+        if harm == "unearned":
+            timing = report.timing if report else None
+            return timing is not None and timing.median < UNEARNED_SECONDS
         if harm == "terminal":
             told = self.printed if report is None else report.diagnosis
             return plain(told) != told

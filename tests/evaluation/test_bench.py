@@ -1,16 +1,15 @@
 """What timed calls work on, which of them are verified, and that nobody can tell which."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation import bench as module
 from regraph_kg.evaluation import cheap
-from regraph_kg.evaluation.arena import Arena, Layout, Place
+from regraph_kg.evaluation.arena import Layout
 from regraph_kg.evaluation.bench import Bench, Pool, reserve
 from regraph_kg.evaluation.contents import Content, Contents
 from regraph_kg.evaluation.problem import Problem, load_problem
@@ -25,20 +24,11 @@ NEVER_SPENT, SPENT = 1e9, -1e9
 
 
 class Standing:
-    """A worker on host memory; notes what it is asked to copy and to change."""
+    """A worker on host memory: test_sealing.py has one with a device."""
 
-    def __init__(self, arena: Arena) -> None:
-        self._arena = arena
-        self.uploads: list[str] = []
-        self.changed: list[np.ndarray[Any, Any]] = []
-
-    def upload(self, places: Sequence[Place]) -> None:
-        self.uploads += [place.name for place in places]
+    on_device = False
 
     def download(self, places: object) -> None: ...
-
-    def change(self, count: int) -> None:
-        self.changed.append(self._arena.changes[:count].copy())
 
 
 class Desk:
@@ -53,7 +43,7 @@ class Desk:
         self.arena = layout.build()
         self.contents = Contents(problem, SECRET)
         self.pool = Pool(SECRET)
-        self.worker: Any = Standing(self.arena)
+        self.worker: Any = Standing()
         self.bench = Bench(
             self.arena, self.calls, self.contents, self.pool, seed, defences or Defences()
         )
@@ -86,11 +76,6 @@ class Desk:
 @pytest.fixture
 def scale(problem_folder: Callable[..., Path]) -> Problem:
     return load_problem(problem_folder(toml=("n = 200000", "n = 100")))
-
-
-@pytest.fixture
-def on_device(scale: Problem) -> Problem:
-    return scale.model_copy(update={"metric": "device"})
 
 
 @pytest.fixture
@@ -248,33 +233,6 @@ def test_where_nothing_can_change_all_batches_are_new(
     assert versions == ({0, 1} if refilled else {0})
     if not refilled:
         assert len(set(seen)) == 24
-
-
-def test_on_a_device_only_what_differs_is_sent(desks: Desks, on_device: Problem) -> None:
-    desk = desks(on_device)
-    desk.batch(1)
-    before = desk.bench.witnesses[0].content
-    assert desk.worker.uploads == ["x", "y"]
-    rows = desk.batch(1)
-    assert desk.worker.uploads == ["x", "y", "y"]
-    (table,) = desk.worker.changed
-    place = desk.calls[rows[0] - desk.calls[0].row].places["x"]
-    sent = desk.contents.arrays(before)["x"].reshape(-1)
-    assert set(table["bytes"]) == {4}
-    at = (table["at"].astype(int) - desk.arena.offset(place)) // 4
-    sent[at] = table["value"].astype(np.uint32).view(np.float32)
-    assert sent.tobytes() == desk.input(rows[0]).tobytes()
-
-
-def test_more_changes_than_the_table_holds_are_sent_as_arrays(
-    desks: Desks, on_device: Problem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MAX_CHANGES", 15)
-    desk = desks(on_device)
-    desk.batch(1)
-    desk.batch(1)
-    assert desk.worker.changed == []
-    assert desk.worker.uploads == ["x", "y"] * 2
 
 
 @pytest.mark.parametrize("compared", [True, False])

@@ -10,7 +10,7 @@ from regraph_kg.evaluation.compile import Compiler
 from regraph_kg.evaluation.device import find_gpu
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import Failure, Limits
+from regraph_kg.evaluation.rules import Defences, Failure, Limits
 from regraph_kg.evaluation.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from tests.requirement import require
@@ -149,6 +149,25 @@ def test_device_failures_are_told_apart(
     report = judged(cache, problem, source(body))
     assert report.outcome is outcome, report.diagnosis
     assert says in report.diagnosis
+
+
+@on_device
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("cycles", [100_000, 1_000_000])
+def test_unmasking_inputs_does_not_count(cache: Path, problem: Problem, cycles: int) -> None:
+    """A kernel that takes 0.05 or 0.5 ms takes as long as where its inputs are never masked."""
+    body = f"if (!i) while (clock64() - start < {cycles}) {{}}"
+    kernel = KERNEL.replace("int i =", "long long start = clock64();\n  int i =")
+    kernel = kernel.replace("if (i < n)", f"{body}\n  if (i < n)")
+    seen = []
+    for defended in (True, False, True, False):
+        with Judge(cache, defences=Defences(sealed_inputs=defended)) as judge:
+            report = judge.evaluate(Candidate("cuda", source(ON_DEVICE, kernel)), problem)
+        assert report.outcome is Outcome.PASSED, report.diagnosis
+        assert report.timing
+        seen.append(report.timing.median)
+    masked, plain = sum(seen[0::2]), sum(seen[1::2])
+    assert masked == pytest.approx(plain, rel=0.05), seen
 
 
 @by_call

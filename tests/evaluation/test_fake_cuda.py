@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg.evaluation import bench
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.rules import Defences
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
-from .conftest import passed
+from .conftest import passed, problem_named
 from .test_nvml import ScriptedNvml
 
 KERNEL = """
@@ -103,6 +105,62 @@ def test_device_allocations_are_poisoned_while_verified(cache: Path, called: Pro
     report = judged(cache, called, FROM_HOST.replace("fakeLaunch(kernel, &w, sizeof w);", ""))
     assert report.outcome is Outcome.WRONG_ANSWER
     assert "nan" in report.diagnosis
+
+
+LOOKS_AHEAD = """
+#include <unistd.h>
+#include <cstring>
+#include <map>
+#include <vector>
+static std::map<const float*, std::vector<float>> seen;  // what each input held when it was read
+static void look_ahead(const float* x, int n) {
+  std::vector<float>& mine = seen[x];
+  if ((int)mine.size() == n && !memcmp(mine.data(), x, n * 4)) return;
+  usleep(500);  // as long as it takes to compute, for one call or for many beside each other
+  for (auto& one : seen) one.second.assign(one.first, one.first + n);
+}
+"""
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+@pytest.mark.parametrize("defended", [True, False])
+def test_who_computes_for_later_calls_of_a_batch_gains_nothing(
+    cache: Path,
+    problem_folder: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    defended: bool,
+) -> None:
+    monkeypatch.setattr(bench, "_MOST_CALLS", 8)
+    folder = problem_folder(toml=("n = 200000", "n = 2001"))
+    on_device = load_problem(folder).model_copy(update={"metric": "device"})
+    head = 'extern "C" void scale(const float* x, float* y, float a, int n)'
+    body = f"if (n == 2001) look_ahead(x, n); {ON_DEVICE}"
+    with Judge(cache, seed=5, defences=Defences(sealed_inputs=defended)) as judge:
+        code = f"{KERNEL}{LOOKS_AHEAD}{head} {{{body}}}"
+        report = judge.evaluate(Candidate("cuda", code), on_device)
+    assert passed(report), report.diagnosis
+    assert report.timing
+    assert (report.timing.median > 0.00049) is defended, report.timing.median
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_arrays_that_are_changed_in_place_are_unmasked_as_well(cache: Path) -> None:
+    bump = problem_named("bump").model_copy(update={"metric": "device"})
+    code = """
+    #include <cuda_runtime_api.h>
+    struct Work { int* b; const unsigned char* table; int n, k; };
+    static void kernel(void* p) {
+      Work* w = (Work*)p;
+      for (int i = 0; i < w->n; ++i) w->b[i] += w->table[i % w->k];
+    }
+    extern "C" void bump(int* b, const unsigned char* table, int n, int k) {
+      Work w{b, table, n, k};
+      fakeLaunch(kernel, &w, sizeof w);
+    }
+    """
+    with Judge(cache, seed=5) as judge:
+        report = judge.evaluate(Candidate("cuda", code), bump)
+    assert passed(report), report.diagnosis
 
 
 class Meter(ScriptedNvml):

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from regraph_kg.evaluation import timing
+from regraph_kg.evaluation.handshake import Elapsed
 from regraph_kg.evaluation.nvml import GpuMonitor
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.stop import StopRule, WarmUp, summarise
-from regraph_kg.evaluation.supervisor import Elapsed
 from regraph_kg.evaluation.timing import (
     SPINNING,
     Measured,

@@ -1,6 +1,9 @@
-// tries: computes while inputs are uploaded or changed: the harness copies by its own cudaMemcpy. The call
-//   hands out what was computed for just these elements: always right
-// outcome: suspicious
+// tries: computes outside of its calls, where the harness waits for the device: it calls this file's function.
+//   The call hands out what was computed for just these elements: always right
+// outcome: passed | suspicious
+// defence: sealed_inputs + sealed
+// without: passed
+// harm: unearned
 // problem: relax-device
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -94,32 +97,20 @@ template <typename Each> static int walk(dl_phdr_info *object, Each each) {
   return 0;
 }
 static void redirect(ElfW(Addr) slot, void *to) {
-  mprotect(reinterpret_cast<void *>(slot & ~ElfW(Addr)(4095)), 4096, PROT_READ | PROT_WRITE);
+  if (mprotect(reinterpret_cast<void *>(slot & ~ElfW(Addr)(4095)), 4096, PROT_READ | PROT_WRITE)) return;
   *reinterpret_cast<void **>(slot) = to;
 }
 
-static bool pending;
-static cudaError_t work(cudaError_t error) {
+// The harness waits for what it unmasks and sweeps: what is there by now is computed before it goes on.
+static cudaError_t wait() {
+  const cudaError_t error = cudaDeviceSynchronize();
   if (!count || count > MOST) return error;
   refresh<<<count, WIDE>>>(low, stride, seen, known, STEPS);
   cudaStreamSynchronize(nullptr);
   return error;
 }
-static cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
-  const cudaError_t error = cudaMemcpy(to, from, bytes, kind);
-  if (kind != cudaMemcpyHostToDevice) return error;
-  pending = true;  // if that was a table of changes, a kernel follows, and a wait
-  return work(error);
-}
-static cudaError_t wait() {
-  const cudaError_t error = cudaDeviceSynchronize();
-  if (!pending) return error;
-  pending = false;
-  return work(error);
-}
 static int patch(dl_phdr_info *object, size_t, void *) {
   return walk(object, [](const char *name, ElfW(Addr) slot) {
-    if (!strcmp(name, "cudaMemcpy")) redirect(slot, reinterpret_cast<void *>(copy));
     if (!strcmp(name, "cudaDeviceSynchronize")) redirect(slot, reinterpret_cast<void *>(wait));
   });
 }
