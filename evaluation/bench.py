@@ -38,6 +38,8 @@ Step = Literal["sweep", "whole", "changed"]
 _ROOM_BYTES, _MOST_CALLS = 24 * 2**20, 128
 _BLOCK_GROWTH = 4
 """The next block of batches is so many times as long as all before it."""
+_DECOYS = 1 / 8
+"""Of batches, in which one call's elements change where nothing is verified: that tells nothing."""
 _SPARE_SECONDS = 0.05
 """Writing inputs may take this much longer than the calls did."""
 _LEAST_NEW = 4
@@ -119,11 +121,14 @@ class Bench:
         self._spent = 0.0
         self.witnesses: list[Witness] = []
         """Of calls whose truths the session knows, or will know for the next worker."""
+        self.shown: list[Content] = []
+        """Those of the pool that the worker has had."""
         self.audit: Witness | None = None
         """Of one call out of all."""
         self.is_new = True
         """Whether the inputs of the last batch were new, and not changed ones."""
         self._is_lean = self._compared = False
+        self._decoy: int | None = None
         self._refilled = any(arg.role == "inout" for arg in arena.problem.outputs)
 
     @property
@@ -149,6 +154,7 @@ class Bench:
         chosen = self._chosen(count)
         lean = self._batch % _LEAST_NEW and self._spent > timed + _SPARE_SECONDS
         self._is_lean = bool(lean and self._can_change and all(self._holds[at] for at in chosen))
+        self._decoy = chosen[0] if self._can_change and self._rng.random() < _DECOYS else None
         changed, written = 0, list[Place]()
         if worker.on_device:
             self._sealing.begin()
@@ -224,19 +230,22 @@ class Bench:
         if not self._defences.fresh_inputs:
             return [0] * count
         chosen = self._rng.sample(range(len(self._calls)), count)
-        self._plan_block(chosen)
+        self._plan_block()
         planned = self._planned.get(self._batch)
         if planned and planned[0] not in chosen:
             chosen[self._rng.randrange(count)] = planned[0]
         return chosen
 
-    def _plan_block(self, chosen: Sequence[int]) -> None:
-        """At the start of a block: a batch of it for a content of the pool, the next to change."""
+    def _plan_block(self) -> None:
+        """At the start of a block: a batch of it, and any place, for a content of the pool.
+
+        The batch after it changes that in place.
+        """
         if self._batch < self._horizon:
             return
         length = max(2, (_BLOCK_GROWTH - 1) * self._batch)
         first = self._batch + self._rng.randrange(length - 1)
-        content, place = self._pool.content(self._used), self._rng.choice(chosen)
+        content, place = self._pool.content(self._used), self._rng.randrange(len(self._calls))
         self._used += 1
         self._planned[first] = place, content
         if self._contents.changed and self._defences.small_changes:
@@ -248,8 +257,9 @@ class Bench:
             return self._pool.content(0)
         planned, held = self._planned.get(self._batch), self._holds[at]
         if planned and planned[0] == at:
+            self.shown.append(planned[1])
             return planned[1]
-        if held is not None and self._is_lean:
+        if held is not None and (self._is_lean or at == self._decoy):
             return held.next
         return self._supply.next()
 

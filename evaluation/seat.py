@@ -7,6 +7,7 @@ contexts while one is judged.
 """
 
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -108,7 +109,7 @@ class Seat:
     @property
     def is_settling(self) -> bool:
         """Whether a device context is being made here."""
-        return not self.worker.is_ready
+        return not (self.worker.is_ready or self.worker.is_gone)
 
     def dismiss(self) -> None:
         """End the worker after its last call, and free its arrays: what counts was copied."""
@@ -141,10 +142,16 @@ class Examiner:
             if witness is bench.audit and not self._pool.holds(witness.content.seed):
                 self._references.forget(self._case(witness.content))
             if failure:
-                self._pool.retire(witness.content)
-                self._references.retire(witness.content)
+                self.retire([witness.content])
                 return failure
         return None
+
+    def retire(self, contents: Iterable[Content]) -> None:
+        """What a diagnosis may tell of, use no more: the next candidate could know it."""
+        for content in contents:
+            self._pool.retire(content)
+            self._references.retire(content)
+            self._references.forget(self._case(content))
 
     def ghost(self, bench: Bench, worker: Worker, seconds: float) -> Failure | None:
         """One more call with launches swallowed: then no kernel can have computed the answer.

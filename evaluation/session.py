@@ -226,6 +226,7 @@ class Session:
             self._settle()
         measured = self._measure(seat, rule, call_seconds, self._method)
         if isinstance(measured, Failure):
+            self._examiner.retire(seat.bench.shown)  # its last words may tell of them
             return measured
         failure = self._shrunk_sweep(seat)
         if self._rules.defences.ghost and seat.serves.cuda and not failure:

@@ -143,6 +143,28 @@ def test_each_block_of_growing_length_has_a_known_content_and_then_its_change(
     assert len(starts[3]) > 4, "nobody knows when"
 
 
+def test_neither_a_place_nor_a_change_tells_of_a_known_content(
+    desks: Desks, scale: Problem
+) -> None:
+    elsewhere = decoys = 0
+    for seed in range(40):
+        desk = desks(scale, seed=seed)
+        bench = desk.bench
+        at_first = -1
+        for batch in range(8):  # the block of batches 2 to 7 is looked at
+            held, shown = list(bench._holds), len(bench.shown)
+            (row,) = desk.batch(1)
+            at = row - desk.calls[0].row
+            now, before = bench._holds[at], held[at]
+            at_first = at if batch == 2 else at_first
+            if len(bench.shown) > shown:
+                elsewhere += batch > 2 and at != at_first
+            else:
+                decoys += bool(now and before and now == before.next)
+    assert elsewhere > 20
+    assert decoys, "changes of which no truth is known"
+
+
 def test_what_is_verified_is_what_was_there_when_the_call_was_made(
     desks: Desks, scale: Problem
 ) -> None:
