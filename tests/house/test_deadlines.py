@@ -42,6 +42,7 @@ EXCEPTIONS = {
     "custom.py close: with process": _KILLED,
     "custom.py _exchange: os.read(key.fd, _CHUNK)": "there is something to read: select said so",
     "docket.py take: self._changed.wait()": _OURS,
+    "doctor.py rows: early[number].result()": _OURS,
     "docket.py drain: self._changed.wait_for(lambda: not self._known)": _OURS,
     "drain.py run: os.read(self._pipe, 65536)": "a daemon thread; `kill` waits a second for it",
     "files.py be_known: file.read()": _FILE,
