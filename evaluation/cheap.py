@@ -38,7 +38,8 @@ def sample(size: int, seed: int) -> Array:
         return np.arange(size)
     drawn = np.random.default_rng(seed).integers(0, size, _SAMPLES)
     ends = np.arange(_ENDS)
-    return np.unique(np.concatenate([ends, drawn, size - 1 - ends]))
+    found = np.sort(np.concatenate([ends, drawn, size - 1 - ends]))
+    return found[np.append(True, np.diff(found) > 0)]  # np.unique takes ten times as long
 
 
 def places(problem: Problem, seed: int) -> dict[str, Array]:
