@@ -39,7 +39,8 @@ def sample(size: int, seed: int) -> Array:
     drawn = np.random.default_rng(seed).integers(0, size, _SAMPLES)
     ends = np.arange(_ENDS)
     found = np.sort(np.concatenate([ends, drawn, size - 1 - ends]))
-    return found[np.append(True, np.diff(found) > 0)]  # np.unique takes ten times as long
+    once: Array = found[np.append(True, np.diff(found) > 0)]  # np.unique takes ten times as long
+    return once
 
 
 def places(problem: Problem, seed: int) -> dict[str, Array]:

@@ -207,7 +207,6 @@ class Judge:
                 trial.joules = 0.0  # compiling needs no GPU
             return program
         with self._turn(trial.candidate.target), self._energy(trial):
-            session.serve()
             result = self._run(trial, program)
             if isinstance(result, Failure) and result.outcome is Outcome.CRASHED and program.cuda:
                 with trial.stage("explain"):
@@ -228,6 +227,8 @@ class Judge:
             if isinstance(seen, Failure):
                 return seen
             trial.flags = seen
+            with trial.stage("baseline"):
+                session.serve()
             with trial.stage("time"):
                 times = self._times(trial, program, seat)
         asked: Grade = trial.grade

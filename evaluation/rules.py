@@ -72,6 +72,8 @@ class Defences:
     threads get 200 ms more after each call that is verified."""
     fresh_inputs: bool = True
     """Every timed call gets inputs that its worker has never seen. Off: always the same."""
+    one_by_one: bool = True
+    """Some calls are timed alone. Off: what a call of a batch does for others counts as theirs."""
     sealed_inputs: bool = True
     """Metric "device": each timed call's inputs lie there masked until just before it.
 

@@ -54,8 +54,7 @@ _LARGE_BYTES = 256 * 2**20
 """Above this much shared memory a seat, one spare worker is enough."""
 _SMALL_BYTES = 64 * 2**20
 """Below this, of arrays of the timing shape, workers for the CPU are started ahead as well."""
-_POLL_SECONDS = 0.001
-_SETTLE_SECONDS = 90.0
+_POLL_SECONDS, _SETTLE_SECONDS = 0.001, 90.0
 _SWEEPS, _SWEEP_WARM_UP_SECONDS, _SWEEP_BATCHES = 16, 0.3, 15
 _SHRUNK = 1.5
 _MORE_CHANGES, _MOST_CHANGED = 32, 4
@@ -89,6 +88,7 @@ class Session:
         self._method = Method(
             clock=SPINNING if rules.surroundings.stopwatch else SLEEPING,
             judge_clock=rules.defences.judge_clock,
+            one_by_one=rules.defences.one_by_one,
             monitor=rules.monitor,
             warm_up=WarmUp() if rules.monitor else _SHORT_WARM_UP,
         )
@@ -209,7 +209,7 @@ class Session:
                 self._spares.append(self._staffed(self._programs.serial))
 
     def cool_down(self) -> None:
-        """End the workers that nobody uses: another problem's turn."""
+        """End the workers that nobody uses."""
         while self._spares:
             self._vacate(self._spares.pop())
 
@@ -266,7 +266,7 @@ class Session:
         return level([series.samples for series in self.baseline], "openmp", self.problem.metric)
 
     def serve(self) -> None:
-        """Before a candidate is judged: machines drift, so replace a worker of the baseline."""
+        """Before a candidate is timed: machines drift, so replace a worker of the baseline."""
         since = time.monotonic() - self._renewed
         cost = (_BASELINE_RULE.least + 2) * self.serial_seconds
         share = _RENEWED_SHARE if self._rules.surroundings.gpu is None else _RENEWED_SHARE_GPU

@@ -5,7 +5,9 @@ measured before the candidate was loaded; batches are sized by it to be long aga
 be off. Between batches the worker stands still while bench.py writes the next inputs.
 
 Samples are of batches with new inputs and of such where a few elements changed in place. Where the
-former take longer, something is carried over from call to call: then they alone count. A series in
+former take longer, something is carried over from call to call: then they alone count. At the end
+come batches of one call: where such a call takes longer, by more than waking up explains, a call of
+a batch worked for others, whose inputs lay there as well: then these alone count. A series in
 which a tenth of the samples takes more than twice the median says nothing (`uneven`): whatever it
 is, a busy machine or code that is honest now and then, it is measured again.
 
@@ -40,6 +42,8 @@ _ROBBED_SHARE = 0.03
 _COOLING_SECONDS = 0.25
 _LEAST_NEW, _LONGER = 3, 1.1
 """Samples of new inputs that a series has at least; by how much longer they alone count."""
+_SINGLES, _APART = 3, 1.5
+"""Batches of one call at the end; where those take so many times as long, they alone count."""
 _TAIL, _TAIL_SHARE, _LEAST_TAIL = 2.0, 0.1, 2
 _PATIENCE, _LEAST_PATIENCE_SECONDS = 5.0, 0.5
 """A series takes at most so many times its seconds of timed calls, writing inputs included."""
@@ -53,11 +57,13 @@ class Clock:
     """What a batch should take: long against what the clock may be off."""
     slack_seconds: float
     """What it may be off by."""
+    waking_seconds: float
+    """By how much a call after a pause may take longer than one right after another."""
 
 
-SPINNING = Clock(0.002, 5e-6)
+SPINNING = Clock(0.002, 5e-6, 5e-5)
 """With a `Stopwatch` on a core of its own: cuda."""
-SLEEPING = Clock(0.006, 1e-4)
+SLEEPING = Clock(0.006, 1e-4, 3e-4)
 """Woken by the kernel, on cores that the candidate uses too: openmp."""
 
 
@@ -66,6 +72,8 @@ class Method:
     """How a series is taken."""
 
     clock: Clock = SLEEPING
+    one_by_one: bool = True
+    """Off: what a call of a batch does for others counts (`Defences.one_by_one`)."""
     judge_clock: bool = True
     """Off: the worker's word is believed (`Defences.judge_clock`)."""
     monitor: GpuMonitor | None = None
@@ -83,6 +91,8 @@ class Measured:
     censored: bool
     carried_over: float | None = None
     """How much longer calls on new inputs took, where that is why only those count."""
+    worked_ahead: float | None = None
+    """How much longer calls one by one took, where that is why only those count."""
     uneven: bool = False
     """A tenth of the samples took more than twice the median: it means nothing."""
     allocations: float | None = None
@@ -93,6 +103,7 @@ class Measured:
     def facts(self) -> dict[str, str]:
         """What a report says besides the samples."""
         carried = {} if self.carried_over is None else {"new_inputs": f"{self.carried_over:.3g}x"}
+        ahead = {} if self.worked_ahead is None else {"one_by_one": f"{self.worked_ahead:.3g}x"}
         kept = (
             {} if self.allocations is None else {"device_memory_kept": _yes(not self.allocations)}
         )
@@ -100,6 +111,7 @@ class Measured:
             "first_call_seconds": f"{self.first:.6g}",
             "censored": _yes(self.censored),
             **carried,
+            **ahead,
             **kept,
             **self.gpu,
         }
@@ -169,16 +181,22 @@ class _Series:
         batches = self._batches(count)
         if isinstance(batches, Failure):
             return batches
+        singles = self._singles(count)
+        if isinstance(singles, Failure):
+            return singles
         failure = self.worker.worked_outside() or self.bench.harm()
         if failure:
             return failure
         longer = carried_over([(batch.each, batch.is_new) for batch in batches])
         samples = tuple(b.each for b in batches if b.is_new or longer is None)
+        ahead = worked_ahead(samples, singles, self.method.clock.waking_seconds)
+        samples = samples if ahead is None else singles
         return Measured(
             samples,
             first,
             censored=min(samples) > self.rule.give_up_above,
             carried_over=longer,
+            worked_ahead=ahead,
             uneven=is_uneven(samples, self.method.clock.slack_seconds / count),
             allocations=self._allocations(batches),
             gpu=self.watch.finish() if self.watch else {},
@@ -252,6 +270,16 @@ class _Series:
             if decided == "censored" or (enough and (late or decided == "stop")):
                 return batches
 
+    def _singles(self, count: int) -> tuple[float, ...] | Failure:
+        """Seconds of calls one by one; none where no batch has more."""
+        found: list[float] = []
+        while count > 1 and self.method.one_by_one and len(found) < _SINGLES:
+            done = self._call(1)
+            if isinstance(done, Failure):
+                return done
+            found.append(done.each)
+        return tuple(found)
+
     def _allocations(self, batches: Sequence[_Batch]) -> float | None:
         if self.method.monitor is None:
             return None
@@ -290,6 +318,13 @@ def carried_over(samples: Sequence[tuple[float, bool]]) -> float | None:
         return None
     longer = median(new) / median(changed)
     return longer if longer > _LONGER else None
+
+
+def worked_ahead(samples: Sequence[float], singles: Sequence[float], waking: float) -> float | None:
+    """How much longer calls one by one take (`singles`), where that is more than `waking` up."""
+    if not singles or median(singles) <= _APART * median(samples) + waking:
+        return None
+    return median(singles) / median(samples)
 
 
 def is_uneven(samples: Sequence[float], slack: float) -> bool:

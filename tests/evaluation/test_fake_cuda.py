@@ -135,7 +135,8 @@ def test_who_computes_for_later_calls_of_a_batch_gains_nothing(
     on_device = load_problem(folder).model_copy(update={"metric": "device"})
     head = 'extern "C" void scale(const float* x, float* y, float a, int n)'
     body = f"if (n == 2001) look_ahead(x, n); {ON_DEVICE}"
-    with Judge(cache, seed=5, defences=Defences(sealed_inputs=defended)) as judge:
+    off = Defences(sealed_inputs=defended, one_by_one=defended)
+    with Judge(cache, seed=5, defences=off) as judge:
         code = f"{KERNEL}{LOOKS_AHEAD}{head} {{{body}}}"
         report = judge.evaluate(Candidate("cuda", code), on_device)
     assert passed(report), report.diagnosis

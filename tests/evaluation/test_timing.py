@@ -190,6 +190,33 @@ def test_what_is_carried_over_shows_in_medians(
 
 
 @pytest.mark.parametrize(
+    ("batched", "one", "ahead"),
+    [
+        (0.0005, 0.002, 4.0),
+        (0.001, 0.0017, None),  # waking up explains it
+        (0.0001, 0.0004, None),  # too short to tell
+        (0.002, 0.001, None),
+    ],
+)
+def test_calls_one_by_one_count_where_those_of_a_batch_worked_for_each_other(
+    monkeypatch: pytest.MonkeyPatch, batched: float, one: float, ahead: float | None
+) -> None:
+    worker = PacedWorker(batched)
+    call = worker.call
+
+    def alone(rows: Sequence[int], seconds: float) -> Elapsed | Failure:
+        worker.call_seconds = one if len(rows) == 1 else batched
+        return call(rows, seconds)
+
+    monkeypatch.setattr(worker, "call", alone)
+    result = timed(worker, warm_up=WarmUp(seconds=5.0))
+    assert isinstance(result, Measured)
+    assert result.worked_ahead == (ahead if ahead is None else pytest.approx(ahead))
+    assert summarise(result.samples).median == pytest.approx(one if ahead else batched)
+    assert ("one_by_one" in result.facts()) == bool(ahead)
+
+
+@pytest.mark.parametrize(
     ("samples", "slack", "uneven"),
     [
         ([1.0] * 10, 0.0, False),

@@ -1,7 +1,7 @@
 // tries: the first call of a batch computes for all calls of it, beside each other, from their arrays, whose
 //   addresses recur. Each call hands out what was computed for just these elements: always right
 // outcome: passed | suspicious
-// defence: sealed_inputs
+// defence: sealed_inputs + one_by_one
 // without: passed
 // harm: unearned
 // problem: relax-device

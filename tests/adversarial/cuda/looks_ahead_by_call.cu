@@ -1,6 +1,9 @@
 // tries: metric "call": the first call of a batch sends the inputs of all its calls to the GPU and computes them
 //   beside each other; their addresses recur. Each call hands out what was computed for just these elements
 // outcome: passed
+// defence: one_by_one
+// without: passed
+// harm: unearned
 // problem: relax
 #include <cuda_runtime.h>
 #include <string.h>
