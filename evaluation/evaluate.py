@@ -45,7 +45,7 @@ of several workers and of the baseline are in the interval."""
 
 _SECONDS: dict[Grade, dict[Target, float]] = {
     "screening": {"openmp": 0.04, "cuda": 0.06},
-    "full": {"openmp": 0.1, "cuda": 0.2},
+    "full": {"openmp": 0.1, "cuda": 0.1},
 }
 """Of timed calls of one worker."""
 _WORKERS: dict[Grade, dict[Target, int]] = {

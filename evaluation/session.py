@@ -237,7 +237,6 @@ class Session:
 
     def profile(self, program: Program, library: Path, seconds: float) -> KernelTimes | None:
         """Kernels and copies of one warm call, in a worker of its own; None where that fails."""
-        self._settle()
         where = replace(self._rules.surroundings, profiler=library, programs=1)
         seat = self._plan.seat(self._contents, program, self._threads, where)
         try:
