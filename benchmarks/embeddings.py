@@ -1,6 +1,6 @@
 """Embeddings: what hashing costs, what the index misses, how long the nearest examples take.
 
-`python benchmarks/run.py embeddings [SIZE...]`; prints one JSON object. Each store is fresh and
+`python -m benchmarks.embeddings [SIZE...]` prints one JSON object. Each store is fresh and
 gets that many examples, with reasonings made from the corpus (two of them joined, a fifth of the
 words left out), which are embedded twice: with vectors drawn by lot, where nothing is near to
 anything, and hashed. Asked are 60 reasonings of the graph and 60 new ones, for their ten nearest;

@@ -1,6 +1,6 @@
 """What a server's prompt cache saves on our prompts: tokens sent against tokens evaluated.
 
-`python benchmarks/prompt_cache.py` prints one JSON object. A real Ollama with one slot (see
+`python benchmarks/run.py prompt_cache` prints one JSON object. A real Ollama with one slot (see
 docs/models.md) serves a model of random weights, at least one token a byte, to the real client; the
 prompts matter, not what is answered. They are those of a search of one problem: techniques in
 turn, of each two samples, and of each sample one repair. They are sent three times: as they are

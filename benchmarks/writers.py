@@ -230,7 +230,7 @@ def _read(lines: bytes) -> list[Accepted]:
 
 
 def _plain(count: int) -> Rows:
-    """About 2 kB of text and a vector as a list of floats: the layout that graph.md measured."""
+    """About 2 kB of text and a vector as a list of floats a node: no graph yet."""
     rng = random.Random(count)
     text = "x" * 60 * CODE_LINES
     return [

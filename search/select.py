@@ -1,6 +1,7 @@
 """Where the next call is spent: values, bounds and choices of method.md 3.2 and 3.1.
 
-Ties go to the action that the neighbourhood lists first: most examples, then by id.
+Ties go to the action that the neighbourhood lists first: most given examples, then most learned
+ones, then by id.
 """
 
 import math

@@ -1,0 +1,114 @@
+"""docs/graph.md names the labels, relationships and properties that a graph has."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.cli import app
+from regraph_kg.graph import SCHEMA_VERSION
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.settings import Settings
+from tests.stores import cypher, environment
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "graph.md").read_text(encoding="utf-8")
+TILES = "Tiles in shared memory"
+"""A name that relabelling recognizes, and logs."""
+ABSENT = {"next_model", "next_dimension", "restoring", "embedding_2", "embedding_slot"}
+"""Only there while something is under way, or after it."""
+FAILED = {f"failed_{outcome}" for outcome in Outcome if outcome is not Outcome.PASSED}
+
+
+def told() -> dict[str, set[str]]:
+    """Label or relationship -> its properties, by the tables of section 1."""
+    section = TEXT.partition("## 1. Data model")[2].partition("\n## ")[0]
+    found: dict[str, set[str]] = {}
+    for part in re.split(r"^### ", section, flags=re.MULTILINE)[1:]:
+        cells = re.findall(r"^\| (`.*?) \|", part, re.MULTILINE)
+        names = {name for cell in cells for name in re.findall(r"`([\w.]+)`", cell)}
+        if names:
+            found[part.split("\n")[0]] = names
+    found["NEXT"] = (found["NEXT"] - {"failed_..."}) | FAILED
+    return found
+
+
+def trajectory(problem: str, *more: object, learned: bool = False) -> str:
+    """A line with all that a trajectory may hold; `more` steps."""
+    measured = {"device": "d", "toolchain": "t", "evaluator": "1", "run": "r", "outcome": "passed"}
+    seconds = {"seconds": 1.0, "before_seconds": 2.0, "serial_seconds": 2.0}
+    step = {
+        "label": TILES,
+        "reasoning": f"why {problem}",
+        "detail": "how",
+        "code": f"code of {problem}",
+        "measurements": [measured | seconds],
+    }
+    failures = [
+        {"after_step": 0, "label": "Loop unrolling", "outcome": outcome, "code": f"x {outcome}"}
+        | {"diagnosis": "why", "code_hash": "h", "device": "d"}
+        for outcome in Outcome
+        if outcome not in (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
+    ]
+    source = {
+        "learned": learned,
+        "model": "m",
+        "run": "r",
+        "prompt_hash": "p",
+        "created": "c",
+        "licence": "l",
+    }
+    content = {
+        "schema": 1,
+        "target": "cuda",
+        "problem": problem,
+        "serial": "a",
+        "ref": problem,
+        "source": source,
+        "steps": [step, *more],
+        "failures": failures,
+    }
+    return json.dumps(content)
+
+
+def test_labels_relationships_and_properties_are_those_of_a_graph(
+    embedded_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment(embedded_settings).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("REGRAPH_CORPUS", str(ROOT / "corpus"))
+    lines = [trajectory(f"p{number}") for number in range(6)]
+    lines.append(trajectory("q", {"label": "Loop unrolling", "code": "z"}, learned=True))
+    (tmp_path / "steps.jsonl").write_text("\n".join(lines) + "\n")
+    file, technique = str(tmp_path / "steps.jsonl"), "cuda/shared-memory-tiling"
+    for command in (
+        ["ingest", file],
+        ["graph", "bound", "2"],
+        ["techniques", "keep", technique, "--alias", TILES, "--why", "right"],
+        ["techniques", "undo", "1", "--why", "wrong"],
+    ):
+        monkeypatch.setattr(sys, "argv", ["regraph", *command])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+        assert not ended.value.code, command
+    kinds = {
+        "MATCH (n) RETURN labels(n)[0] AS kind, collect(keys(n)) AS names",
+        "MATCH ()-[r]->() RETURN type(r) AS kind, collect(keys(r)) AS names",
+    }
+    found = {
+        row["kind"]: {name for names in row["names"] for name in names}
+        for statement in kinds
+        for row in cypher(embedded_settings, statement)
+    }
+    assert found.keys() == told().keys()
+    for kind, names in told().items():
+        assert names ^ found[kind] <= ABSENT, kind
+
+
+def test_the_version_is_the_last_of_the_table() -> None:
+    table = TEXT.partition("## 7. Versions and migrations")[2]
+    assert [int(one) for one in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)] == list(
+        range(1, SCHEMA_VERSION + 1)
+    )
