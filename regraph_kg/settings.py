@@ -58,8 +58,8 @@ class Settings(BaseSettings):
     """Ray cluster whose hosts judge: "auto", "HOST:PORT" or "ray://HOST:PORT"; None: this host.
 
     Not from the current folder's file: who answers there gets the token, and runs code here."""
-    corpus: Path = Path("corpus")
-    """Folder with problems/, trajectories/, recorded/ and techniques.json."""
+    corpus: Path | None = None
+    """Folder with problems/, trajectories/, recorded/ and techniques.json; None: the shipped."""
     model: str = "recorded"
     """"recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
     ollama_url: str = "http://127.0.0.1:11434"

@@ -74,6 +74,7 @@ class Options:
     runs: Path
     as_json: bool
     learn: bool
+    starter: bool | None
     dry_run: bool
     prompt: bool
 

@@ -3,16 +3,20 @@
 Not here: how numbers and tables are written (report.py).
 """
 
+import itertools
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import start_id
 from regraph_kg.models.text import plain
+
+if TYPE_CHECKING:
+    from regraph_kg.settings import Settings
 
 
 class Show(Protocol):
@@ -81,16 +85,25 @@ class _Shown:
         self._note(line)
 
 
-def print_summary(summary: RunSummary, files: Mapping[str, Path]) -> None:
-    """Headline, table, and where to look at the path."""
+def print_summary(settings: "Settings", summary: RunSummary, rows: Mapping[str, str]) -> None:
+    """Headline, table with `rows` at its end, and where to look at the path.
+
+    An embedded store has no Browser: there the commands that show the path are told.
+    """
     from regraph_kg import report, wiring  # noqa: PLC0415 (heavy)
 
     typer.secho(report.headline(summary), bold=True)
-    named = {name: str(path) for name, path in files.items()}
-    typer.echo(report.run_table(summary, named))
-    if summary.best_path:
-        query = wiring.browser_query(techniques(summary))
+    typer.echo(report.run_table(summary, rows))
+    if not summary.best_path:
+        return
+    path = techniques(summary)
+    if settings.store != "embedded":
+        query = wiring.browser_query(path)
         typer.echo(f"\nThis path's examples, in Neo4j Browser:\n{query}")
+        return
+    typer.echo("\nThis path's examples:")
+    for pair in itertools.pairwise(path):
+        typer.echo(f"  regraph examples {shlex.join(pair)}")
 
 
 def techniques(summary: RunSummary) -> list[str]:

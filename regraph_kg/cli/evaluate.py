@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def evaluate(  # noqa: PLR0913 (a command's options)
     *,
-    problem: Annotated[str, typer.Argument(help="Name of a corpus problem, or its folder.")],
+    problem: Annotated[str, typer.Argument(help="Folder of a problem, or a name of the corpus.")],
     candidates: Annotated[
         list[Path],
         typer.Argument(

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from regraph_kg.cli.embeddings import embed_new
+from regraph_kg.cli.growing import COUNTS
 from regraph_kg.cli.progress import bar
 from regraph_kg.cli.verdicts import print_verdicts
 from regraph_kg.errors import BadInput, Environment
@@ -27,14 +28,17 @@ if TYPE_CHECKING:
 REJECTED = ".rejected.jsonl"
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("embed", "model")
 """Levels that decide all names before anything is added: many at once, or to wait for answers."""
-COUNTS = ("added", "known", "examples", "measurements", "techniques")
 
 
 def ingest(  # noqa: PLR0913 (a command's options)
     *,
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Trajectory JSONL, or step lists.")
-    ],
+        list[Path] | None,
+        typer.Argument(metavar="FILE...", help="Trajectory JSONL, or step lists."),
+    ] = None,
+    starter: Annotated[
+        bool, typer.Option("--starter", help="The starter graph that comes with regraph, too.")
+    ] = False,
     vocabulary: Annotated[
         Path | None,
         typer.Option(help="List of techniques.", show_default="techniques.json of the corpus"),
@@ -85,7 +89,9 @@ def ingest(  # noqa: PLR0913 (a command's options)
 
     settings = read_settings(model=model)
     origin = _origin(serial, problem, target)
-    given = _readable(files)
+    given = _readable([*(wiring.starter_files(settings) if starter else ()), *(files or ())])
+    if not (given or files):
+        raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
     curated = wiring.vocabulary(settings, vocabulary)
     totals = Counter(dict.fromkeys((*COUNTS, "rejected"), 0))
     rejected_files: list[Path] = []

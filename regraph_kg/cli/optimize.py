@@ -13,7 +13,7 @@ from regraph_kg.cli.choice import BUDGET, Options, choose
 from regraph_kg.cli.problem import require_good
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.base import Target
-from regraph_kg.models.method import Method, Preset, Retrieval, Shown, Told
+from regraph_kg.models.method import WALKS, Method, Preset, Retrieval, Shown, Told
 from regraph_kg.models.run import FinalGrade, SearchChoice
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
     *,
     problems: Annotated[
         list[str],
-        typer.Argument(metavar="PROBLEM", help="Names of corpus problems, or their folders."),
+        typer.Argument(metavar="PROBLEM", help="Folders of problems, or names of the corpus."),
     ],
     method: Annotated[
         Method | None,
@@ -144,6 +144,13 @@ def optimize(  # noqa: PLR0913 (a command's options)
     learn: Annotated[
         bool, typer.Option("--learn", help="Add what was found to the graph (regraph learn).")
     ] = False,
+    starter: Annotated[
+        bool | None,
+        typer.Option(
+            help="Load the starter graph into an embedded store that is empty.",
+            show_default="asked on a terminal",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only say what would be sent, and what it may cost."),
@@ -191,6 +198,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
         runs=runs,
         as_json=as_json,
         learn=learn,
+        starter=starter,
         dry_run=dry_run,
         prompt=prompt,
     )
@@ -204,6 +212,10 @@ def _run(options: Options) -> bool:
 
     settings = read_settings(model=options.model)
     choice = choose(options, settings.model)
+    if options.starter or (choice.settings.method in WALKS and not options.resume):
+        from regraph_kg.cli.starter import offer  # noqa: PLC0415 (heavy)
+
+        offer(settings, options.starter)
     if options.dry_run:
         from regraph_kg.cli.dry_run import preview  # noqa: PLC0415 (heavy)
 
@@ -239,8 +251,12 @@ def _run_one(settings: "Settings", options: Options, choice: SearchChoice) -> bo
     if options.as_json:
         typer.echo(summary.model_dump_json(indent=2))
     else:
-        files = {"code": output, "trace": trace.path}
-        display.print_summary(summary, files)
+        rows = {
+            "problem": wiring.chosen_problem(settings, choice.problem),
+            "code": str(output),
+            "trace": str(trace.path),
+        }
+        display.print_summary(settings, summary, rows)
     if options.learn:
         running.learn(settings, options, [trace.path])
     return summary.improved
