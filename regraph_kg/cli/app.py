@@ -15,6 +15,7 @@ from regraph_kg.cli.learn import learn
 from regraph_kg.cli.measure import measure
 from regraph_kg.cli.optimize import optimize
 from regraph_kg.cli.relabel import relabel_check
+from regraph_kg.cli.settings import settings
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
 from regraph_kg.models.text import plain
 
@@ -43,6 +44,7 @@ app.command()(learn)
 app.command()(measure)
 app.command()(optimize)
 app.command()(relabel_check)
+app.command()(settings)
 app.add_typer(batch.app, name="batch")
 app.add_typer(graph.app, name="graph")
 app.add_typer(problem.app, name="problem")
