@@ -46,7 +46,8 @@ SETTINGS = """# Settings
 Made by `docs/generate.py` from `regraph_kg/settings.py`. `regraph settings` shows the values in
 force, and where each came from.
 
-The strongest first: options of a command; the environment, as REGRAPH_NAME; `regraph.toml` of the
+The strongest first: options of a command; the environment, in capitals after
+REGRAPH_; `regraph.toml` of the
 present folder; `regraph.toml` of your configuration folder, for all folders (on Linux
 `~/.config/regraph/regraph.toml`); the default. In a file a setting is a line:
 

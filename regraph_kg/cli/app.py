@@ -7,6 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from regraph_kg.cli import batch, graph, problem, store, techniques, worker
+from regraph_kg.cli.docs import docs
 from regraph_kg.cli.doctor import doctor
 from regraph_kg.cli.evaluate import evaluate
 from regraph_kg.cli.examples import examples
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 
 
+app.command()(docs)
 app.command()(doctor)
 app.command()(evaluate)
 app.command()(examples)

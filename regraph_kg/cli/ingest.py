@@ -18,6 +18,7 @@ from regraph_kg.cli.verdicts import print_verdicts
 from regraph_kg.errors import BadInput, Environment
 from regraph_kg.models.base import Target
 from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.private import opener
 
 if TYPE_CHECKING:
     from regraph_kg.ingest.pipeline import Batch
@@ -72,7 +73,8 @@ def ingest(  # noqa: PLR0913 (a command's options)
 
     A bad line stops nothing: it goes to FILE.rejected.jsonl with its number and the reason. What
     the graph knows already is not added twice, so that an interrupted ingest is simply run again.
-    Measurements in FILEs are believed, whoever made them: ingest what you trust (SECURITY.md).
+    Measurements in FILEs are believed, whoever made them: ingest what you trust (regraph docs
+    SECURITY).
 
     The names of techniques are looked up: "exact" knows them by id, name and alias; "lexical" also
     in other words; "embed" also where embeddings agree; "model" asks a language model about the
@@ -191,7 +193,7 @@ def _publish(kept: IO[str], path: Path) -> list[Path]:
             path.unlink(missing_ok=True)
             return []
         kept.seek(0)
-        with draft.open("w", encoding="utf-8") as file:
+        with open(draft, "w", encoding="utf-8", opener=opener) as file:
             file.writelines(kept)
         draft.replace(path)
     except OSError as error:

@@ -29,7 +29,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
     method: Annotated[
         Method | None,
         typer.Option(
-            help="How calls are spent (docs/methods.md); mcgs walks the technique graph.",
+            help="How calls are spent (regraph docs methods); mcgs walks the technique graph.",
             show_default="mcgs",
         ),
     ] = None,

@@ -18,7 +18,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def _root() -> None:
-    """Problems: a folder with problem.toml and serial.cpp each (docs/problems.md)."""
+    """Problems: a folder with problem.toml and serial.cpp each (regraph docs problems)."""
 
 
 @app.command()

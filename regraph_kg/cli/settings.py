@@ -14,7 +14,7 @@ def settings(
 ) -> None:
     """Show every setting: name, value, and who set it. Passwords and keys are not shown.
 
-    The strongest first: options of a command, the environment (REGRAPH_NAME), regraph.toml of this
+    The strongest first: options of a command, the environment (REGRAPH_..), regraph.toml of this
     folder, regraph.toml of your configuration folder, the default.
     """
     from regraph_kg.settings import read_settings, setting_names  # noqa: PLC0415 (heavy)

@@ -99,7 +99,7 @@ def _missing(settings: Settings, own: Path) -> str:
         remedy = f"; give {own.parent}" if beside else ""
         return (
             "a file; a problem is a folder with problem.toml and serial.cpp"
-            f"{remedy} (docs/problems.md)"
+            f"{remedy} (regraph docs problems)"
         )
     known = problem_names(settings)
     near = difflib.get_close_matches(str(own), known, 1)
