@@ -5,7 +5,7 @@ set -euo pipefail
 export REGRAPH_DATA_DIR="${REGRAPH_DATA_DIR:-.demo}"
 say() { printf '\n$ %s\n' "$*"; "$@"; }
 
-say regraph ingest corpus/trajectories/*.jsonl
+say regraph ingest --starter
 say regraph graph stats
 say regraph optimize matmul --target openmp --model recorded --budget 24 --seed 1 \
   --runs "$REGRAPH_DATA_DIR/runs" --output "$REGRAPH_DATA_DIR/matmul.cpp"

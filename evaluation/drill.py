@@ -66,7 +66,7 @@ def _none(folder: Path) -> Finding:
     return Finding(
         "red",
         f"{folder}: no exploits there",
-        "files of regraph are missing: install it again",
+        "its files are not whole: install it again",
         expected="some",
     )
 

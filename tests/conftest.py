@@ -66,7 +66,9 @@ class Stores(LoadScopeScheduling):
 
 
 def scope(nodeid: str) -> str:
-    """What runs in one process: a kind of store, or a test by itself."""
+    """What runs in one process: a kind of store, what is installed, or a test by itself."""
+    if nodeid.startswith("tests/package/"):
+        return "package"
     if "neo4j_2026" in nodeid:
         return "neo4j-2026"
     if "neo4j" in nodeid or nodeid.startswith(NEO4J):
