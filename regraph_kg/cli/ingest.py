@@ -21,12 +21,14 @@ from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.private import opener
 
 if TYPE_CHECKING:
+    from regraph_kg.graph import GraphStore
     from regraph_kg.ingest.pipeline import Batch
     from regraph_kg.ingest.read import Origin, Rejected
     from regraph_kg.ingest.relabel.cascade import Cascade, Label
     from regraph_kg.ingest.relabel.verdict import Verdict
 
 REJECTED = ".rejected.jsonl"
+NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph graph schema), or step lists"
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("embed", "model")
 """Levels that decide all names before anything is added: many at once, or to wait for answers."""
 
@@ -86,7 +88,6 @@ def ingest(  # noqa: PLR0913 (a command's options)
     """
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
-    from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
     settings = read_settings(model=model)
@@ -109,17 +110,37 @@ def ingest(  # noqa: PLR0913 (a command's options)
         embedder = wiring.embedder(settings, store.embedding_space())
         store.add_techniques(names.curated)
         for path in given:
-            with path.open("rb") as file, _progress(path) as show, _room() as kept:
-                lines = read(split(file), origin)
-                for batch in pipeline.ingest(lines, store, cascade):
-                    _count(batch, totals)
-                    _keep(batch.rejected, kept)
-                    show(file.tell(), totals)
-                rejected_files += _publish(kept, Path(f"{path}{REJECTED}"))
+            rejected_files += _take(path, origin, store, cascade, totals)
         embed_new(store, embedder)
     _summarise(totals, rejected_files, as_json=as_json)
     if totals["rejected"] and not totals["added"] + totals["known"]:
         raise typer.Exit(1)
+
+
+def _take(
+    path: Path,
+    origin: "Origin | None",
+    store: "GraphStore",
+    cascade: "Cascade",
+    totals: Counter[str],
+) -> list[Path]:
+    """Merge one file, and count; where its rejected lines are listed, if there are any.
+
+    Of a file of something else no list is made: it would hold all of it.
+    """
+    from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
+    from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
+
+    before = totals["added"] + totals["known"]
+    with path.open("rb") as file, _progress(path) as show, _room() as kept:
+        for batch in pipeline.ingest(read(split(file), origin), store, cascade):
+            _count(batch, totals)
+            _keep(batch.rejected, kept)
+            show(file.tell(), totals)
+        if totals["added"] + totals["known"] > before or _is_json(kept):
+            return _publish(kept, Path(f"{path}{REJECTED}"))
+    typer.echo(f"{path}: {NO_TRAJECTORIES}", err=True)
+    return []
 
 
 def _origin(serial: Path | None, problem: str | None, target: Target | None) -> "Origin | None":
@@ -182,6 +203,13 @@ def _keep(rejected: Sequence["Rejected"], kept: IO[str]) -> None:
     for line in rejected:
         row = {"line": line.line.number, "reason": line.reason, "text": line.text()}
         kept.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _is_json(kept: IO[str]) -> bool:
+    """Whether the first rejected line was meant to be JSON, or an empty file's."""
+    kept.seek(0)
+    first = json.loads(kept.readline())["text"]
+    return not first or first[0] in "{["
 
 
 def _publish(kept: IO[str], path: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regraph_kg.cli import display, running
-from regraph_kg.cli.choice import BUDGET, Options, choose
+from regraph_kg.cli.choice import BUDGET, Options, choose, every_call, traced_model
 from regraph_kg.cli.problem import require_good
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.base import Target
@@ -55,6 +55,13 @@ def optimize(  # noqa: PLR0913 (a command's options)
     evaluations: Annotated[int | None, typer.Option(help="Evaluations, at most.")] = None,
     tokens: Annotated[
         int | None, typer.Option(help="Tokens of prompts and answers, at most.")
+    ] = None,
+    unreadable: Annotated[
+        int | None,
+        typer.Option(
+            help="Answers in a row without any code, at most; then the search ends.",
+            show_default="10",
+        ),
     ] = None,
     parallel: Annotated[
         int | None,
@@ -151,6 +158,9 @@ def optimize(  # noqa: PLR0913 (a command's options)
             show_default="asked on a terminal",
         ),
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="A line for every call, not only for a new best.")
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only say what would be sent, and what it may cost."),
@@ -180,6 +190,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
         seconds=seconds,
         evaluations=evaluations,
         tokens=tokens,
+        unreadable=unreadable,
         parallel=parallel,
         examples=examples,
         retrieval=retrieval,
@@ -199,6 +210,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
         as_json=as_json,
         learn=learn,
         starter=starter,
+        verbose=verbose,
         dry_run=dry_run,
         prompt=prompt,
     )
@@ -210,7 +222,7 @@ def _run(options: Options) -> bool:
     """The whole command; whether faster code was found, or would be looked for."""
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
-    settings = read_settings(model=options.model)
+    settings = read_settings(model=options.model or traced_model(options))
     choice = choose(options, settings.model)
     if options.starter or (choice.settings.method in WALKS and not options.resume):
         from regraph_kg.cli.starter import offer  # noqa: PLC0415 (heavy)
@@ -239,7 +251,8 @@ def _run_one(settings: "Settings", options: Options, choice: SearchChoice) -> bo
     ):
         output = running.output_of(options, search, trace.path)
         go_on = running.go_on(options, choice.problem, trace.path, output)
-        with display.progress({choice.problem: choice.limits.calls}) as shows:
+        budgets = {choice.problem: choice.limits.calls}
+        with display.progress(budgets, every=every_call(options, choice)) as shows:
             show = shows(choice.problem)
             running.introduce(search, trace, show)
             try:

@@ -169,11 +169,11 @@ def test_its_own_examples_are_left_out_unless_asked_for(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--budget", "0"), "limit calls 0: Input should be greater"),
+        (("--budget", "0"), "--budget 0: Input should be greater"),
         (("--method", "standard", "--preset", "paper"), "preset paper is for mcgs"),
         (("--set", "nope=1"), "set 'nope=1': mcgs knows best_weight,"),
-        (("--set", "depth=0"), "set depth 0: Input should be greater"),
-        (("--parallel", "0"), "parallel 0: no call would be made"),
+        (("--set", "depth=0"), "--set depth=0: Input should be greater"),
+        (("--parallel", "0"), "--parallel 0: no call would be made"),
         (("--model", "gpt"), "model 'gpt'"),
         (("--resume", "none.jsonl"), "none.jsonl: No such file"),
         (("--judge", "none.jsonl"), "none.jsonl: No such file"),
@@ -189,7 +189,7 @@ def test_bad_options_are_one_line(grown: Lab, words: tuple[str, ...], said: str)
 def test_an_unknown_problem_is_bad_input_and_names_those_there_are(grown: Lab) -> None:
     ended = grown.run("optimize", "nope")
     assert (ended.code, grown.traces()) == (2, [])
-    assert "there: scale" in ended.err
+    assert "known: scale" in ended.err
 
 
 @pytest.mark.parametrize("preset", ["default", "paper"])
