@@ -23,9 +23,13 @@ from tests.requirement import require
 
 ROOT = Path(__file__).parents[2]
 KINDS = ("wheel", "sdist")
-BUILD = (
-    "import sys, setuptools.build_meta as b; b.build_sdist(sys.argv[1]); b.build_wheel(sys.argv[1])"
-)
+BUILD = """
+import sys
+from setuptools import build_meta
+folder = sys.argv[1]  # setuptools writes another argv
+build_meta.build_sdist(folder)
+build_meta.build_wheel(folder)
+"""
 ENTER = b"\n"
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
