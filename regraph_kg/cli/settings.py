@@ -33,8 +33,11 @@ def settings(
 
 def _value(found: "Settings", name: str) -> str:
     """As text: no secret, and no login that an address may hold."""
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import SENT_TO, without_login  # noqa: PLC0415 (heavy)
 
+    if name == "corpus":
+        return str(wiring.corpus_folder(found))  # the shipped one has a place, too
     value = getattr(found, name)
     if name in SENT_TO:
         return "(set)" if value else ""
