@@ -221,7 +221,9 @@ def _problem(settings: "Settings", run: "Run", problems: Sequence[Path]) -> "Pro
             return one
     if name in wiring.problem_names(settings):
         return wiring.find_problem(settings, name)
-    raise BadInput(f"its problem {name} is not known here: name its folder with --problem")
+    raise BadInput(
+        f"its problem {name} is not here, and not in the corpus: name its folder with --problem"
+    )
 
 
 def _merged(settings: "Settings", learned: Learned) -> Learned:
