@@ -15,6 +15,7 @@ pytest_plugins = ("tests.stores",)
 STORES = (
     *("tests/backends/", "tests/contract/", "tests/ingest/", "tests/e2e/", "tests/docs/"),
     *("tests/search/test_optimize", "tests/search/test_several", "tests/search/test_by_file"),
+    "tests/search/test_starter",
     "tests/benchmarks/",
 )
 """Most of their tests open an embedded store."""
