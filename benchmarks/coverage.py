@@ -30,6 +30,7 @@ from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import read_settings
+from regraph_kg.wiring import corpus_folder
 
 
 def trajectories(corpus: Path, target: Target) -> Iterator[Trajectory]:
@@ -84,7 +85,7 @@ def figures(reports: list[EvalReport]) -> dict[str, object]:
 
 
 def rows(given: argparse.Namespace, grade: Grade) -> Iterator[dict[str, object]]:
-    corpus = read_settings().corpus
+    corpus = corpus_folder(read_settings())
     for target in given.targets.split(","):
         with tempfile.TemporaryDirectory() as cache, Judge(Path(cache), grade=grade) as judge:
             for trajectory in trajectories(corpus, target):

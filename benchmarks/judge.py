@@ -28,6 +28,7 @@ from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import read_settings
+from regraph_kg.wiring import corpus_folder
 
 TARGETS: tuple[Target, ...] = ("openmp", "cuda")
 WARM = 3
@@ -107,7 +108,7 @@ def row(problem: Problem, trajectory: Trajectory, command: list[str]) -> dict[st
 def main() -> None:
     rows: list[dict[str, object]] = []
     not_measured: list[str] = []
-    corpus = read_settings().corpus
+    corpus = corpus_folder(read_settings())
     for target in TARGETS:
         try:
             command = bare_command(target)

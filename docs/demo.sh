@@ -7,7 +7,7 @@ export REGRAPH_DATA_DIR="${REGRAPH_DATA_DIR:-.demo}"
 export ARCADEDB_JVM_ARGS="${ARCADEDB_JVM_ARGS:--XX:TieredStopAtLevel=1 -XX:+UseSerialGC}"
 say() { printf '\n$ %s\n' "$*"; "$@"; }
 
-say regraph ingest corpus/trajectories/*.jsonl
+say regraph ingest --starter
 say regraph graph stats
 say regraph optimize matmul --target openmp --model recorded --budget 24 --seed 1 \
   --runs "$REGRAPH_DATA_DIR/runs" --output "$REGRAPH_DATA_DIR/matmul.cpp"

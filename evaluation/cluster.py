@@ -21,6 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ToolError
 
 _ANSWER_SECONDS = 10.0
@@ -99,7 +100,7 @@ def library() -> Any:
         ray = import_module("ray")
         import_module("ray.util.scheduling_strategies")
     except ImportError:
-        raise ToolError("Ray: not installed; pip install 'regraph-kg[ray]'") from None
+        raise ToolError(f"Ray: not installed; {remedies.install('ray')}") from None
     return ray
 
 

@@ -79,7 +79,10 @@ def _sources(folder: Path, target: Target) -> list[Path]:
 
 def _none(folder: Path) -> Finding:
     return Finding(
-        "red", f"{folder}: no exploits there", "install regraph-kg again", expected="some"
+        "red",
+        f"{folder}: no exploits there",
+        "its files are not whole: install it again",
+        expected="some",
     )
 
 

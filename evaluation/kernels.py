@@ -22,6 +22,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, Field, ValidationError
 
+from regraph_kg import remedies
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile import Compiler
 from regraph_kg.evaluation.rules import Failure
@@ -104,7 +105,7 @@ def find_cupti(cuda: Cuda) -> Cupti:
         return Cupti(include, library)
     raise ToolError(
         "CUPTI: not found beside the CUDA toolkit; install its CUPTI part, or"
-        " pip install 'regraph-kg[cuda]'"
+        f" {remedies.install('cuda')}"
     )
 
 

@@ -239,7 +239,7 @@ def load_problem(folder: Path) -> Problem:
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; a problem is a folder with this file") from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or far too deep
-        raise BadInput(f"{path}: not TOML: {str(error)[:200]}; see docs/problems.md") from None
+        raise BadInput(f"{path}: not TOML: {str(error)[:200]}; see regraph docs problems") from None
     for reserved in ("serial_code", *_OPTIONAL_FILES):
         if reserved in content:
             raise BadInput(
@@ -252,7 +252,7 @@ def load_problem(folder: Path) -> Problem:
     try:
         return Problem.model_validate(content | code)
     except ValidationError as error:
-        raise BadInput(f"{path}: {_first(error)}; see docs/problems.md") from None
+        raise BadInput(f"{path}: {_first(error)}; see regraph docs problems") from None
     except (RecursionError, OverflowError, MemoryError) as error:
         raise BadInput(f"{path}: {type(error).__name__}: a number or text is too large") from None
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from regraph_kg import remedies
 from regraph_kg.errors import ToolError
 
 SYSTEM_FOLDERS = (
@@ -76,7 +77,7 @@ def find_cuda() -> Cuda:
             return Cuda(nvcc, release.partition(",")[0].strip(), include, runtime)
     raise ToolError(
         "nvcc: no CUDA toolkit on PATH, in CUDA_HOME or among the installed packages;"
-        " pip install 'regraph-kg[cuda]'"
+        f" {remedies.install('cuda')}"
     )
 
 

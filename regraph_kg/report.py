@@ -24,6 +24,8 @@ _STOPPED: Mapping[Stopped, str] = {
     "evaluations": "no evaluations were left",
     "tokens": "no tokens were left",
     "seconds": "its time was over",
+    "unreadable": "no code was found in one answer after another: try another --model, a larger"
+    " REGRAPH_MODEL_MAX_TOKENS where answers are cut, or a larger --unreadable",
     "exhausted": "nothing is left to try",
 }
 
@@ -98,14 +100,25 @@ def shortfall(summary: RunSummary) -> str:
 
 def progress(record: SimulationRecord) -> str:
     """Where a run stands: the best speedup, screened, and what it has just tried."""
-    said = ", ".join(_outcome(step.outcome, step.speedup) for step in record.steps)
-    return f"best {times(record.best_speedup)}, {path(record.steps[-1].path)}: {said}"
+    return f"best {times(record.best_speedup)}, {_tried(record)}"
 
 
 def new_best(record: SimulationRecord, budget: int) -> str:
     """A record that found faster code than all before it."""
     spent = f"{record.spent}/{budget}"
     return f"{spent:>8}  {times(record.best_speedup):>6}  {path(record.best_path)}"
+
+
+def no_best(record: SimulationRecord, budget: int) -> str:
+    """A record that found nothing faster than those before it, in line with `new_best`."""
+    spent = f"{record.spent}/{budget}"
+    return f"{spent:>8}  {'':>6}  {_tried(record)}"
+
+
+def _tried(record: SimulationRecord) -> str:
+    """What an iteration has tried, and what came of it."""
+    said = ", ".join(_outcome(step.outcome, step.speedup) for step in record.steps)
+    return f"{path(record.steps[-1].path)}: {said}"
 
 
 def headline(summary: RunSummary) -> str:

@@ -1,12 +1,16 @@
 """Settings, read once: flags, then the environment (REGRAPH_*), `regraph.toml`, the user's file.
 
-Each setting knows where it came from. The `regraph.toml` of the current folder may be a stranger's:
-no password or key of the user's own goes to an address that it names (`SENT_TO`). Not covered: what
-else such a file chooses, as which model reads the user's code (SECURITY.md).
+Each setting knows where it came from; a name that is none is refused. The `regraph.toml` of the
+current folder may be a stranger's: no password or key of the user's own goes to an address that it
+names (`SENT_TO`). Not covered: what else such a file chooses, as which model reads the user's code
+(SECURITY.md).
 """
 
+import difflib
+import os
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,9 +19,9 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 
 from regraph_kg.errors import BadInput
@@ -25,6 +29,10 @@ from regraph_kg.errors import BadInput
 Origin = Literal["flags", "environment", "folder", "user", "default"]
 """Where a setting came from: all but "folder" are the user's own word."""
 FILE = "regraph.toml"
+PREFIX = "REGRAPH_"
+"""Of the environment's names."""
+TESTS = "REGRAPH_TEST_"
+"""Of the environment's names that belong to the test suite, and are no settings."""
 SENT_TO: Mapping[str, tuple[str, ...]] = {
     "store_password": ("store", "store_ca"),
     "openai_key": ("openai_url",),
@@ -35,13 +43,15 @@ SENT_TO: Mapping[str, tuple[str, ...]] = {
 class Settings(BaseSettings):
     """Every knob that is not an option of one command. Frozen; secrets never print."""
 
-    model_config = SettingsConfigDict(env_prefix="REGRAPH_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
 
     store: str = "embedded"
     """"embedded", or the URI of a Neo4j server: bolt:// is one server, neo4j:// a cluster, whose
     replicas are read; +s (neo4j+s://) is TLS, +ssc is TLS without checking the certificate."""
     store_user: str = "neo4j"
+    """Who logs in at a Neo4j server."""
     store_password: SecretStr = SecretStr("")
+    """Its password; goes only to an address from where it comes from itself."""
     store_database: str | None = None
     """Name of the database; the server's default if not given."""
     store_ca: Path | None = None
@@ -49,7 +59,9 @@ class Settings(BaseSettings):
     store_idle_seconds: float = Field(default=600, gt=0)
     """The embedded store ends by itself after this long without a client."""
     data_dir: Path = Path(platformdirs.user_data_dir("regraph"))
+    """Embedded store and keys; on Linux ~/.local/share/regraph."""
     cache_dir: Path = Path(platformdirs.user_cache_dir("regraph"))
+    """What can be made again: objects, truths, peaks; on Linux ~/.cache/regraph."""
     gpu: int = Field(default=0, ge=0)
     """Which GPU judges, as CUDA counts those it may see."""
     isolation: Literal["fresh", "shared"] = "fresh"
@@ -58,20 +70,24 @@ class Settings(BaseSettings):
     """Ray cluster whose hosts judge: "auto", "HOST:PORT" or "ray://HOST:PORT"; None: this host.
 
     Not from the current folder's file: who answers there gets the token, and runs code here."""
-    corpus: Path = Path("corpus")
-    """Folder with problems/, trajectories/, recorded/ and techniques.json."""
+    corpus: Path | None = None
+    """Folder with problems/, trajectories/, recorded/ and techniques.json; None: the shipped."""
     model: str = "recorded"
     """"recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
     ollama_url: str = "http://127.0.0.1:11434"
+    """Server of "ollama:NAME"."""
     openai_url: str = "http://127.0.0.1:8000/v1"
     """OpenAI-compatible server of "openai:NAME", up to and including /v1."""
     openai_key: SecretStr = SecretStr("")
+    """Its key; goes only to an address from where it comes from itself."""
     batch_model: str = Field(default="model", min_length=1)
     """Whom the requests of "batch:FOLDER" are for: a name that the endpoint knows."""
     embedder: str | None = None
     """"hash", "ollama:NAME" or "sentence-transformers:NAME"; None = as the graph's, or "hash"."""
     model_timeout_seconds: float = Field(default=600, gt=0)
+    """Longest silence of a model's server."""
     model_temperature: float = Field(default=0.7, ge=0, le=2)
+    """Of a live model's sampling."""
     model_max_tokens: int = Field(default=4096, gt=0)
     """Longest answer of a live model."""
 
@@ -92,14 +108,13 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags, then the environment, then regraph.toml in the current folder, then the user's."""
-        own = user_file()
-        here = () if Path(FILE).resolve() == own.resolve() else Path(FILE)
+        _refuse_unknown_environment()
         sources: dict[Origin, PydanticBaseSettingsSource] = {
             "flags": init_settings,
             "environment": env_settings,
-            "folder": TomlConfigSettingsSource(settings_cls, here),
-            "user": TomlConfigSettingsSource(settings_cls, own),
         }
+        for origin, path in _files().items():
+            sources[origin] = InitSettingsSource(settings_cls, _read(path))
         return (_Layers(settings_cls, sources),)
 
 
@@ -173,6 +188,16 @@ def user_file() -> Path:
     return Path(platformdirs.user_config_dir("regraph")) / FILE
 
 
+def setting_names() -> tuple[str, ...]:
+    """Every setting, in the order of their declaration."""
+    return tuple(name for name in Settings.model_fields if name != "origins")
+
+
+def variable(name: str) -> str:
+    """What a setting is called in the environment."""
+    return PREFIX + name.upper()
+
+
 def read_settings(**flags: object) -> Settings:
     """Settings with `flags` that are not None on top; `BadInput` names the first bad one."""
     given = {name: value for name, value in flags.items() if value is not None}
@@ -181,6 +206,62 @@ def read_settings(**flags: object) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        raise BadInput(
-            f"setting {name}: {first['msg']}; see REGRAPH_{name.upper()} and regraph.toml"
-        ) from None
+        where = f"; see {_place(name)}" if name not in given else ""
+        raise BadInput(f"setting {name}: {first['msg']}{where}") from None
+
+
+def _files() -> dict[Origin, Path]:
+    """The files that are read; in the user's own folder they are one."""
+    files: dict[Origin, Path] = {"folder": Path(FILE), "user": user_file()}
+    if files["folder"].resolve() == files["user"].resolve():
+        del files["folder"]
+    return files
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What a file says, nothing if there is none. `BadInput` names its place and the mistake."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; make it readable, or remove it") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path}: not UTF-8 text; write name = value, a setting a line") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f'{path}: not TOML: {error}; write name = "value", a line each') from None
+    for name in found:
+        if name not in setting_names():
+            raise BadInput(f"{_line(path, name)}: no setting {name!r}{_meant(name)}")
+    return found
+
+
+def _refuse_unknown_environment() -> None:
+    """Raise `BadInput` for a name that looks like a setting's, but is none."""
+    for name in os.environ:
+        upper = name.upper()
+        if not upper.startswith(PREFIX) or upper.startswith(TESTS):
+            continue
+        setting = upper.removeprefix(PREFIX).lower()
+        if setting not in setting_names():
+            raise BadInput(f"environment: no setting {name}{_meant(setting, variable)}")
+
+
+def _meant(name: str, spelt: Callable[[str], str] = str) -> str:
+    near = difflib.get_close_matches(name, setting_names(), 1)
+    return f"; did you mean {spelt(near[0])}?" if near else "; unset it: regraph settings lists all"
+
+
+def _place(name: str) -> str:
+    """Where a setting was given: in the environment, or a line of a file."""
+    if any(variable(name) == one.upper() for one in os.environ):
+        return variable(name)
+    return next((_line(path, name) for path in _files().values() if name in _read(path)), FILE)
+
+
+def _line(path: Path, name: str) -> str:
+    """Where a setting stands in a file, as FILE:LINE."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    key = re.compile(rf"\s*\[*[\"']?{re.escape(name)}\b")
+    number = next((number for number, line in enumerate(lines, 1) if key.match(line)), 1)
+    return f"{path}:{number}"

@@ -16,6 +16,7 @@ class Ledger:
         self.spent = Cost()
         self.seconds = 0.0
         self._under_way = 0
+        self._unreadable = 0
 
     @property
     def stopped(self) -> Stopped | None:
@@ -28,6 +29,8 @@ class Ledger:
             return "tokens"
         if limits.evaluations is not None and spent.evaluations >= limits.evaluations:
             return "evaluations"
+        if self._unreadable >= limits.unreadable:
+            return "unreadable"
         return "calls" if spent.calls >= limits.calls else None
 
     @property
@@ -47,6 +50,10 @@ class Ledger:
     def end_call(self) -> None:
         """It has ended; `charge` what it cost."""
         self._under_way -= 1
+
+    def read(self, code_found: bool) -> None:
+        """An answer was looked through for code."""
+        self._unreadable = 0 if code_found else self._unreadable + 1
 
     def charge(self, cost: Cost) -> Cost:
         """Add to what was spent; hands `cost` on."""

@@ -61,6 +61,10 @@ def ending(total: str, mac: str) -> bytes:
     return f',"sum":"{total}","mac":"{mac}"}}'.encode()
 
 
+AS_WRITTEN = "give a trace as this version's regraph optimize wrote it"
+"""What mends a trace that cannot be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """A trace as read: its whole lines, their bytes, and whether half a line follows them."""
@@ -80,7 +84,7 @@ def read(path: Path, key: bytes | None = None) -> Content:
     try:
         whole, _, rest = path.read_bytes().rpartition(b"\n")
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; --resume takes a trace of runs/") from None
+        raise BadInput(f"{path}: {error.strerror}; {AS_WRITTEN}") from None
     lines: list[Line] = []
     total = mac = ""
     ours = key is not None
@@ -90,7 +94,7 @@ def read(path: Path, key: bytes | None = None) -> Content:
         ours = ours and hmac.compare_digest(text, body + ending(total, mac))
         lines.append(_line(path, number, text))
         if lines[-1].sum != total:
-            raise BadInput(f"{path}:{number}: the trace was changed here; start a new run")
+            raise BadInput(f"{path}:{number}: the trace was changed here; {AS_WRITTEN}")
     return Content(tuple(lines), size=len(whole) + 1, torn=bool(rest), ours=ours)
 
 
@@ -100,7 +104,7 @@ def _line(path: Path, number: int, text: bytes) -> Line:
     except ValidationError:
         old = number == 1 and b'"schema_version":1' in text
         why = "a trace of an older version" if old else "not a line of a trace"
-        raise BadInput(f"{path}:{number}: {why}; start a new run") from None
+        raise BadInput(f"{path}:{number}: {why}; {AS_WRITTEN}") from None
 
 
 def read_header(path: Path) -> RunHeader:
@@ -110,4 +114,4 @@ def read_header(path: Path) -> RunHeader:
         return RunHeader.model_validate(first.value)
     except ValidationError as error:
         field = ".".join(map(str, error.errors()[0]["loc"]))
-        raise BadInput(f"{path}:1: header field {field!r} is not ours; start a new run") from None
+        raise BadInput(f"{path}:1: header field {field!r} is not ours; {AS_WRITTEN}") from None

@@ -196,6 +196,7 @@ class Proposer:
 
     def _judge(self, reply: Reply) -> Work[tuple[Verdict, Cost]]:
         code = parse(reply, self._task.entry)
+        self._ledger.read(not isinstance(code, ParseFailure))
         if isinstance(code, ParseFailure):
             return Verdict(Outcome.PARSE_FAILED, None, None, code.reason), Cost()
         text, cost = normalized(code), Cost()

@@ -26,6 +26,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
+from regraph_kg.private import make_folder, opener
 from regraph_kg.search.drive import Crew, Finished
 from regraph_kg.search.effects import Ask, Effect, Result
 from regraph_kg.search.lines import Event, Line, checksum, ending, mac_of, read, read_header
@@ -76,7 +77,7 @@ class Trace:
         when = header.created.translate({ord(mark): None for mark in "-:"})
         stem = f"{when}-{header.problem}-{header.method}-{header.seed}"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             trace = cls(*_new_file(folder, stem), key, clock)
         except OSError as error:
             raise ToolError(f"{folder}: {error.strerror}; choose another folder: --runs") from None
@@ -318,7 +319,7 @@ def _new_file(folder: Path, stem: str) -> tuple[Path, BinaryIO]:
     path, number = folder / f"{stem}.jsonl", 1
     while True:
         try:
-            return path, path.open("xb", buffering=0)
+            return path, open(path, "xb", buffering=0, opener=opener)
         except FileExistsError:
             number += 1
             path = folder / f"{stem}.{number}.jsonl"

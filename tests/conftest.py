@@ -15,6 +15,7 @@ pytest_plugins = ("tests.stores",)
 STORES = (
     *("tests/backends/", "tests/contract/", "tests/ingest/", "tests/e2e/", "tests/docs/"),
     *("tests/search/test_optimize", "tests/search/test_several", "tests/search/test_by_file"),
+    "tests/search/test_starter",
     "tests/benchmarks/",
 )
 """Most of their tests open an embedded store."""
@@ -66,7 +67,9 @@ class Stores(LoadScopeScheduling):
 
 
 def scope(nodeid: str) -> str:
-    """What runs in one process: a kind of store, or a test by itself."""
+    """What runs in one process: a kind of store, what is installed, or a test by itself."""
+    if nodeid.startswith("tests/package/"):
+        return "package"
     if "neo4j_2026" in nodeid:
         return "neo4j-2026"
     if "neo4j" in nodeid or nodeid.startswith(NEO4J):

@@ -22,3 +22,5 @@ class Address:
     """A lock file on which writers take turns; None = the server keeps them apart."""
     ca: Path | None = None
     """Certificates (PEM) that vouch for the server's; None = those of the machine."""
+    folder: Path | None = None
+    """Where the data and the log are; None = on another machine, or nobody knows."""

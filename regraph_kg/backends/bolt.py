@@ -8,10 +8,12 @@ take them a moment to see, unless that process tells its bookmarks, which ours d
 
 import fcntl
 import re
+import shutil
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import neo4j
@@ -27,6 +29,8 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
+LEAST_ROOM = 64 * 2**20
+"""Bytes; an embedded store that fails with less on its disk has failed for want of them."""
 FIRST_RETRY_SECONDS = 0.05
 FETCH_ROWS = 500
 """Rows per fetch: at 10 kB of code a row this is 5 MB in flight."""
@@ -200,6 +204,9 @@ class Bolt:
             )
         if code == "Neo.ClientError.Database.DatabaseNotFound":
             return f"has no database {self._address.database!r}; see REGRAPH_STORE_DATABASE"
+        folder = self._address.folder
+        if folder is not None and code.startswith("Neo.DatabaseError"):
+            return _own_failure(folder)
         text = getattr(error, "message", None) or str(error) or type(error).__name__
         return f"{code or type(error).__name__}: {text.splitlines()[0][:200]}"
 
@@ -213,6 +220,19 @@ class _Unseen(list[object]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} rows>"
+
+
+def _own_failure(folder: Path) -> str:
+    """Why the embedded store failed, as far as it can be told: it says no more than that it did."""
+    log = f"{folder / 'server.log'} says more"
+    with suppress(OSError):
+        free = shutil.disk_usage(folder).free
+        if free < LEAST_ROOM:
+            return (
+                f"no room on the disk of {folder} ({free // 2**20} MB are left); make room, or"
+                f" set REGRAPH_DATA_DIR, and run the same command again; {log}"
+            )
+    return f"failed while it read or wrote {folder}; {log}"
 
 
 def _unreachable(error: BaseException) -> str:

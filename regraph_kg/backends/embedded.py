@@ -46,8 +46,9 @@ class State:
     def address(self) -> Address:
         """How to connect. Writers take turns: at once, they would only undo each other's work."""
         uri = f"bolt://127.0.0.1:{self.port}"
-        writers = Path(self.folder) / "writers"
-        return Address(uri, USER, self.password, DATABASE, "embedded", writers)
+        folder = Path(self.folder)
+        writers = folder / "writers"
+        return Address(uri, USER, self.password, DATABASE, "embedded", writers, folder=folder)
 
     @property
     def where(self) -> str:

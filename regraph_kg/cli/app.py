@@ -7,6 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from regraph_kg.cli import batch, graph, problem, store, techniques, worker
+from regraph_kg.cli.docs import docs
 from regraph_kg.cli.doctor import doctor
 from regraph_kg.cli.evaluate import evaluate
 from regraph_kg.cli.examples import examples
@@ -15,6 +16,7 @@ from regraph_kg.cli.learn import learn
 from regraph_kg.cli.measure import measure
 from regraph_kg.cli.optimize import optimize
 from regraph_kg.cli.relabel import relabel_check
+from regraph_kg.cli.settings import settings
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
 from regraph_kg.models.text import plain
 
@@ -35,6 +37,7 @@ app = typer.Typer(
 )
 
 
+app.command()(docs)
 app.command()(doctor)
 app.command()(evaluate)
 app.command()(examples)
@@ -43,6 +46,7 @@ app.command()(learn)
 app.command()(measure)
 app.command()(optimize)
 app.command()(relabel_check)
+app.command()(settings)
 app.add_typer(batch.app, name="batch")
 app.add_typer(graph.app, name="graph")
 app.add_typer(problem.app, name="problem")

@@ -10,7 +10,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def _root() -> None:
-    """Models by file: folders of prompts that wait for answers (docs/models-by-file.md)."""
+    """Models by file: folders of prompts that wait for answers (regraph docs models-by-file)."""
 
 
 @app.command()

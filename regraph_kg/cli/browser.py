@@ -11,7 +11,7 @@ def browser_pack(
 ) -> None:
     """Write saved queries and a style for Neo4j Browser, to be dropped onto its page.
 
-    What each query answers, with pictures: docs/browser.md.
+    What each query answers, with pictures: regraph docs browser.
     """
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
 

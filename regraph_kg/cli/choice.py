@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +25,9 @@ from regraph_kg.models.method import (
 from regraph_kg.models.run import FinalGrade, SearchChoice
 
 M = TypeVar("M", bound=BaseModel)
+
+_OPTION: Mapping[str, str] = {"calls": "budget"}
+"""Of limits, options of another name."""
 
 BUDGET = 50
 BY_FILE_PARALLEL = 8
@@ -56,6 +59,7 @@ class Options:
     seconds: float | None
     evaluations: int | None
     tokens: int | None
+    unreadable: int | None
     parallel: int | None
     examples: int | None
     retrieval: Retrieval | None
@@ -74,6 +78,8 @@ class Options:
     runs: Path
     as_json: bool
     learn: bool
+    starter: bool | None
+    verbose: bool
     dry_run: bool
     prompt: bool
 
@@ -100,18 +106,35 @@ def choose(options: Options, model: str) -> SearchChoice:
         )
     typed = _given(options, "target", "parallel", "final", "seed", "include_own")
     calls = {} if options.budget is None else {"calls": options.budget}
-    limits = calls | _given(options, "seconds", "evaluations", "tokens")
+    limits = calls | _given(options, "seconds", "evaluations", "tokens", "unreadable")
     prompts = ("examples", "retrieval", "show", "contrast", "known_failures", "verdict")
     prompting = _given(options, *prompts)
     choice = replace(
         usual,
         **typed,
-        limits=_with(usual.limits, limits, "limit"),
-        prompting=_with(usual.prompting, prompting, "prompting"),
+        limits=_with(usual.limits, limits, lambda name: f"--{_OPTION.get(name, name)} "),
+        prompting=_with(usual.prompting, prompting, lambda name: f"--{name.replace('_', '-')} "),
     )
     if choice.parallel < 1:
-        raise BadInput(f"parallel {choice.parallel}: no call would be made; give 1 or more")
+        raise BadInput(f"--parallel {choice.parallel}: no call would be made; give 1 or more")
     return choice
+
+
+def every_call(options: Options, choice: SearchChoice) -> bool:
+    """Whether each call is told: where that is asked for, and by file, where all take hours."""
+    return options.verbose or choice.model.startswith("batch:")
+
+
+def traced_model(options: Options) -> str | None:
+    """Whom a run that goes on was asking, as --model names it; None where the trace cannot say."""
+    from regraph_kg.search.lines import read_header  # noqa: PLC0415 (heavy)
+
+    if options.resume is None:
+        return None
+    kind, _, rest = read_header(options.resume).model.partition(":")
+    if kind == "batch":
+        return None  # the folder is not in the trace
+    return "recorded" if kind == "recorded" else f"{kind}:{rest.partition('@')[0]}"
 
 
 def shares(choice: SearchChoice, options: Options) -> tuple[SearchChoice, ...]:
@@ -186,7 +209,9 @@ def _settings(options: Options) -> SearchSettings:
     known = set(kind.model_fields) - {"method"}
     fast = {name: value for name, value in FAST_SETTINGS.items() if options.fast and name in known}
     found: SearchSettings = kind.model_validate(fast)
-    return _with(found, dict(_assigned(one, method, known) for one in options.sets), "set")
+    return _with(
+        found, dict(_assigned(one, method, known) for one in options.sets), "--set {}=".format
+    )
 
 
 def _assigned(text: str, method: str, known: set[str]) -> tuple[str, str | None]:
@@ -200,17 +225,17 @@ def _assigned(text: str, method: str, known: set[str]) -> tuple[str, str | None]
     return name, None if value.lower() == "none" else value
 
 
-def _with(model: M, changes: Mapping[str, object], what: str) -> M:
-    """`model` with validated changes."""
+def _with(model: M, changes: Mapping[str, object], spelt: Callable[[str], str]) -> M:
+    """`model` with validated changes; `spelt` is how a field is typed, before its value."""
     try:
         changed = type(model).model_validate(model.model_dump() | dict(changes))
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
-        raise BadInput(f"{what} {name} {changes.get(name)}: {first['msg']}") from None
+        raise BadInput(f"{spelt(name)}{changes.get(name)}: {first['msg']}") from None
     for name, value in changed.model_dump().items():
         if isinstance(value, float) and not math.isfinite(value):
-            raise BadInput(f"{what} {name} {value}: give a finite number")
+            raise BadInput(f"{spelt(name)}{value}: give a finite number")
     return changed
 
 

@@ -3,16 +3,20 @@
 Not here: how numbers and tables are written (report.py).
 """
 
+import itertools
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import start_id
 from regraph_kg.models.text import plain
+
+if TYPE_CHECKING:
+    from regraph_kg.settings import Settings
 
 
 class Show(Protocol):
@@ -26,17 +30,26 @@ class Show(Protocol):
 
 
 @contextmanager
-def progress(budgets: Mapping[str, int]) -> Iterator[Callable[[str], Show]]:
+def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Callable[[str], Show]]:
     """Shows searches by name: each new best as a line, and on a terminal a live bar each.
 
-    `budgets` are their calls. Lines of several begin with the search's name. All goes to stderr.
+    `budgets` are their calls; `every`: what was no new best is a line, too. Lines of several begin
+    with the search's name. All goes to stderr.
     """
     from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     text = TextColumn("calls, {task.description}", markup=False)
-    columns = [BarColumn(), MofNCompleteColumn(), text]
+    times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
+    columns = [BarColumn(), MofNCompleteColumn(), *times, text]
     width = max(map(len, budgets), default=0)
     if len(budgets) > 1:
         columns.insert(0, TextColumn("{task.fields[name]}", markup=False))
@@ -53,7 +66,7 @@ def progress(budgets: Mapping[str, int]) -> Iterator[Callable[[str], Show]]:
             def update(done: int, said: str) -> None:
                 bar.update(task, completed=done, description=plain(said))
 
-            return _Shown(budgets[name], note, update)
+            return _Shown(budgets[name], note, update, every=every)
 
         yield show
 
@@ -62,35 +75,51 @@ class _Shown:
     """One search of those that are shown."""
 
     def __init__(
-        self, budget: int, note: Callable[[str], None], update: Callable[[int, str], None]
+        self,
+        budget: int,
+        note: Callable[[str], None],
+        update: Callable[[int, str], None],
+        *,
+        every: bool,
     ) -> None:
-        self._budget, self._note, self._update = budget, note, update
+        self._budget, self._note, self._update, self._every = budget, note, update, every
         self._best = 1.0
 
     def record(self, record: SimulationRecord) -> None:
-        """Move the bar; a new best is a line."""
+        """Move the bar; a new best is a line, and so is all else where that is wanted."""
         from regraph_kg import report  # noqa: PLC0415 (heavy)
 
         self._update(record.spent, report.progress(record))
         if record.best_speedup > self._best:
             self._best = record.best_speedup
             self._note(report.new_best(record, self._budget))
+        elif self._every:
+            self._note(report.no_best(record, self._budget))
 
     def say(self, line: str) -> None:
         """A line."""
         self._note(line)
 
 
-def print_summary(summary: RunSummary, files: Mapping[str, Path]) -> None:
-    """Headline, table, and where to look at the path."""
+def print_summary(settings: "Settings", summary: RunSummary, rows: Mapping[str, str]) -> None:
+    """Headline, table with `rows` at its end, and where to look at the path.
+
+    An embedded store has no Browser: there the commands that show the path are told.
+    """
     from regraph_kg import report, wiring  # noqa: PLC0415 (heavy)
 
     typer.secho(report.headline(summary), bold=True)
-    named = {name: str(path) for name, path in files.items()}
-    typer.echo(report.run_table(summary, named))
-    if summary.best_path:
-        query = wiring.browser_query(techniques(summary))
+    typer.echo(report.run_table(summary, rows))
+    if not summary.best_path:
+        return
+    path = techniques(summary)
+    if settings.store != "embedded":
+        query = wiring.browser_query(path)
         typer.echo(f"\nThis path's examples, in Neo4j Browser:\n{query}")
+        return
+    typer.echo("\nThis path's examples:")
+    for pair in itertools.pairwise(path):
+        typer.echo(f"  regraph examples {shlex.join(pair)}")
 
 
 def techniques(summary: RunSummary) -> list[str]:

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from regraph_kg.settings import Settings
 
 
+MOST_BYTES = 16 * 2**20
+"""Longest source that is read."""
+
+
 def evaluate(  # noqa: PLR0913 (a command's options)
     *,
-    problem: Annotated[str, typer.Argument(help="Name of a corpus problem, or its folder.")],
+    problem: Annotated[str, typer.Argument(help="Folder of a problem, or a name of the corpus.")],
     candidates: Annotated[
         list[Path],
         typer.Argument(
@@ -134,7 +138,11 @@ class _Shown:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:  # a device may have no end
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise BadInput(f"{path}: longer than {MOST_BYTES >> 20} MiB; give a source file")
+        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; give a C++ or CUDA source file") from None
     except UnicodeDecodeError:

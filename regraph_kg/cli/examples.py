@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from regraph_kg.graph import GraphStore
+    from regraph_kg.settings import Settings
 
 CONTEXT = 2
 """Unchanged lines shown around a change."""
@@ -94,7 +95,10 @@ def examples(  # noqa: PLR0913 (a command's options)
             found = store.examples(
                 *path, device=device, limit=limit, exclude_problem=exclude_problem, near=vector
             )
-    _show(found, path, as_json=as_json)
+    if as_json:
+        typer.echo(json.dumps([asdict(example) for example in found], indent=2))
+    else:
+        _show(settings, found, path)
     if not found:
         raise typer.Exit(1)
 
@@ -124,14 +128,13 @@ def _pair(
     return resolve(source, known, target or known[after].target), after
 
 
-def _show(found: tuple[Example, ...], path: tuple[str, str] | None, *, as_json: bool) -> None:
+def _show(settings: "Settings", found: tuple[Example, ...], path: tuple[str, str] | None) -> None:
+    """What was found, and for a store that Neo4j Browser can open, how it shows it."""
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
 
-    if as_json:
-        typer.echo(json.dumps([asdict(example) for example in found], indent=2))
-    elif found:
+    if found:
         _print(found, with_path=path is None)
-        if path is not None:
+        if path is not None and settings.store != "embedded":
             query = wiring.browser_query(path)
             typer.echo(f"\nThese examples, in Neo4j Browser:\n{query}")
     elif path is not None:

@@ -12,29 +12,36 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from regraph_kg.cli.embeddings import embed_new
+from regraph_kg.cli.growing import COUNTS
 from regraph_kg.cli.progress import bar
 from regraph_kg.cli.verdicts import print_verdicts
 from regraph_kg.errors import BadInput, Environment
 from regraph_kg.models.base import Target
 from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.private import opener
 
 if TYPE_CHECKING:
+    from regraph_kg.graph import GraphStore
     from regraph_kg.ingest.pipeline import Batch
     from regraph_kg.ingest.read import Origin, Rejected
     from regraph_kg.ingest.relabel.cascade import Cascade, Label
     from regraph_kg.ingest.relabel.verdict import Verdict
 
 REJECTED = ".rejected.jsonl"
+NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph graph schema), or step lists"
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("embed", "model")
 """Levels that decide all names before anything is added: many at once, or to wait for answers."""
-COUNTS = ("added", "known", "examples", "measurements", "techniques")
 
 
 def ingest(  # noqa: PLR0913 (a command's options)
     *,
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Trajectory JSONL, or step lists.")
-    ],
+        list[Path] | None,
+        typer.Argument(metavar="FILE...", help="Trajectory JSONL, or step lists."),
+    ] = None,
+    starter: Annotated[
+        bool, typer.Option("--starter", help="The starter graph that comes with regraph, too.")
+    ] = False,
     vocabulary: Annotated[
         Path | None,
         typer.Option(help="List of techniques.", show_default="techniques.json of the corpus"),
@@ -68,7 +75,8 @@ def ingest(  # noqa: PLR0913 (a command's options)
 
     A bad line stops nothing: it goes to FILE.rejected.jsonl with its number and the reason. What
     the graph knows already is not added twice, so that an interrupted ingest is simply run again.
-    Measurements in FILEs are believed, whoever made them: ingest what you trust (SECURITY.md).
+    Measurements in FILEs are believed, whoever made them: ingest what you trust (regraph docs
+    SECURITY).
 
     The names of techniques are looked up: "exact" knows them by id, name and alias; "lexical" also
     in other words; "embed" also where embeddings agree; "model" asks a language model about the
@@ -80,12 +88,13 @@ def ingest(  # noqa: PLR0913 (a command's options)
     """
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
     from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
-    from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
     settings = read_settings(model=model)
     origin = _origin(serial, problem, target)
-    given = _readable(files)
+    given = _readable([*(wiring.starter_files(settings) if starter else ()), *(files or ())])
+    if not (given or files):
+        raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
     curated = wiring.vocabulary(settings, vocabulary)
     totals = Counter(dict.fromkeys((*COUNTS, "rejected"), 0))
     rejected_files: list[Path] = []
@@ -101,17 +110,37 @@ def ingest(  # noqa: PLR0913 (a command's options)
         embedder = wiring.embedder(settings, store.embedding_space())
         store.add_techniques(names.curated)
         for path in given:
-            with path.open("rb") as file, _progress(path) as show, _room() as kept:
-                lines = read(split(file), origin)
-                for batch in pipeline.ingest(lines, store, cascade):
-                    _count(batch, totals)
-                    _keep(batch.rejected, kept)
-                    show(file.tell(), totals)
-                rejected_files += _publish(kept, Path(f"{path}{REJECTED}"))
+            rejected_files += _take(path, origin, store, cascade, totals)
         embed_new(store, embedder)
     _summarise(totals, rejected_files, as_json=as_json)
     if totals["rejected"] and not totals["added"] + totals["known"]:
         raise typer.Exit(1)
+
+
+def _take(
+    path: Path,
+    origin: "Origin | None",
+    store: "GraphStore",
+    cascade: "Cascade",
+    totals: Counter[str],
+) -> list[Path]:
+    """Merge one file, and count; where its rejected lines are listed, if there are any.
+
+    Of a file of something else no list is made: it would hold all of it.
+    """
+    from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
+    from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
+
+    before = totals["added"] + totals["known"]
+    with path.open("rb") as file, _progress(path) as show, _room() as kept:
+        for batch in pipeline.ingest(read(split(file), origin), store, cascade):
+            _count(batch, totals)
+            _keep(batch.rejected, kept)
+            show(file.tell(), totals)
+        if totals["added"] + totals["known"] > before or _is_json(kept):
+            return _publish(kept, Path(f"{path}{REJECTED}"))
+    typer.echo(f"{path}: {NO_TRAJECTORIES}", err=True)
+    return []
 
 
 def _origin(serial: Path | None, problem: str | None, target: Target | None) -> "Origin | None":
@@ -176,6 +205,13 @@ def _keep(rejected: Sequence["Rejected"], kept: IO[str]) -> None:
         kept.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
+def _is_json(kept: IO[str]) -> bool:
+    """Whether the first rejected line was meant to be JSON, or an empty file's."""
+    kept.seek(0)
+    first = json.loads(kept.readline())["text"]
+    return not first or first[0] in "{["
+
+
 def _publish(kept: IO[str], path: Path) -> list[Path]:
     """Write the report whole, or take an outdated one away; where it is, if it is."""
     kept.seek(0)
@@ -185,7 +221,7 @@ def _publish(kept: IO[str], path: Path) -> list[Path]:
             path.unlink(missing_ok=True)
             return []
         kept.seek(0)
-        with draft.open("w", encoding="utf-8") as file:
+        with open(draft, "w", encoding="utf-8", opener=opener) as file:
             file.writelines(kept)
         draft.replace(path)
     except OSError as error:

@@ -7,16 +7,14 @@ and how a trajectory gets into a graph (ingest/).
 import io
 import itertools
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regraph_kg.cli.embeddings import embed_new
+from regraph_kg.cli.growing import grow
 from regraph_kg.cli.progress import bar
 from regraph_kg.errors import BadInput, ToolError
 
@@ -221,29 +219,16 @@ def _problem(settings: "Settings", run: "Run", problems: Sequence[Path]) -> "Pro
     for one in found:
         if one.name == name:
             return one
-    if (settings.corpus / "problems" / name / "problem.toml").exists():
+    if name in wiring.problem_names(settings):
         return wiring.find_problem(settings, name)
-    raise BadInput(f"its problem {name} is not in the corpus: name its folder with --problem")
+    raise BadInput(
+        f"its problem {name} is not here, and not in the corpus: name its folder with --problem"
+    )
 
 
 def _merged(settings: "Settings", learned: Learned) -> Learned:
-    """Merge what was harvested, as `regraph ingest` would merge a file of it."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
-    from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
-
-    totals: Counter[str] = Counter()
-    stream = io.BytesIO(_text(learned.trajectories).encode())
-    with closing(wiring.open_store(settings)) as store:
-        names = pipeline.open_vocabulary(store, wiring.vocabulary(settings))
-        cascade = wiring.cascade(settings, names, "exact")  # techniques are given by id
-        embedder = wiring.embedder(settings, store.embedding_space())
-        with bar("learning", len(learned.trajectories)) as show:
-            for batch in pipeline.ingest(read(split(stream)), store, cascade):
-                totals.update(added=batch.counts.added, known=batch.counts.known)
-                totals["rejected"] += len(batch.rejected)
-                show(sum(totals.values()), "learning")
-        embed_new(store, embedder)
+    """Merge what was harvested; its techniques are given by id."""
+    totals = grow(settings, io.BytesIO(_text(learned.trajectories).encode()), "exact", "learning")
     return Learned(learned.lessons, totals["added"], totals["known"], totals["rejected"])
 
 

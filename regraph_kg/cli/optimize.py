@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regraph_kg.cli import display, running
-from regraph_kg.cli.choice import BUDGET, Options, choose
+from regraph_kg.cli.choice import BUDGET, Options, choose, every_call, traced_model
 from regraph_kg.cli.problem import require_good
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.base import Target
-from regraph_kg.models.method import Method, Preset, Retrieval, Shown, Told
+from regraph_kg.models.method import WALKS, Method, Preset, Retrieval, Shown, Told
 from regraph_kg.models.run import FinalGrade, SearchChoice
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ def optimize(  # noqa: PLR0913 (a command's options)
     *,
     problems: Annotated[
         list[str],
-        typer.Argument(metavar="PROBLEM", help="Names of corpus problems, or their folders."),
+        typer.Argument(metavar="PROBLEM", help="Folders of problems, or names of the corpus."),
     ],
     method: Annotated[
         Method | None,
         typer.Option(
-            help="How calls are spent (docs/methods.md); mcgs walks the technique graph.",
+            help="How calls are spent (regraph docs methods); mcgs walks the technique graph.",
             show_default="mcgs",
         ),
     ] = None,
@@ -55,6 +55,13 @@ def optimize(  # noqa: PLR0913 (a command's options)
     evaluations: Annotated[int | None, typer.Option(help="Evaluations, at most.")] = None,
     tokens: Annotated[
         int | None, typer.Option(help="Tokens of prompts and answers, at most.")
+    ] = None,
+    unreadable: Annotated[
+        int | None,
+        typer.Option(
+            help="Answers in a row without any code, at most; then the search ends.",
+            show_default="10",
+        ),
     ] = None,
     parallel: Annotated[
         int | None,
@@ -144,6 +151,16 @@ def optimize(  # noqa: PLR0913 (a command's options)
     learn: Annotated[
         bool, typer.Option("--learn", help="Add what was found to the graph (regraph learn).")
     ] = False,
+    starter: Annotated[
+        bool | None,
+        typer.Option(
+            help="Load the starter graph into an embedded store that is empty.",
+            show_default="asked on a terminal",
+        ),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="A line for every call, not only for a new best.")
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only say what would be sent, and what it may cost."),
@@ -173,6 +190,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
         seconds=seconds,
         evaluations=evaluations,
         tokens=tokens,
+        unreadable=unreadable,
         parallel=parallel,
         examples=examples,
         retrieval=retrieval,
@@ -191,6 +209,8 @@ def optimize(  # noqa: PLR0913 (a command's options)
         runs=runs,
         as_json=as_json,
         learn=learn,
+        starter=starter,
+        verbose=verbose,
         dry_run=dry_run,
         prompt=prompt,
     )
@@ -202,8 +222,12 @@ def _run(options: Options) -> bool:
     """The whole command; whether faster code was found, or would be looked for."""
     from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
 
-    settings = read_settings(model=options.model)
+    settings = read_settings(model=options.model or traced_model(options))
     choice = choose(options, settings.model)
+    if options.starter or (choice.settings.method in WALKS and not options.resume):
+        from regraph_kg.cli.starter import offer  # noqa: PLC0415 (heavy)
+
+        offer(settings, options.starter)
     if options.dry_run:
         from regraph_kg.cli.dry_run import preview  # noqa: PLC0415 (heavy)
 
@@ -227,7 +251,8 @@ def _run_one(settings: "Settings", options: Options, choice: SearchChoice) -> bo
     ):
         output = running.output_of(options, search, trace.path)
         go_on = running.go_on(options, choice.problem, trace.path, output)
-        with display.progress({choice.problem: choice.limits.calls}) as shows:
+        budgets = {choice.problem: choice.limits.calls}
+        with display.progress(budgets, every=every_call(options, choice)) as shows:
             show = shows(choice.problem)
             running.introduce(search, trace, show)
             try:
@@ -239,8 +264,12 @@ def _run_one(settings: "Settings", options: Options, choice: SearchChoice) -> bo
     if options.as_json:
         typer.echo(summary.model_dump_json(indent=2))
     else:
-        files = {"code": output, "trace": trace.path}
-        display.print_summary(summary, files)
+        rows = {
+            "problem": wiring.chosen_problem(settings, choice.problem),
+            "code": str(output),
+            "trace": str(trace.path),
+        }
+        display.print_summary(settings, summary, rows)
     if options.learn:
         running.learn(settings, options, [trace.path])
     return summary.improved

@@ -18,14 +18,16 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def _root() -> None:
-    """Problems: a folder with problem.toml and serial.cpp each (docs/problems.md)."""
+    """Problems: a folder with problem.toml and serial.cpp each (regraph docs problems)."""
 
 
 @app.command()
 def check(
     problems: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PROBLEM", help="Names or folders; all of the corpus if none."),
+        typer.Argument(
+            metavar="PROBLEM", help="Names or folders; all of this folder and the corpus if none."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what is found as JSON.")] = False,
 ) -> None:
@@ -43,7 +45,7 @@ def check(
     settings = read_settings()
     names = problems or wiring.problem_names(settings)
     if not names:
-        raise BadInput(f"no problems in {settings.corpus}/problems; name a folder")
+        raise BadInput("no problems here, nor in the corpus; name a folder")
     seen = [_looked_at(settings, name) for name in names]
     if as_json:
         typer.echo(json.dumps([_plain(one) for one in seen], indent=2))
@@ -89,6 +91,8 @@ def _looked_at(settings: "Settings", name: str) -> "Checkup":
 def _checked(settings: "Settings", name: str) -> "Checkup":
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
 
+    if wiring.beats_shipped(settings, name):
+        typer.echo(f"problem {name}: {wiring.chosen_problem(settings, name)}", err=True)
     told = wiring.first_use(settings, name)
     if told:
         typer.echo(told, err=True)

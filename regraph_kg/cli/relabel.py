@@ -62,7 +62,7 @@ def relabel_check(
 
     settings = read_settings(model=model)
     lines = check.read_labelled(
-        labels or settings.corpus / "relabel", None if split == "all" else split
+        labels or wiring.corpus_folder(settings) / "relabel", None if split == "all" else split
     )
     vocabulary = Vocabulary(wiring.vocabulary(settings))
     judged: dict[RelabelLevel, Sequence[Judged]] = {}

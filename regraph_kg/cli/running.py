@@ -48,7 +48,7 @@ def require_graph(search: "OpenSearch | DrySearch") -> None:
         without = f" without {header.excluded}'s own examples" if header.excluded else ""
         raise BadInput(
             f"the graph holds no {header.target} technique to begin with{without}:"
-            " run regraph ingest corpus/trajectories/*.jsonl"
+            " run regraph ingest --starter, or regraph ingest FILE"
         )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from regraph_kg.cli import display, running
-from regraph_kg.cli.choice import Options, shares
+from regraph_kg.cli.choice import Options, every_call, shares
 from regraph_kg.cli.display import Show
 from regraph_kg.errors import AnswersPending, BadInput, Interrupted, RegraphError
 from regraph_kg.models.run import RunSummary, SearchChoice
@@ -94,7 +94,11 @@ def _run(
     from regraph_kg import wiring  # noqa: PLC0415 (heavy)
 
     budgets = {one.name: one.choice.limits.calls for one in searches}
-    with wiring.open_searches(settings, choice) as shared, display.progress(budgets) as shows:
+    every = every_call(options, choice)
+    with (
+        wiring.open_searches(settings, choice) as shared,
+        display.progress(budgets, every=every) as shows,
+    ):
         wait([threads.submit(_search, shared, options, one, shows(one.name)) for one in searches])
         try:
             shared.finish("run the commands above")

@@ -14,6 +14,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.llm.connections import PATIENCE_SECONDS
 from regraph_kg.llm.server import OllamaServer
@@ -144,7 +145,7 @@ class SentenceTransformerEmbedder:
         except ImportError:
             raise ModelError(
                 f"embedder sentence-transformers:{model} needs a package that is not installed:"
-                ' pip install "regraph-kg[embed]"'
+                f" {remedies.install('embed')}"
             ) from None
         try:
             self._model: Any = library.SentenceTransformer(model, local_files_only=True)

@@ -16,6 +16,7 @@ from typing import IO
 from pydantic import BaseModel, ValidationError
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.private import make_folder, opener
 
 NAME = "pending.jsonl"
 LEDGER = "asked.txt"
@@ -32,7 +33,7 @@ class PendingPrompts:
         self._noted: dict[str, None] = {}
         self._file: IO[bytes] | None = None
         with self._writing():
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
 
     @property
     def noted(self) -> list[str]:
@@ -107,7 +108,7 @@ class PendingPrompts:
             self._file.seek(0, os.SEEK_END)
 
     def _remember(self, added: list[str]) -> None:
-        with (self._folder / LEDGER).open("a", encoding="utf-8") as ledger:
+        with open(self._folder / LEDGER, "a", encoding="utf-8", opener=opener) as ledger:
             ledger.writelines(f"{one}\n" for one in added)
 
     def _rewrite(self, kept: set[str]) -> None:
@@ -116,7 +117,7 @@ class PendingPrompts:
             self.path.unlink()
             return
         draft = self._folder / f".{NAME}"  # one at a time has the lock
-        with draft.open("wb") as file:
+        with open(draft, "wb", opener=opener) as file:
             for source in (self._requests(), self._noted_lines()):
                 for one, line in source:
                     if one in kept:
@@ -135,7 +136,7 @@ class PendingPrompts:
     @contextmanager
     def _lock(self) -> Iterator[None]:
         """Wait until no other process rewrites the file."""
-        with (self._folder / ".lock").open("ab") as file:
+        with open(self._folder / ".lock", "ab", opener=opener) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 

@@ -49,6 +49,9 @@ class Limits(Frozen):
     """Of prompts and answers together."""
     seconds: float | None = Field(default=None, gt=0)
     """Active ones: what lies between two sittings of a resumed run does not count."""
+    unreadable: int = Field(default=10, ge=1)
+    """Answers in a row in which no code is found: a model that never answers in form is not asked
+    for the rest of its calls."""
 
 
 class McgsSettings(Frozen):

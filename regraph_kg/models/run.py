@@ -172,7 +172,7 @@ class SimulationRecord(Frozen):
     best_path: tuple[str, ...]
 
 
-Stopped = Literal["calls", "evaluations", "tokens", "seconds", "exhausted"]
+Stopped = Literal["calls", "evaluations", "tokens", "seconds", "unreadable", "exhausted"]
 """Which limit ended a search; "exhausted": nothing was left to try."""
 
 

@@ -8,7 +8,9 @@ from regraph_kg.wiring.answers import any_model, batch_status, embedder, languag
 from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.names import audit, cascade, recorded_verdicts, vocabulary
 from regraph_kg.wiring.problems import (
+    beats_shipped,
     check_problem,
+    chosen_problem,
     find_problem,
     first_use,
     is_refused,
@@ -24,6 +26,7 @@ from regraph_kg.wiring.searches import (
     open_search,
     open_searches,
 )
+from regraph_kg.wiring.shipped import corpus_folder, starter_files
 from regraph_kg.wiring.stores import (
     browser_query,
     embedded_folder,
@@ -45,9 +48,12 @@ __all__ = [
     "any_model",
     "audit",
     "batch_status",
+    "beats_shipped",
     "browser_query",
     "cascade",
     "check_problem",
+    "chosen_problem",
+    "corpus_folder",
     "embedded_folder",
     "embedder",
     "find_embedded",
@@ -67,6 +73,7 @@ __all__ = [
     "problem_names",
     "recorded_verdicts",
     "start_embedded",
+    "starter_files",
     "stop_embedded",
     "store_address",
     "trace_key",

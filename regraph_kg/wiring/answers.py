@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Target
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.shipped import corpus_folder
 
 if TYPE_CHECKING:
     from regraph_kg.llm.batch import BatchStatus
@@ -19,7 +20,7 @@ def language_model(settings: Settings, spec: str, problem: str, target: Target) 
     from regraph_kg.llm.scripted import ScriptedModel  # noqa: PLC0415
 
     if spec == "recorded":
-        return ScriptedModel.read(settings.corpus / "recorded", problem, target)
+        return ScriptedModel.read(corpus_folder(settings) / "recorded", problem, target)
     return any_model(settings, spec)
 
 

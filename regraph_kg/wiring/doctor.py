@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from regraph_kg.errors import ModelError, StoreError
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder
+from regraph_kg.wiring.shipped import corpus_folder
 from regraph_kg.wiring.stores import find_embedded, open_store, stop_embedded
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _model(settings: Settings) -> "Finding":
     from regraph_kg.evaluation.doctor import Finding  # noqa: PLC0415
 
     if settings.model == "recorded":
-        folder = settings.corpus / "recorded"
+        folder = corpus_folder(settings) / "recorded"
         if folder.is_dir():
             return Finding("green", f"recorded answers in {folder}; no server is asked")
         return Finding("absent", f"no recorded answers in {folder}", "set REGRAPH_CORPUS")

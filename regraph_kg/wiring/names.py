@@ -8,6 +8,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder
+from regraph_kg.wiring.shipped import corpus_folder
 
 if TYPE_CHECKING:
     from regraph_kg.graph import Curator
@@ -39,7 +40,7 @@ def vocabulary(settings: Settings, path: Path | None = None) -> "tuple[Technique
 
     from regraph_kg.models.technique import Technique, Vocabulary  # noqa: PLC0415
 
-    path = path or settings.corpus / "techniques.json"
+    path = path or corpus_folder(settings) / "techniques.json"
     hint = "give a list of techniques: --vocabulary, or the corpus (REGRAPH_CORPUS)"
     try:
         techniques = TypeAdapter(tuple[Technique, ...]).validate_json(path.read_bytes())
@@ -88,5 +89,5 @@ def recorded_verdicts(settings: Settings) -> "LanguageModel":
     from regraph_kg.ingest.check import read_recorded  # noqa: PLC0415
     from regraph_kg.llm.scripted import ScriptedModel  # noqa: PLC0415
 
-    answers = read_recorded(settings.corpus / "relabel" / "recorded" / "test.jsonl")
+    answers = read_recorded(corpus_folder(settings) / "relabel" / "recorded" / "test.jsonl")
     return ScriptedModel("recorded", answers)

@@ -5,30 +5,41 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import regraph_kg
 from regraph_kg.errors import BadInput
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.shipped import corpus_folder, shipped_corpus
 
 if TYPE_CHECKING:
     from regraph_kg.evaluation.checkup import Checkup
     from regraph_kg.evaluation.problem import Problem
     from regraph_kg.models.evaluation import Candidate
 
-_SHIPPED = Path(regraph_kg.__file__).resolve().parents[1] / "corpus" / "problems"
-"""Problems that come with this package: what they run is known."""
-
 
 def find_problem(settings: Settings, name: str) -> "Problem":
-    """A problem of the corpus by name, or the one in the folder `name`."""
+    """The problem in the folder `name`, or the one of the corpus of that name."""
     from regraph_kg.evaluation.problem import load_problem  # noqa: PLC0415
 
     return load_problem(_folder_of(settings, name))
 
 
 def problem_names(settings: Settings) -> list[str]:
-    """Problems of the corpus."""
-    folder = settings.corpus / "problems"
-    return sorted(path.parent.name for path in folder.glob("*/problem.toml"))
+    """Problems of the present folder, and those of the corpus."""
+    places = Path(), corpus_folder(settings) / "problems"
+    return sorted({one.parent.name for place in places for one in place.glob("*/problem.toml")})
+
+
+def chosen_problem(settings: Settings, name: str) -> str:
+    """Which problem `name` is, in words: the user's own folder, or one of the corpus."""
+    folder = _folder_of(settings, name)
+    if folder == _of_corpus(settings, name) and settings.corpus is None:
+        return f"{name}, shipped with regraph"
+    return f"{folder}/" + (f", not the shipped {name}" if beats_shipped(settings, name) else "")
+
+
+def beats_shipped(settings: Settings, name: str) -> bool:
+    """Whether a folder of the user's is taken where the corpus has a problem of that name, too."""
+    other = _of_corpus(settings, name)
+    return other is not None and _folder_of(settings, name) != other
 
 
 def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) -> "Checkup":
@@ -51,7 +62,8 @@ def first_use(settings: Settings, name: str) -> str | None:
 
     folder = _folder_of(settings, name)
     problem = load_problem(folder)
-    if folder.resolve().parent == _SHIPPED or not is_new(settings.cache_dir, problem):
+    shipped = (shipped_corpus() / "problems").resolve()
+    if folder.resolve().parent == shipped or not is_new(settings.cache_dir, problem):
         return None
     code = ("serial.cpp", "reference.cpp", "inputs.py")
     files = " and ".join(file for file in code if (folder / file).exists())
@@ -66,22 +78,30 @@ def is_refused(candidate: "Candidate") -> bool:
 
 
 def _folder_of(settings: Settings, name: str) -> Path:
-    folder = settings.corpus / "problems"
-    if "/" not in name and (folder / name / "problem.toml").exists():
-        return folder / name
-    if Path(name).is_dir():
-        return Path(name)
-    if Path(name).is_file():
-        beside = (Path(name).parent / "problem.toml").exists()
-        remedy = f"; give {Path(name).parent}" if beside else ""
-        raise BadInput(
-            f"problem {name}: a file; a problem is a folder with problem.toml and serial.cpp"
-            f"{remedy} (docs/problems.md)"
+    """A folder of the user's goes first, where it holds a problem or the beginnings of one."""
+    own, other = Path(name), _of_corpus(settings, name)
+    if other and not any((own / file).exists() for file in ("problem.toml", "serial.cpp")):
+        return other
+    if own.is_dir():
+        return own
+    raise BadInput(f"problem {name}: {_missing(settings, own)}")
+
+
+def _of_corpus(settings: Settings, name: str) -> Path | None:
+    folder = corpus_folder(settings) / "problems" / name
+    return folder if "/" not in name and (folder / "problem.toml").exists() else None
+
+
+def _missing(settings: Settings, own: Path) -> str:
+    """Why there is no such problem, and what to write instead."""
+    if own.is_file():
+        beside = (own.parent / "problem.toml").exists()
+        remedy = f"; give {own.parent}" if beside else ""
+        return (
+            "a file; a problem is a folder with problem.toml and serial.cpp"
+            f"{remedy} (regraph docs problems)"
         )
     known = problem_names(settings)
-    near = difflib.get_close_matches(name, known, 1)
+    near = difflib.get_close_matches(str(own), known, 1)
     meant = f"did you mean {near[0]}? " if near else ""
-    raise BadInput(
-        f"problem {name}: neither a folder nor in {folder} ({meant}there:"
-        f" {', '.join(known) or 'none'})"
-    )
+    return f"neither a folder nor in the corpus ({meant}known: {', '.join(known) or 'none'})"

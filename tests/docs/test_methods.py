@@ -7,7 +7,7 @@ import pytest
 
 from regraph_kg.cli.choice import BUDGET, FAST_LIMITS, FAST_PROMPTING, FAST_SETTINGS
 from regraph_kg.cli.dry_run import THINKING
-from regraph_kg.models.method import SETTINGS, WALKS, Method, Prompting
+from regraph_kg.models.method import SETTINGS, WALKS, Limits, Method, Prompting
 from regraph_kg.search.methods import METHODS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
@@ -55,7 +55,8 @@ def test_limits_are_told_with_their_defaults() -> None:
     told = {row[0]: (row[1], row[2]) for row in table(section("Limits"))}
     assert told["--budget"] == (str(BUDGET), str(FAST_LIMITS["calls"]))
     assert told["--seconds"] == ("none", f"{FAST_LIMITS['seconds']:.0f}")
-    assert set(told) == {"--budget", "--seconds", "--evaluations", "--tokens"}
+    assert told["--unreadable"] == (str(Limits(calls=1).unreadable), "")
+    assert set(told) == {"--budget", "--seconds", "--evaluations", "--tokens", "--unreadable"}
     usual = Prompting()
     said = f"{FAST_PROMPTING['example_tokens']} tokens instead of {usual.example_tokens}"
     assert said in section("Limits")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.cluster import environment
 from regraph_kg.evaluation.docket import Work
@@ -31,7 +32,7 @@ def scaled(text: str, body: str = RIGHT) -> Candidate:
 
 def ray_or_skip() -> None:
     if not find_spec("ray"):
-        require("ray", "Ray is not installed: pip install 'regraph-kg[ray]'")
+        require("ray", f"Ray is not installed: {remedies.install('ray')}")
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from regraph_kg import remedies
 from regraph_kg.cli.worker import app
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.cluster import Node, make_token, serve, split
@@ -38,7 +39,7 @@ def listens(port: int) -> bool:
 
 def test_a_head_makes_a_token_lists_its_hosts_and_ends_wholly(tmp_path: Path) -> None:
     if not find_spec("ray"):
-        require("ray", "Ray is not installed: pip install 'regraph-kg[ray]'")
+        require("ray", f"Ray is not installed: {remedies.install('ray')}")
     port, token = free_port(), tmp_path / "token"
     options = ["--token", str(token)]
     with subprocess.Popen(
@@ -73,7 +74,7 @@ def test_one_of_head_and_join_must_be_given() -> None:
 
 def test_without_the_token_no_node_is_started(tmp_path: Path) -> None:
     if not find_spec("ray"):
-        require("ray", "Ray is not installed: pip install 'regraph-kg[ray]'")
+        require("ray", f"Ray is not installed: {remedies.install('ray')}")
     with pytest.raises(BadInput, match="copy it from the head"):
         serve(Node("10.0.0.1:6379"), tmp_path / "none")
 

@@ -284,7 +284,7 @@ def test_examples_show_the_code_side_by_side_with_its_effect(desk: Desk) -> None
     assert "4x by this step, 8x against the serial code, on GPU, nvcc" in shown
     assert "because [red]" in shown
     assert any("- int x;" in line and "+ int y;" in line for line in shown.splitlines())
-    assert 'WITH ["cuda/start", "cuda/odd-trick"] AS path' in shown
+    assert "Browser" not in shown  # none opens an embedded store
 
 
 def test_examples_can_leave_a_problem_out(desk: Desk) -> None:

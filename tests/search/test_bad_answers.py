@@ -79,6 +79,28 @@ def test_no_method_stumbles_over_a_model_that_only_talks(grown: Lab, method: Met
     assert grown.optimize("--resume", str(grown.traces()[0])).code == 1
 
 
+def test_a_model_that_never_answers_in_form_is_not_asked_for_the_rest(grown: Lab) -> None:
+    answering(grown, lambda _: "I would use OpenMP.")
+    ended = grown.optimize("--unreadable", "3")
+    assert ended.code == 1
+    assert "3 of 5, in " in ended.out
+    assert "no code was found in one answer after another: try another --model" in ended.out
+
+
+def test_a_run_that_goes_on_asks_whom_its_trace_names(grown: Lab) -> None:
+    assert grown.optimize().code == 0
+    grown.patch.setenv("REGRAPH_MODEL", "ollama:nobody")
+    assert grown.optimize("--resume", str(grown.traces()[0])).code == 0
+
+
+def test_every_call_is_a_line_where_that_is_asked_for(grown: Lab) -> None:
+    quiet, verbose = grown.optimize(), grown.optimize("--verbose")
+    assert "5/5" not in quiet.err
+    calls = [line.split()[0] for line in verbose.err.splitlines() if "/5 " in line]
+    assert len(calls) > quiet.err.count("/5 ")
+    assert calls[-1] == "5/5"
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_no_method_stumbles_over_a_model_that_echoes_its_prompt(lab: Lab, method: Method) -> None:
     """The prompt holds the serial code in a block, and may hold others: the judge decides."""

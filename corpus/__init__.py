@@ -1,0 +1,1 @@
+"""The starter: vocabulary, problems, trajectories, recorded answers; read by wiring/shipped.py."""

@@ -1,0 +1,53 @@
+"""The starter graph for an embedded store that is empty: asked for, never loaded in silence.
+
+Not here: a shared Neo4j, which only `regraph ingest --starter` fills.
+"""
+
+import io
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import typer
+
+from regraph_kg.cli.display import say
+from regraph_kg.cli.growing import grow
+from regraph_kg.errors import BadInput
+
+if TYPE_CHECKING:
+    from regraph_kg.settings import Settings
+
+
+def offer(settings: "Settings", wanted: bool | None) -> None:
+    """Load the starter graph into an empty embedded store, where the user wants it.
+
+    None asks on a terminal, and elsewhere loads nothing. Raises `BadInput` for a shared store that
+    is to be filled by the way.
+    """
+    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
+
+    if settings.store != "embedded":
+        if wanted:
+            raise BadInput("starter: this store is shared; fill it with regraph ingest --starter")
+        return
+    if wanted is False or (wanted is None and not _on_terminal()):
+        return
+    with closing(wiring.open_store(settings)) as store:
+        if store.stats().trajectories:
+            return
+    files = wiring.starter_files(settings)
+    question = "the graph is empty: load the starter graph that comes with regraph?"
+    if not wanted and not (files and typer.confirm(question, default=True, err=True)):
+        return
+    if not files:
+        raise BadInput(f"starter: no trajectories in {wiring.corpus_folder(settings)}")
+    lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
+    found = grow(settings, lines, "lexical", "starter")
+    say(
+        f"the graph was empty; loaded the starter graph: {found['added']} trajectories,"
+        f" {found['examples']} examples"
+    )
+
+
+def _on_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()

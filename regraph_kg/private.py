@@ -1,0 +1,18 @@
+"""Files and folders that hold users' code: for the user alone (0600, 0700), whatever the umask.
+
+A folder that exists keeps its mode: whoever shares one has said so. Not covered: the best code
+of a search (--output), which is the user's to hand on.
+"""
+
+import os
+from pathlib import Path
+
+
+def opener(path: str, flags: int) -> int:
+    """For `open(.., opener=opener)`: a new file is readable and writable for its user alone."""
+    return os.open(path, flags, 0o600)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, for its user alone, if it is not there; its parents as usual."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,0 +1,25 @@
+"""The corpus: the starter that comes with this package, or the folder that the settings name.
+
+Not covered: zipped installations; compilers and the graph read these files by their paths.
+"""
+
+from importlib.resources import files
+from pathlib import Path
+
+from regraph_kg import corpus
+from regraph_kg.settings import Settings
+
+
+def corpus_folder(settings: Settings) -> Path:
+    """Folder with techniques.json, problems/, trajectories/ and recorded/."""
+    return shipped_corpus() if settings.corpus is None else settings.corpus
+
+
+def shipped_corpus() -> Path:
+    """The folder that comes with this package."""
+    return Path(str(files(corpus)))
+
+
+def starter_files(settings: Settings) -> tuple[Path, ...]:
+    """The starter graph, as files to ingest."""
+    return tuple(sorted((corpus_folder(settings) / "trajectories").glob("*.jsonl")))

@@ -1,0 +1,208 @@
+"""Wheel and sdist in empty environments: what a user without the checkout gets, works.
+
+Not covered: other versions of Python than the one that runs this; machines without a compiler.
+"""
+
+import json
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.requirement import require
+
+ROOT = Path(__file__).parents[2]
+KINDS = ("wheel", "sdist")
+BUILD = """
+import sys
+from setuptools import build_meta
+folder = sys.argv[1]  # setuptools writes another argv
+build_meta.build_sdist(folder)
+build_meta.build_wheel(folder)
+"""
+ENTER = b"\n"
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+
+def empty_environment(folder: Path) -> Path:
+    """A new environment's Python."""
+    made = ["uv", "venv", "-q", "--python", sys.executable, str(folder)]
+    subprocess.run(
+        made if shutil.which("uv") else [sys.executable, "-m", "venv", str(folder)], check=True
+    )
+    return folder / "bin" / "python"
+
+
+def install(python: Path, *what: str) -> subprocess.CompletedProcess[str]:
+    """Install packages into an environment, with uv where it is there: it is quicker."""
+    uv = ["uv", "pip", "install", "-q", "--python", str(python)]
+    pip = [str(python), "-m", "pip", "install", "-q"]
+    command = [*(uv if shutil.which("uv") else pip), *what]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def copied(folder: Path) -> Path:
+    """What is tracked or new here, as it stands: a build leaves litter beside its sources."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if os.path.lexists(ROOT / name):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """The wheel and the sdist of this tree."""
+    folder = tmp_path_factory.mktemp("built")
+    python = empty_environment(folder / "tools")
+    done = install(python, "setuptools>=77")
+    if done.returncode != 0:
+        require("network", f"no package index: {done.stderr.strip().splitlines()[-1]}")
+    source = copied(folder / "source")
+    command = [str(python), "-c", BUILD, str(folder)]
+    made = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    return {"wheel": wheel, "sdist": sdist}
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An installation, and an empty folder of a user who has never used it."""
+
+    bin: Path
+    folder: Path
+
+    @property
+    def env(self) -> dict[str, str]:
+        bare = {name: value for name, value in os.environ.items() if not _ours(name)}
+        return bare | {"HOME": str(self.folder / "home"), "PATH": f"{self.bin}:/usr/bin:/bin"}
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words, cwd=self.folder, env=self.env, capture_output=True, text=True, check=False
+        )
+
+    def on_a_terminal(self, *words: str, answer: bytes) -> tuple[int, str]:
+        """Exit code of a command on a terminal, where a question is answered, and what it said."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            words, cwd=self.folder, env=self.env, stdin=theirs, stdout=theirs, stderr=theirs
+        )
+        os.close(theirs)
+        said, answered, end = b"", False, time.monotonic() + 600
+        while time.monotonic() < end:
+            if select.select([ours], [], [], 0.5)[0]:
+                try:
+                    said += os.read(ours, 65536)
+                except OSError:  # the terminal's other side is closed
+                    break
+            if not answered and b"[Y/n]" in said:
+                os.write(ours, answer)
+                answered = True
+        os.close(ours)
+        return process.wait(60), said.decode()
+
+
+def _ours(name: str) -> bool:
+    return name.startswith(("REGRAPH_", "PYTHON", "XDG_", "VIRTUAL_ENV"))
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def installed(
+    request: pytest.FixtureRequest,
+    built: Mapping[str, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Installed]:
+    folder = tmp_path_factory.mktemp(request.param)
+    python = empty_environment(folder / "env")
+    done = install(python, str(built[request.param]))
+    assert done.returncode == 0, done.stderr
+    (folder / "here" / "home").mkdir(parents=True)
+    found = Installed(python.parent, folder / "here")
+    yield found
+    found.run("regraph", "store", "stop")
+
+
+def test_both_hold_what_a_user_needs(built: Mapping[str, Path]) -> None:
+    with zipfile.ZipFile(built["wheel"]) as wheel:
+        names = set(wheel.namelist())
+        licences = [name for name in names if name.endswith("LICENSE")]
+    with tarfile.open(built["sdist"]) as sdist:
+        sources = {name.partition("/")[2] for name in sdist.getnames()}
+    corpus = {str(path.relative_to(ROOT)) for path in tracked("corpus")}
+    assert len(corpus) > 25
+    assert {f"regraph_kg/{name}" for name in corpus} - names == set()
+    assert corpus - sources == set()
+    documents = {f"regraph_kg/docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
+    assert documents - names == set()
+    assert "regraph_kg/py.typed" in names
+    assert licences
+    modules = {str(path.relative_to(ROOT)) for path in tracked("regraph_kg", ".py")}
+    assert modules - names == set()
+    assert {"README.md", "pyproject.toml", "LICENSE", "docs/problems.md"} <= sources
+
+
+def tracked(folder: str, suffix: str = "") -> list[Path]:
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", folder]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    found = (ROOT / name for name in listed.splitlines() if name.endswith(suffix))
+    return [path for path in found if path.is_file()]
+
+
+def test_it_is_imported_from_where_it_was_installed(installed: Installed) -> None:
+    done = installed.run("python", "-c", "import regraph_kg; print(regraph_kg.__file__)")
+    assert done.stdout.startswith(str(installed.bin.parent))
+
+
+def test_the_doctor_finds_store_and_model(installed: Installed) -> None:
+    done = installed.run("regraph", "doctor", "--quick", "--target", "openmp", "--json")
+    rows = json.loads(done.stdout)
+    found = {row["name"]: row["state"] for row in rows if row["part"] in ("graph", "models")}
+    assert found == {"store": "green", "model recorded": "green", "embedder hash": "green"}
+
+
+def test_the_judge_alone_judges_a_shipped_problem(installed: Installed) -> None:
+    (corpus,) = installed.bin.parent.glob("lib/python*/site-packages/regraph_kg/corpus")
+    shutil.copy(corpus / "problems" / "matmul" / "serial.cpp", installed.folder / "mine.cpp")
+    done = installed.run("regraph", "evaluate", "matmul", "mine.cpp")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_an_empty_folder_is_all_that_a_search_needs(installed: Installed) -> None:
+    """Asked, and answered with Enter; elsewhere than on a terminal nothing is loaded unasked."""
+    words = ("regraph", "optimize", "matmul", "--budget", "6", "--final", "screening")
+    refused = installed.run(*words)
+    assert refused.returncode == 2, refused.stderr
+    assert "run regraph ingest --starter" in refused.stderr
+    code, said = installed.on_a_terminal(*words, answer=ENTER)
+    assert code == 0, said
+    assert "loaded the starter graph" in said
+    assert "faster than the serial code" in said
+    assert "matmul, shipped with regraph" in said
+    files = installed.run("regraph", "ingest", "--starter")
+    assert files.returncode == 0, files.stderr
+    assert "trajectories: 0 added, 24 known already, 0 rejected" in files.stdout
+
+
+def test_a_users_own_file_grows_the_graph(installed: Installed) -> None:
+    """A file of the user's, in a graph that nothing else has filled."""
+    (corpus,) = installed.bin.parent.glob("lib/python*/site-packages/regraph_kg/corpus")
+    shutil.copy(corpus / "trajectories" / "stencil.openmp.jsonl", installed.folder / "mine.jsonl")
+    done = installed.run("env", "REGRAPH_DATA_DIR=own", "regraph", "ingest", "mine.jsonl")
+    installed.run("env", "REGRAPH_DATA_DIR=own", "regraph", "store", "stop")
+    assert done.returncode == 0, done.stderr
+    assert "4 added" in done.stdout
