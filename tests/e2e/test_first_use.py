@@ -43,13 +43,14 @@ def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path)
     assert "left out" in done.stdout
     assert "matmul" in (tmp_path / "data" / "matmul.cpp").read_text()
     (trace,) = (tmp_path / "data" / "runs").glob("*.jsonl")
-    lines = [json.loads(line) for line in trace.open()]
+    lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
     screened = [line["value"] for line in lines if line["event"] == "report"]
     final = [line["value"] for line in lines if line["event"] == "final"]
     opened = [report for report in (*screened, *final) if "open" in report["stages"]]
     assert len(opened) == 1, "one opening of the judge serves the search and its end"
-    codes = [report["code_hash"] for report in screened]
-    assert len(set(codes)) == len(codes) <= 24, "equal code is judged once"
+    assert len(screened) <= 24
+    timed = [r["code_hash"] for r in screened if r["outcome"] != "unstable_timing"]
+    assert len(set(timed)) == len(timed), "equal code is judged once, unless it was too noisy"
     assert len(final) <= 3, "the best three alone are measured again"
 
 
