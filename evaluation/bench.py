@@ -18,16 +18,18 @@ import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, Literal
 
 from numpy.typing import NDArray
 
+from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.arena import MAX_BATCH, Arena, Call, Layout, Place
 from regraph_kg.evaluation.cheap import Kept, keeper
 from regraph_kg.evaluation.contents import Content, Contents
 from regraph_kg.evaluation.problem import Problem
 from regraph_kg.evaluation.rules import Defences, Failure
-from regraph_kg.evaluation.sealing import Sealing
+from regraph_kg.evaluation.sealing import Costs, Sealing
 from regraph_kg.evaluation.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
@@ -44,6 +46,7 @@ _SPARE_SECONDS = 0.05
 """Writing inputs may take this much longer than the calls did."""
 _LEAST_NEW = 4
 """Every so manieth batch has new inputs, however long writing them takes."""
+_READY_CALLS, _READY_WARM_UP_SECONDS, _READY_BATCHES = 16, 0.3, 15
 _COMPARED_BYTES = 64 * 2**20
 _MOSTLY = 4
 """A batch with one call in so many on changed inputs is one of new inputs."""
@@ -122,7 +125,7 @@ class Bench:
         self.witnesses: list[Witness] = []
         """Of calls whose truths the session knows, or will know for the next worker."""
         self.shown: list[Content] = []
-        """Those of the pool that the worker has had."""
+        """What the worker has had that others may get: of the pool, and drawings of inputs.py."""
         self.audit: Witness | None = None
         """Of one call out of all."""
         self.is_new = True
@@ -154,7 +157,9 @@ class Bench:
         chosen = self._chosen(count)
         lean = self._batch % _LEAST_NEW and self._spent > timed + _SPARE_SECONDS
         self._is_lean = bool(lean and self._can_change and all(self._holds[at] for at in chosen))
-        self._decoy = chosen[0] if self._can_change and self._rng.random() < _DECOYS else None
+        is_free = self._can_change and self._batch not in self._planned
+        decoy = is_free and self._rng.random() < _DECOYS
+        self._decoy = self._rng.choice(chosen) if decoy else None
         changed, written = 0, list[Place]()
         if worker.on_device:
             self._sealing.begin()
@@ -199,7 +204,23 @@ class Bench:
         """What the call of `last` left behind."""
         return self._witness(worker, 0)
 
-    def rehearse(self, worker: Worker, step: Step, count: int) -> float | Failure:
+    def costs(self, worker: Worker) -> Costs:
+        """Metric "device": what getting a call ready takes. Raises `ToolError` where that fails."""
+        end = time.monotonic() + _READY_WARM_UP_SECONDS  # a resting GPU's clock is low
+        while time.monotonic() < end:
+            self._rehearsed(worker, "whole")
+        steps: tuple[Step, ...] = ("sweep", "whole", "changed")
+        seen = [[self._rehearsed(worker, step) for step in steps] for _ in range(_READY_BATCHES)]
+        sweep, whole, changed = zip(*seen, strict=True)
+        return Costs(median(sweep), median(whole), median(changed), min(sweep))
+
+    def _rehearsed(self, worker: Worker, step: Step) -> float:
+        seconds = self.rehearse(worker, step)
+        if isinstance(seconds, Failure):
+            raise ToolError(f"GPU: cannot get a call ready: {seconds.diagnosis}")
+        return seconds
+
+    def rehearse(self, worker: Worker, step: Step, count: int = _READY_CALLS) -> float | Failure:
         """Metric "device": seconds that it takes to get one call ready, of so many in a row."""
         self._sealing.begin()
         for index in range(count if step != "sweep" else 0):
@@ -261,7 +282,10 @@ class Bench:
             return planned[1]
         if held is not None and (self._is_lean or at == self._decoy):
             return held.next
-        return self._supply.next()
+        content = self._supply.next()
+        if self._supply.recurs:
+            self.shown.append(content)
+        return content
 
     def _inputs(self, at: int) -> Mapping[str, Place]:
         return {arg.name: self._calls[at].places[arg.name] for arg in self._arena.problem.inputs}

@@ -312,6 +312,11 @@ class Supply:
         ready = self._shuffled()
         return Content(ready.pop() if ready else self._rng.getrandbits(128))
 
+    @property
+    def recurs(self) -> bool:
+        """Whether other workers may get the same."""
+        return self._custom is not None
+
     def most(self, count: int) -> int:
         """How many calls a batch may have, at most `count`, if there are to be a dozen batches."""
         ready = self._shuffled()

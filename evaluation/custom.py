@@ -76,6 +76,9 @@ class Generator:
         except _Refused as refused:
             self.close()
             raise BadInput(f"{self._where}: {refused}") from None
+        except BaseException:  # interrupted: its reply would be taken for the next one's
+            self.close()
+            raise
         self._spent += time.perf_counter() - start
         if self._spent > _SECONDS:  # its limit of CPU time is for all drawings
             self.close()

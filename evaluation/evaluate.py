@@ -2,7 +2,8 @@
 
 Two grades. Screening: every shape and distribution once, about 0.1 s of timed calls (openmp: of
 three fresh workers, whose levels differ), the session's baseline. Full: more inputs, five fresh
-workers (cuda: three), an audit of a timed call, one more worker of the baseline. Reports say which.
+workers (cuda: three), an audit of a timed call, on a CPU one more worker of the baseline. Reports
+say which.
 """
 
 import secrets

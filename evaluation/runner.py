@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.arena import Arena, Call, Layout
 from regraph_kg.evaluation.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
@@ -65,8 +65,8 @@ class Runner:
     ) -> dict[str, _Kept]:
         """What `keep` takes from each output, by argument name, on the inputs of `fill`."""
         layout, call = self._calls[shape_text(sizes)]
-        worker, arena = self._started(layout)
         try:
+            worker, arena = self._started(layout)
             views = {name: arena.view(place) for name, place in call.places.items()}
             fill({arg.name: views[arg.name] for arg in self._problem.inputs})
             arena.unmap()
@@ -81,15 +81,17 @@ class Runner:
                 self.seconds = done.ours
             return {arg.name: keep(arg.name, views[arg.name]) for arg in self._problem.outputs}
         finally:
-            if layout is not self._small:
+            if layout is not self._small and layout in self._running:
                 self._end(layout)
 
     def _started(self, layout: Layout) -> tuple[Worker, Arena]:
         if layout not in self._running:
-            arena = layout.build()
-            worker = Worker(
-                self._program, arena, Defences(memory_limit=False), self._limits, threads=1
-            )
+            arena, rules = layout.build(), Defences(memory_limit=False)
+            try:
+                worker = Worker(self._program, arena, rules, self._limits, threads=1)
+            except ToolError:
+                arena.close()
+                raise
             self._running[layout] = worker, arena
             self._require(worker.start)
             arena.unmap()

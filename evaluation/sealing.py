@@ -64,7 +64,7 @@ class Costs:
     whole: float = 0.0
     changed: float = 0.0
     least: float = 0.0
-    """Of what `whole` took when it was measured."""
+    """Of what a sweep took when it was measured."""
 
     def of(self, calls: int, seal: Seal | None) -> float:
         """Of so many calls in a row."""

@@ -142,7 +142,7 @@ class Examiner:
             if witness is bench.audit and not self._pool.holds(witness.content.seed):
                 self._references.forget(self._case(witness.content))
             if failure:
-                self.retire([witness.content])
+                self.retire([witness.content, *bench.shown])
                 return failure
         return None
 

@@ -15,11 +15,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import median
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.bench import Step
 from regraph_kg.evaluation.contents import Contents
 from regraph_kg.evaluation.device import pinned
 from regraph_kg.evaluation.kernels import KernelTimes, profile
@@ -55,7 +53,6 @@ _LARGE_BYTES = 256 * 2**20
 _SMALL_BYTES = 64 * 2**20
 """Below this, of arrays of the timing shape, workers for the CPU are started ahead as well."""
 _POLL_SECONDS, _SETTLE_SECONDS = 0.001, 90.0
-_SWEEPS, _SWEEP_WARM_UP_SECONDS, _SWEEP_BATCHES = 16, 0.3, 15
 _SHRUNK = 1.5
 _MORE_CHANGES, _MOST_CHANGED = 32, 4
 """If changes do not show, so many times as many are made; up to this part of the smallest array."""
@@ -95,7 +92,7 @@ class Session:
         self._spares: list[Seat] = []
         self._taken: list[Seat] = []
         self._leaving: list[Worker] = []
-        self._is_silent = False
+        self._is_silent, self._seat_bytes = False, 0
         self._renewed = time.monotonic()
         self._costs: Costs | None = None
         self.baseline: tuple[Measured, ...] = ()
@@ -131,6 +128,8 @@ class Session:
         seat = self._ready_seat(program)
         self._taken.append(seat)
         silent = self._is_silent or self._needs_silence
+        if not program.cuda:
+            self._settle()  # starting workers would be in the way of its clock
         try:
             seat.worker.assign(program)
             if not silent:
@@ -194,8 +193,7 @@ class Session:
         if not program.cuda or self._rules.isolation == "shared":
             return
         self._leaving = [worker for worker in self._leaving if not worker.is_gone]
-        nbytes = self._taken[0].verification.arena.nbytes if self._taken else 0
-        wanted = _SPARES if nbytes < _LARGE_BYTES else _FEW_SPARES
+        wanted = _SPARES if self._seat_bytes < _LARGE_BYTES else _FEW_SPARES
         while sum(self._is_spare(seat, program) for seat in self._spares) < wanted:
             if len(self._leaving) > _LEAVING:
                 return  # the rest is being taken down
@@ -222,7 +220,7 @@ class Session:
     ) -> Measured | Failure:
         """Time a loaded candidate, end it, then verify what its timed calls left behind."""
         worker = seat.worker
-        if full or worker.allocations or not seat.serves.cuda:
+        if full or worker.allocations:
             self._settle()
         measured = self._measure(seat, rule, call_seconds, self._method)
         if isinstance(measured, Failure):
@@ -330,6 +328,9 @@ class Session:
             time.sleep(_POLL_SECONDS)
 
     def _warm_seat(self, program: Program) -> Seat | None:
+        for seat in [seat for seat in self._spares if seat.worker.is_gone]:
+            self._spares.remove(seat)
+            self._vacate(seat)
         spares = [seat for seat in self._spares if self._is_spare(seat, program)]
         best = max(spares, key=lambda seat: seat.worker.is_ready, default=None)
         if best:
@@ -342,42 +343,29 @@ class Session:
 
     def _staffed(self, program: Program) -> Seat:
         where = self._rules.surroundings
-        return self._plan.seat(self._contents, program, self._threads, where)
+        seat = self._plan.seat(self._contents, program, self._threads, where)
+        self._seat_bytes = seat.verification.arena.nbytes
+        return seat
 
     def _readying(self, seat: Seat) -> Costs:
         """What getting a call ready takes, before any candidate is loaded, once a baseline."""
         if not seat.worker.on_device:
             return Costs()
-        if not self._costs:
-            end = time.monotonic() + _SWEEP_WARM_UP_SECONDS  # a resting GPU's clock is low
-            while time.monotonic() < end:
-                self._rehearsed(seat, "whole")
-            steps: tuple[Step, ...] = ("sweep", "whole", "changed")
-            seen = [[self._rehearsed(seat, step) for step in steps] for _ in range(_SWEEP_BATCHES)]
-            sweep, whole, changed = zip(*seen, strict=True)
-            self._costs = Costs(median(sweep), median(whole), median(changed), min(whole))
+        self._costs = self._costs or seat.bench.costs(seat.worker)
         return self._costs
 
     def _shrunk_sweep(self, seat: Seat) -> Failure | None:
-        """Whether getting a call ready takes less time now than before the candidate was loaded."""
+        """Whether a sweep of the cache takes less time now than before the candidate was loaded."""
         known = seat.worker.costs.least
         if not known or not self._rules.defences.device_state:
             return None
-        now = seat.bench.rehearse(seat.worker, "whole", _SWEEPS)
+        now = seat.bench.rehearse(seat.worker, "sweep")
         if isinstance(now, Failure) or now >= known / _SHRUNK:
             return None
         return Failure(
             Outcome.SUSPICIOUS,
-            f"getting a call ready (a sweep of the cache) takes {now:.3g} s,"
-            f" {known:.3g} s before it came",
+            f"a sweep of the cache takes {now:.3g} s, {known:.3g} s before it came",
         )
-
-    @staticmethod
-    def _rehearsed(seat: Seat, step: Step) -> float:
-        seconds = seat.bench.rehearse(seat.worker, step, _SWEEPS)
-        if isinstance(seconds, Failure):
-            raise ToolError(f"GPU: cannot sweep its cache: {seconds.diagnosis}")
-        return seconds
 
     def _cases(self, full: bool) -> list[Case]:
         return plan(self.problem, self._shapes, self._rules.seed, full)

@@ -202,9 +202,9 @@ class _Series:
             gpu=self.watch.finish() if self.watch else {},
         )
 
-    def _call(self, count: int) -> _Batch | Failure:
-        """Write new inputs, call, keep what is to be verified."""
-        rows = self.bench.load(self.worker, count, self.timed)
+    def _call(self, count: int, *, new: bool = False) -> _Batch | Failure:
+        """Write inputs, `new` ones or those that time allows, call, keep what is to be verified."""
+        rows = self.bench.load(self.worker, count, math.inf if new else self.timed)
         if isinstance(rows, Failure):
             return rows
         patience = self.call_seconds + count * self.method.clock.batch_seconds
@@ -230,9 +230,9 @@ class _Series:
         Seconds of the first call, and how many calls make a batch.
         """
         self.worker.count_anew()
+        wanted, most = self.method.clock.batch_seconds, self.bench.largest_batch
         first, count, start = 0.0, 1, time.perf_counter()
         seen: list[float] = []
-        wanted, most = self.method.clock.batch_seconds, self.bench.largest_batch
         while True:
             done = self._call(count)
             if isinstance(done, Failure):
@@ -273,11 +273,13 @@ class _Series:
     def _singles(self, count: int) -> tuple[float, ...] | Failure:
         """Seconds of calls one by one; none where no batch has more."""
         found: list[float] = []
-        while count > 1 and self.method.one_by_one and len(found) < _SINGLES:
-            done = self._call(1)
+        wanted = count > 1 and self.method.one_by_one
+        while wanted and len(found) < _SINGLES:
+            done = self._call(1, new=True)
             if isinstance(done, Failure):
                 return done
-            found.append(done.each)
+            if not (self._too_hot() or self._robbed(done)) and done.is_new:
+                found.append(done.each)
         return tuple(found)
 
     def _allocations(self, batches: Sequence[_Batch]) -> float | None:

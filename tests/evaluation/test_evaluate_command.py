@@ -65,7 +65,7 @@ def test_a_passing_candidate_prints_its_speedup(run: Run, source: Callable[[str]
     assert done.stdout.startswith(f"scale (openmp): {said}\n")
     assert done.returncode == 0, done.stderr
     assert "speedup" in done.stdout
-    spent = r"^time +[\d.]+ s: .*verify [\d.]+, time [\d.]+(, time again [\d.]+)?$"
+    spent = r"^time +[\d.]+ s: .*verify [\d.]+, baseline [\d.]+, time [\d.]+(, time again [\d.]+)?$"
     assert re.search(spent, done.stdout, re.MULTILINE)
     assert "timing the serial code" in done.stderr, "what takes long is told"
 
