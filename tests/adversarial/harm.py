@@ -2,11 +2,13 @@
 
 Placeholders in a candidate's text: `@SCRATCH@` a folder of ours with one file, "ours"; `@PORT@` a
 port we listen on; `@PREDICTED@` and `@PREDICTED_COUNT@` the answers to naive.py's inputs;
-`@CONTROL_SIZE@`, `@CONTROL_DONE@`, ...: size and offsets of the arena's `Control`.
+`@CONTROL_SIZE@`, `@CONTROL_DONE@`, ...: size and offsets of the arena's `Control`. A candidate is
+one text, so `#include "NAME.h"` stands for what parts/NAME.h holds.
 """
 
 import ctypes
 import os
+import re
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -18,6 +20,8 @@ from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.text import plain
 from tests.adversarial import naive
 
+_PARTS = Path(__file__).parent / "parts"
+_PART = re.compile(r'^#include "(\w+\.h)"\n', re.MULTILINE)
 UNEARNED_SECONDS = 1e-4
 """No GPU does 50,000 dependent steps, a call of problem relax, in this: an H200 takes 0.3 ms."""
 
@@ -45,7 +49,7 @@ class Scene:
 
     def source(self, path: Path) -> str:
         """The candidate's text, its placeholders filled in."""
-        text = path.read_text(encoding="utf-8")
+        text = _PART.sub(_part, path.read_text(encoding="utf-8"))
         text = text.replace("@SCRATCH@", str(self.folder)).replace("@PORT@", self._port)
         return _with_predictions(_with_offsets(text))
 
@@ -113,6 +117,10 @@ def _comm(pid: str) -> str:
         return Path("/proc", pid, "comm").read_text().strip()
     except OSError:
         return ""
+
+
+def _part(include: re.Match[str]) -> str:
+    return (_PARTS / include[1]).read_text(encoding="utf-8")
 
 
 def _with_predictions(text: str) -> str:
