@@ -27,6 +27,7 @@ from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.confined import compiler_confinement
 from regraph_kg.evaluation.device import Gpu, find_gpu, machine_facts, threads
 from regraph_kg.evaluation.health import GpuSettings, Health, settings
+from regraph_kg.evaluation.load import used_by_others
 from regraph_kg.evaluation.peaks import measure_peaks, peaks
 from regraph_kg.evaluation.rules import Failure, Limits
 from regraph_kg.evaluation.sandbox import probe
@@ -177,8 +178,9 @@ def _looked(check: Check) -> tuple[Row, ...]:
 def checks(scope: Scope) -> tuple[Check, ...]:
     """Everything but the exploits."""
     wants_cuda = scope.target != "openmp"
+    busy = used_by_others()
     table = [
-        Check("machine", "cores", _cores),
+        Check("machine", "cores", partial(_cores, busy)),
         Check("machine", "memory", _memory),
         Check("machine", "clock", _clock),
         Check("machine", "shared memory", _shared_memory),
@@ -198,18 +200,18 @@ def checks(scope: Scope) -> tuple[Check, ...]:
     table.append(Check("sandbox", "features", _sandbox))
     if not scope.quick:
         table += [
-            Check("peaks", target, partial(_peaks, scope, target), alone=True)
+            Check("peaks", target, partial(_peaks, scope, target, busy), alone=True)
             for target in scope.targets
         ]
     return tuple(table)
 
 
-def _cores() -> Finding:
+def _cores(busy: float) -> Finding:
     usable = threads()
-    found = f"{usable} usable, load {os.getloadavg()[0]:.1f}; {machine_facts()['cpu']}"
+    found = f"{usable} usable, others use {busy:.1f}; {machine_facts()['cpu']}"
     if usable < 2:  # noqa: PLR2004 (judge and candidate)
         return Finding("red", found, "judge and candidate take turns on one core: give it two")
-    if os.getloadavg()[0] > usable / 2:
+    if busy > usable / 2:
         return Finding("red", found, "times mean little on a busy machine: end other programs")
     return Finding("green", found)
 
@@ -363,15 +365,14 @@ def _sandbox() -> Sequence[Finding]:
     ]
 
 
-def _peaks(scope: Scope, target: Target) -> Finding:
+def _peaks(scope: Scope, target: Target, busy: float) -> Finding:
     """Measured once a device, then read; peaks of a busy machine would be too low."""
     gpu = scope.gpu if target == "cuda" else None
     known = None if scope.remeasure else peaks(scope.cache, target, gpu)
     if known:
         return Finding("green", str(known))
-    load = os.getloadavg()[0]
-    if load > threads() / 2 + 1:
-        found = f"not measured: the machine is busy, load {load:.1f} on {threads()} cores"
+    if busy > threads() / 2:
+        found = f"not measured: the machine is busy, others use {busy:.1f} of {threads()} cores"
         return Finding("absent", found, "run regraph doctor --remeasure when it is idle")
     return Finding("green", str(measure_peaks(scope.cache, target, gpu)))
 

@@ -27,14 +27,18 @@ class LoadWatch:
         self._busy, self._stolen = _machine()
         self._own = _own()
 
-    def found(self) -> str:
-        """What else ran meanwhile, in words; "" where it was quiet enough."""
-        passed = time.monotonic() - self._start
+    def cores(self) -> tuple[float, float]:
+        """On average meanwhile: those that other processes used, and those that the host took."""
+        passed = max(time.monotonic() - self._start, 1e-3)
         busy, stolen = _machine()
         tick = _TICKS / os.sysconf("SC_CLK_TCK")
-        foreign = max(0.0, busy - self._busy - (_own() - self._own) - tick) / max(passed, 1e-3)
-        taken = max(0.0, stolen - self._stolen - tick) / max(passed, 1e-3)
-        if passed < _LEAST_SECONDS:
+        foreign = max(0.0, busy - self._busy - (_own() - self._own) - tick) / passed
+        return foreign, max(0.0, stolen - self._stolen - tick) / passed
+
+    def found(self) -> str:
+        """What else ran meanwhile, in words; "" where it was quiet enough."""
+        foreign, taken = self.cores()
+        if time.monotonic() - self._start < _LEAST_SECONDS:
             return ""
         said = []
         if foreign > _FOREIGN + _FOREIGN_SHARE * self._cores:
@@ -42,6 +46,13 @@ class LoadWatch:
         if taken > _STOLEN_SHARE * self._cores:
             said.append(f"the host took {taken:.1f} cores away")
         return ", ".join(said)
+
+
+def used_by_others(seconds: float = 0.5) -> float:
+    """Cores that other processes use now; the load average still tells of what we did ourselves."""
+    watch = LoadWatch(1)
+    time.sleep(seconds)
+    return watch.cores()[0]
 
 
 def stolen_seconds() -> float:

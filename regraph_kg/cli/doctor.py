@@ -33,7 +33,7 @@ def doctor(
     """Check compilers, GPU, sandbox, store and models; judge a dozen exploits; say what to mend.
 
     green: works; red: matters and does not work; absent: not here, and not asked for.
-    Takes some 20 seconds on a machine at rest. Exit code 0: nothing is red; 1: something is.
+    Takes some 20 to 30 seconds on two cores at rest. Exit code 0: nothing is red; 1: something is.
     """
     from regraph_kg.cli.progress import bar  # noqa: PLC0415 (heavy)
     from regraph_kg.evaluation.doctor import Scope, rows  # noqa: PLC0415 (heavy)

@@ -179,11 +179,14 @@ def test_an_ill_gpu_is_red(
 def test_peaks_are_measured_once_and_not_on_a_busy_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "getloadavg", lambda: (99.0, 99.0, 99.0))
+    monkeypatch.setattr(doctor_module, "used_by_others", lambda: 99.0)
     scope = Scope(tmp_path, "openmp")
+    cores = looked_at(scope, "machine")["cores"]
+    assert (cores.state, "others use 99.0" in cores.found) == ("red", True)
     busy = looked_at(scope, "peaks")["openmp"]
     assert (busy.state, busy.remedy) == ("absent", "run regraph doctor --remeasure when it is idle")
-    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    monkeypatch.setattr(doctor_module, "used_by_others", lambda: 0.0)
+    assert looked_at(scope, "machine")["cores"].state == "green"
     measured = looked_at(scope, "peaks")["openmp"]
     assert measured.state == "green"
     assert "GB/s" in measured.found
