@@ -125,9 +125,21 @@ DRIVER: Numbers = {
 }
 """For cuda only: what the GPU's driver and runtime may ask for."""
 
+TOOL: Numbers = {
+    "sendto": (44, 206),
+    "recvfrom": (45, 207),
+    "sendmsg": (46, 211),
+    "recvmsg": (47, 212),
+    "shutdown": (48, 210),
+    "getsockopt": (55, 209),
+}
+"""For cuda under compute-sanitizer: its library tells the tool what it finds by a socket that it
+opened before the worker was confined. Without them it finds faults and reports none."""
+
 FLAVOURS: dict[str, Numbers] = {
     "openmp": LIBC,
     "python": {name: numbers for name, numbers in (LIBC | FILES).items() if name != "clone"},
     "cuda": LIBC | FILES | DRIVER,
+    "cuda under a tool": LIBC | FILES | DRIVER | TOOL,
 }
 """Calls by who makes them."""

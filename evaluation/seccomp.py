@@ -14,6 +14,7 @@ listed call whose argument is refused is answered EPERM: the kernel does have it
     prctl              names of threads and of memory
     prlimit64          its own limits, openmp: to read them
     sched_setaffinity  the calling thread
+    sendto             under a tool: to the one peer that a socket has
     clock_gettime      this process's clocks and the machine's, not other processes'
 
 Not covered: what pointers lead to (paths, structures), which a filter cannot read: stat tells of
@@ -64,7 +65,7 @@ def one_of(argument: int, *values: int) -> Rules:
 
 def looks(flavour: str, pid: int) -> Mapping[str, tuple[Rules, ...]]:
     """What is looked at, by call: all of it must be right."""
-    cuda = flavour == "cuda"
+    cuda = flavour.startswith("cuda")
     requests = ((EXACTLY, TCGETS), *(DRIVER_REQUESTS if cuda else ()))
     null = (require(low(2), ((EXACTLY, 0),)), require(low(2) + 4, ((EXACTLY, 0),)))
     commands = (one_of(1, *HARMLESS_FCNTL, F_SETFL), without(2, os.O_ASYNC))
@@ -77,6 +78,7 @@ def looks(flavour: str, pid: int) -> Mapping[str, tuple[Rules, ...]]:
         "prctl": (one_of(0, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA),),
         "prlimit64": (one_of(0, 0, pid), *(() if cuda else null)),
         "sched_setaffinity": (one_of(0, 0, pid),),
+        "sendto": (require(low(4), ((EXACTLY, 0),)), require(low(4) + 4, ((EXACTLY, 0),))),
         "clock_gettime": (without(0, OWN_CLOCKS),),
     }
 

@@ -97,6 +97,7 @@ class Start:
             "own_root": self.defences.own_root,
             "sealed": self.defences.sealed,
             "cuda": self.program.cuda,
+            "tool": bool(self.where.prefix),
             "profiler": str(self.where.profiler or ""),
         }
         worker = str(Path(__file__).with_name("worker.py").resolve())

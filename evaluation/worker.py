@@ -83,10 +83,19 @@ class Orders:
     landlock: bool = True
     namespaces: bool = True
     profiler: str = ""
+    tool: bool = False
+    """A tool watches, whose library in this process must speak to it."""
     own_root: bool = True
     sealed: bool = True
     landlock_abi: int = NEWEST_ABI
     """The last one to use: tests see what older kernels leave."""
+
+    @property
+    def flavour(self) -> str:
+        """Whose system calls are allowed (calls.py)."""
+        if not self.cuda:
+            return "openmp"
+        return "cuda under a tool" if self.tool else "cuda"
 
 
 def main(orders: Orders) -> None:
@@ -116,7 +125,7 @@ def main(orders: Orders) -> None:
         sys.exit(f"harness: cannot open the arena or device (step {opened})")
     limit(orders.cpu_seconds, orders.memory)
     if orders.sandbox:
-        held |= SECCOMP * seccomp.confine(libc, "cuda" if orders.cuda else "openmp")
+        held |= SECCOMP * seccomp.confine(libc, orders.flavour)
     harness.regraph_confined(ctypes.c_uint64(held))
     harness.regraph_serve(orders.entry.encode())
 

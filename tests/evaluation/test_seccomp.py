@@ -63,7 +63,7 @@ def test_none_of_what_did_harm_is_listed(flavour: str) -> None:
 
 
 def test_numbers_are_given_once(machine: int) -> None:
-    numbers = [number[machine] for number in calls.FLAVOURS["cuda"].values()]
+    numbers = [number[machine] for number in calls.FLAVOURS["cuda under a tool"].values()]
     known = [number for number in numbers if number is not None]
     assert len(known) == len(set(known))
 
@@ -138,8 +138,15 @@ def test_arguments_are_looked_at(machine: int, flavour: str, name: str) -> None:
 @pytest.mark.parametrize("name", NOT_FOR_CUDA)
 def test_only_the_driver_may(machine: int, flavour: str, name: str) -> None:
     refused = ENOTTY if name == "ioctl" else EPERM
-    wanted = ALLOWED if flavour == "cuda" else refused
+    wanted = ALLOWED if flavour.startswith("cuda") else refused
     assert {said(flavour, machine, name, *args) for args in NOT_FOR_CUDA[name]} == {wanted}
+
+
+def test_only_under_a_tool_sockets_that_are_open_may_be_used(machine: int) -> None:
+    told, flavour = set(calls.TOOL), "cuda under a tool"
+    assert not any(told & calls.FLAVOURS[name].keys() for name in {*calls.FLAVOURS} - {flavour})
+    assert said(flavour, machine, "sendto", 3, POINTER, 8, 0, NULL, 0) == ALLOWED
+    assert said(flavour, machine, "sendto", 3, POINTER, 8, 0, POINTER, 16) == EPERM
 
 
 def test_numbers_are_this_machines() -> None:

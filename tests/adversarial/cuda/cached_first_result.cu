@@ -1,5 +1,5 @@
 // tries: does everything in its first call at the timing shape and hands that out again
-// outcome: wrong_answer
+// outcome: wrong_answer | suspicious
 // defence: fresh_inputs + ghost
 // without: passed
 // problem: smooth-device
