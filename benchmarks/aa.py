@@ -38,8 +38,8 @@ from typing import Any
 
 from regraph_kg.evaluation.compare import LOOKS, compare
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import Problem, load_problem
-from regraph_kg.evaluation.timing import Measured
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
+from regraph_kg.evaluation.timing.timing import Measured
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate
 

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile import HOST_FLAGS
-from regraph_kg.evaluation.device import find_gpu
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS
+from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import Problem, load_problem
-from regraph_kg.evaluation.toolchain import find_cuda, find_gcc
+from regraph_kg.evaluation.gpu.device import find_gpu
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.trajectory import Trajectory

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.made_up import verdict
 from benchmarks.taught import Graph, Problem
-from regraph_kg.evaluation.problem import load_problem
+from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 from regraph_kg.models.run import Task

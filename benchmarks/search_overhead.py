@@ -19,8 +19,8 @@ from regraph_kg.models.method import Limits, McgsSettings, Prompting
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.crew import Alone
-from regraph_kg.search.methods import search
+from regraph_kg.search.executor import Alone
+from regraph_kg.search.run import search
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
 

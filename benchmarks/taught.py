@@ -30,8 +30,8 @@ from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.search import methods
-from regraph_kg.search.crew import Alone
+from regraph_kg.search import run
+from regraph_kg.search.executor import Alone
 from regraph_kg.search.harvest import Run, harvest
 from regraph_kg.search.world import World
 
@@ -154,7 +154,7 @@ def search(problem: Problem, graph: Graph, header: RunHeader) -> Run:
         evaluate=judge,
         evaluate_final=judge,
     )
-    records = tuple(methods.search(problem.task, header, world, Alone(world)))
+    records = tuple(run.search(problem.task, header, world, Alone(world)))
     name = f"{header.problem} {header.method} {header.seed}"
     return Run(name, header, records, reports, finals={}, reasonings={}, ended=True)
 

@@ -33,15 +33,15 @@ from typing import Any
 from run import machine
 
 from regraph_kg.errors import RegraphError, ToolError
-from regraph_kg.evaluation.device import find_gpus
-from regraph_kg.evaluation.docket import Work
+from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.gpu.device import find_gpus
+from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions
+from regraph_kg.evaluation.hosts.queue import Work
 from regraph_kg.evaluation.machine import Machine
-from regraph_kg.evaluation.pool import JudgePool, PoolOptions
-from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Limits
-from regraph_kg.evaluation.seat import Rules
-from regraph_kg.evaluation.toolchain import find_cuda, find_gcc
+from regraph_kg.evaluation.slot import Rules
 from regraph_kg.models.evaluation import Candidate, EvalReport
 
 HERE = Path(__file__).parent

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import load_problem
+from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 from regraph_kg.models.prompt import Reply
 from regraph_kg.search.propose import parse

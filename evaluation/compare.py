@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from statistics import fmean, median, variance
 from typing import Literal
 
-from regraph_kg.evaluation.stop import summarise
+from regraph_kg.evaluation.timing.stop import summarise
 from regraph_kg.models.evaluation import Interval
 
 Verdict = Literal["faster", "slower", "same", "unknown"]

@@ -4,8 +4,8 @@ A check is a small function; what it raises becomes a red row. Green: works. Red
 not work. Absent: not here, and not asked for (no GPU, say). Checks that time something are looked
 at alone, after all the others, which run side by side.
 
-Not covered: exploits (drill.py), store and model server (wiring/doctor.py); whether timings are
-steady (a busy machine shows in reports); GPUs other than the first visible one.
+Not covered: exploits (exploit_check.py), store and model server (wiring/doctor.py); whether
+timings are steady (a busy machine shows in reports); GPUs other than the first visible one.
 """
 
 import ctypes
@@ -23,15 +23,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from regraph_kg.errors import RegraphError, ToolError
-from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
-from regraph_kg.evaluation.confined import compiler_confinement
-from regraph_kg.evaluation.device import Gpu, find_gpu, machine_facts, threads
-from regraph_kg.evaluation.health import GpuSettings, Health, settings
-from regraph_kg.evaluation.load import used_by_others
-from regraph_kg.evaluation.peaks import measure_peaks, peaks
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.sandboxed import compiler_confinement
+from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
+from regraph_kg.evaluation.confined.probe import probe
+from regraph_kg.evaluation.gpu.device import Gpu, find_gpu, machine_facts, threads
+from regraph_kg.evaluation.gpu.health import GpuSettings, Health, settings
 from regraph_kg.evaluation.rules import Failure, Limits
-from regraph_kg.evaluation.sandbox import probe
-from regraph_kg.evaluation.toolchain import find_cuda, find_gcc
+from regraph_kg.evaluation.timing.load import used_by_others
+from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
 from regraph_kg.models.base import Target
 
 State = Literal["green", "red", "absent"]

@@ -14,21 +14,21 @@ from pathlib import Path
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compare import LOOKS, Comparison, compare
-from regraph_kg.evaluation.courtesy import rejected
-from regraph_kg.evaluation.device import silent, threads, turn
-from regraph_kg.evaluation.kernels import advice, unfinished
-from regraph_kg.evaluation.load import LoadWatch
+from regraph_kg.evaluation.compile.source_rules import rejected
+from regraph_kg.evaluation.gpu.device import silent, threads, turn
+from regraph_kg.evaluation.gpu.kernels import advice, unfinished
 from regraph_kg.evaluation.machine import Machine
-from regraph_kg.evaluation.problem import Problem
-from regraph_kg.evaluation.result import Times
-from regraph_kg.evaluation.roofline import account, below_floor
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.report import Times
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
-from regraph_kg.evaluation.seat import Isolation, Rules, Seat
 from regraph_kg.evaluation.session import Session
-from regraph_kg.evaluation.spawn import Program
-from regraph_kg.evaluation.stop import StopRule
-from regraph_kg.evaluation.timing import Measured
+from regraph_kg.evaluation.slot import Isolation, Rules, Seat
+from regraph_kg.evaluation.timing.load import LoadWatch
+from regraph_kg.evaluation.timing.roofline import account, below_floor
+from regraph_kg.evaluation.timing.stop import StopRule
+from regraph_kg.evaluation.timing.timing import Measured
 from regraph_kg.evaluation.trial import Trial
+from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import (
     Candidate,

@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
-from regraph_kg.evaluation.confined import compiler_confinement
-from regraph_kg.evaluation.courtesy import rejected
-from regraph_kg.evaluation.covering import unaligned_shape
-from regraph_kg.evaluation.device import (
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.sandboxed import compiler_confinement
+from regraph_kg.evaluation.compile.source_rules import rejected
+from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
+from regraph_kg.evaluation.gpu.device import (
     Gpu,
     cores_of,
     find_gpu,
@@ -16,20 +16,20 @@ from regraph_kg.evaluation.device import (
     machine_facts,
     openmp_device,
 )
-from regraph_kg.evaluation.handshake import Stopwatch
-from regraph_kg.evaluation.health import Health
-from regraph_kg.evaluation.kernels import profiler
-from regraph_kg.evaluation.nvml import GpuMonitor, open_gpu
-from regraph_kg.evaluation.peaks import peaks
-from regraph_kg.evaluation.problem import Problem, shape_text
-from regraph_kg.evaluation.rewrite import to_double
-from regraph_kg.evaluation.roofline import Peaks
+from regraph_kg.evaluation.gpu.health import Health
+from regraph_kg.evaluation.gpu.kernels import profiler
+from regraph_kg.evaluation.gpu.nvml import GpuMonitor, open_gpu
+from regraph_kg.evaluation.gpu.sanitizer import ACCESS, Subject, find_sanitizer, first_finding
+from regraph_kg.evaluation.problem.problem import Problem, shape_text
+from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.sanitizer import ACCESS, Subject, find_sanitizer, first_finding
-from regraph_kg.evaluation.seat import Rules
 from regraph_kg.evaluation.session import Programs
-from regraph_kg.evaluation.spawn import Program, Surroundings
-from regraph_kg.evaluation.toolchain import Cuda, find_cuda, find_gcc
+from regraph_kg.evaluation.slot import Rules
+from regraph_kg.evaluation.timing.peaks import peaks
+from regraph_kg.evaluation.timing.roofline import Peaks
+from regraph_kg.evaluation.verify.covering import unaligned_shape
+from regraph_kg.evaluation.worker.handshake import Stopwatch
+from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, Outcome
 

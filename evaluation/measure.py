@@ -5,9 +5,9 @@ after) compares times of one session. Not covered: steps of a trajectory spread 
 """
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.docket import Evaluator
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.evaluation.problem import Problem
+from regraph_kg.evaluation.hosts.queue import Evaluator
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.trajectory import Measurement, Trajectory

@@ -18,20 +18,20 @@ from pathlib import Path
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.contents import Contents
-from regraph_kg.evaluation.device import pinned
-from regraph_kg.evaluation.kernels import KernelTimes, profile
-from regraph_kg.evaluation.level import Level, level
-from regraph_kg.evaluation.problem import Problem
-from regraph_kg.evaluation.reference import Case, References
+from regraph_kg.evaluation.gpu.device import pinned
+from regraph_kg.evaluation.gpu.kernels import KernelTimes, profile
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.sealing import Costs
-from regraph_kg.evaluation.seat import Examiner, Plan, Rules, Seat
-from regraph_kg.evaluation.spawn import Program, Surroundings
-from regraph_kg.evaluation.stop import StopRule, WarmUp
-from regraph_kg.evaluation.supervisor import Worker
-from regraph_kg.evaluation.timing import SLEEPING, SPINNING, Measured, Method, measure
-from regraph_kg.evaluation.verify import Flag, check_shapes, plan
+from regraph_kg.evaluation.slot import Examiner, Plan, Rules, Seat
+from regraph_kg.evaluation.timing.estimate import Level, level
+from regraph_kg.evaluation.timing.stop import StopRule, WarmUp
+from regraph_kg.evaluation.timing.timing import SLEEPING, SPINNING, Measured, Method, measure
+from regraph_kg.evaluation.verify.reference import Case, References
+from regraph_kg.evaluation.verify.timed_inputs import Contents
+from regraph_kg.evaluation.verify.verify import Flag, check_shapes, plan
+from regraph_kg.evaluation.worker.sealing import Costs
+from regraph_kg.evaluation.worker.spawn import Program, Surroundings
+from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
 _BASELINE_SECONDS = 120.0

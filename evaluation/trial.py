@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from regraph_kg.evaluation.session import Session
-from regraph_kg.evaluation.verify import Flag
+from regraph_kg.evaluation.verify.verify import Flag
 from regraph_kg.models.evaluation import Candidate, Grade
 
 

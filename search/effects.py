@@ -1,7 +1,7 @@
 """What a search asks of the world, one thing at a time; who does it, and when, is not decided here.
 
 An iteration of a method is a generator: it yields an effect, is sent the result, and goes on. All
-its decisions are made between two effects, in one thread (drive.py).
+its decisions are made between two effects, in one thread (driver.py).
 """
 
 from collections.abc import Generator

@@ -27,8 +27,8 @@ from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import FailedStep, Measurement, Source, Step, Trajectory
-from regraph_kg.search.fences import beside, blocks
-from regraph_kg.search.lines import Line, read, read_header
+from regraph_kg.search.prompts.fences import beside, blocks
+from regraph_kg.search.trace_lines import Line, read, read_header
 
 REASONING_CHARACTERS = 2_000
 """Of what a model said beside its code."""

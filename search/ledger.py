@@ -7,8 +7,8 @@ from regraph_kg.models.run import Cost, Stopped
 class Ledger:
     """Spending of one run against its limits. A unit of `calls` is a call that is to yield code.
 
-    `seconds` are the run's active ones, as of the last result (drive.py sets them), so that what is
-    decided by them comes out again when a trace is replayed.
+    `seconds` are the run's active ones, as of the last result (driver.py sets them), so that what
+    is decided by them comes out again when a trace is replayed.
     """
 
     def __init__(self, limits: Limits) -> None:

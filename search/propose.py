@@ -16,13 +16,13 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import AskKind, Prompt, PromptKey, Reply
 from regraph_kg.models.run import Cost, StepRecord, Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.applied import Deed, deed
+from regraph_kg.search.code.applied import Deed, deed
+from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.effects import Work, asked, judged
-from regraph_kg.search.fences import blocks
-from regraph_kg.search.known import KnownFailures
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.normal import normalized
-from regraph_kg.search.prompt import (
+from regraph_kg.search.prompts.fences import blocks
+from regraph_kg.search.prompts.known_failures import KnownFailures
+from regraph_kg.search.prompts.render import (
     Failure,
     choose_variants,
     read_verdict,

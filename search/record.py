@@ -1,7 +1,7 @@
 """From what an iteration bought to its SimulationRecord; keeps the best verified code's name."""
 
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.parts import Iteration
+from regraph_kg.search.context import Iteration
 
 
 class Recorder:

@@ -5,7 +5,7 @@ was asked before is answered from the file, in the order in which the answers ca
 asked anew and appended. Every line is written at once; a line torn by a kill is dropped on the way
 back in. Not covered: a power failure.
 
-Its lines: lines.py. One process at a time writes a trace (flock).
+Its lines: trace_lines.py. One process at a time writes a trace (flock).
 """
 
 import fcntl
@@ -27,9 +27,9 @@ from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
-from regraph_kg.search.drive import Crew, Finished
+from regraph_kg.search.driver import Crew, Finished
 from regraph_kg.search.effects import Ask, Effect, Result
-from regraph_kg.search.lines import Event, Line, checksum, ending, mac_of, read, read_header
+from regraph_kg.search.trace_lines import Event, Line, checksum, ending, mac_of, read, read_header
 from regraph_kg.search.world import World
 
 V = TypeVar("V")

@@ -86,7 +86,7 @@ class Options:
 
 def choose(options: Options, model: str) -> SearchChoice:
     """What to run, for the first problem. Raises `BadInput` for what makes no sense."""
-    from regraph_kg.search.lines import read_header  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.trace_lines import read_header  # noqa: PLC0415 (heavy)
 
     _check(options)
     usual = _usual(options, model)
@@ -127,7 +127,7 @@ def every_call(options: Options, choice: SearchChoice) -> bool:
 
 def traced_model(options: Options) -> str | None:
     """Whom a run that goes on was asking, as --model names it; None where the trace cannot say."""
-    from regraph_kg.search.lines import read_header  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.trace_lines import read_header  # noqa: PLC0415 (heavy)
 
     if options.resume is None:
         return None

@@ -128,9 +128,9 @@ def tokens(prompt: Prompt) -> float:
 
 def first_prompts(search: "DrySearch") -> tuple[Prompt, ...]:
     """The prompts that wait for their answers when a search has begun all that it can."""
-    from regraph_kg.search.drive import Driver  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.driver import Driver  # noqa: PLC0415 (heavy)
     from regraph_kg.search.ledger import Ledger  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.methods import begin  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.run import begin  # noqa: PLC0415 (heavy)
 
     ledger, crew = Ledger(search.header.limits), _Collects()
     method = begin(search.task, search.header, search.world, ledger)
@@ -200,7 +200,7 @@ class _Seen:
 def _seen(path: Path, choice: SearchChoice) -> _Seen | None:
     """None where the trace is of something else, of an older version, or without a call."""
     from regraph_kg.models.run import RunHeader  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.lines import read  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.trace_lines import read  # noqa: PLC0415 (heavy)
 
     try:
         lines = read(path).lines

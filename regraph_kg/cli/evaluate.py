@@ -15,7 +15,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.report import interval, roofline, seconds, times
 
 if TYPE_CHECKING:
-    from regraph_kg.evaluation.problem import Problem
+    from regraph_kg.evaluation.problem.problem import Problem
     from regraph_kg.settings import Settings
 
 

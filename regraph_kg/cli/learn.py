@@ -19,7 +19,7 @@ from regraph_kg.cli.progress import bar
 from regraph_kg.errors import BadInput, ToolError
 
 if TYPE_CHECKING:
-    from regraph_kg.evaluation.problem import Problem
+    from regraph_kg.evaluation.problem.problem import Problem
     from regraph_kg.models.evaluation import Candidate, EvalReport
     from regraph_kg.models.trajectory import Trajectory
     from regraph_kg.search.harvest import Harvest, Run

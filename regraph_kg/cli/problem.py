@@ -10,7 +10,7 @@ from regraph_kg.cli.progress import telling
 from regraph_kg.errors import BadInput
 
 if TYPE_CHECKING:
-    from regraph_kg.evaluation.checkup import Checkup
+    from regraph_kg.evaluation.checkup.checkup import Checkup
     from regraph_kg.settings import Settings
 
 app = typer.Typer(no_args_is_help=True)
@@ -79,8 +79,8 @@ def require_good(settings: "Settings", names: Sequence[str]) -> None:
 
 def _looked_at(settings: "Settings", name: str) -> "Checkup":
     """As `_checked`; a problem that cannot be read is one error among the others' findings."""
-    from regraph_kg.evaluation.checkup import Checkup  # noqa: PLC0415 (heavy)
-    from regraph_kg.evaluation.findings import error  # noqa: PLC0415 (heavy)
+    from regraph_kg.evaluation.checkup.checkup import Checkup  # noqa: PLC0415 (heavy)
+    from regraph_kg.evaluation.checkup.findings import error  # noqa: PLC0415 (heavy)
 
     try:
         return _checked(settings, name)

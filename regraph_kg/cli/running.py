@@ -71,7 +71,7 @@ def run(search: "OpenSearch", trace: "Trace", show: Show, output: Path, go_on: s
     """
     from regraph_kg.search.answer import final_answer, finalists, summarise  # noqa: PLC0415
     from regraph_kg.search.ledger import Ledger  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.methods import search as begin  # noqa: PLC0415 (heavy)
+    from regraph_kg.search.run import search as begin  # noqa: PLC0415 (heavy)
 
     task, header = search.task, search.header
     records: list[SimulationRecord] = []

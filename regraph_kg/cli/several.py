@@ -1,7 +1,7 @@
 """Several problems in one `regraph optimize`: a search each, at once, with model and judge shared.
 
 Each search has its own thread, trace and output. One that fails leaves the others alone; Ctrl-C
-ends all of them. Not here: how they take turns (search/crew.py).
+ends all of them. Not here: how they take turns (search/executor.py).
 """
 
 import json

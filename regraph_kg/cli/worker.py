@@ -41,21 +41,21 @@ def worker(
     """
     if context.invoked_subcommand:
         return
-    from regraph_kg.evaluation import cluster  # noqa: PLC0415 (heavy)
+    from regraph_kg.evaluation.hosts import ray_cluster  # noqa: PLC0415 (heavy)
 
     if head == (join is not None):
         raise BadInput("worker: give --head, or --join HOST:PORT (see regraph worker --help)")
     file = token or _token()
-    cluster.library()
+    ray_cluster.library()
     if join is None:
-        cluster.make_token(file)
+        ray_cluster.make_token(file)
         typer.echo(_OPEN, err=True)
         typer.echo(f"head at port {port}; its token is in {file}; Ctrl-C ends it")
     else:
-        cluster.split(join)
+        ray_cluster.split(join)
         typer.echo(f"joining {join}; Ctrl-C leaves it")
-    node = cluster.Node(join, port, judge)
-    code = cluster.serve(node, file)
+    node = ray_cluster.Node(join, port, judge)
+    code = ray_cluster.serve(node, file)
     if code:
         raise ToolError(f"Ray: ended with exit code {code}; its logs are in /tmp/ray")
 
@@ -68,11 +68,11 @@ def status(
     token: Token = None,
 ) -> None:
     """List the hosts of the cluster. Exit code 0: some host judges; 1: none does."""
-    from regraph_kg.evaluation import cluster  # noqa: PLC0415 (heavy)
+    from regraph_kg.evaluation.hosts import ray_cluster  # noqa: PLC0415 (heavy)
 
-    ray = cluster.connect(address, token or _token())
+    ray = ray_cluster.connect(address, token or _token())
     try:
-        hosts = cluster.members(ray)
+        hosts = ray_cluster.members(ray)
     finally:
         ray.shutdown()
     for member in hosts:

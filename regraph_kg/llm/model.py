@@ -1,6 +1,6 @@
 """LanguageModel: the one seam to whatever answers prompts.
 
-Not here: what a prompt says (search/prompt.py, ingest/), and whether an answer is any good.
+Not here: what a prompt says (search/prompts/render.py, ingest/), and whether an answer is any good.
 """
 
 from typing import Protocol

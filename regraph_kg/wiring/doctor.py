@@ -29,7 +29,7 @@ _SHORT_LIVED = ("ARCADEDB_JVM_ARGS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 def examination(settings: Settings, scope: "Scope") -> Iterator[tuple["Check", ...]]:
     """Every check, in the order of the table; exploits come last and are judged when looked at."""
     from regraph_kg.evaluation.doctor import Check, checks  # noqa: PLC0415
-    from regraph_kg.evaluation.drill import exploits  # noqa: PLC0415
+    from regraph_kg.evaluation.exploit_check import exploits  # noqa: PLC0415
 
     parts = (
         Check("graph", "store", partial(_store, settings)),

@@ -10,14 +10,14 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, shipped_corpus
 
 if TYPE_CHECKING:
-    from regraph_kg.evaluation.checkup import Checkup
-    from regraph_kg.evaluation.problem import Problem
+    from regraph_kg.evaluation.checkup.checkup import Checkup
+    from regraph_kg.evaluation.problem.problem import Problem
     from regraph_kg.models.evaluation import Candidate
 
 
 def find_problem(settings: Settings, name: str) -> "Problem":
     """The problem in the folder `name`, or the one of the corpus of that name."""
-    from regraph_kg.evaluation.problem import load_problem  # noqa: PLC0415
+    from regraph_kg.evaluation.problem.problem import load_problem  # noqa: PLC0415
 
     return load_problem(_folder_of(settings, name))
 
@@ -47,7 +47,7 @@ def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) ->
 
     Raises `BadInput` where there is no problem, `ToolError` where there is no compiler.
     """
-    from regraph_kg.evaluation.checkup import Checker  # noqa: PLC0415
+    from regraph_kg.evaluation.checkup.checkup import Checker  # noqa: PLC0415
 
     return Checker(settings.cache_dir, tell).check(find_problem(settings, name))
 
@@ -57,8 +57,8 @@ def first_use(settings: Settings, name: str) -> str | None:
 
     None too for problems that come with this package.
     """
-    from regraph_kg.evaluation.checkup import is_new  # noqa: PLC0415
-    from regraph_kg.evaluation.problem import load_problem  # noqa: PLC0415
+    from regraph_kg.evaluation.checkup.checkup import is_new  # noqa: PLC0415
+    from regraph_kg.evaluation.problem.problem import load_problem  # noqa: PLC0415
 
     folder = _folder_of(settings, name)
     problem = load_problem(folder)
@@ -72,7 +72,7 @@ def first_use(settings: Settings, name: str) -> str | None:
 
 def is_refused(candidate: "Candidate") -> bool:
     """Whether the source rules refuse a candidate, whatever the problem."""
-    from regraph_kg.evaluation.courtesy import rejected  # noqa: PLC0415
+    from regraph_kg.evaluation.compile.source_rules import rejected  # noqa: PLC0415
 
     return rejected(candidate.code) is not None
 

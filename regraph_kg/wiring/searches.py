@@ -17,15 +17,15 @@ from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:
     from regraph_kg.evaluation.evaluate import Judge
-    from regraph_kg.evaluation.fleet import Fleet
-    from regraph_kg.evaluation.pool import JudgePool
-    from regraph_kg.evaluation.problem import Problem
+    from regraph_kg.evaluation.hosts.pool import JudgePool
+    from regraph_kg.evaluation.hosts.ray_hosts import Fleet
+    from regraph_kg.evaluation.problem.problem import Problem
     from regraph_kg.llm.model import LanguageModel
     from regraph_kg.models.evaluation import Candidate, EvalReport
     from regraph_kg.models.prompt import Prompt, Reply
     from regraph_kg.models.run import RunHeader, SearchChoice, Task
-    from regraph_kg.search.crew import Turns
-    from regraph_kg.search.drive import Crew
+    from regraph_kg.search.driver import Crew
+    from regraph_kg.search.executor import Turns
     from regraph_kg.search.world import World
 
 
@@ -60,8 +60,8 @@ def open_judges(
         with open_judge(settings) as judge:
             yield judge, parallel
         return
-    from regraph_kg.evaluation.device import find_gpus  # noqa: PLC0415
-    from regraph_kg.evaluation.pool import JudgePool, PoolOptions, devices_here  # noqa: PLC0415
+    from regraph_kg.evaluation.gpu.device import find_gpus  # noqa: PLC0415
+    from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions, devices_here  # noqa: PLC0415
 
     devices = devices_here(target)
     if not devices:
@@ -93,8 +93,8 @@ def local_judge(
 
 
 def _open_fleet(settings: Settings, address: str, grade: Literal["screening", "full"]) -> "Fleet":
-    from regraph_kg.evaluation.fleet import Fleet  # noqa: PLC0415
-    from regraph_kg.evaluation.pool import PoolOptions  # noqa: PLC0415
+    from regraph_kg.evaluation.hosts.pool import PoolOptions  # noqa: PLC0415
+    from regraph_kg.evaluation.hosts.ray_hosts import Fleet  # noqa: PLC0415
 
     token = settings.data_dir / "worker-token"
     options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
@@ -176,7 +176,7 @@ class OpenSearches:
     @contextmanager
     def search(self, choice: "SearchChoice") -> Iterator[OpenSearch]:
         """One of them, in whatever thread; its calls and evaluations are in turn with others'."""
-        from regraph_kg.search.crew import shared  # noqa: PLC0415
+        from regraph_kg.search.executor import shared  # noqa: PLC0415
 
         settings = self._settings
         problem = _good_problem(settings, choice)
@@ -203,7 +203,7 @@ def open_searches(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSe
     An exception ends calls and evaluations at once; who waits for one gets a `CancelledError`,
     `ModelError` or `ToolError`.
     """
-    from regraph_kg.search.crew import Turns  # noqa: PLC0415
+    from regraph_kg.search.executor import Turns  # noqa: PLC0415
 
     own = choice.model == "recorded"
     model = None if own else any_model(settings, choice.model)
@@ -261,7 +261,7 @@ def _reading(
 
 def _crew(world: "World", choice: "SearchChoice", judges: int, staff: ExitStack) -> "Crew":
     """One that works in this thread, or in as many as may be of use."""
-    from regraph_kg.search.crew import Alone, Threads  # noqa: PLC0415
+    from regraph_kg.search.executor import Alone, Threads  # noqa: PLC0415
 
     if _alone(choice):
         return Alone(world)
@@ -350,8 +350,8 @@ def _refuse(*_: object) -> NoReturn:
 def _recorded_bench(recorded: Path) -> _Bench:
     import hashlib  # noqa: PLC0415
 
-    from regraph_kg.search.lines import read_header  # noqa: PLC0415
     from regraph_kg.search.trace import RecordedEvaluator  # noqa: PLC0415
+    from regraph_kg.search.trace_lines import read_header  # noqa: PLC0415
 
     head = read_header(recorded)
     return _Bench(
@@ -369,7 +369,7 @@ def _header(choice: "SearchChoice", task: "Task", model: str, bench: _Bench) -> 
 
     from regraph_kg.models.evaluation import code_hash  # noqa: PLC0415
     from regraph_kg.models.run import RunHeader  # noqa: PLC0415
-    from regraph_kg.search.prompt import prompts_id  # noqa: PLC0415
+    from regraph_kg.search.prompts.render import prompts_id  # noqa: PLC0415
 
     return RunHeader(
         version=version("regraph-kg"),

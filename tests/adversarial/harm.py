@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from regraph_kg.evaluation.arena import Control
+from regraph_kg.evaluation.worker.shared_memory import Control
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.text import plain
 from tests.adversarial import naive

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation import bench
-from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
-from regraph_kg.evaluation.device import find_gpu
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.peaks import measure_peaks
-from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.gpu.device import find_gpu
+from regraph_kg.evaluation.gpu.sanitizer import find_sanitizer
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Limits
-from regraph_kg.evaluation.sanitizer import find_sanitizer
-from regraph_kg.evaluation.toolchain import find_cuda, find_gcc
+from regraph_kg.evaluation.timing import batches
+from regraph_kg.evaluation.timing.peaks import measure_peaks
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
 from tests.adversarial import naive
@@ -222,7 +222,7 @@ def test_openmp_is_caught_by_each_layer(
 def test_remembered_results_are_caught_where_large_arrays_leave_few_of_them(
     cache: Path, adversary: Adversary, bait: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench, "_ROOM_BYTES", 0)
+    monkeypatch.setattr(batches, "_ROOM_BYTES", 0)
     with Judge(cache, limits=LIMITS["openmp"], seed=1) as judge:
         assert_caught(lambda *_: judge, "openmp", adversary, bait)
 

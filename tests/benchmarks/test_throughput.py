@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.evaluation.problem import load_problem
+from regraph_kg.evaluation.problem.problem import load_problem
 
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "evaluation" / "fake_cuda"

@@ -11,7 +11,7 @@ import pytest
 
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.measure import is_measured, measure
-from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 from regraph_kg.models.trajectory import Measurement, Trajectory
 from tests.search.test_harvest import timing

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.device import find_gpu
+from regraph_kg.evaluation.compile.toolchain import find_cuda
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import Problem, load_problem
-from regraph_kg.evaluation.toolchain import find_cuda
+from regraph_kg.evaluation.gpu.device import find_gpu
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, Outcome

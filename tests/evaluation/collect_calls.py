@@ -4,12 +4,13 @@
 
 Judges the honest candidates of a target with the project's own Judge, whose workers run under a
 filter that hands every call to a listener instead of refusing it: nothing for code that is not
-trusted. Prints JSON: by call, the answer that the filter of evaluation/seccomp.py would have given
-(0: allowed; else the errno) with the arguments that say what is asked, and all arguments of the
-first such call.
+trusted. Prints JSON: by call, the answer that the filter of evaluation/confined/seccomp.py would
+have given (0: allowed; else the errno) with the arguments that say what is asked, and all
+arguments of the first such call.
 "refused" repeats those that would not be allowed: where honest code makes them, the lists of
-evaluation/calls.py or the arguments allowed in evaluation/seccomp.py want a look. clone3 is among
-them always: it is answered ENOSYS here as well, and libraries call clone then.
+evaluation/confined/calls.py or the arguments allowed in evaluation/confined/seccomp.py want a
+look. clone3 is among them always: it is answered ENOSYS here as well, and libraries call clone
+then.
 
 Needs Linux 5.7, x86_64 or aarch64. Judging takes several times as long as usual; verdicts on times
 mean nothing. Not seen: calls before confinement; what libraries do once a call has been refused.
@@ -27,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import load_problem
+from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.rules import Limits
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Limits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import load_problem
+from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.rules import Limits
 from regraph_kg.models.evaluation import Candidate, Outcome
 

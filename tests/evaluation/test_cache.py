@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.cache import Cache
-from regraph_kg.evaluation.compile import Compiler
+from regraph_kg.evaluation.compile.cache import Cache
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import load_problem
+from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.rules import Limits
-from regraph_kg.evaluation.toolchain import find_gcc
 from regraph_kg.models.evaluation import Candidate
 from tests.requirement import require
 
@@ -46,7 +46,7 @@ def test_what_was_used_longest_ago_goes_first(tmp_path: Path) -> None:
 def test_what_a_living_judge_holds_stays_and_goes_after_it(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
-        "from regraph_kg.evaluation.cache import Cache\n"
+        "from regraph_kg.evaluation.compile.cache import Cache\n"
         "cache = Cache(Path(sys.argv[1]))\n"
         "cache.put('held', b'12345', keep=True); print('ready', flush=True); sys.stdin.read()\n"
     )

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.calibrate import MARGIN, Calibration, calibrate, rounded
-from regraph_kg.evaluation.compile import Compiler
-from regraph_kg.evaluation.problem import C_TYPES, Problem, load_problem
+from regraph_kg.evaluation.checkup.calibrate import MARGIN, Calibration, calibrate, rounded
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.problem.problem import C_TYPES, Problem, load_problem
 from regraph_kg.evaluation.rules import Limits
-from regraph_kg.evaluation.toolchain import find_gcc
 
 from .conftest import problem_named
 

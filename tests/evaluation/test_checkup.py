@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.evaluation.checkup import Checker, Checkup, is_new
-from regraph_kg.evaluation.compile import Compiler
-from regraph_kg.evaluation.duration import unfit_duration
+from regraph_kg.evaluation.checkup.checkup import Checker, Checkup, is_new
+from regraph_kg.evaluation.checkup.duration import unfit_duration
+from regraph_kg.evaluation.checkup.signature import mismatch
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.memory import available_bytes, shortage
-from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.memory import available_bytes, shortage
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Limits
-from regraph_kg.evaluation.signature import mismatch
-from regraph_kg.evaluation.toolchain import find_gcc
 from regraph_kg.models.evaluation import Candidate, Outcome
 
 from .conftest import passed, problem_named, scale_source

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile import Compiler, signature_header, trimmed
-from regraph_kg.evaluation.courtesy import rejected
+from regraph_kg.evaluation.compile.compile import Compiler, signature_header, trimmed
+from regraph_kg.evaluation.compile.source_rules import rejected
+from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.rules import Failure, Limits
-from regraph_kg.evaluation.toolchain import find_gcc
 from regraph_kg.models.evaluation import Outcome
 
 from .conftest import problem_named
@@ -104,9 +104,9 @@ def test_an_unwritable_cache_is_our_failure(tmp_path: Path) -> None:
 def test_a_killed_judge_leaves_no_half_entry(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
-        "from regraph_kg.evaluation.compile import Compiler\n"
+        "from regraph_kg.evaluation.compile.compile import Compiler\n"
         "from regraph_kg.evaluation.rules import Limits\n"
-        "from regraph_kg.evaluation.toolchain import find_gcc\n"
+        "from regraph_kg.evaluation.compile.toolchain import find_gcc\n"
         "compiler = Compiler(Path(sys.argv[1]), find_gcc(), Limits())\n"
         "print('ready', flush=True)\n"
         f"for i in range(1000): compiler.host({CODE!r} + f'int x{{i}};', ['-O0'])\n"

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation import confined
-from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile import sandboxed
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.toolchain import Gcc, find_gcc
 from regraph_kg.evaluation.rules import Failure, Limits
-from regraph_kg.evaluation.toolchain import Gcc, find_gcc
 from regraph_kg.models.evaluation import Outcome
 from tests.requirement import require
 
@@ -62,7 +62,7 @@ def test_a_part_of_a_compiler_was_killed_only_where_the_kernel_says_so(
 ) -> None:
     """What the compiler says proves nothing: a source can make it say anything."""
     counts = iter((5, 5 + kills))
-    monkeypatch.setattr(confined, "_oom_kills", lambda: next(counts))
+    monkeypatch.setattr(sandboxed, "_oom_kills", lambda: next(counts))
     gcc = fake_gcc(tmp_path, f'echo "{says}" >&2; exit 1')
     made = Compiler(tmp_path / "cache", gcc, Limits())
     if kills:
@@ -100,7 +100,7 @@ def test_a_toolkit_that_does_not_know_the_gpu_is_our_failure(tmp_path: Path) -> 
 def test_a_source_that_takes_the_compilers_memory_is_the_candidates_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(confined, "_memory_bytes", lambda: 300 * 2**20)
+    monkeypatch.setattr(sandboxed, "_memory_bytes", lambda: 300 * 2**20)
     bomb = (
         "template<int D, long N> struct T { T<D - 1, 2 * N> a; T<D - 1, 2 * N + 1> b; };\n"
         "template<long N> struct T<0, N> {};\nT<24, 1> t;\n"
@@ -123,9 +123,9 @@ FULL = """
 import sys
 from pathlib import Path
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.rules import Limits
-from regraph_kg.evaluation.toolchain import find_gcc
+from regraph_kg.evaluation.compile.toolchain import find_gcc
 try:
     Compiler(Path(sys.argv[1]), find_gcc(), Limits()).host(sys.argv[2], HOST_FLAGS)
 except ToolError as error:

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile import Compiler
-from regraph_kg.evaluation.device import find_gpu
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.gpu.device import find_gpu
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
-from regraph_kg.evaluation.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from tests.requirement import require
 

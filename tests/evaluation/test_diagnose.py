@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation import diagnose
-from regraph_kg.evaluation.cheap import arranged, product, sample
-from regraph_kg.evaluation.diagnose import LENGTH, Truth, mismatch
-from regraph_kg.evaluation.patterns import PLACES, VALUES, Wrong
+from regraph_kg.evaluation.verify import diagnose
+from regraph_kg.evaluation.verify.diagnose import LENGTH, Truth, mismatch
+from regraph_kg.evaluation.verify.large_outputs import arranged, product, sample
+from regraph_kg.evaluation.verify.patterns import PLACES, VALUES, Wrong
 
 POISON = 0x5A
 Change = Callable[[np.ndarray], np.ndarray]

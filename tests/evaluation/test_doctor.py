@@ -15,7 +15,7 @@ import pytest
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation import doctor as doctor_module
 from regraph_kg.evaluation.doctor import Check, Finding, Row, Scope, checks, rows
-from regraph_kg.evaluation.drill import EXPLOITS, exploits, header
+from regraph_kg.evaluation.exploit_check import EXPLOITS, exploits, header
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Outcome
 

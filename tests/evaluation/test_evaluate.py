@@ -7,7 +7,7 @@ import pytest
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import load_problem
+from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.rules import Limits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 
@@ -205,7 +205,7 @@ def test_openmp_refuses_device_pointers(judge: Judge, problem_folder: Callable[.
 def test_cuda_without_a_toolkit_says_so_in_one_line(
     judge: Judge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("regraph_kg.evaluation.toolchain._nvccs", lambda: iter(()))
+    monkeypatch.setattr("regraph_kg.evaluation.compile.toolchain._nvccs", lambda: iter(()))
     with pytest.raises(ToolError, match=r"^nvcc: .*pip install") as error:
         judge.evaluate(Candidate("cuda", scale_source(RIGHT)), problem_named("scale"))
     assert "\n" not in str(error.value)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.evaluation import bench
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences
+from regraph_kg.evaluation.timing import batches
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
 from .conftest import passed, problem_named
@@ -130,7 +130,7 @@ def test_who_computes_for_later_calls_of_a_batch_gains_nothing(
     monkeypatch: pytest.MonkeyPatch,
     defended: bool,
 ) -> None:
-    monkeypatch.setattr(bench, "_MOST_CALLS", 8)
+    monkeypatch.setattr(batches, "_MOST_CALLS", 8)
     folder = problem_folder(toml=("n = 200000", "n = 2001"))
     on_device = load_problem(folder).model_copy(update={"metric": "device"})
     head = 'extern "C" void scale(const float* x, float* y, float a, int n)'

@@ -14,13 +14,15 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation import device, reference, session
-from regraph_kg.evaluation.device import find_gpu, silent, turn
+from regraph_kg.evaluation import session
+from regraph_kg.evaluation.compile.toolchain import find_cuda
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.health import Health
-from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.gpu import device
+from regraph_kg.evaluation.gpu.device import find_gpu, silent, turn
+from regraph_kg.evaluation.gpu.health import Health
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.toolchain import find_cuda
+from regraph_kg.evaluation.verify import reference
 from regraph_kg.models.evaluation import Candidate, Outcome
 
 from .conftest import HERE, passed, problem_named, scale_source
@@ -168,7 +170,7 @@ def test_other_failures_cost_no_look_at_the_gpu(faults: Faults, failure: Failure
 
 HOLDER = """
 import sys
-from regraph_kg.evaluation.device import find_gpu, silent, turn
+from regraph_kg.evaluation.gpu.device import find_gpu, silent, turn
 with turn(find_gpu().visible, silent):
     print("held", flush=True)
     sys.stdin.read()

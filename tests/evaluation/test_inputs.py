@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation import custom as custom_module
-from regraph_kg.evaluation import inputs, sandbox
+from regraph_kg.evaluation.confined import probe
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.inputs import (
+from regraph_kg.evaluation.problem import custom_inputs as custom_module
+from regraph_kg.evaluation.problem import inputs
+from regraph_kg.evaluation.problem.inputs import (
     Inputs,
     describe,
     distributions,
@@ -21,7 +22,7 @@ from regraph_kg.evaluation.inputs import (
     move_by_one_ulp,
     variant_of,
 )
-from regraph_kg.evaluation.problem import Argument, Problem, load_problem
+from regraph_kg.evaluation.problem.problem import Argument, Problem, load_problem
 from regraph_kg.models.evaluation import Candidate
 from tests.requirement import require
 
@@ -261,13 +262,13 @@ def test_a_hostile_generator_does_no_harm_and_ends_in_one_line(
 def probe_lacks() -> str:
     """Confinements that do not hold here, of those that the tests above show."""
     wanted = ("seccomp", "own root")
-    return " and ".join(f.name for f in sandbox.probe() if f.name in wanted and not f.holds)
+    return " and ".join(f.name for f in probe.probe() if f.name in wanted and not f.holds)
 
 
 def test_a_generator_is_stopped_by_landlock_too(
     custom: Callable[[str], Problem], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    if any(f.name == "landlock" and not f.holds for f in sandbox.probe()):
+    if any(f.name == "landlock" and not f.holds for f in probe.probe()):
         require("sandbox", "there is no landlock here")
     code = generator_without(tmp_path, "own_root")
     monkeypatch.setattr(custom_module, "_GENERATOR", code)
@@ -278,7 +279,7 @@ def test_a_generator_is_stopped_by_landlock_too(
 
 def generator_without(folder: Path, layer: str) -> Path:
     """A generator like ours on a machine that refuses a layer of files.py."""
-    own = Path(sandbox.__file__).parent
+    own = Path(probe.__file__).parent
     for name in (
         "generator.py",
         "worker.py",

@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.evaluation import sandbox
-from regraph_kg.evaluation.arena import Layout
-from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.confined import probe
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
-from regraph_kg.evaluation.spawn import Program, Surroundings
-from regraph_kg.evaluation.supervisor import Worker
-from regraph_kg.evaluation.toolchain import find_gcc
+from regraph_kg.evaluation.worker.shared_memory import Layout
+from regraph_kg.evaluation.worker.spawn import Program, Surroundings
+from regraph_kg.evaluation.worker.supervisor import Worker
 from tests.requirement import require
 
 from .conftest import problem_named
 
-WORKER = Path(sandbox.__file__).with_name("worker.py")
+WORKER = Path(probe.__file__).with_name("worker.py")
 SEALED = 16
 CONFINEMENTS = ("sandbox", "landlock", "namespaces", "own_root", "hidden_memory")
 ATTEMPTS = (Path(__file__).parent / "attempts.h").read_text(encoding="utf-8")
@@ -278,17 +278,17 @@ def test_a_worker_goes_on_with_what_the_kernel_has(
 
 
 def test_every_confinement_is_tried_and_holds() -> None:
-    said = {feature.name: feature for feature in sandbox.probe()}
+    said = {feature.name: feature for feature in probe.probe()}
     assert [feature for feature in said.values() if not feature.holds] == []
     assert said["landlock"].what.startswith("ABI ")
     assert said["namespaces"].what == "own user, net, ipc, uts"
 
 
 def features(*command: str) -> dict[str, tuple[bool, str, str]]:
-    """What `sandbox.probe` says in a process that is started by `command`."""
+    """What `probe.probe` says in a process that is started by `command`."""
     script = (
         "import json, sys; from regraph_kg.evaluation import sandbox\n"
-        "print(json.dumps({f.name: [f.holds, f.remedy, f.what] for f in sandbox.probe()}))"
+        "print(json.dumps({f.name: [f.holds, f.remedy, f.what] for f in probe.probe()}))"
     )
     child = subprocess.run(
         [*command, sys.executable, "-c", script],
@@ -325,7 +325,7 @@ def test_without_mount_namespaces_landlock_does_and_names_stay_visible() -> None
 @pytest.mark.parametrize("network", [True, False])
 def test_a_refused_namespace_matters_where_there_is_a_network(network: bool) -> None:
     around = () if network else ("unshare", "--user", "--net")
-    if network and not sandbox._has_network():
+    if network and not probe._has_network():
         require("network", "this machine has none")
     assert features(*around, *refusing("unshare"))["namespaces"][0] != network
 

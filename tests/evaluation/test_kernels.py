@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile import Compiler
-from regraph_kg.evaluation.device import find_gpu
-from regraph_kg.evaluation.kernels import (
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
+from regraph_kg.evaluation.gpu.device import find_gpu
+from regraph_kg.evaluation.gpu.kernels import (
     Counted,
     KernelTimes,
     advice,
@@ -23,11 +24,10 @@ from regraph_kg.evaluation.kernels import (
     profiler,
 )
 from regraph_kg.evaluation.rules import Failure, Limits
-from regraph_kg.evaluation.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.models.evaluation import Outcome
 from tests.requirement import require
 
-HARNESS = Path(__file__).parents[2] / "evaluation" / "harness"
+HARNESS = Path(__file__).parents[2] / "evaluation" / "worker" / "harness"
 
 FAKE_CUPTI = Path(__file__).parent / "fake_cupti"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.evaluation import load
-from regraph_kg.evaluation.load import LoadWatch, stolen_seconds
+from regraph_kg.evaluation.timing import load
+from regraph_kg.evaluation.timing.load import LoadWatch, stolen_seconds
 
 BUSY = [sys.executable, "-S", "-c", "while True: pass"]
 

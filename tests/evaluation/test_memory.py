@@ -10,7 +10,7 @@ VERDICT = """
 import json, sys, threading, time
 from pathlib import Path
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import load_problem
+from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import Candidate
 
 def own():

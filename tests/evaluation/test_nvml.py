@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.nvml import Absent, GpuMonitor, GpuState, open_gpu, visible_gpu
+from regraph_kg.evaluation.gpu.nvml import Absent, GpuMonitor, GpuState, open_gpu, visible_gpu
 
 
 class Refusal(Exception):

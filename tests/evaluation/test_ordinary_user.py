@@ -123,7 +123,7 @@ def test_an_ordinary_user_gets_the_same_verdicts(nobodys: Path) -> None:
     script = (
         "import json, os, sys; from pathlib import Path\n"
         "from regraph_kg.evaluation.evaluate import Judge\n"
-        "from regraph_kg.evaluation.problem import load_problem\n"
+        "from regraph_kg.evaluation.problem.problem import load_problem\n"
         "from regraph_kg.evaluation.rules import Limits\n"
         "from regraph_kg.models.evaluation import Candidate\n"
         "problem = load_problem(Path(sys.argv[2]))\n"
@@ -152,7 +152,7 @@ def test_an_ordinary_user_is_protected_by_the_same_layers(nobodys: Path) -> None
 
 def test_an_ordinary_users_compilers_find_no_files(nobodys: Path) -> None:
     chosen = "finds_a_file and temporary and (include or incbin) or harms or exists or outlives"
-    tests = str(LAYERS.with_name("test_confined.py"))
+    tests = str(LAYERS.with_name("test_sandboxed.py"))
     here = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, tests)
     run = as_nobody(nobodys, *here, "--basetemp", str(nobodys / "pytest"))
     assert run.returncode == 0, run.stdout + run.stderr

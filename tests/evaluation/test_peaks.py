@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation import peaks as module
-from regraph_kg.evaluation.compile import Compiler
-from regraph_kg.evaluation.device import Gpu, find_gpu, openmp_device
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.peaks import better, device_key, measure_peaks, peaks
-from regraph_kg.evaluation.roofline import Level, Peaks
+from regraph_kg.evaluation.gpu.device import Gpu, find_gpu, openmp_device
 from regraph_kg.evaluation.rules import Defences, Limits
-from regraph_kg.evaluation.toolchain import Cuda, find_cuda, find_gcc
+from regraph_kg.evaluation.timing import peaks as module
+from regraph_kg.evaluation.timing.peaks import better, device_key, measure_peaks, peaks
+from regraph_kg.evaluation.timing.roofline import Level, Peaks
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from tests.requirement import require
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.docket import JudgeLost, Work
-from regraph_kg.evaluation.pool import Hall, JudgePool, PoolOptions, devices_here
-from regraph_kg.evaluation.problem import load_problem
-from regraph_kg.evaluation.process import JudgeProcess, Orders
+from regraph_kg.evaluation.hosts.pool import Hall, JudgePool, PoolOptions, devices_here
+from regraph_kg.evaluation.hosts.process import JudgeProcess, Orders
+from regraph_kg.evaluation.hosts.queue import JudgeLost, Work
+from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
 from .conftest import HERE, SOON, passed, problem_named, scale_source
@@ -135,7 +135,7 @@ def test_judge_processes_ignore_ctrl_c_and_die_with_their_parent(
     script.write_text(
         "import os, sys, time\n"
         "from pathlib import Path\n"
-        "from regraph_kg.evaluation.process import JudgeProcess, Orders\n"
+        "from regraph_kg.evaluation.hosts.process import JudgeProcess, Orders\n"
         "def pid(orders):\n"
         "    return os.getpid()\n"
         "if __name__ == '__main__':\n"
@@ -162,9 +162,9 @@ def test_ctrl_c_ends_the_pool_without_a_word_from_its_processes(
     script.write_text(
         "import sys\n"
         "from pathlib import Path\n"
-        "from regraph_kg.evaluation.docket import Work\n"
-        "from regraph_kg.evaluation.pool import JudgePool\n"
-        "from regraph_kg.evaluation.problem import load_problem\n"
+        "from regraph_kg.evaluation.hosts.queue import Work\n"
+        "from regraph_kg.evaluation.hosts.pool import JudgePool\n"
+        "from regraph_kg.evaluation.problem.problem import load_problem\n"
         "from regraph_kg.models.evaluation import Candidate\n"
         "if __name__ == '__main__':\n"
         f"    problem = load_problem(Path({str(HERE / 'problems' / 'scale')!r}))\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.expression import holds
-from regraph_kg.evaluation.problem import Problem, load_problem, size_of
+from regraph_kg.evaluation.problem.expression import holds
+from regraph_kg.evaluation.problem.problem import Problem, load_problem, size_of
 
 from .conftest import problem_named
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.diagnose import Truth, mismatch
-from regraph_kg.evaluation.inputs import variant_of
-from regraph_kg.evaluation.problem import ConditionedRule, Problem, SumRule
-from regraph_kg.evaluation.reference import Case, exact_sum, tolerance
+from regraph_kg.evaluation.problem.inputs import variant_of
+from regraph_kg.evaluation.problem.problem import ConditionedRule, Problem, SumRule
+from regraph_kg.evaluation.verify.diagnose import Truth, mismatch
+from regraph_kg.evaluation.verify.reference import Case, exact_sum, tolerance
 
 from .conftest import problem_named
 

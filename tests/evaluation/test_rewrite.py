@@ -2,7 +2,7 @@
 
 import pytest
 
-from regraph_kg.evaluation.rewrite import to_double
+from regraph_kg.evaluation.problem.rewrite import to_double
 
 
 @pytest.mark.parametrize(

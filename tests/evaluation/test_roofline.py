@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.evaluation.problem import Problem, Work, load_problem
-from regraph_kg.evaluation.roofline import (
+from regraph_kg.evaluation.problem.problem import Problem, Work, load_problem
+from regraph_kg.evaluation.timing.roofline import (
     SAFETY,
     Level,
     Peaks,

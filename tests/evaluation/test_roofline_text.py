@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from regraph_kg.evaluation.problem import Work, load_problem
-from regraph_kg.evaluation.roofline import Level, Peaks, account
+from regraph_kg.evaluation.problem.problem import Work, load_problem
+from regraph_kg.evaluation.timing.roofline import Level, Peaks, account
 from regraph_kg.report import roofline
 
 PEAKS = Peaks(

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile import Compiler
-from regraph_kg.evaluation.device import find_gpu
-from regraph_kg.evaluation.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import Limits
-from regraph_kg.evaluation.sanitizer import (
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
+from regraph_kg.evaluation.gpu.device import find_gpu
+from regraph_kg.evaluation.gpu.sanitizer import (
     Subject,
     Tool,
     find_sanitizer,
@@ -19,8 +18,9 @@ from regraph_kg.evaluation.sanitizer import (
     first_finding,
     small_shape,
 )
-from regraph_kg.evaluation.spawn import Program
-from regraph_kg.evaluation.toolchain import find_cuda, find_gcc
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
+from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.worker.spawn import Program
 from tests.requirement import require
 
 OUT_OF_BOUNDS = """\

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation import sealing as module
-from regraph_kg.evaluation.arena import PART, SEALED, Arena, Call, Layout, Place
-from regraph_kg.evaluation.bench import Bench, Pool, Witness, reserve
-from regraph_kg.evaluation.contents import Content, Contents
-from regraph_kg.evaluation.handshake import Elapsed
-from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Failure
-from regraph_kg.evaluation.sealing import Costs, Seal, Sealing
+from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness, reserve
+from regraph_kg.evaluation.verify.timed_inputs import Content, Contents
+from regraph_kg.evaluation.worker import sealing as module
+from regraph_kg.evaluation.worker.handshake import Elapsed
+from regraph_kg.evaluation.worker.sealing import Costs, Seal, Sealing
+from regraph_kg.evaluation.worker.shared_memory import PART, SEALED, Arena, Call, Layout, Place
 
 Array = np.ndarray[Any, Any]
 SECRET = 5

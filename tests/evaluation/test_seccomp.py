@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from regraph_kg.evaluation import calls, filters, refused, seccomp
+from regraph_kg.evaluation.confined import calls, filters, refused, seccomp
 from tests.requirement import require
 
 from .bpf import ALLOWED, answer

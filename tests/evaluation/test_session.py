@@ -9,7 +9,7 @@ import pytest
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences
 from regraph_kg.models.evaluation import Candidate, Outcome
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from regraph_kg.evaluation.standstill import Standstill
+from regraph_kg.evaluation.worker.standstill import Standstill
 
 COUNTING = """
 import mmap, sys

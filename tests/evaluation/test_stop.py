@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from regraph_kg.evaluation.stop import Decision, StopRule, WarmUp, half_width, summarise
+from regraph_kg.evaluation.timing.stop import Decision, StopRule, WarmUp, half_width, summarise
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from regraph_kg.evaluation.kernels import parsed
-from regraph_kg.evaluation.sanitizer import finding
+from regraph_kg.evaluation.gpu.kernels import parsed
+from regraph_kg.evaluation.gpu.sanitizer import finding
 from regraph_kg.models.evaluation import EvalReport, Outcome
 from regraph_kg.models.text import plain, quoted
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.evaluation import timing
-from regraph_kg.evaluation.handshake import Elapsed
-from regraph_kg.evaluation.nvml import GpuMonitor
+from regraph_kg.evaluation.gpu.nvml import GpuMonitor
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.stop import StopRule, WarmUp, summarise
-from regraph_kg.evaluation.timing import (
+from regraph_kg.evaluation.timing import timing
+from regraph_kg.evaluation.timing.stop import StopRule, WarmUp, summarise
+from regraph_kg.evaluation.timing.timing import (
     SPINNING,
     Measured,
     Method,
@@ -20,6 +19,7 @@ from regraph_kg.evaluation.timing import (
     is_uneven,
     measure,
 )
+from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.models.evaluation import Outcome
 
 from .test_nvml import ScriptedNvml, monitor

@@ -9,32 +9,32 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation import cheap
-from regraph_kg.evaluation.arena import Layout
-from regraph_kg.evaluation.compile import HOST_FLAGS, Compiler
-from regraph_kg.evaluation.covering import (
-    check_shapes,
-    covering,
-    plan,
-    shape_class,
-    unaligned_shape,
-)
-from regraph_kg.evaluation.diagnose import Truth
-from regraph_kg.evaluation.inputs import factors, levels
-from regraph_kg.evaluation.problem import (
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.problem.inputs import factors, levels
+from regraph_kg.evaluation.problem.problem import (
     CheapCheck,
     Problem,
     SizesTable,
     load_problem,
     shape_text,
 )
-from regraph_kg.evaluation.reference import References
-from regraph_kg.evaluation.rewrite import to_double
+from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.rules import Defences, Failure, Limits
-from regraph_kg.evaluation.spawn import Program
-from regraph_kg.evaluation.supervisor import Worker
-from regraph_kg.evaluation.toolchain import find_gcc
-from regraph_kg.evaluation.verify import Verification, _unsteady
+from regraph_kg.evaluation.verify import large_outputs
+from regraph_kg.evaluation.verify.covering import (
+    check_shapes,
+    covering,
+    plan,
+    shape_class,
+    unaligned_shape,
+)
+from regraph_kg.evaluation.verify.diagnose import Truth
+from regraph_kg.evaluation.verify.reference import References
+from regraph_kg.evaluation.verify.verify import Verification, _unsteady
+from regraph_kg.evaluation.worker.shared_memory import Layout
+from regraph_kg.evaluation.worker.spawn import Program
+from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
 from .conftest import problem_named, scale_source
@@ -285,7 +285,7 @@ SORT = {
 def test_large_sorts_are_checked_by_order_and_elements(
     examined: Examined, monkeypatch: pytest.MonkeyPatch, after: str, says: str | None
 ) -> None:
-    monkeypatch.setattr(cheap, "LARGE_BYTES", 0)
+    monkeypatch.setattr(large_outputs, "LARGE_BYTES", 0)
     problem = Problem.model_validate(SORT)
     code = problem.serial_code.replace("y + n); }", f"y + n); {after} }}")
     result = examined(problem, code)
@@ -300,9 +300,9 @@ def test_large_sorts_are_checked_by_order_and_elements(
 def test_large_products_are_checked_at_random(
     examined: Examined, monkeypatch: pytest.MonkeyPatch, rule: str
 ) -> None:
-    monkeypatch.setattr(cheap, "LARGE_BYTES", 0)
-    monkeypatch.setattr(cheap, "_SAMPLES", 100)
-    monkeypatch.setattr(cheap, "_ENDS", 10)
+    monkeypatch.setattr(large_outputs, "LARGE_BYTES", 0)
+    monkeypatch.setattr(large_outputs, "_SAMPLES", 100)
+    monkeypatch.setattr(large_outputs, "_ENDS", 10)
     matmul = load_problem(Path(__file__).parents[2] / "corpus" / "problems" / "matmul")
     args = ("A", "B", "C") if rule == "freivalds" else ()
     small = SizesTable(check=({"m": 3, "n": 4, "k": 5},), time={"m": 60, "n": 70, "k": 80})

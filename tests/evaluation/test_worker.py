@@ -148,7 +148,7 @@ def test_a_killed_judge_takes_its_workers_with_it(cache: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
         "from regraph_kg.evaluation.evaluate import Judge\n"
-        "from regraph_kg.evaluation.problem import load_problem\n"
+        "from regraph_kg.evaluation.problem.problem import load_problem\n"
         "from regraph_kg.models.evaluation import Candidate\n"
         "problem = load_problem(Path(sys.argv[2]))\n"
         "with Judge(Path(sys.argv[1])) as judge:\n"

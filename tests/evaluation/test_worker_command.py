@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from regraph_kg import remedies
 from regraph_kg.cli.worker import app
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.cluster import Node, make_token, serve, split
+from regraph_kg.evaluation.hosts.ray_cluster import Node, make_token, serve, split
 
 from ..requirement import require
 

@@ -20,20 +20,27 @@ VIOLATIONS = {
     ),
     "The neo4j driver stays behind the bolt backend": ("ingest/plan.py", "import neo4j"),
     "The judge runs alone: no database driver, no JVM, no model client": (
-        "evaluation/problem.py",
+        "evaluation/problem/problem.py",
         "import ollama",
     ),
     "The search decides; it touches no device, process or network": (
         "search/select.py",
         "import subprocess",
     ),
-    "The worker is standard library only": ("evaluation/worker.py", "import numpy"),
-    "Inside search: one story module over independent parts": (
-        "search/select.py",
-        "import regraph_kg.search.mcgs",
+    "What runs confined is standard library only": (
+        "evaluation/confined/worker.py",
+        "import numpy",
     ),
-    "Inside evaluation: one story module over independent parts": (
-        "evaluation/verify.py",
+    "Inside search: methods over the parts that all of them share": (
+        "search/select.py",
+        "import regraph_kg.search.methods.mcgs",
+    ),
+    "Methods do not know each other": (
+        "search/methods/rag.py",
+        "import regraph_kg.search.methods.cot",
+    ),
+    "Inside evaluation: one story over rooms": (
+        "evaluation/verify/verify.py",
         "import regraph_kg.evaluation.evaluate",
     ),
     "Inside wiring: what needs several parts stands above what opens one": (

@@ -33,30 +33,29 @@ _FILE = "an ordinary file, or one of the kernel's"
 _LOOKS = "`how` holds WNOHANG"
 _CHILD = "in a process that the judge kills at its own deadline"
 EXCEPTIONS = {
-    "cluster.py serve: process.wait()": _END,
-    "cluster.py _end: process.wait()": _KILLED,
+    "ray_cluster.py serve: process.wait()": _END,
+    "ray_cluster.py _end: process.wait()": _KILLED,
     "compile.py _build: file.read()": _FILE,
-    "confined.py _ended: process.wait()": _KILLED,
-    "confined_compiler.py main: os.waitpid(first, 0)": _CHILD,
-    "confined_compiler.py waited: os.wait()": _CHILD,
-    "custom.py close: with process": _KILLED,
-    "custom.py _exchange: os.read(key.fd, _CHUNK)": "there is something to read: select said so",
-    "docket.py take: self._changed.wait()": _OURS,
+    "sandboxed.py _ended: process.wait()": _KILLED,
+    "compilers.py main: os.waitpid(first, 0)": _CHILD,
+    "compilers.py waited: os.wait()": _CHILD,
+    "custom_inputs.py close: with process": _KILLED,
+    "custom_inputs.py _exchange: os.read(key.fd, _CHUNK)": "select said that there is something",
+    "queue.py take: self._changed.wait()": _OURS,
     "doctor.py rows: early[number].result()": _OURS,
-    "docket.py drain: self._changed.wait_for(lambda: not self._known)": _OURS,
-    "drain.py run: os.read(self._pipe, 65536)": "a daemon thread; `kill` waits a second for it",
+    "queue.py drain: self._changed.wait_for(lambda: not self._known)": _OURS,
+    "output.py run: os.read(self._pipe, 65536)": "a daemon thread; `kill` waits a second for it",
     "files.py be_known: file.read()": _FILE,
     "problem.py _read_text: file.read()": "a regular file of at most 1 MiB, opened without waiting",
-    "fleet.py judge: self._pool.submit(work).result()": _OURS,
-    "fleet.py map: future.result()": _OURS,
-    "fleet.py evaluate: self.submit(Work(candidate, problem, grade, incumbent_seconds)).result()": (
-        _OURS
-    ),
-    "fleet.py close: self._ray.shutdown()": "Ray's own end",
-    "fleet.py close: thread.join()": _OURS,
-    "fleet.py close: line.join()": _OURS,
-    "fleet.py _about: self._ray.get(answer)": "the answer is there: Ray's wait said so",
-    "fleet.py _ask: self._ray.get(host.actor.judge.remote(job.work))": _OURS,
+    "ray_hosts.py judge: self._pool.submit(work).result()": _OURS,
+    "ray_hosts.py map: future.result()": _OURS,
+    "ray_hosts.py evaluate: "
+    "self.submit(Work(candidate, problem, grade, incumbent_seconds)).result()": _OURS,
+    "ray_hosts.py close: self._ray.shutdown()": "Ray's own end",
+    "ray_hosts.py close: thread.join()": _OURS,
+    "ray_hosts.py close: line.join()": _OURS,
+    "ray_hosts.py _about: self._ray.get(answer)": "the answer is there: Ray's wait said so",
+    "ray_hosts.py _ask: self._ray.get(host.actor.judge.remote(job.work))": _OURS,
     "generator.py main: sys.stdin.readline()": _CHILD,
     "nvml.py take: self._monitor.read()": "a call of the driver's library, no file",
     "pool.py activity: self._changed.wait_for(lambda: not self._clashes(ticket))": _OURS,
@@ -70,7 +69,7 @@ EXCEPTIONS = {
     "process.py end: self._executor.submit(end, self._orders).result()": _OURS,
     "process.py _started: executor.submit(os.getpid).result()": _OURS,
     "process.py _drop: executor.shutdown(wait=True)": _OURS,
-    "sandbox.py _hidden_memory: os.waitpid(child, 0)": _CHILD,
+    "probe.py _hidden_memory: os.waitpid(child, 0)": _CHILD,
     "sanitizer.py _exercise: timer.join()": "it is cancelled, or kills a worker and ends",
     "standstill.py hold: os.waitid(os.P_PID, self._pid, how)": _LOOKS,
     "supervisor.py _gone: os.waitid(os.P_PID, self._process.pid, how)": _LOOKS,
@@ -112,7 +111,7 @@ def waits(name: str, code: str) -> Iterator[str]:
 def test_every_wait_has_a_deadline_or_a_reason() -> None:
     found = {
         one
-        for path in EVALUATION.glob("*.py")
+        for path in EVALUATION.rglob("*.py")
         for one in waits(path.name, path.read_text(encoding="utf-8"))
     }
     assert found - set(EXCEPTIONS) == set(), "give it a deadline, or a reason here"

@@ -7,9 +7,9 @@ import pytest
 
 from regraph_kg.models.graph import Example, KnownFailure
 from regraph_kg.models.method import Prompting
-from regraph_kg.search.known import KnownFailures
-from regraph_kg.search.prompt import Adviser
-from regraph_kg.search.shown import REASONING_CHARACTERS, estimated_tokens
+from regraph_kg.search.prompts.examples import REASONING_CHARACTERS, estimated_tokens
+from regraph_kg.search.prompts.known_failures import KnownFailures
+from regraph_kg.search.prompts.render import Adviser
 from tests.search.test_prompt import numbered, stands_in_order
 from tests.search.toy import example, technique
 

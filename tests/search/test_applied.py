@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
-from regraph_kg.search.applied import applied, deed, markers, technique_of
-from regraph_kg.search.normal import normalized
+from regraph_kg.search.code.applied import applied, deed, markers, technique_of
+from regraph_kg.search.code.tokens import normalized
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 

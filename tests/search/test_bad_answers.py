@@ -12,7 +12,7 @@ import pytest
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.method import Method
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
-from regraph_kg.search.methods import METHODS
+from regraph_kg.search.run import METHODS
 from tests.search.lab import FAST, SERIAL, SLOW, STRIP, WRONG, grow
 from tests.search.test_optimize import Lab, grown, lab
 

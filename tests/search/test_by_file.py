@@ -24,8 +24,8 @@ from regraph_kg.models.method import (
 )
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord, Task
-from regraph_kg.search.crew import Alone
-from regraph_kg.search.methods import search as begin
+from regraph_kg.search.executor import Alone
+from regraph_kg.search.run import search as begin
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
 from tests.corpus.corpus import CORPUS, graph, vocabulary

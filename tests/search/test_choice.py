@@ -11,7 +11,7 @@ from regraph_kg.cli.choice import Options, choose, resume_command, shares
 from regraph_kg.errors import BadInput
 from regraph_kg.models.method import SETTINGS, Limits, Method, Prompting
 from regraph_kg.models.run import SearchChoice
-from regraph_kg.search.methods import METHODS
+from regraph_kg.search.run import METHODS
 from regraph_kg.search.trace import Trace
 from tests.search.in_toy import run
 from tests.search.toy import SEAL, Toy, header, noisy_script

@@ -14,7 +14,7 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader
 from regraph_kg.search.effects import Ask, Evaluate
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods import METHODS
+from regraph_kg.search.run import METHODS
 from regraph_kg.search.trace import Trace, read
 from regraph_kg.wiring import DrySearch
 from tests.search.test_choice import chosen

@@ -9,9 +9,9 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey, Reply
-from regraph_kg.search.fences import beside, blocks, fence, quoted
-from regraph_kg.search.known import KnownFailures
-from regraph_kg.search.prompt import (
+from regraph_kg.search.prompts.fences import beside, blocks, fence, quoted
+from regraph_kg.search.prompts.known_failures import KnownFailures
+from regraph_kg.search.prompts.render import (
     Failure,
     Variant,
     feedback_advice,

@@ -10,7 +10,7 @@ import pytest
 
 from regraph_kg.models.method import SETTINGS, McgsSettings, Method
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.methods import METHODS
+from regraph_kg.search.run import METHODS
 from regraph_kg.search.state import Tree
 from tests.search.toy import Graph, Toy, header, noisy_script, searching, successor
 

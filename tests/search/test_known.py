@@ -10,8 +10,14 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import McgsSettings, Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey
-from regraph_kg.search.known import LIKE, SHORT_DIFF_LINES, KnownFailures, likeness, similar
-from regraph_kg.search.shown import DIAGNOSIS_CHARACTERS
+from regraph_kg.search.prompts.examples import DIAGNOSIS_CHARACTERS
+from regraph_kg.search.prompts.known_failures import (
+    LIKE,
+    SHORT_DIFF_LINES,
+    KnownFailures,
+    likeness,
+    similar,
+)
 from regraph_kg.search.trace import Trace
 from tests.search.test_prompt import known, stands_in_order
 from tests.search.toy import SEAL, SERIAL, Toy, code, fenced, header, searching, traced

@@ -20,12 +20,12 @@ from regraph_kg.models.method import SETTINGS, Limits, Method, Prompting, Search
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
 from regraph_kg.search.answer import final_answer
-from regraph_kg.search.crew import result
-from regraph_kg.search.drive import Driver, Finished
+from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.driver import Driver, Finished
 from regraph_kg.search.effects import Ask, Effect
+from regraph_kg.search.executor import result
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods import METHODS, begin
-from regraph_kg.search.normal import normalized
+from regraph_kg.search.run import METHODS, begin
 from regraph_kg.search.world import World
 from tests.search.toy import (
     SERIAL,

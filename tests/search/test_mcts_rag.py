@@ -5,13 +5,13 @@ import pytest
 from regraph_kg.models.method import Limits, MctsRagSettings
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.crew import Alone
-from regraph_kg.search.drive import Driver
+from regraph_kg.search.context import Iteration
+from regraph_kg.search.driver import Driver
 from regraph_kg.search.effects import Ask, Work
+from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.mcts_rag import MctsRag
-from regraph_kg.search.methods import parts
-from regraph_kg.search.parts import Iteration
+from regraph_kg.search.methods.mcts_rag import MctsRag
+from regraph_kg.search.run import parts
 from tests.search.toy import TASK, Script, Toy, code, fenced, header
 
 THOUGHT = "The loop waits for its sum. Sum in eight parts."

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from regraph_kg.search.normal import normalized
+from regraph_kg.search.code.tokens import normalized
 
 SAME = {
     "indentation": ("if (a) {\n\tb();\n}", "if (a)\n{\n    b();\n}\n"),

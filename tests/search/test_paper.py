@@ -8,11 +8,11 @@ import pytest
 from regraph_kg.models.method import PaperSettings
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.crew import Alone
-from regraph_kg.search.drive import Driver
+from regraph_kg.search.driver import Driver
+from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods import parts
-from regraph_kg.search.paper import Counters, Paper
+from regraph_kg.search.methods.paper import Counters, Paper
+from regraph_kg.search.run import parts
 from tests.search.toy import TASK, Graph, Toy, code, fenced, header, names, noisy_script
 
 GREEDY = PaperSettings(epsilon=0)

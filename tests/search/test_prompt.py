@@ -18,9 +18,10 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search import prompt as module
-from regraph_kg.search.known import KnownFailures
-from regraph_kg.search.prompt import (
+from regraph_kg.search.prompts import render as module
+from regraph_kg.search.prompts.examples import change
+from regraph_kg.search.prompts.known_failures import KnownFailures
+from regraph_kg.search.prompts.render import (
     Adviser,
     Failure,
     Variant,
@@ -37,7 +38,6 @@ from regraph_kg.search.prompt import (
     render_verdict,
     thought_advice,
 )
-from regraph_kg.search.shown import change
 from tests.search.toy import TASK, example
 
 ROOT = Path(__file__).parents[2]
@@ -280,7 +280,7 @@ def test_a_changed_template_changes_the_identity_of_the_prompts(
 
 
 def test_every_template_is_used() -> None:
-    modules = ("prompt.py", "shown.py", "known.py")
+    modules = ("render.py", "examples.py", "known.py")
     source = "".join((ROOT / "search" / name).read_text() for name in modules)
     chosen = {"cuda", "openmp", "aligned_call", "aligned_device"}
     names = {path.stem for path in module.FOLDER.iterdir()}

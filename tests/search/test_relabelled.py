@@ -21,12 +21,12 @@ from regraph_kg.models.method import (
 )
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
-from regraph_kg.search.crew import Alone
-from regraph_kg.search.drive import Driver
+from regraph_kg.search.driver import Driver
+from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods import parts
+from regraph_kg.search.methods.thompson import Thompson
+from regraph_kg.search.run import parts
 from regraph_kg.search.state import Tree
-from regraph_kg.search.thompson import Thompson
 from regraph_kg.search.trace import Trace, read
 from tests.search.recorded_run import still
 from tests.search.test_many_searches import AnyOrder, judged

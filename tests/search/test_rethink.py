@@ -9,13 +9,13 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import Limits, RethinkSettings
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.crew import Alone
-from regraph_kg.search.drive import Driver
+from regraph_kg.search.context import Iteration
+from regraph_kg.search.driver import Driver
 from regraph_kg.search.effects import Ask, Work
+from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods import parts
-from regraph_kg.search.parts import Iteration
-from regraph_kg.search.rethink import Rethink
+from regraph_kg.search.methods.rethink import Rethink
+from regraph_kg.search.run import parts
 from tests.search.toy import TASK, Script, Toy, code, fenced, header
 
 NEVER = RethinkSettings(rethinks=0)

@@ -13,8 +13,8 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.method import Limits, McgsSettings, PaperSettings
 from regraph_kg.models.run import RunHeader
-from regraph_kg.search.lines import checksum, ending, mac_of, read, read_header
 from regraph_kg.search.trace import RecordedEvaluator, Trace
+from regraph_kg.search.trace_lines import checksum, ending, mac_of, read, read_header
 from tests.search.recorded_run import HEADER, recorded_toy, still, toy
 from tests.search.toy import SEAL, Run, code, traced
 

@@ -8,7 +8,7 @@ import pytest
 
 from regraph_kg.errors import ModelError
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.crew import Alone, Turns, shared
+from regraph_kg.search.executor import Alone, Turns, shared
 from tests.search.toy import Toy, header, noisy_script, searching
 
 

@@ -17,12 +17,12 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader, RunSummary, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.answer import Answer, final_answer, summarise
-from regraph_kg.search.crew import Alone
-from regraph_kg.search.drive import Crew, Driver
+from regraph_kg.search.context import Method
+from regraph_kg.search.driver import Crew, Driver
+from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.mcgs import Mcgs
-from regraph_kg.search.methods import begin, parts
-from regraph_kg.search.parts import Method
+from regraph_kg.search.methods.mcgs import Mcgs
+from regraph_kg.search.run import begin, parts
 from regraph_kg.search.state import Tree
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Where the worker's half of the judge and the judge itself meet, known to whoever reads arena.py.
+// Where the worker's half of the judge and the judge itself meet, known to whoever reads shared_memory.py.
 static char *control;
 
 static uint64_t &wide(int offset) { return *reinterpret_cast<uint64_t *>(control + offset); }

@@ -1,0 +1,306 @@
+"""Whether a problem's tolerance admits honest rounding and shows a lower precision.
+
+Honest variants are the serial code itself: as it is judged (-O3 -march=native), in its own order
+(-O1, no contraction) and with its sums reordered (-ffast-math). They must lie at least 4 times
+inside. The lower variant is the reference on inputs rounded to fewer bits, or, without float
+inputs, its result rounded so: 24 bits (fp32) where all floats are fp64, 11 bits (fp16, tf32) below
+fp32, 4 bits (fp8) below those. At every shape it must lie at least 4 times outside for some
+distribution, or the problem declares `separates = false`. A shape where fewer bits change nothing
+does not count. The timing shape is looked at with the inputs that timed calls have; above 16 MiB
+only the serial code as it is judged runs there.
+
+Not covered: fp16's range; intermediates that only a candidate rounds; fp16 sums of a problem with
+precision fp16, whose honest variant adds rounded inputs in fp32.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.problem.inputs import describe, factors, variant_of
+from regraph_kg.evaluation.problem.problem import ConditionedRule, Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.rewrite import to_double
+from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.verify.covering import check_shapes
+from regraph_kg.evaluation.verify.diagnose import Expected, Truth, mismatch
+from regraph_kg.evaluation.verify.large_outputs import Kept
+from regraph_kg.evaluation.verify.reference import Case, References, tolerance
+from regraph_kg.evaluation.worker.runner import Fill, Runner
+from regraph_kg.evaluation.worker.spawn import Program
+
+Array = NDArray[Any]
+
+MARGIN = 4.0
+"""How many times inside and outside the tolerance variants must lie."""
+_ORDERS = (
+    ("-std=c++17", "-O1", "-ffp-contract=off"),
+    ("-std=c++17", "-O3", "-march=native", "-ffast-math", "-fno-finite-math-only"),
+)
+_SINGLE_BITS, _HALF_BITS, _EIGHTH_BITS = 24, 11, 4
+_POISON = 0
+_SECRETS = 4
+"""Secret shapes of a problem with several sizes: a judge's own may be one of many kinds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Errors of variants, in tolerances."""
+
+    honest: float
+    """The largest of the serial code in any order."""
+    lower: float
+    """The largest at the shape where it is hardest to see."""
+    own: float = 0.0
+    """The largest of the serial code as it is judged."""
+    where: str = ""
+    """Shape and distributions of that."""
+    wrong: str = ""
+    """What is wrong there, where it is above 1."""
+    terms: float = 0.0
+    """Operations in a row whose rounding would put every honest variant four times inside."""
+    off: float = 0.0
+    """Largest absolute error of an honest variant."""
+    serial_seconds: float = 0.0
+    """A call of the serial code at the timing shape; the shorter of two."""
+
+    @property
+    def admits(self) -> bool:
+        """Whether honest rounding has room."""
+        return self.honest * MARGIN <= 1
+
+    @property
+    def separates(self) -> bool:
+        """Whether a lower precision shows."""
+        return self.lower >= MARGIN
+
+
+class Trials:
+    """A problem's serial code in its orders, and its reference: processes and truths, open.
+
+    A context manager. Raises `BadInput` where one of them does not compile or fails.
+    """
+
+    def __init__(
+        self, problem: Problem, compiler: Compiler, limits: Limits | None = None, seed: int = 1
+    ) -> None:
+        limits = limits or Limits()
+        self.problem, self.seed = problem, seed
+        self.shapes = _shapes(problem, seed)
+        every = [*self.shapes, problem.sizes.time]
+        wide = problem.promoted()
+        own = problem.reference_code
+        code = to_double(problem.serial_code) if own is None else own
+        reference = _program(wide, compiler, code, HOST_FLAGS)
+        with ExitStack() as stack:
+            self.references = References(problem, reference, every, limits)
+            stack.enter_context(closing(self.references))
+            runs = [(HOST_FLAGS, every), *((flags, self.shapes) for flags in _ORDERS)]
+            self.orders = [_order(problem, compiler, *run, limits) for run in runs]
+            for order in self.orders:
+                stack.enter_context(closing(order))
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def cases(self, sizes: Sizes) -> list[Case]:
+        """Each distribution of each argument once; at the timing shape the timed one."""
+        counts = factors(self.problem)
+        rounds = 1 if sizes == self.problem.sizes.time else max(counts, default=1)
+        places = ([turn % count for count in counts] for turn in range(rounds))
+        return [Case(sizes, variant_of(self.problem, place), self.seed) for place in places]
+
+
+def _shapes(problem: Problem, seed: int) -> list[Sizes]:
+    """As a judge has them, with more secret ones where sizes may depend on each other."""
+    shapes: list[Sizes] = []
+    for more in range(_SECRETS if len(problem.sizes.time) > 1 else 1):
+        shapes += [s for s in check_shapes(problem, seed + more, Defences()) if s not in shapes]
+    return shapes
+
+
+def calibrate(
+    problem: Problem, compiler: Compiler, limits: Limits | None = None, seed: int = 1
+) -> Calibration:
+    """Measure both margins; takes seconds. Raises `BadInput` for a bad problem."""
+    with Trials(problem, compiler, limits, seed) as trials:
+        return measured(trials)
+
+
+def measured(trials: Trials) -> Calibration:
+    """Both margins, and the serial code's time, of a problem whose programs run already."""
+    problem, shapes = trials.problem, trials.shapes
+    honest, lower = _Honest(), list[float]()
+    for sizes in shapes:
+        for case in trials.cases(sizes):
+            honest.look(trials, case, trials.orders)
+        lower.append(max(_lower(problem, trials.references, case) for case in trials.cases(sizes)))
+    timed = Case(problem.sizes.time, 0, trials.seed)
+    own = trials.orders[0]
+    seconds = []
+    for _ in range(2):
+        honest.look(trials, timed, [own])
+        seconds.append(own.seconds)
+    return Calibration(
+        honest.largest,
+        min(filter(None, lower), default=0.0),
+        honest.own,
+        honest.where,
+        honest.wrong,
+        honest.terms,
+        honest.off,
+        min(seconds),
+    )
+
+
+class _Honest:
+    """The largest errors of honest variants seen so far."""
+
+    def __init__(self) -> None:
+        self.largest = self.own = self.terms = self.off = 0.0
+        self.where = self.wrong = ""
+
+    def look(self, trials: Trials, case: Case, orders: Sequence[Runner]) -> None:
+        """Run these orders on a case."""
+        problem, references = trials.problem, trials.references
+        truths, keep = references.truths(case), references.keeper(case)
+        own = trials.orders[0]
+        for order in orders:
+            fill = references.fill(case) if order is own else _declared(trials, case)
+            outputs = order.run(case.sizes, fill, keep)
+            worst = _worst(outputs, truths)
+            if order is own and worst > self.own:
+                self.own, self.wrong = worst, _wrong(outputs, truths)
+                self.where = f"{shape_text(case.sizes)} ({describe(problem, case.variant)})"
+            self.largest = max(self.largest, worst)
+            self._allow(problem, case, outputs, truths)
+
+    def _allow(
+        self,
+        problem: Problem,
+        case: Case,
+        outputs: Mapping[str, Kept],
+        truths: Mapping[str, Expected],
+    ) -> None:
+        """What a tolerance would have to say to admit these outputs."""
+        unit = problem.model_copy(
+            update={"tolerance": ConditionedRule(rule="conditioned", terms="1")}
+        )
+        for arg in problem.outputs:
+            truth = truths[arg.name]
+            if not isinstance(truth, Truth) or truth.values.dtype.kind != "f":
+                continue
+            still = np.zeros(truth.values.shape)
+            allowed = tolerance(unit, arg, case.sizes, truth.values, still)
+            off, ratio = _errors(outputs[arg.name], Truth(truth.values, allowed, truth.at))
+            self.off = max(self.off, off)
+            self.terms = max(self.terms, (MARGIN * ratio) ** 2)
+
+
+def _declared(trials: Trials, case: Case) -> Fill:
+    """Inputs as a candidate of the declared precision may round them."""
+    fill = trials.references.fill(case)
+    if trials.problem.precision == "fp32":
+        return fill
+
+    def filled(views: Mapping[str, Array]) -> None:
+        fill(views)
+        for view in views.values():
+            view[...] = rounded(view, _HALF_BITS)
+
+    return filled
+
+
+def rounded(array: Array, bits: int) -> Array:
+    """Floats rounded to `bits` significant bits, to nearest, with the range of their own type."""
+    if array.dtype.kind != "f":
+        return array
+    mantissa, exponent = np.frexp(array)
+    return np.ldexp(np.rint(mantissa * 2.0**bits) / 2.0**bits, exponent).astype(array.dtype)
+
+
+def _lower(problem: Problem, references: References, case: Case) -> float:
+    """Largest error from rounded inputs, else of rounded outputs; whole numbers do not round."""
+    if not any(arg.type.startswith("float") for arg in problem.outputs):
+        return math.inf
+    bits = lower_bits(problem)
+    given, truths = references.given(case), references.truths(case)
+    if any(array.dtype.kind == "f" for array in given.values()):
+        fewer = {name: rounded(array, bits) for name, array in given.items()}
+        return _worst(references.run(case, fewer), truths)
+    right = references.run(case, given)
+    return _worst({name: rounded(array, bits) for name, array in right.items()}, truths)
+
+
+def lower_bits(problem: Problem) -> int:
+    """Significant bits of the precision below the declared one."""
+    if problem.precision != "fp32":
+        return _EIGHTH_BITS
+    floats = [arg.type for arg in problem.args if arg.type.startswith("float")]
+    return _SINGLE_BITS if set(floats) == {"float64"} else _HALF_BITS
+
+
+def _worst(outputs: Mapping[str, Kept], truths: Mapping[str, Expected]) -> float:
+    """Largest error of finite floats in tolerances; infinite where none is allowed."""
+    worst = 0.0
+    for name, truth in truths.items():
+        if not isinstance(truth, Truth):
+            worst = max(worst, math.inf if truth.fault(name, outputs[name]) else 0.0)
+        elif truth.values.dtype.kind == "f":
+            worst = max(worst, _errors(outputs[name], truth)[1])
+        else:
+            worst = max(worst, math.inf if mismatch(name, outputs[name], truth, 0) else 0.0)
+    return worst
+
+
+def _errors(output: Kept, truth: Truth) -> tuple[float, float]:
+    """Largest error of finite floats, absolute and in tolerances."""
+    assert isinstance(output, np.ndarray)
+    seen = truth.of(output)
+    finite = np.isfinite(truth.values)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        off = np.abs(seen.astype(np.float64) - truth.values)
+        ratio = np.where(off == 0, 0.0, off / truth.tolerance)
+    largest = np.max(np.nan_to_num(off[finite], nan=np.inf, posinf=np.inf), initial=0.0)
+    return float(largest), float(
+        np.max(np.nan_to_num(ratio[finite], nan=np.inf, posinf=np.inf), initial=0.0)
+    )
+
+
+def _wrong(outputs: Mapping[str, Kept], truths: Mapping[str, Expected]) -> str:
+    """What the judge would say of these outputs."""
+    texts = (mismatch(name, outputs[name], truth, _POISON) for name, truth in truths.items())
+    return next(filter(None, texts), "")
+
+
+def _order(
+    problem: Problem,
+    compiler: Compiler,
+    flags: tuple[str, ...],
+    shapes: list[Sizes],
+    limits: Limits,
+) -> Runner:
+    program = _program(problem, compiler, problem.serial_code, flags)
+    how = "" if flags is HOST_FLAGS else f" with {' '.join(flags[1:])}"
+    return Runner(problem, program, shapes, limits, f"serial.cpp{how}")
+
+
+def _program(problem: Problem, compiler: Compiler, code: str, flags: tuple[str, ...]) -> Program:
+    built = compiler.host(code, flags)
+    if isinstance(built, Failure):
+        first = built.diagnosis.splitlines()[0] if built.diagnosis else "no message"
+        raise BadInput(f"problem {problem.name}: does not compile: {first}")
+    return Program(compiler.harness(problem), built, problem.entry)

@@ -1,0 +1,255 @@
+"""Judges a problem before it judges: is what it says true, can it be measured.
+
+Cheap first: memory, the serial code compiles, its signature is the declared one, the serial code is
+right at the check and timing shapes, the tolerance has room and shows a lower precision, the task
+is not trivial, the serial code takes 0.1 to 2 s. An error ends the look; a search must not start.
+
+What is found is kept in the cache folder by the problem's content, the compiler, this CPU and
+`CHECKER`; memory is looked at each time. Not covered: `work`; whether inputs are like those of real
+use; a GPU's memory.
+"""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.checkup.calibrate import (
+    MARGIN,
+    Calibration,
+    Trials,
+    calibrate,
+    lower_bits,
+    measured,
+)
+from regraph_kg.evaluation.checkup.duration import unfit_duration
+from regraph_kg.evaluation.checkup.findings import Finding, error, note
+from regraph_kg.evaluation.checkup.signature import mismatch
+from regraph_kg.evaluation.checkup.triviality import trivial
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.gpu.device import openmp_device
+from regraph_kg.evaluation.problem.memory import shortage
+from regraph_kg.evaluation.problem.problem import (
+    AbsoluteRule,
+    ConditionedRule,
+    Problem,
+    SumRule,
+    size_of,
+)
+from regraph_kg.evaluation.problem.rewrite import to_double
+from regraph_kg.evaluation.rules import Failure, Limits
+
+CHECKER = "1"
+"""Version of these rules."""
+_FOLDER = "problems"
+_FINDINGS = TypeAdapter(tuple[Finding, ...])
+_ROUNDING, _LONG = 2.0**33, 2.0**24
+"""Operations in a row beyond which a difference is no rounding (a tenth of the value in fp32); and
+beyond which sums are better made in double than allowed for."""
+_NAMES = {24: "fp32", 11: "fp16", 4: "fp8"}
+_C_ONLY = {"restrict": "__restrict__", "void*": "a cast of what malloc returns"}
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """What was found, errors first, and how long that took; `seconds` None: it was known."""
+
+    problem: str
+    findings: tuple[Finding, ...]
+    seconds: float | None
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What must be mended first."""
+        return tuple(found for found in self.findings if found.severity == "error")
+
+
+class Checker:
+    """Looks at problems on this machine; `cache` holds compiled code and what was found."""
+
+    def __init__(
+        self, cache: Path, tell: Callable[[str], None], limits: Limits | None = None
+    ) -> None:
+        """`tell` hears in a few words what takes long. Raises `ToolError` without a compiler."""
+        self._folder, self._tell, self._limits = cache / _FOLDER, tell, limits or Limits()
+        self._compiler = Compiler(cache / "compiled", find_gcc(), self._limits)
+
+    def check(self, problem: Problem) -> Checkup:
+        """Everything that can be said of it."""
+        short = shortage(problem)
+        if short:
+            return Checkup(problem.name, (error("memory", short),), 0.0)
+        entry = self._folder / f"{_key(problem)}.json"
+        known = _read(entry)
+        if known is not None:
+            return Checkup(problem.name, known, None)
+        start = time.perf_counter()
+        found = tuple(sorted(self._look(problem), key=lambda each: each.severity))
+        _write(entry, found)
+        return Checkup(problem.name, found, time.perf_counter() - start)
+
+    def _look(self, problem: Problem) -> Iterator[Finding]:
+        self._tell(f"{problem.name}: compiling the serial code")
+        wrong = [*self._compiled(problem)] or [*self._declared(problem)]
+        yield from wrong
+        if not wrong:
+            try:
+                yield from self._run(problem)
+            except BadInput as failed:
+                told = str(failed).removeprefix(f"problem {problem.name}: ")
+                yield error("serial code", told, _relation(problem))
+
+    def _compiled(self, problem: Problem) -> Iterator[Finding]:
+        """Whether each source compiles as C++."""
+        wide = to_double(problem.serial_code)
+        sources = {
+            "serial.cpp": problem.serial_code,
+            "reference.cpp": problem.reference_code,
+            "serial.cpp with fp64 types": None if problem.reference_code else wide,
+        }
+        for name, code in sources.items():
+            built = None if code is None else self._compiler.host(code, HOST_FLAGS)
+            if isinstance(built, Failure):
+                said = built.diagnosis.replace("candidate.cpp", name)
+                yield error(name, f"does not compile: {said.splitlines()[0]}", _hint(said, name))
+                return
+
+    def _declared(self, problem: Problem) -> Iterator[Finding]:
+        """Whether the signatures are those that problem.toml declares."""
+        sources = [(problem, problem.serial_code, "serial.cpp")]
+        if problem.reference_code is not None:
+            sources.append((problem.promoted(), problem.reference_code, "reference.cpp"))
+        for declared, code, name in sources:
+            found = mismatch(declared, code, self._compiler, name)
+            if found:
+                yield error("signature", found.text, found.write)
+                return
+
+    def _run(self, problem: Problem) -> Iterator[Finding]:
+        self._tell(f"{problem.name}: truths and tolerance")
+        with Trials(problem, self._compiler, self._limits) as trials:
+            seen = measured(trials)
+            tolerance = list(self._tolerance(problem, seen))
+            yield from tolerance
+            if not any(found.severity == "error" for found in tolerance):
+                self._tell(f"{problem.name}: what its inputs and outputs say")
+                yield from trivial(trials)
+        yield from unfit_duration(problem, seen.serial_seconds)
+
+    def _tolerance(self, problem: Problem, seen: Calibration) -> Iterator[Finding]:
+        """Whether the serial code passes, with room, and a lower precision does not."""
+        if not seen.admits:
+            write = self._wider(problem, seen)
+            where = f"at {seen.where}"
+            if seen.own > 1:
+                wrong = "; ".join(seen.wrong.split("; ")[:2])
+                told = f"serial.cpp fails its own check {where}: {wrong}"
+                yield error("tolerance", told, write or "a reference.cpp, or mend serial.cpp")
+            else:
+                told = (
+                    f"the serial code's own rounding, its sums reordered, takes {seen.honest:.2g}"
+                )
+                yield note("tolerance", f"{told} of it; 0.25 is safe", write)
+        elif seen.separates != problem.separates:
+            yield _separation(problem, seen)
+
+    def _wider(self, problem: Problem, seen: Calibration) -> str:
+        """Lines with which the same look finds nothing; "" where none of the kind is found."""
+        terms = seen.terms
+        for _ in range(3):
+            if not terms <= _ROUNDING:
+                return ""
+            text, rule = _suggested(problem, seen, terms)
+            again = problem.model_copy(update={"tolerance": rule})
+            self._tell(f"{problem.name}: trying {text}")
+            tried = calibrate(again, self._compiler, self._limits)
+            if tried.admits:
+                declared = f" and separates = {str(tried.separates).lower()}"
+                lines = text if tried.separates == problem.separates else text + declared
+                return f"sums in double in serial.cpp, or {lines}" if terms > _LONG else lines
+            terms = max(4 * terms, tried.terms)
+        return ""
+
+
+def is_new(cache: Path, problem: Problem) -> bool:
+    """Whether this content has never been looked at with this cache folder and compiler."""
+    return not (cache / _FOLDER / f"{_key(problem)}.json").exists()
+
+
+def _key(problem: Problem) -> str:
+    here = (find_gcc().version, *HOST_FLAGS, openmp_device(), CHECKER)
+    return hashlib.sha256(repr((problem.model_dump_json(), here)).encode()).hexdigest()
+
+
+def _suggested(
+    problem: Problem, seen: Calibration, terms: float
+) -> tuple[str, SumRule | ConditionedRule | AbsoluteRule]:
+    """A tolerance that allows the rounding of `terms` operations in a row, and how to write it."""
+    rule = problem.tolerance
+    if isinstance(rule, AbsoluteRule):
+        allowed = float(f"{1.05 * MARGIN * seen.off:.0e}") or rule.absolute
+        wider = AbsoluteRule(absolute=max(allowed, 2 * rule.absolute))
+        return f"tolerance = {{ absolute = {wider.absolute:g} }}", wider
+    kind = "sum" if isinstance(rule, SumRule) else "conditioned"
+    said = str(_power(terms))
+    if isinstance(rule, SumRule | ConditionedRule):
+        times = max(4, _power(terms / max(1, size_of(rule.terms, problem.sizes.time))))
+        said = f"{times}*({rule.terms})"
+    told = f'tolerance = {{ rule = "{kind}", terms = "{said}" }}'
+    if kind == "sum":
+        return told, SumRule(rule="sum", terms=said)
+    return told, ConditionedRule(rule="conditioned", terms=said)
+
+
+def _power(number: float) -> int:
+    """The next power of two, 1 at least."""
+    return 1 << max(0, int(number) - 1).bit_length() if number > 1 else 1
+
+
+def _relation(problem: Problem) -> str:
+    """What may be missing where code fails at the secret shape only: a relation of its sizes."""
+    names = list(problem.sizes.time)
+    if len(names) == 1 or problem.sizes.require:
+        return ""
+    return f'require = ["{names[1]} <= {names[0]}"] under [sizes], if sizes depend on each other so'
+
+
+def _separation(problem: Problem, seen: Calibration) -> Finding:
+    lower = _NAMES[lower_bits(problem)]
+    told = f"a candidate that computes in {lower} errs by {seen.lower:.2g} tolerances"
+    if seen.separates:
+        return note("separates", f"{told}: it is found", "separates = true")
+    return note("separates", f"{told}: it passes", "separates = false, or a narrower tolerance")
+
+
+def _hint(said: str, name: str) -> str:
+    """What C code needs to be C++."""
+    if "invalid conversion from 'void*'" in said:
+        return f"{_C_ONLY['void*']} in {name}, which is compiled as C++"
+    if "restrict" in said:
+        return f"{_C_ONLY['restrict']} for restrict in {name}, which is compiled as C++"
+    return ""
+
+
+def _read(entry: Path) -> tuple[Finding, ...] | None:
+    """Findings kept earlier; None where there are none that can be read."""
+    with contextlib.suppress(OSError, ValidationError):
+        return _FINDINGS.validate_json(entry.read_bytes())
+    return None
+
+
+def _write(entry: Path, found: tuple[Finding, ...]) -> None:
+    """Keep them for the next time; what cannot be kept is found anew."""
+    with contextlib.suppress(OSError):
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("wb", dir=entry.parent, delete=False) as file:
+            file.write(_FINDINGS.dump_json(found))
+        os.replace(file.name, entry)

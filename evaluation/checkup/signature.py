@@ -1,0 +1,161 @@
+"""Is serial.cpp's entry point what problem.toml declares? The compiler compares the two.
+
+Declared types are held against the function's own in one more translation unit: the serial code
+and a static_assert on the type of its address. Integers are alike that have size and sign in
+common (`long` is int64 where it has 64 bits; `char` is either sign), a pointer's target likewise;
+inputs may lack const. On a mismatch the compiler names the type that it saw, and the text below
+only explains it.
+
+Not covered: parameters of one type in another order, unless serial.cpp gives them the names of
+problem.toml (then a look at its text finds that); functions with overloads.
+"""
+
+import re
+from dataclasses import dataclass
+
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.problem.problem import C_TYPES, Argument, Problem
+from regraph_kg.evaluation.rules import Failure
+
+_FLAGS = ("-std=c++17", "-O0")
+_ACTUAL = re.compile(r"regraph_actual<(.*?) ?\(\*\)\((.*)\)>")
+_CHECK = """
+#include <type_traits>
+template <class T> struct regraph_actual;  // never defined: an error message names T
+namespace regraph_signature {
+template <class A, class D> constexpr bool value() {
+  using T = std::remove_cv_t<A>;
+  if constexpr (std::is_same_v<T, char>) return sizeof(D) == 1;
+  return std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) == sizeof(D) &&
+         std::is_floating_point_v<T> == std::is_floating_point_v<D> &&
+         std::is_signed_v<T> == std::is_signed_v<D>;
+}
+template <class A, class D> constexpr bool alike() {
+  if constexpr (std::is_pointer_v<A> != std::is_pointer_v<D>) return false;
+  else if constexpr (!std::is_pointer_v<A>) return value<A, D>();
+  else {
+    using To = std::remove_pointer_t<A>;
+    using Declared = std::remove_pointer_t<D>;
+    if constexpr (std::is_const_v<To> && !std::is_const_v<Declared>) return false;
+    else if constexpr (std::is_arithmetic_v<To>) return value<To, std::remove_cv_t<Declared>>();
+    else return false;
+  }
+}
+template <class... D> struct declared {
+  template <class R, class... A> static constexpr bool same(R (*)(A...)) {
+    if constexpr (sizeof...(A) != sizeof...(D)) return false;
+    else return std::is_void_v<R> && (alike<A, D>() && ...);
+  }
+};
+}
+template <bool Same> struct regraph_look { template <class T> using at = T; };
+template <> struct regraph_look<false> { template <class T> using at = regraph_actual<T>; };
+static_assert(sizeof(typename regraph_look<regraph_signature::declared<%(types)s>::same(
+    static_cast<decltype(&::%(entry)s)>(nullptr))>::template at<decltype(&::%(entry)s)>), "");
+"""
+_SPELLED = {
+    "float": "float32",
+    "double": "float64",
+    "char": "int8",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "short int": "int16",
+    "short unsigned int": "uint16",
+    "int": "int32",
+    "unsigned int": "uint32",
+    "long int": "int64",
+    "long long int": "int64",
+    "long unsigned int": "uint64",
+    "long long unsigned int": "uint64",
+}
+"""What g++ writes for a type -> ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """How the two differ, and the line that mends it."""
+
+    text: str
+    write: str
+
+
+def mismatch(problem: Problem, code: str, compiler: Compiler, name: str) -> Mismatch | None:
+    """How `code`, which compiles, differs from the declaration; None where it does not.
+
+    `name` is that of its file.
+    """
+    types = ", ".join(_declared(arg) for arg in problem.args)
+    built = compiler.host(code + _CHECK % {"types": types, "entry": problem.entry}, _FLAGS)
+    if not isinstance(built, Failure):
+        return _exchanged(problem, code, name)
+    found = _ACTUAL.search(built.diagnosis)
+    if found is None:
+        text = f"{name} has no such function {problem.entry} ({_short(built.diagnosis)})"
+        return Mismatch(text, problem.signature())
+    return _explained(problem, found[1], _split(found[2]), name)
+
+
+def _declared(arg: Argument) -> str:
+    const = "const " if arg.is_array and arg.role == "in" else ""
+    return f"{const}{C_TYPES[arg.type]}{'*' if arg.is_array else ''}"
+
+
+def _split(arguments: str) -> list[str]:
+    return [] if arguments in ("", "void") else arguments.split(", ")
+
+
+def _explained(problem: Problem, returned: str, actual: list[str], name: str) -> Mismatch:
+    """In words: the number of arguments, their order, one of them, or what is returned."""
+    declared = [_kind(_declared(arg)) for arg in problem.args]
+    kinds = [_kind(text) for text in actual]
+    if len(actual) != len(declared):
+        text = f"{name} takes {len(actual)} arguments, problem.toml declares {len(declared)}"
+        return Mismatch(text, problem.signature())
+    if kinds != declared and sorted(kinds) == sorted(declared):
+        text = f"{name} takes ({', '.join(actual)}), another order than [[args]]"
+        return Mismatch(text, problem.signature())
+    for index, (kind, arg) in enumerate(zip(kinds, problem.args, strict=True)):
+        if kind != declared[index]:
+            return _argument(arg, index, actual[index], name)
+    if returned != "void":
+        return Mismatch(f"{name} returns {returned}, not void", problem.signature())
+    for arg, text in zip(problem.args, actual, strict=True):
+        if arg.role in ("out", "inout") and text.startswith("const "):
+            told = f"{name} takes {arg.name} as {text}, problem.toml as an output"
+            return Mismatch(told, f'role = "in" in [[args]] {arg.name}')
+    return Mismatch(f"{name} takes ({', '.join(actual)})", problem.signature())
+
+
+def _argument(arg: Argument, index: int, actual: str, name: str) -> Mismatch:
+    kind, pointer = _kind(actual)
+    told = (
+        f"argument {index + 1}, {arg.name}, is {actual} in {name}, {_declared(arg)} in problem.toml"
+    )
+    if pointer == arg.is_array and kind in C_TYPES:
+        return Mismatch(told, f'type = "{kind}" in [[args]] {arg.name}')
+    return Mismatch(told, f"{_declared(arg)} {arg.name} in {name}")
+
+
+def _kind(spelled: str) -> tuple[str, bool]:
+    """Our type, as far as there is one, and whether it is a pointer's target."""
+    pointer = spelled.endswith("*")
+    bare = " ".join(spelled.rstrip("*").replace("const", "").split())
+    ours = {text: known for known, text in C_TYPES.items()} | _SPELLED
+    return ours.get(bare, bare), pointer
+
+
+def _exchanged(problem: Problem, code: str, name: str) -> Mismatch | None:
+    """Parameters of serial.cpp that have the declared names, in another order."""
+    found = re.search(rf"\b{problem.entry}\s*\(([^(){{}};]*)\)\s*(?:noexcept\s*)?\{{", code)
+    words = [re.findall(r"[A-Za-z_]\w*", part) for part in found[1].split(",")] if found else []
+    names = [part[-1] if part else "" for part in words]
+    declared = [arg.name for arg in problem.args]
+    if names == declared or sorted(names) != sorted(declared):
+        return None
+    told = f"{name} names its arguments {', '.join(names)}, problem.toml {', '.join(declared)}"
+    return Mismatch(told, f"[[args]] in the order {', '.join(names)}")
+
+
+def _short(diagnosis: str) -> str:
+    first = (diagnosis.splitlines() or ["no message"])[0]
+    return first.rpartition("error: ")[2][:200]

@@ -1,0 +1,118 @@
+"""Is there anything to compute? Filters for tasks that unearned code passes (after robust-kbench).
+
+    zero        every output is 0 within the tolerance
+    constant    one number passes for every element, whatever the input
+    axis        an output is the same along an axis, within the tolerance: one part would do
+    input       no output changes where an input does
+
+They are looked at in every case of the largest check shape, the input ones by drawing that
+argument anew; arguments of inputs.py are drawn anew together, for they may depend on each other.
+
+Not covered: scalars; an input that matters at another shape only; what one number passes for by
+chance in some cases and not in all.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.evaluation.checkup.calibrate import Trials
+from regraph_kg.evaluation.checkup.findings import Finding, error, note
+from regraph_kg.evaluation.problem.inputs import generate
+from regraph_kg.evaluation.problem.problem import Argument, Problem
+from regraph_kg.evaluation.verify.diagnose import Truth
+from regraph_kg.evaluation.verify.patterns import number
+from regraph_kg.evaluation.verify.reference import Case
+
+Array = NDArray[Any]
+_OTHER_SEED = 1000
+_MATRIX = 2
+
+
+def trivial(trials: Trials) -> Iterator[Finding]:
+    """What is found."""
+    problem = trials.problem
+    full = [s for s in problem.sizes.check if all(0 not in shape for shape in problem.shapes_at(s))]
+    cases = trials.cases(max(full, key=problem.nbytes))
+    cases += [replace(case, seed=case.seed + 1) for case in cases]
+    for arg in problem.outputs:
+        truths = [trials.references.truths(case)[arg.name] for case in cases]
+        yield from _of_output(arg, [truth for truth in truths if isinstance(truth, Truth)])
+    yield from _idle_inputs(trials, cases)
+
+
+def _of_output(arg: Argument, truths: Sequence[Truth]) -> Iterator[Finding]:
+    with np.errstate(invalid="ignore", over="ignore"):
+        low, high = _common(truths)
+    if low <= 0 <= high:
+        told = f"{arg.name} is 0 within the tolerance for every input: code that computes nothing"
+        yield error("output", f"{told} passes", _remedy(arg))
+    elif low <= high:
+        value = number(truths[0].values.dtype.type((low + high) / 2))
+        told = f"{arg.name} is {value} within the tolerance, whatever the input"
+        yield error("output", f"{told}: a constant passes", _remedy(arg))
+    else:
+        yield from _alike_along(arg, truths)
+
+
+def _common(truths: Sequence[Truth]) -> tuple[float, float]:
+    """Between which bounds a number passes for every element; the first above the second: none."""
+    low = max((float(np.max(t.values - t.tolerance)) for t in truths), default=np.nan)
+    high = min((float(np.min(t.values + t.tolerance)) for t in truths), default=np.nan)
+    return low, high
+
+
+def _remedy(arg: Argument) -> str:
+    return f"a smaller tolerance, or inputs for which {arg.name} varies (values, range)"
+
+
+def _alike_along(arg: Argument, truths: Sequence[Truth]) -> Iterator[Finding]:
+    if len(arg.shape) < _MATRIX:
+        return
+    for axis, extent in enumerate(arg.shape):
+        long = truths[0].values.shape[axis] > 1
+        if long and all(_is_alike(truth, axis) for truth in truths):
+            told = f"{arg.name} is the same along axis {axis} ({extent}): a part of the work does"
+            yield note("output", told, f'a shape without "{extent}", if that is not meant')
+
+
+def _is_alike(truth: Truth, axis: int) -> bool:
+    """Whether one number for each line along the axis is within the tolerance."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        low = np.max(truth.values - truth.tolerance, axis=axis)
+        return bool(np.all(low <= np.min(truth.values + truth.tolerance, axis=axis)))
+
+
+def _idle_inputs(trials: Trials, cases: Sequence[Case]) -> Iterator[Finding]:
+    problem, references = trials.problem, trials.references
+    idle = list(_groups(problem))
+    for case in cases:
+        if not idle:
+            return
+        given = references.given(case)
+        other = generate(problem, case.sizes, case.variant, case.seed + _OTHER_SEED)
+        before = references.run(case, given)
+        for names in list(idle):
+            drawn = {name: other[name] for name in names}
+            if _differ(before, references.run(case, {**given, **drawn})):
+                idle.remove(names)
+    for names in idle:
+        told = f"no output changes where {' and '.join(names)} does: code may leave it unread"
+        yield note("input", told, f"serial.cpp so that it uses {names[0]}, or drop it")
+
+
+def _groups(problem: Problem) -> Iterator[tuple[str, ...]]:
+    """Inputs that are drawn anew together."""
+    custom = tuple(arg.name for arg in problem.inputs if arg.is_custom)
+    yield from ((arg.name,) for arg in problem.inputs if not arg.is_custom)
+    if custom:
+        yield custom
+
+
+def _differ(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
+    return any(
+        not np.array_equal(array, other[name], equal_nan=True) for name, array in one.items()
+    )

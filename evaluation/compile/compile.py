@@ -1,0 +1,300 @@
+"""Source text -> shared object: compilers with limits, confined, their work cached by content.
+
+The key of a cache entry is sha256 of source, commands, compiler version, whether compilers were
+confined and, with -march=native, the CPU's features.
+
+Not covered: what an object does when it is loaded (worker.py).
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import re
+import shutil
+import stat
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.cache import Cache
+from regraph_kg.evaluation.compile.diagnostics import trimmed
+from regraph_kg.evaluation.compile.sandboxed import Command, Ran, run
+from regraph_kg.evaluation.compile.toolchain import Cuda, Gcc
+from regraph_kg.evaluation.problem.problem import C_TYPES, Problem
+from regraph_kg.evaluation.rules import Failure, Limits
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.text import plain
+
+HOST_FLAGS = ("-std=c++17", "-O3", "-march=native")
+_SHARED = ("-fPIC", "-shared", "-w", "-Wl,--no-undefined", "-Wl,-z,now")
+_PLAIN_ERRORS = ("-fmax-errors=8", "-fdiagnostics-color=never", "-fno-diagnostics-show-caret")
+_LEAN = "-D_GLIBCXX_BITS_SPECFUN_H"
+"""Leaves out a slow header that CUDA code rarely needs: 0.69 s instead of 0.94 s."""
+_SPECIAL = re.compile(
+    "assoc_|beta|bessel|neumann|ellint|expint|hermite|laguerre|legendre|riemann|sph_"
+)
+"""What that header declares: a reason to try again with it."""
+_WRAPPED = (
+    *("cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cudaMallocPitch"),
+    *("cudaMallocFromPoolAsync", "cudaFree", "cudaFreeAsync"),
+    *("cudaLaunchKernel", "__cudaLaunchKernel", "cudaLaunchKernelExC"),
+    *("cudaLaunchCooperativeKernel", "cudaGraphLaunch"),
+)
+"""What wraps.cpp stands in for."""
+_ROOM_BYTES = 64 * 2**20
+_FULL = re.compile("No space left on device|Disk quota exceeded")
+_TOO_LARGE = re.compile("[Ff]ile too large|File size limit exceeded")
+_TAKEN = "not allowed: a function of the CUDA runtime or a name of the judge's as its own: "
+_SYMBOLS = (
+    *("/bin/sh", "-c"),
+    "nm -g candidate.o >symbols || exit;"
+    " taken=$(sed -nE '/ [TDBRVWC] (__)?cuda[A-Z]|regraph_|__real_|__wrap_/s/.* //p' symbols);"
+    f' test -z "$taken" || {{ echo "{_TAKEN}"$taken; exit 1; }}',
+)
+"""Wraps.cpp calls the runtime by name: a candidate's own cudaMemcpy would disarm it."""
+_UNFIT = re.compile("Unsupported gpu architecture.*|unsupported GNU version.*")
+_FOLDER, _STALE_SECONDS = "regraph-compile-", 3600.0
+_CANDIDATES = ("candidate.cpp", "candidate.cu")
+_HARNESS = Path(__file__).parents[1] / "worker" / "harness"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One compilation: file name -> text, and the commands that make `out.so` of them."""
+
+    files: dict[str, str]
+    commands: tuple[Command, ...]
+    key: tuple[str, ...]
+    reads: tuple[str, ...]
+    """Folders of the compilers."""
+
+
+class Compiler:
+    """Compiles on this machine, into the folder `cache`.
+
+    Without `sandbox` a source can have any file read that this user may read: for tests only.
+    """
+
+    def __init__(self, cache: Path, gcc: Gcc, limits: Limits, *, sandbox: bool = True) -> None:
+        self._folder, self._gcc, self._limits = cache, gcc, limits
+        self._sandbox = sandbox
+        self._cache = Cache(cache)
+        self._building: dict[str, threading.Lock] = {}
+        self._cache.sweep()
+        _sweep()
+
+    def close(self) -> None:
+        """Let go of what it keeps in the cache."""
+        self._cache.close()
+
+    def host(self, code: str, flags: Sequence[str], *, keep: bool = False) -> Path | Failure:
+        """C++ code with g++ and these flags besides the common ones.
+
+        `keep`: no other judge evicts it while this object lives.
+        """
+        command = (str(self._gcc.path), *flags, *_SHARED, *_PLAIN_ERRORS)
+        job = Job(
+            {"candidate.cpp": code},
+            ((*command, "candidate.cpp", "-o", "out.so"),),
+            (self._gcc.version, _cpu_features()),
+            self._gcc.reads,
+        )
+        return self._cached(job, keep)
+
+    def cuda(self, code: str, cuda: Cuda, arch: str, *, own_symbols: bool = True) -> Path | Failure:
+        """CUDA code with nvcc for one architecture, linked by g++ with wraps.cpp.
+
+        `own_symbols`: it may define functions of the runtime and use wraps.cpp's names as its own.
+        """
+        checks = () if own_symbols else (_SYMBOLS,)
+        lean = self._cached(self._cuda_job(code, cuda, arch, ((_LEAN,), checks)))
+        if not isinstance(lean, Failure):
+            return lean
+        if _TAKEN in lean.diagnosis and checks:
+            return Failure(Outcome.REJECTED_SOURCE, lean.diagnosis)
+        if _SPECIAL.search(code + lean.diagnosis):
+            return self._cached(self._cuda_job(code, cuda, arch, ((), checks)))
+        return lean
+
+    def harness(self, problem: Problem, cuda: Cuda | None = None, arch: str = "") -> Path:
+        """The trusted half of a worker for this signature. Raises `ToolError`."""
+        files = {"harness.cpp": _text("harness.cpp"), "signature.h": signature_header(problem)}
+        link: tuple[str, ...] = (
+            *(str(self._gcc.path), "-std=c++17", "-O2"),
+            *(*_SHARED, "harness.cpp"),
+        )
+        if not cuda:
+            return self._trusted(files, (*link, "-o", "out.so"))
+        link = (*link, "-DREGRAPH_CUDA", f"-I{cuda.include}")
+        before: tuple[Command, ...] = ()
+        if problem.metric == "device":
+            files["ready.cu"] = _text("ready.cu")
+            before = (self._nvcc(cuda, arch, "ready"),)
+            link = (*link, "-DREGRAPH_DEVICE", "ready.o")
+        return self._trusted(
+            files, *before, (*link, *_runtime_flags(cuda), "-o", "out.so"), cuda=cuda
+        )
+
+    def stopwatch(self) -> Path:
+        """The judge's own clock (clock.cpp). Raises `ToolError`."""
+        command = (str(self._gcc.path), "-std=c++17", "-O2", *_SHARED, "clock.cpp", "-o", "out.so")
+        return self._trusted({"clock.cpp": _text("clock.cpp")}, command)
+
+    def _trusted(self, files: dict[str, str], *commands: Command, cuda: Cuda | None = None) -> Path:
+        """Code of the judge's own, kept. Raises `ToolError`."""
+        versions = (self._gcc.version, *((cuda.version,) if cuda else ()))
+        reads = (*self._gcc.reads, *(cuda.reads if cuda else ()))
+        built = self._cached(Job(files, commands, versions, reads), keep=True)
+        if isinstance(built, Failure):
+            raise ToolError(f"{next(iter(files))}: does not compile: {built.diagnosis}")
+        return built
+
+    def _nvcc(self, cuda: Cuda, arch: str, name: str, extra: Sequence[str] = ()) -> Command:
+        gencode = f"-gencode=arch=compute_{arch},code=sm_{arch}"
+        return (
+            *(str(cuda.nvcc), "-ccbin", str(self._gcc.path), "-std=c++17", "-O3", "-w", gencode),
+            *("-Xcompiler=-fPIC", *extra, "-c", f"{name}.cu", "-o", f"{name}.o"),
+        )
+
+    def _cuda_job(
+        self, code: str, cuda: Cuda, arch: str, how: tuple[Sequence[str], Sequence[Command]]
+    ) -> Job:
+        extra, checks = how
+        compile_ = self._nvcc(cuda, arch, "candidate", extra)
+        gcc = str(self._gcc.path)
+        wraps = (gcc, "-std=c++17", "-O2", "-fPIC", f"-I{cuda.include}", "-c", "wraps.cpp")
+        wrapped = tuple(f"-Wl,--wrap={name}" for name in _WRAPPED)
+        objects = ("candidate.o", "wraps.o")
+        link = (gcc, *_SHARED, *objects, *wrapped, *_runtime_flags(cuda), "-o", "out.so")
+        return Job(
+            {"candidate.cu": code, "wraps.cpp": _text("wraps.cpp")},
+            (compile_, *checks, wraps, link),
+            (self._gcc.version, cuda.version, _cpu_features()),
+            (*self._gcc.reads, *cuda.reads),
+        )
+
+    def _cached(self, job: Job, keep: bool = False) -> Path | Failure:
+        content = (job.key, job.commands, sorted(job.files.items()), self._sandbox)
+        key = hashlib.sha256(repr(content).encode()).hexdigest()
+        try:
+            with self._building.setdefault(key, threading.Lock()):  # one thread compiles, all find
+                entry = self._cache.find(key, keep)
+                return entry or self._made(job, key, keep)
+        except OSError as error:
+            raise ToolError(
+                f"compile cache {self._folder}: {error.strerror}; free the disk or set"
+                " REGRAPH_CACHE_DIR"
+            ) from None
+        finally:
+            self._building.pop(key, None)
+
+    def _made(self, job: Job, key: str, keep: bool) -> Path | Failure:
+        with tempfile.TemporaryDirectory(prefix=_FOLDER) as directory:
+            built = self._build(job, Path(directory))
+            return built if isinstance(built, Failure) else self._cache.put(key, built, keep)
+
+    def _build(self, job: Job, directory: Path) -> bytes | Failure:
+        """The object's bytes."""
+        work = directory / "work"
+        work.mkdir()
+        for name, text in job.files.items():
+            (work / name).write_text(text, encoding="utf-8")
+        ran = run(job.commands, directory, job.reads, self._limits, self._sandbox)
+        if ran.code != 0:
+            return self._failure(job, ran, directory)
+        descriptor = os.open(work / "out.so", os.O_RDONLY | os.O_NOFOLLOW)
+        with open(descriptor, "rb") as file:
+            if os.fstat(descriptor).st_size > self._limits.object_bytes:
+                return self._too_large()
+            return file.read()
+
+    def _failure(self, job: Job, ran: Ran, directory: Path) -> Failure:
+        """The candidate's; errors trimmed to its own. Raises `ToolError` for the machine's."""
+        if ran.code is None:
+            seconds = self._limits.compile_seconds
+            return Failure(Outcome.COMPILE_FAILED, f"the compiler needs more than {seconds:.0f} s")
+        self._require_machine(job, ran, directory)
+        if _TOO_LARGE.search(ran.said):
+            return self._too_large()
+        source = next((code for name, code in job.files.items() if name in _CANDIDATES), "")
+        said = ran.said.replace(f"{directory / 'work'}/", "")
+        return Failure(Outcome.COMPILE_FAILED, trimmed(said, source))
+
+    def _too_large(self) -> Failure:
+        limit = self._limits.object_bytes / 2**20
+        return Failure(
+            Outcome.COMPILE_FAILED,
+            f"the compiled object is larger than {limit:.0f} MiB: compute tables at run time",
+        )
+
+    def _require_machine(self, job: Job, ran: Ran, directory: Path) -> None:
+        """Raise where the disk is full or the toolkit unfit.
+
+        A source can make a compiler print anything (#error, #line), so that what it says is looked
+        into: room on the disk is tried, and an empty source compiled.
+        """
+        if _FULL.search(ran.said):
+            with tempfile.TemporaryFile(dir=directory) as file:
+                os.posix_fallocate(file.fileno(), 0, _ROOM_BYTES)
+        unfit = _UNFIT.search(ran.said)
+        if unfit:
+            innocent = directory / "innocent"
+            (innocent / "work").mkdir(parents=True)
+            for name in ran.command:
+                if name.endswith((".cu", ".cpp")):
+                    (innocent / "work" / name).touch()
+            if run([ran.command], innocent, job.reads, self._limits, self._sandbox).code:
+                raise ToolError(f"nvcc: {plain(unfit[0])[:200]}; install another CUDA toolkit")
+
+
+def _sweep() -> None:
+    """Remove folders of compilations whose judge was killed: only what has an hour's age."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_FOLDER}{'[a-z0-9_]' * 8}"):
+        with contextlib.suppress(OSError):
+            found = path.lstat()
+            old = time.time() - found.st_mtime > _STALE_SECONDS
+            if old and found.st_uid == os.geteuid() and stat.S_ISDIR(found.st_mode):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def signature_header(problem: Problem) -> str:
+    """signature.h for the harness: how to call the entry point with an array of pointers."""
+    types = [C_TYPES[a.type] + ("*" if a.is_array else "") for a in problem.args]
+    passed = [
+        f"({type_})a[{index}]" if arg.is_array else f"*({type_}*)a[{index}]"
+        for index, (type_, arg) in enumerate(zip(types, problem.args, strict=True))
+    ]
+    flags = ", ".join("true" if arg.is_array else "false" for arg in problem.args)
+    return (
+        f"enum {{ ARGUMENTS = {len(types)} }};\n"
+        f"static const bool is_array[ARGUMENTS] = {{{flags}}};\n"
+        f"static inline void call(void *f, void *const *a) {{\n"
+        f"  ((void (*)({', '.join(types)}))f)({', '.join(passed)});\n}}\n"
+    )
+
+
+def _text(name: str) -> str:
+    return (_HARNESS / name).read_text(encoding="utf-8")
+
+
+def _runtime_flags(cuda: Cuda) -> tuple[str, ...]:
+    folder = cuda.runtime.parent
+    return (f"-L{folder}", f"-l:{cuda.runtime.name}", f"-Wl,-rpath,{folder}")
+
+
+@functools.cache
+def _cpu_features() -> str:
+    """What -march=native means here."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    wanted = ("model name", "flags", "Features", "CPU part")
+    return hashlib.sha256(
+        "".join(sorted({x for x in text.splitlines() if x.startswith(wanted)})).encode()
+    ).hexdigest()

@@ -1,0 +1,198 @@
+"""Runs compilers for the judge: compilers.py started, timed, ended, its report read.
+
+Compilers and linkers see themselves, their headers and libraries, and one folder; a source that
+names another file finds none. What this machine's kernel refuses of that, `compiler_confinement`
+says in a line.
+
+Not covered: holes of a compiler itself, beyond what the layers of compilers.py stop; the
+number of files in its folder.
+"""
+
+import contextlib
+import functools
+import marshal
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.toolchain import SYSTEM_FOLDERS
+from regraph_kg.evaluation.rules import Limits
+from regraph_kg.models.text import plain
+
+Command = tuple[str, ...]
+
+LAYERS = ("namespaces", "root", "landlock", "seccomp")
+FILE_BYTES = 256 * 2**20
+"""Size of one file that a compiler may write: assembler text is larger than its object."""
+_START = (
+    "import sys; sys.path.append(sys.argv[1]); import compilers as it; sys.path.pop();"
+    " it.start(sys.argv[2])"
+)
+"""Imported, not run by path, so that it is translated once and kept, not each time."""
+_FLAGS = ("-I", "-S", *(("-B",) if sys.dont_write_bytecode else ()))
+_HERE = Path(__file__).resolve().parents[1] / "confined"
+_MEMORY_BYTES, _LEAST_MEMORY_BYTES = 16 * 2**30, 2 * 2**30
+_PATH = "/usr/local/bin:/usr/bin:/bin"
+_SAID_BYTES = 2**16
+_SEARCHED = re.compile(r"-[IL](/.+)")
+_KILLED = re.compile(r"died due to signal 9\b|Killed signal terminated")
+"""What nvcc and g++ say when a program that they run got SIGKILL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How commands went: exit code (None: too slow) and words of the last one that ran."""
+
+    command: Command
+    code: int | None
+    said: str
+    held: tuple[str, ...]
+    """Layers of the confinement that held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What keeps compilers from this machine's files, in a line; `remedy` where it does not."""
+
+    what: str
+    remedy: str = ""
+
+
+def run(
+    commands: Sequence[Command],
+    directory: Path,
+    readable: Sequence[str],
+    limits: Limits,
+    sandbox: bool = True,
+) -> Ran:
+    """The commands in turn until one fails, in `directory`/work, all together in time.
+
+    `readable`: what they may read besides the system's compilers and the folders that they name
+    with -I and -L. Without `sandbox` only limits hold. Raises `ToolError` where one was killed.
+    """
+    orders = _orders(commands, directory, readable)
+    orders["layers"] = list(LAYERS) if sandbox else []
+    orders["cpu_seconds"] = math.ceil(limits.compile_seconds)
+    (directory / "root").mkdir(exist_ok=True)
+    kills = _oom_kills()
+    with _memory_file("said") as said, _memory_file("report") as report:
+        code = _ended({**orders, "report": report}, said, limits.compile_seconds)
+        words = os.pread(said, _SAID_BYTES, 0).decode(errors="replace")
+        told = os.pread(report, _SAID_BYTES, 0)
+    if code is None:
+        return Ran(commands[-1], None, words, ())
+    if not told and code != -signal.SIGKILL:
+        raise ToolError(
+            f"compiler: its sandbox failed: {plain(words).strip()[-200:]}; see regraph doctor"
+        )
+    seen: dict[str, Any] = {"held": [], "code": code, "index": 0}
+    if told:
+        seen = marshal.loads(told)
+    command = commands[seen["index"]] if commands else ()
+    ran = Ran(command, seen["code"], words, tuple(seen["held"]))
+    if ran.code == -signal.SIGKILL or (_KILLED.search(words) and ran.code and _oom_kills() > kills):
+        name = Path(command[0]).name if command else "compiler"
+        raise ToolError(
+            f"{name}: killed, most likely for lack of memory, though held to"
+            f" {_memory_bytes() / 2**30:.0f} GiB; end other programs or compile fewer at once"
+        )
+    return ran
+
+
+def _orders(
+    commands: Sequence[Command], directory: Path, readable: Sequence[str]
+) -> dict[str, object]:
+    """Most of what compilers.py wants to know."""
+    named = (m[1] for command in commands for m in map(_SEARCHED.fullmatch, command) if m)
+    work = str(directory / "work")
+    return {
+        "commands": [list(command) for command in commands],
+        "folder": work,
+        "top": str(directory / "root"),
+        "readable": [*SYSTEM_FOLDERS, *readable, *named],
+        "environment": {"PATH": _PATH, "LANG": "C", "TMPDIR": work},
+        "parent": os.getpid(),
+        "memory_bytes": _memory_bytes(),
+        "file_bytes": FILE_BYTES,
+    }
+
+
+@functools.cache
+def compiler_confinement() -> Confinement:
+    """Which layers hold here, tried once a process by a run of no command. Raises `ToolError`."""
+    with tempfile.TemporaryDirectory(prefix="regraph-") as name:
+        (Path(name) / "work").mkdir()
+        held = run((), Path(name), (), Limits()).held
+    what = ", ".join(held) or "none"
+    missing = [layer for layer in LAYERS if layer not in held]
+    if "root" in held:
+        return Confinement(what + (f" (no {', '.join(missing)})" if missing else ""))
+    if "landlock" in held:
+        return Confinement(f"{what}: a source can ask whether a file exists, not read it")
+    return Confinement(
+        f"{what}: a source can have this user's files read while it is compiled",
+        "allow user namespaces (sysctl user.max_user_namespaces), or start Linux 5.13 or later"
+        " with landlock in its lsm= list",
+    )
+
+
+@contextlib.contextmanager
+def _memory_file(name: str) -> Iterator[int]:
+    """A file that is not on the disk, which may be full."""
+    descriptor = os.memfd_create(name)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _ended(orders: dict[str, object], said: int, seconds: float) -> int | None:
+    """Exit code of the launcher, alone in its group; None: too slow. Nothing of it is left."""
+    own = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    process = subprocess.Popen(
+        [sys.executable, *_FLAGS, "-c", _START, str(_HERE), marshal.dumps(orders).hex()],
+        cwd="/",
+        env=own,
+        stdin=subprocess.DEVNULL,
+        stdout=said,
+        stderr=said,
+        pass_fds=(int(str(orders["report"])),),
+        start_new_session=True,
+    )
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _oom_kills() -> int:
+    """How many processes the kernel has killed for want of memory since it was booted."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
+        return int(found[1]) if found else 0
+    return 0
+
+
+@functools.cache
+def _memory_bytes() -> int:
+    """Address space of one compiler: a greedy source meets it before the machine's memory ends.
+
+    So that a compiler which the kernel killed was not killed for its own candidate's greed.
+    """
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with contextlib.suppress(OSError, ValueError):  # no control group, or no limit ("max")
+        machine = min(machine, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return max(_LEAST_MEMORY_BYTES, min(_MEMORY_BYTES, machine // 2))

@@ -1,0 +1,57 @@
+"""Source rules: what is not worth compiling, told in a line before the compiler is started.
+
+A courtesy, no defence against reading files: a source that names a file in a spelling which is not
+known here finds none, as compilers run confined (compilers.py).
+"""
+
+import codecs
+import re
+
+from regraph_kg.evaluation.rules import Failure
+from regraph_kg.models.evaluation import Outcome
+
+_SOURCE_BYTES = 2**20
+
+
+def rejected(code: str) -> Failure | None:
+    """Apply the source rules."""
+    if not code.strip():
+        return Failure(Outcome.REJECTED_SOURCE, "the source is empty")
+    if "\x00" in code or len(code) > _SOURCE_BYTES or not _encodable(code):
+        return Failure(Outcome.REJECTED_SOURCE, "the source is not C++ text of at most 1 MiB")
+    text = _without_comments(code.replace("\\\r\n", "").replace("\\\n", ""))
+    for line in text.splitlines():
+        directive = re.match(r"\s*(?:\#|%:)\s*(include|include_next|import|embed)\b\s*(.*)", line)
+        if directive and not _harmless(directive[1], directive[2].strip()):
+            return Failure(
+                Outcome.REJECTED_SOURCE, f"not allowed: {line.strip()[:200]} (reaches for files)"
+            )
+    assembler = re.search(r"\.\s*(incbin|include|macro|irpc?)\b", text + _strings(text))
+    if assembler:
+        return Failure(Outcome.REJECTED_SOURCE, f"not allowed: .{assembler[1]} in assembler")
+    return None
+
+
+def _encodable(code: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in code)
+
+
+def _harmless(directive: str, rest: str) -> bool:
+    if directive == "embed" or not rest.startswith(("<", '"')):
+        return False
+    path = rest[1:].lstrip()
+    return not path.startswith("/") and ".." not in path
+
+
+def _without_comments(code: str) -> str:
+    pattern = (  # what is not closed runs to the end, so that each character is read once
+        r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?"
+        r'|("(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n])*+\'?)'
+    )
+    return re.sub(pattern, lambda m: m[1] or " ", code, flags=re.DOTALL)
+
+
+def _strings(text: str) -> str:
+    """All string literals, joined as the compiler joins neighbours, escapes resolved."""
+    joined = "".join(re.findall(r'"((?:\\.|[^"\\\n])*+)"?', text))
+    return codecs.decode(joined.encode("latin-1", "replace"), "unicode_escape", "replace")

@@ -1,0 +1,1 @@
+"""What runs confined: workers, compilers, a problem's inputs.py; standard library only."""

@@ -1,0 +1,304 @@
+"""Runs the compilers and linkers of one compilation where they find nothing but themselves.
+
+    start(<marshalled Orders, in hex>)
+
+Standard library only, and few modules: each costs milliseconds. The judge never imports this file,
+but starts a Python that does (sandboxed.py). A source can name any file, in more spellings than a
+rule can know; here those files do not exist. Each layer is refused by some kernels and containers,
+the others hold without it:
+
+    namespaces  processes, network and IPC of its own: everything ends with its first process
+    root        a root folder of its own: the toolchain read-only, the job's folder, three devices;
+                no /home, of /proc only cpuinfo, no other file of this machine
+    landlock    the same list again, for the case that the kernel refuses the above
+    seccomp     sockets, signals, ptrace, other namespaces, mounts, keys, io_uring and the like
+    limits      CPU time, address space and size of files; in a user namespace also processes
+
+Without root, a source can still ask whether a file exists (`__has_include`), not what it holds.
+With neither root nor landlock the files that this user may read can be read. As root the number
+of processes is not limited. On a machine that is neither x86_64 nor aarch64 there is no seccomp.
+"""
+
+import ctypes
+import marshal
+import os
+import resource
+import struct
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from types import FrameType
+    from typing import NoReturn
+
+    from regraph_kg.evaluation.confined import filters, landlock, refused
+else:
+    import _signal as signal  # without enum, which takes as long as all else here
+
+    sys.path.append(os.path.dirname(os.path.realpath(__file__)))
+    import filters
+    import landlock
+    import refused
+
+    sys.path.pop()
+
+
+class Orders:
+    """What the judge asks for. Paths are absolute; all but `folder` and `top` are read-only."""
+
+    commands: list[list[str]]
+    """Run in turn until one fails; each begins with a path."""
+    folder: str
+    """Where they run, the only place they can write to."""
+    top: str
+    """An empty folder outside of it, over which the new root is mounted."""
+    readable: list[str]
+    """The toolchain: files and folders; those that do not exist are left out."""
+    layers: list[str]
+    environment: dict[str, str]
+    parent: int
+    report: int
+    """Descriptor that gets, marshalled, which layers held, which command was the last, and its
+    exit code (negative: its signal). The commands do not inherit it."""
+    cpu_seconds: int
+    memory_bytes: int
+    file_bytes: int
+
+    def __init__(self, **given: object) -> None:
+        self.__dict__.update(given)
+
+
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
+NEW_MOUNTS, NEW_USER, NEW_PROCESSES = 0x00020000, 0x10000000, 0x20000000
+NEW_OTHERS = NEW_MOUNTS | NEW_PROCESSES | 0x40000000 | 0x08000000 | 0x04000000
+"""Mounts, processes, network, IPC, host name."""
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND = 1, 2, 4, 32, 4096
+MS_REC, MS_PRIVATE, MS_RELATIME, MNT_DETACH = 1 << 14, 1 << 18, 1 << 21, 2
+MOUNT_FLAGS, ST_RELATIME = 0xC0F, 4096
+"""Flags that statvfs and mount number alike: ro, nosuid, nodev, noexec, noatime, nodiratime."""
+MOUNT_SETATTR_CALL, AT_RECURSIVE, AT_FDCWD = 442, 0x8000, -100
+DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
+PROCESSES, CPU_GRACE_SECONDS, COUNTED_APART = 256, 5, (5, 14)
+"""Kernels since the last count the processes of a user namespace apart from the user's others."""
+
+CAPSET_CALL, PIVOT_ROOT_CALL = (126, 91), (155, 41)
+
+
+def main(orders: Orders) -> None:
+    """Confine what follows, run the commands in a first process of their own, report."""
+    os.set_inheritable(orders.report, False)
+    libc = ctypes.CDLL(None, use_errno=True)
+    held = ["namespaces"] if "namespaces" in orders.layers and separate(libc) else []
+    die_with_parent(libc)  # other credentials would have made that forgotten
+    if os.getppid() != orders.parent:  # it died before the line above
+        sys.exit(1)
+    first = os.fork()
+    if first:
+        os._exit(abs(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])))
+    die_with_parent(libc)
+    held += confine(libc, orders, bool(held))
+    index, code = run(libc, orders)
+    os.write(orders.report, marshal.dumps({"held": held, "code": code, "index": index}))
+    os._exit(0)
+
+
+def die_with_parent(libc: ctypes.CDLL) -> None:
+    """End the whole process group when the parent ends, also what others have started in it."""
+    signal.signal(signal.SIGTERM, _end_group)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def _end_group(number: int, frame: "FrameType | None") -> "NoReturn":
+    del number, frame
+    os.kill(0, signal.SIGKILL)
+    os._exit(1)  # the first process of a namespace cannot kill itself
+
+
+def separate(libc: ctypes.CDLL) -> bool:
+    """Own namespaces for what is forked from now on; root does without one of users."""
+    user, group = os.geteuid(), os.getegid()
+    if user == 0 and libc.unshare(NEW_OTHERS) == 0:
+        return True
+    if libc.unshare(NEW_USER | NEW_OTHERS):
+        return False
+    try:
+        write("/proc/self/setgroups", "deny")
+        write("/proc/self/uid_map", f"{user} {user} 1")
+        write("/proc/self/gid_map", f"{group} {group} 1")
+    except OSError:
+        pass  # the new root will not succeed, and not be reported
+    major, minor = os.uname().release.split(".")[:2]
+    if (int(major), int(minor)) >= COUNTED_APART:
+        resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
+    return True
+
+
+def write(path: str, text: str) -> None:
+    """Replace a file of the kernel."""
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
+def confine(libc: ctypes.CDLL, orders: Orders, apart: bool) -> list[str]:
+    """All layers that were asked for but namespaces; which of them hold."""
+    wanted, held = orders.layers, []
+    if "root" in wanted and apart and own_root(libc, orders):
+        held.append("root")
+    os.chdir(orders.folder)
+    if wanted:
+        drop_privileges(libc)
+    if "landlock" in wanted and landlock.restrict(libc, openable(orders)):
+        held.append("landlock")
+    limit(orders)
+    if "seccomp" in wanted and refused.filter_calls(libc, filters.architecture(), apart):
+        held.append("seccomp")
+    return held
+
+
+def own_root(libc: ctypes.CDLL, orders: Orders) -> bool:
+    """Change to a root folder that holds the toolchain, the job's folder and three devices."""
+    top = orders.top
+    try:
+        mount(libc, None, "/", None, MS_REC | MS_PRIVATE)
+        mount(libc, "none", top, "tmpfs", MS_NOSUID | MS_NODEV, b"size=1m,mode=755")
+        for path in topmost(orders.readable):
+            if os.path.islink(path) and not os.path.isdir(path):
+                os.makedirs(os.path.dirname(top + path), exist_ok=True)
+                os.symlink(os.readlink(path), top + path)  # a program may look beside its target
+                continue
+            bind(libc, path, top)
+            protect(libc, top + path)
+        for path in (*DEVICES, orders.folder):
+            bind(libc, path, top)
+        mount(libc, None, top, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
+        enter(libc, top)
+    except OSError:
+        return False
+    return True
+
+
+def topmost(paths: list[str]) -> list[str]:
+    """Those that exist and lie in no other."""
+    kept: list[str] = []
+    for path in sorted({os.path.normpath(path) for path in paths}):
+        if os.path.exists(path) and not any(path.startswith(f"{one}/") for one in kept):
+            kept.append(path)
+    return kept
+
+
+def bind(libc: ctypes.CDLL, path: str, top: str) -> None:
+    """Show a file or folder, and all that is mounted below it, at the same path under `top`."""
+    target = top + path
+    if os.path.isdir(path):
+        os.makedirs(target, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+    mount(libc, path, target, None, MS_BIND | MS_REC)
+
+
+def protect(libc: ctypes.CDLL, target: str) -> None:
+    """Make a mount read-only, with all mounts below it where the kernel can (Linux 5.12)."""
+    attributes = struct.pack("<QQQQ", MS_RDONLY | MS_NOSUID | MS_NODEV, 0, 0, 0)
+    path = os.fsencode(target)
+    if libc.syscall(MOUNT_SETATTR_CALL, AT_FDCWD, path, AT_RECURSIVE, attributes, 32) == 0:
+        return
+    flags = os.statvfs(target).f_flag
+    kept = (flags & MOUNT_FLAGS) | (MS_RELATIME if flags & ST_RELATIME else 0)
+    added = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV
+    mount(libc, None, target, None, kept | added)
+
+
+def enter(libc: ctypes.CDLL, top: str) -> None:
+    """Make `top` the root and forget the old one."""
+    os.chdir(top)
+    column = filters.architecture()
+    if column is None or libc.syscall(PIVOT_ROOT_CALL[column], b".", b"."):
+        os.chroot(".")  # a root in memory (initramfs) cannot be exchanged
+    elif libc.umount2(b".", MNT_DETACH):
+        raise OSError(ctypes.get_errno(), "umount2")
+    os.chdir("/")
+
+
+def mount(
+    libc: ctypes.CDLL,
+    source: str | None,
+    target: str,
+    kind: str | None,
+    flags: int,
+    options: bytes | None = None,
+) -> None:
+    """The system call. Raises `OSError`."""
+    texts = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
+    if libc.mount(*texts, ctypes.c_ulong(flags), options):
+        raise OSError(ctypes.get_errno(), "mount", target)
+
+
+def drop_privileges(libc: ctypes.CDLL) -> None:
+    """Give up all capabilities, and the gaining of any by running a file."""
+    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    column = filters.architecture()
+    if column is not None:
+        libc.syscall(CAPSET_CALL[column], struct.pack("<Ii", 0x20080522, 0), bytes(24))
+
+
+def openable(orders: Orders) -> list[tuple[str, int]]:
+    """What landlock lets be opened, and how."""
+    reading = landlock.READ_FILE | landlock.READ_FOLDER | landlock.EXECUTE
+    writing = landlock.READ_FILE | landlock.WRITE_FILE | landlock.TRUNCATE
+    return [
+        *((path, reading) for path in orders.readable),
+        *((path, writing) for path in DEVICES),
+        (orders.folder, landlock.ALL_RIGHTS),
+    ]
+
+
+def limit(orders: Orders) -> None:
+    """Limits of each process. The one on CPU time ends a compiler whose judge was killed."""
+    seconds, memory, size = orders.cpu_seconds, orders.memory_bytes, orders.file_bytes
+    # 1, not 0: a program that the kernel hands core dumps to is left alone as well (core(5)).
+    resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + CPU_GRACE_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def run(libc: ctypes.CDLL, orders: Orders) -> tuple[int, int]:
+    """The commands in turn: which was the last, and its exit code."""
+    for index, command in enumerate(orders.commands):
+        child = os.fork()
+        if child == 0:
+            become(libc, command, orders.environment)
+        code = waited(child)
+        if code:
+            return index, code
+    return len(orders.commands) - 1, 0
+
+
+def become(libc: ctypes.CDLL, command: list[str], environment: dict[str, str]) -> "NoReturn":
+    """Become a command. A file that grows too large is an error that it can report."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    try:
+        os.execve(command[0], command, environment)
+    except OSError as error:
+        os.write(2, f"{command[0]}: does not start: {error.strerror}\n".encode())
+    os._exit(127)
+
+
+def waited(child: int) -> int:
+    """Exit code of a child; the first process of a namespace is also left those of others."""
+    while True:
+        ended, status = os.wait()
+        if ended == child:
+            return os.waitstatus_to_exitcode(status)
+
+
+def start(orders: str) -> None:
+    """What the judge has a new process do."""
+    main(Orders(**marshal.loads(bytes.fromhex(orders))))

@@ -1,0 +1,94 @@
+"""Filters of system calls: classic BPF written down, and given to the kernel.
+
+Standard library only, and few modules: worker.py and compilers.py, run by path, load this
+file beside them. What is allowed to a worker is in seccomp.py, what is refused to a compiler in
+refused.py. Calls of another architecture, or of x32, are answered ENOSYS.
+
+Not covered: what pointers lead to, which a filter cannot read; machines that are neither x86_64
+nor aarch64.
+"""
+
+import ctypes
+import os
+import struct
+
+EPERM, ENOTTY, ENOSYS = 1, 25, 38
+PR_SET_SECCOMP = 22
+SECCOMP_CALL = (317, 277)
+AUDIT_ARCH = (0xC000003E, 0xC00000B7)
+X32_BIT = 0x40000000
+LOAD, AND, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
+ALLOW, REFUSE = 0x7FFF0000, 0x00050000
+
+
+def architecture() -> int | None:
+    """Column of the tables of system calls; None where there is none for this machine."""
+    return {"x86_64": 0, "aarch64": 1}.get(os.uname().machine)
+
+
+def install(libc: ctypes.CDLL, machine: int, code: bytes) -> bool:
+    """Hold this process's threads, and all they start, to a filter; whether the kernel does."""
+    buffer = ctypes.create_string_buffer(code)
+    filter_ = struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer))
+    every_thread = 1
+    if libc.syscall(SECCOMP_CALL[machine], 1, every_thread, filter_) == 0:
+        return True
+    return bool(libc.prctl(PR_SET_SECCOMP, 2, filter_, 0, 0) == 0)
+
+
+def beginning(machine: int) -> list[bytes]:
+    """Refuse what is not this architecture's, and load the call's number (seccomp_data)."""
+    rules = [load(4), jump(JUMP_EQUAL, AUDIT_ARCH[machine], 1, 0), refuse(ENOSYS), load(0)]
+    if machine == 0:
+        rules += [jump(JUMP_AT_LEAST, X32_BIT, 0, 1), refuse(ENOSYS)]
+    return rules
+
+
+def on_call(number: int | None, *answer: bytes) -> list[bytes]:
+    """What a call is answered; none where the architecture has no such call."""
+    if number is None:
+        return []
+    return [jump(JUMP_EQUAL, number, 0, len(answer)), *answer]
+
+
+def require(offset: int, pairs: tuple[tuple[int, int], ...], errno: int = EPERM) -> list[bytes]:
+    """Go on where a word equals a value under its mask, else refuse; pairs are (mask, value)."""
+    found = []
+    for left, (mask, value) in zip(range(len(pairs), 0, -1), pairs, strict=True):
+        found += [load(offset), instruction(AND, mask), jump(JUMP_EQUAL, value, 3 * left - 2, 0)]
+    return [*found, refuse(errno)]
+
+
+def low(argument: int) -> int:
+    """Offset of an argument's low word, which is all the kernel takes of an int."""
+    return 16 + 8 * argument
+
+
+def without(argument: int, bits: int) -> list[bytes]:
+    """Go on where none of these bits is set in the argument."""
+    return require(low(argument), ((bits, 0),))
+
+
+def instruction(code: int, value: int, true: int = 0, false: int = 0) -> bytes:
+    """One of classic BPF."""
+    return struct.pack("<HBBI", code, true, false, value)
+
+
+def load(offset: int) -> bytes:
+    """Load a 32-bit word of seccomp_data."""
+    return instruction(LOAD, offset)
+
+
+def jump(test: int, value: int, true: int, false: int) -> bytes:
+    """Skip `true` or `false` instructions after comparing the loaded word with `value`."""
+    return instruction(test, value, true, false)
+
+
+def refuse(errno: int) -> bytes:
+    """Fail the call with `errno`."""
+    return instruction(RETURN, REFUSE | errno)
+
+
+def allow() -> bytes:
+    """Let the call through."""
+    return instruction(RETURN, ALLOW)

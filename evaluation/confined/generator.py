@@ -1,0 +1,93 @@
+"""Runs a problem's inputs.py, confined like a candidate: numpy and the standard library only.
+
+stdin: a line of JSON {code, sizes, memory}, then one for each drawing, {variant, seed}. stdout: for
+each drawing a line of JSON with name, dtype and shape of each array, then their bytes. What
+inputs.py prints goes to stderr; its exceptions end this process. Each drawing runs the code anew,
+with Python's and numpy's own chance seeded, so that the same seed gives the same arrays. Arguments
+and environment hold nothing of the problem.
+
+Before the code runs this process confines itself with the worker's own functions: a network of its
+own, no privileges, no file but system libraries, Python's and numpy's for reading, the system calls
+that Python needs, memory, CPU time. The judge sees to the deadline and to how much is printed.
+What a kernel lacks of it is missing here as well (probe.py tells).
+
+Not covered: what the arrays hold, which is the problem's to say.
+"""
+
+import ctypes
+import json
+import os
+import random
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING or __package__:
+    from regraph_kg.evaluation.confined import files, landlock, seccomp, worker
+else:  # run by path, as worker.py is, which has made this folder's files importable
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    import files
+    import landlock
+    import seccomp
+    import worker
+
+CPU_SECONDS = 120
+HEAD_BYTES = 64
+"""The first line is filled up with spaces to a multiple of this: so the arrays are aligned."""
+
+
+def main() -> None:
+    """Read what is to run, confine this process; for each order draw, and write the arrays."""
+    task = json.loads(sys.stdin.readline())
+    with os.fdopen(os.dup(1), "wb") as reply:
+        os.dup2(2, 1)
+        confine(task["memory"])
+        code = compile(task["code"], "inputs.py", "exec")
+        for line in iter(sys.stdin.readline, ""):
+            order = json.loads(line)
+            for piece in drawn(code, task["sizes"], order["variant"], order["seed"]):
+                reply.write(piece)
+            reply.flush()
+
+
+def drawn(code: types.CodeType, sizes: Mapping[str, int], variant: int, seed: Any) -> Iterator[Any]:
+    """A drawing in pieces, as they are written."""
+    rng = np.random.default_rng(seed)
+    np.random.seed(np.random.SeedSequence(seed).generate_state(1))
+    random.seed(repr(seed))
+    module = types.ModuleType("inputs")
+    exec(code, module.__dict__)
+    made = module.generate(dict(sizes), variant, rng)
+    arrays = {name: np.ascontiguousarray(array) for name, array in dict(made).items()}
+    head = json.dumps([[name, array.dtype.str, array.shape] for name, array in arrays.items()])
+    yield head.encode() + b" " * (-(len(head) + 1) % HEAD_BYTES) + b"\n"
+    for array in arrays.values():
+        yield array.data.cast("B") if array.size else b""
+
+
+def confine(memory: int) -> None:
+    """All that confines a worker, with Python's and numpy's own files to be read."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    owner = os.getuid(), os.getgid()
+    paths = [*files.openable(cuda=False), *((path, files.READ) for path in packages())]
+    worker.separate(libc)
+    files.own_root(libc, paths, owner)
+    os.chdir("/")
+    worker.drop_privileges(libc)
+    landlock.restrict(libc, paths)
+    worker.limit(CPU_SECONDS, memory)
+    seccomp.confine(libc, "python")
+
+
+def packages() -> set[str]:
+    """Folders of the standard library and of numpy, as they are spelled and as they lie."""
+    numpy = os.path.dirname(np.__file__)
+    found = {os.path.dirname(os.__file__), numpy, f"{numpy}.libs"}
+    return found | {os.path.realpath(path) for path in found}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Machine and GPU: facts, clocks and heat, health, profiles, compute-sanitizer."""

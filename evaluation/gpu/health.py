@@ -1,0 +1,179 @@
+"""Is the GPU well? Asked past the candidate, whose words about it prove nothing.
+
+A worker runs hostile code, so the CUDA error that it reports may be forged: counted as the
+machine's, it would end a whole search. Therefore a failed candidate has failed by itself unless an
+independent look finds the device ill: its driver answers no more, the count of uncorrected ECC
+errors has grown, a fresh process of ours cannot make a context or does not read back what it wrote,
+or other processes hold more than half of the device's memory. The look costs about a context
+(0.3 s), and is taken only where the diagnosis accuses the machine, or a call never ended.
+
+Not covered: a device that computes wrong values and reports nothing; the one candidate that a
+passing illness hit, if the device is well again when looked at; memory held by our own workers
+counts as the others'.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.toolchain import Cuda
+from regraph_kg.evaluation.rules import Failure
+from regraph_kg.models.evaluation import Outcome
+
+_ACCUSES = re.compile(
+    "out of memory|initialization error|driver shutting down|driver version is insufficient"
+    "|busy or unavailable|no CUDA-capable device|uncorrectable|hardware|not yet initialized"
+    "|unsupported display driver|MPS |unspecified launch failure|unknown error|invalid device",
+    re.IGNORECASE,
+)
+"""Texts of CUDA errors that can mean a failed machine (cudaGetErrorString, CUDA 13.0)."""
+_PATIENCE_SECONDS = 60.0
+_ASK_SECONDS = 20.0
+_HELD_BY_OTHERS = 0.5
+_KEPT_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
+_LOOK = r"""
+import ctypes, sys
+cuda = ctypes.CDLL(sys.argv[1])
+cuda.cudaGetErrorString.restype = ctypes.c_char_p
+def must(code):
+    if code:
+        sys.exit("error: " + cuda.cudaGetErrorString(code).decode(errors="replace"))
+must(cuda.cudaFree(None))
+free, total, memory = ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_void_p()
+must(cuda.cudaMemGetInfo(ctypes.byref(free), ctypes.byref(total)))
+size = 1 << 20
+wrote, read = bytes(range(256)) * (size // 256), ctypes.create_string_buffer(size)
+must(cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(size)))
+must(cuda.cudaMemcpy(memory, wrote, ctypes.c_size_t(size), 1))
+must(cuda.cudaMemcpy(read, memory, ctypes.c_size_t(size), 2))
+must(cuda.cudaDeviceSynchronize())
+must(cuda.cudaFree(memory))
+if read.raw != wrote:
+    sys.exit("error: its memory does not hold what is written to it")
+print(free.value, total.value)
+"""
+_REMEDIES = (
+    ("insufficient|unsupported display", "install a driver that is new enough for the toolkit"),
+    ("out of memory|held by others", "end the other processes on it (nvidia-smi lists them)"),
+    ("busy or unavailable", "set its compute mode to default, or wait for who uses it"),
+    ("ECC|does not hold", "reset it (nvidia-smi --gpu-reset) or replace it"),
+)
+_REMEDY = "see nvidia-smi and the kernel's log (Xid), reset the GPU or restart the machine"
+
+
+@dataclass(frozen=True, slots=True)
+class GpuSettings:
+    """What the driver says of a GPU; "" where it says nothing."""
+
+    cuda: str
+    """Newest CUDA version that the driver supports: "13.0"."""
+    ecc: str
+    """"Enabled", "Disabled"."""
+    ecc_errors: int
+    """Uncorrected errors since the driver was loaded."""
+    persistence: str
+    compute_mode: str
+
+
+class Health:
+    """One GPU as it was when first asked, and whether it has become ill since.
+
+    `visible` is what CUDA_VISIBLE_DEVICES must be for it: its UUID; "" = whatever is visible.
+    `count` reads its uncorrected ECC errors, and raises `ToolError` where it is lost (NVML does in
+    microseconds); None asks nvidia-smi. Raises `ToolError` as that does.
+    """
+
+    def __init__(
+        self, cuda: Cuda, visible: str = "", count: Callable[[], int | None] | None = None
+    ) -> None:
+        self._cuda, self._visible = cuda, visible
+        self._count = count or partial(_ecc_errors, visible)
+        self._errors = self._count() or 0
+
+    def blame(self, failure: Failure) -> None:
+        """Raise `ToolError` where a candidate's failure is the device's."""
+        accused = failure.outcome is Outcome.CRASHED and _ACCUSES.search(failure.diagnosis)
+        if accused or failure.outcome is Outcome.TIMED_OUT:
+            ill = self.illness()
+            if ill:
+                raise ToolError(ill)
+
+    def illness(self) -> str | None:
+        """What is wrong with the device, and how to mend it, in one line; None where it is well."""
+        try:
+            errors = self._count() or 0
+        except ToolError as error:
+            return str(error)
+        if errors > self._errors:
+            return _told(f"{errors - self._errors} new uncorrected ECC errors")
+        return _look(self._cuda, self._visible)
+
+
+def settings(visible: str = "") -> GpuSettings:
+    """Ask nvidia-smi. Raises `ToolError`."""
+    ecc, persistence, mode = _asked(visible, "ecc.mode.current", "persistence_mode", "compute_mode")
+    cuda = re.search(r"CUDA (?:UMD )?Version\s*: *([\d.]+)", _smi(visible))
+    return GpuSettings(cuda[1] if cuda else "", ecc, _ecc_errors(visible), persistence, mode)
+
+
+def _ecc_errors(visible: str) -> int:
+    (errors,) = _asked(visible, "ecc.errors.uncorrected.volatile.total")
+    return int(errors) if errors.isdigit() else 0  # "[N/A]" where the GPU counts none
+
+
+def _asked(visible: str, *fields: str) -> list[str]:
+    said = _smi(visible, f"--query-gpu={','.join(fields)}", "--format=csv,noheader")
+    values = [part.strip() for part in said.partition("\n")[0].split(",")]
+    return [*values, *[""] * len(fields)][: len(fields)]
+
+
+def _smi(visible: str, *query: str) -> str:
+    tool = shutil.which("nvidia-smi")
+    if not tool:
+        raise ToolError("GPU: nvidia-smi not found; target cuda needs an NVIDIA GPU and its driver")
+    command = [tool, *query, *([f"--id={visible}"] if visible else [])]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_ASK_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolError(_told(f"nvidia-smi fails: {error}")) from None
+    if done.returncode:
+        raise ToolError(_told(f"nvidia-smi fails: {' '.join(done.stdout.split())[:200]}"))
+    return done.stdout
+
+
+def _look(cuda: Cuda, visible: str) -> str | None:
+    """A fresh process of ours makes a context, and writes to and reads from the device."""
+    kept = {name: os.environ[name] for name in _KEPT_ENV if name in os.environ}
+    chosen = {"CUDA_VISIBLE_DEVICES": visible} if visible else {}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _LOOK, str(cuda.runtime)],
+            env=kept | chosen | {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"},
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return _told(f"a new process gets no context within {_PATIENCE_SECONDS:.0f} s")
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
+        return _told(last.removeprefix("error: ")[:200])
+    free, total = map(int, done.stdout.split())
+    if free < (1 - _HELD_BY_OTHERS) * total:
+        held = f"{(total - free) / 2**30:.1f} of {total / 2**30:.1f} GiB"
+        return _told(f"{held} of its memory are held by others")
+    return None
+
+
+def _told(what: str) -> str:
+    remedy = next((r for words, r in _REMEDIES if re.search(words, what)), _REMEDY)
+    return f"GPU: {what}; {remedy}"

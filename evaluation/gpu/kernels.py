@@ -1,0 +1,275 @@
+"""Where a GPU call's time goes: its kernels and copies by CUPTI, and what ncu counts. Advice only.
+
+A separate pass in a separate worker, never the one that is timed: recording slows launches down.
+harness/profile.cpp is loaded before the worker makes its context, records one call, and says what
+it saw; times of kernels that overlap are counted once. The candidate shares the process and could
+say anything: text that does not hold together is nothing (None), and no verdict rests on it.
+
+`counted` reads what Nsight Compute (ncu) counted: bytes of device memory and floating-point
+operations of all kernels of a process. It runs a worker as its child, replays every kernel, and
+needs a worker that is not confined, so it is only for candidates that are trusted.
+
+Not covered: tensor-core operations among the counted ones; kernels that a kernel launches; copies
+that a kernel makes itself from host memory.
+"""
+
+import csv
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import BaseModel, Field, ValidationError
+
+from regraph_kg import remedies
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import Cuda
+from regraph_kg.evaluation.rules import Failure
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.text import plain
+
+_HARNESS = Path(__file__).parents[1] / "worker" / "harness"
+_PROFILE = "profile.cpp"
+_NANO = 1e-9
+_SHOWN = 3
+_OPERATIONS = {"fadd": 1, "fmul": 1, "ffma": 2, "dadd": 1, "dmul": 1, "dfma": 2}
+_COUNTER = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
+_DRAM = "dram__bytes.sum"
+_NO_PERMISSION = "ERR_NVGPUCTRPERM"
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """All launches of one kernel in one call; their durations added up, in seconds."""
+
+    name: str
+    launches: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTimes:
+    """What the device did in one call. Seconds that overlap are counted once; bytes are summed."""
+
+    launches: int
+    kernel_seconds: float
+    copies: int
+    copy_seconds: float
+    busy_seconds: float
+    """Some kernel or copy was running."""
+    in_bytes: int
+    """Copied from host to device."""
+    out_bytes: int
+    inside_bytes: int
+    """Copied within the device, or between hosts."""
+    names: tuple[Kernel, ...]
+    """The longest first; as many as the worker had room for."""
+
+    def facts(self) -> dict[str, str]:
+        """For a report."""
+        return {
+            "kernel_launches": str(self.launches),
+            "kernel_seconds": f"{self.kernel_seconds:.4g}",
+            "copy_seconds": f"{self.copy_seconds:.4g}",
+            "copied_in_bytes": str(self.in_bytes),
+            "copied_out_bytes": str(self.out_bytes),
+            "kernels": "; ".join(kernel.name for kernel in self.names),
+        }
+
+
+class Profiled(Protocol):
+    """A worker with the profiler loaded."""
+
+    def profile(self, row: int, seconds: float) -> str | Failure:
+        """Call one prepared row within `seconds`; what the profiler says of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cupti:
+    """CUPTI's headers and library."""
+
+    include: Path
+    library: Path
+
+
+def find_cupti(cuda: Cuda) -> Cupti:
+    """CUPTI in a toolkit's folders, its extras/CUPTI, or the wheel. Raises `ToolError`."""
+    roots = {cuda.include.parent: None, cuda.nvcc.resolve().parents[1]: None}
+    roots |= {root / "extras" / "CUPTI": None for root in tuple(roots)}
+    headers = (root / "include" for root in roots)
+    include = next((folder for folder in headers if (folder / "cupti.h").exists()), None)
+    library = next(_libraries(roots), None)
+    if include and library:
+        return Cupti(include, library)
+    raise ToolError(
+        "CUPTI: not found beside the CUDA toolkit; install its CUPTI part, or"
+        f" {remedies.install('cuda')}"
+    )
+
+
+def profiler(compiler: Compiler, cuda: Cuda) -> Path:
+    """The library that a worker loads to be profiled. Raises `ToolError`."""
+    cupti = find_cupti(cuda)
+    folder = cupti.library.parent
+    flags = (
+        *("-std=c++17", "-O2", f"-I{cupti.include}", f"-I{cuda.include}"),
+        *("-Wl,--no-as-needed", f"-L{folder}", f"-l:{cupti.library.name}", f"-Wl,-rpath,{folder}"),
+    )
+    built = compiler.host((_HARNESS / _PROFILE).read_text(encoding="utf-8"), flags, keep=True)
+    if isinstance(built, Failure):
+        raise ToolError(f"{_PROFILE}: does not compile: {built.diagnosis[:300]}")
+    return built
+
+
+def profile(worker: Profiled, row: int, seconds: float) -> KernelTimes | Failure | None:
+    """Kernels and copies of one call of a prepared row; None where nothing sensible was said."""
+    said = worker.profile(row, seconds)
+    return said if isinstance(said, Failure) else parsed(said)
+
+
+def unfinished(found: KernelTimes) -> Failure | None:
+    """A call that was right and left no finished kernel on record had it done where none waits."""
+    if found.launches:
+        return None
+    return Failure(
+        Outcome.SUSPICIOUS,
+        "one call, profiled, shows no kernel that had finished when it returned",
+    )
+
+
+def parsed(text: str) -> KernelTimes | None:
+    """What profile.cpp wrote. None where it is not that, or where records were dropped."""
+    try:
+        said = _Said.model_validate_json(text)
+    except ValidationError:
+        return None
+    if said.dropped or max(said.kernel_ns, said.copy_ns) > said.busy_ns:
+        return None
+    names = tuple(Kernel(_named(name), count, spent * _NANO) for name, count, spent in said.names)
+    return KernelTimes(
+        launches=said.kernels,
+        kernel_seconds=said.kernel_ns * _NANO,
+        copies=said.copies,
+        copy_seconds=said.copy_ns * _NANO,
+        busy_seconds=said.busy_ns * _NANO,
+        in_bytes=said.in_bytes,
+        out_bytes=said.out_bytes,
+        inside_bytes=said.inside_bytes,
+        names=names,
+    )
+
+
+def _named(name: str) -> str:
+    """A kernel's name on one line: it is the candidate's word."""
+    return " ".join(plain(name).split())
+
+
+def advice(times: KernelTimes, seconds: float) -> str:
+    """What a call of `seconds` (timed without the profiler) spends its time on, in one line."""
+    copies = times.busy_seconds - times.kernel_seconds
+    parts = {
+        "kernels": times.kernel_seconds,
+        "transfers": copies,
+        "host code, launches and allocations": max(0.0, seconds - times.busy_seconds),
+    }
+    most = max(parts, key=lambda name: parts[name])
+    said = f"kernels {_micro(times.kernel_seconds)} of {_micro(seconds)}: {most} dominate"
+    if not times.launches:
+        return f"no kernel was launched; {said.partition(': ')[2]}"
+    shown = ", ".join(
+        f"{kernel.name} {_micro(kernel.seconds)}"
+        + (f" in {kernel.launches} launches" if kernel.launches > 1 else "")
+        for kernel in times.names[:_SHOWN]
+    )
+    return f"{said} ({shown})" if shown else said
+
+
+class _Said(BaseModel):
+    """profile.cpp's text."""
+
+    kernels: int = Field(ge=0)
+    kernel_ns: int = Field(ge=0)
+    copies: int = Field(ge=0)
+    copy_ns: int = Field(ge=0)
+    busy_ns: int = Field(ge=0)
+    dropped: int = Field(ge=0)
+    in_bytes: int = Field(ge=0)
+    out_bytes: int = Field(ge=0)
+    inside_bytes: int = Field(ge=0)
+    names: tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Work that ncu counted over all kernels: bytes of device memory, floating-point operations."""
+
+    launches: int
+    dram_bytes: int
+    flop: int
+
+
+def find_ncu(cuda: Cuda) -> Path:
+    """Nsight Compute's command line. Raises `ToolError`."""
+    places = (cuda.nvcc.parent / "ncu", Path(shutil.which("ncu") or ""))
+    for place in places:
+        if place.is_file():
+            return place
+    raise ToolError("ncu: not on PATH nor beside nvcc; install Nsight Compute")
+
+
+def ncu_prefix(ncu: Path, log: Path) -> tuple[str, ...]:
+    """What to put before a worker's command so that ncu counts its kernels and writes `log`."""
+    metrics = (_DRAM, *(_COUNTER.format(name) for name in _OPERATIONS))
+    return (
+        *(str(ncu), "--csv", "--print-units", "base", "--log-file", str(log)),
+        *("--target-processes", "all", "--metrics", ",".join(metrics)),
+    )
+
+
+def counted(log: str, without: frozenset[str] = frozenset()) -> Counted:
+    """Sum ncu's log over all kernels but those whose name is in `without`. Raises `ToolError`."""
+    if _NO_PERMISSION in log:
+        raise ToolError(
+            "ncu: this driver lets only administrators read counters; see NVIDIA's page on"
+            f" {_NO_PERMISSION}"
+        )
+    launches, dram, flop = set[str](), 0.0, 0.0
+    weights = {_COUNTER.format(name): weight for name, weight in _OPERATIONS.items()}
+    for row in _rows(log):
+        if row["Kernel Name"].partition("(")[0] in without:
+            continue
+        launches.add(row["ID"])
+        try:
+            value = float(row["Metric Value"].replace(",", ""))
+        except ValueError:
+            raise ToolError(
+                f"ncu: {row['Metric Name']} has no value on this GPU: {row['Metric Value'][:40]!r}"
+            ) from None
+        dram += value if row["Metric Name"] == _DRAM else 0.0
+        flop += value * weights.get(row["Metric Name"], 0)
+    if not launches:
+        last = (log.strip().splitlines() or ["nothing"])[-1]
+        raise ToolError(f"ncu: it counted no kernel: {last[:200]}")
+    return Counted(len(launches), round(dram), round(flop))
+
+
+def _rows(log: str) -> Iterator[dict[str, str]]:
+    """Rows of the table that follows ncu's own messages."""
+    lines = log.splitlines()
+    starts = [index for index, line in enumerate(lines) if line.startswith('"ID"')]
+    wanted = {"ID", "Kernel Name", "Metric Name", "Metric Value"}
+    for row in csv.DictReader(lines[starts[0] :] if starts else ()):
+        if wanted <= row.keys() and all(row[name] is not None for name in wanted):
+            yield row
+
+
+def _libraries(roots: dict[Path, None]) -> Iterator[Path]:
+    for root in roots:
+        for folder in ("lib64", "lib"):
+            yield from sorted((root / folder).glob("libcupti.so*"), key=lambda p: len(p.name))
+
+
+def _micro(seconds: float) -> str:
+    return f"{seconds * 1e6:.3g} us"

@@ -1,0 +1,247 @@
+"""What compute-sanitizer says about a cuda candidate: its first finding in a line, as advice.
+
+The candidate is called once, at one shape, by a worker of its own that runs under the tool. The
+exit code and the absence of findings prove nothing and are no verdict: the tool runs beside code
+that is not trusted. Without the tool, or when it does not come to an end, there is no advice.
+
+Not covered: racecheck sees shared memory only. With metric "device" all arrays lie in one
+allocation of the harness and arrive there filled, so that memcheck sees what leaves all of them,
+initcheck only the candidate's own allocations (canaries, guards and poison see the rest). Source
+lines are named only where the candidate was compiled with -lineinfo.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.toolchain import Cuda
+from regraph_kg.evaluation.problem.inputs import generate
+from regraph_kg.evaluation.problem.problem import Problem, Sizes
+from regraph_kg.evaluation.rules import Defences, Limits
+from regraph_kg.evaluation.worker.shared_memory import Call, Layout
+from regraph_kg.evaluation.worker.spawn import Program, Surroundings
+from regraph_kg.evaluation.worker.supervisor import Worker
+from regraph_kg.models.text import plain
+
+Tool = Literal["memcheck", "initcheck", "racecheck", "synccheck"]
+
+_LAST_SECONDS = 10.0
+_LIMITS = Limits(load_seconds=30.0)
+_LENGTH = 400
+_ALIGNMENT = 256
+_SMALL_ELEMENTS = 2**20
+_CHECKS_HIDDEN = ("device_guards", "poison", "ghost", "device_state", "freeze", "thread_limit")
+"""Off under the tool: canaries hide the ends of allocations, filling makes them initialised.
+
+It is the tool, not the worker, that we would stop.
+"""
+_CONFINEMENTS_DROPPED: tuple[tuple[str, ...], ...] = (
+    ("namespaces",),
+    ("namespaces", "landlock"),
+)
+"""What is switched off, in turn, until the tool can talk to the worker; seccomp never is.
+
+The tool reaches it over the machine's network: without the first it waits for ever [compute-
+sanitizer 2025.3, CUDA 13.0].
+"""
+_DIES_WITH_PARENT = (
+    "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0);"
+    "os.getppid() == int(sys.argv[1]) and os.execv(sys.argv[2], sys.argv[2:])"
+)
+_FINDING = re.compile(
+    r"Invalid |Uninitialized |Misaligned |Unused |Race |Error: Race|Warning: Race|Barrier error"
+    r"|Address |Stack overflow|Fatal UVM|Malloc/Free|Double free|Out-of-range|Host API|Potential"
+)
+ACCESS = re.compile(r"memcheck: (Invalid __|Invalid addr|Address |Misaligned )")
+"""A finding that is an access outside of what was allocated, and no error of the API."""
+_API_ERROR = re.compile(r"Program hit (\w+)(?: \(error \d+\))? due to \"(.+?)\" on CUDA API call")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is looked at: a compiled candidate, its problem, on which GPU."""
+
+    program: Program
+    problem: Problem
+    gpu: str | None = None
+    """CUDA_VISIBLE_DEVICES; None = the judge's own."""
+    seconds: float = 60.0
+    """How long the tool may take, besides a few to end."""
+
+
+def find_sanitizer(cuda: Cuda) -> Path | None:
+    """The compute-sanitizer on PATH or of this toolkit; None where there is none."""
+    beside = cuda.nvcc.resolve().with_name("compute-sanitizer")
+    found = shutil.which("compute-sanitizer") or (str(beside) if beside.exists() else None)
+    return Path(found) if found else None
+
+
+def first_finding(
+    subject: Subject, tool: Path, check: Tool = "memcheck", sizes: Sizes | None = None
+) -> str | None:
+    """The first finding at one shape, at most 400 characters; None where there is none.
+
+    `sizes` is the shape, a small one of the problem's own unless given. Raises `BadInput` where the
+    problem's inputs.py fails, nothing for the tool.
+    """
+    end = time.monotonic() + subject.seconds
+    with contextlib.suppress(ToolError):
+        for dropped in _CONFINEMENTS_DROPPED:
+            log = _log(subject, _Pass(tool, check, dropped, end), sizes)
+            if _saw_candidate(log):
+                return finding(log, check)
+    return None
+
+
+def small_shape(problem: Problem) -> Sizes:
+    """The largest check shape of at most 2^20 elements, else the smallest."""
+
+    def elements(sizes: Sizes) -> int:
+        return sum(int(np.prod(arg.dimensions(sizes))) for arg in problem.arrays)
+
+    shapes = sorted(problem.sizes.check, key=elements)
+    return [shapes[0], *(s for s in shapes if elements(s) <= _SMALL_ELEMENTS)][-1]
+
+
+def finding(log: str, check: Tool) -> str | None:
+    """The first finding in the tool's log, on one line; memory errors go before API errors."""
+    blocks = list(_blocks(log))
+    for head, details in blocks:
+        if _FINDING.match(head):
+            return _tidy(f"compute-sanitizer {check}: {head}{_place(details)}{_access(details)}")
+    for head, _ in blocks:
+        error = _API_ERROR.match(head)
+        if error:
+            return _tidy(f"compute-sanitizer {check}: {error[1]}: {error[2]}")
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One run under the tool: confinements dropped for it, and when it ends (monotonic clock)."""
+
+    tool: Path
+    check: Tool
+    dropped: Sequence[str]
+    end: float
+
+    def prefix(self, log: Path) -> tuple[str, ...]:
+        """The command that runs the worker; it dies with the judge, like a worker of its own."""
+        return (
+            *(sys.executable, "-I", "-S", "-c", _DIES_WITH_PARENT, str(os.getpid())),
+            *(str(self.tool), "--tool", self.check, "--log-file", str(log)),
+            *("--print-limit", "5", "--show-backtrace", "device"),
+            *("--target-processes", "application-only"),
+        )
+
+    @property
+    def defences(self) -> Defences:
+        """What stays on."""
+        return replace(Defences(), **dict.fromkeys((*_CHECKS_HIDDEN, *self.dropped), False))
+
+
+def _log(subject: Subject, run: _Pass, sizes: Sizes | None) -> str:
+    """What the tool wrote about one call; empty where it wrote nothing."""
+    layout = Layout(subject.problem, _ALIGNMENT)
+    call = layout.call(sizes or small_shape(subject.problem))
+    arena = layout.build()
+    try:
+        for name, array in generate(subject.problem, call.sizes, 0, 1).items():
+            arena.view(call.places[name])[...] = array
+        with tempfile.TemporaryDirectory(prefix="regraph-") as folder:
+            path = Path(folder, "log")
+            where = Surroundings(gpu=subject.gpu, prefix=run.prefix(path))
+            with Worker(subject.program, arena, run.defences, _LIMITS, 1, where) as worker:
+                _exercise(worker, call, run.end - time.monotonic())
+            return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    finally:
+        arena.close()
+
+
+def _exercise(worker: Worker, call: Call, seconds: float) -> None:
+    """Load, call once, end: however it goes, the log says more."""
+    timer = threading.Timer(max(seconds, 0.0), worker.end)
+    timer.start()
+    try:
+        with contextlib.suppress(ToolError):
+            failure = worker.start or worker.upload(list(call.places.values()))
+            if not failure:
+                worker.call([call.row], seconds)
+            worker.leave(_LAST_SECONDS)
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+def _saw_candidate(log: str) -> bool:
+    """Whether the tool watched the worker until its end, or found something."""
+    watched = "ERROR SUMMARY" in log and "before first instrumented API call" not in log
+    return watched or any(_FINDING.match(head) for head, _ in _blocks(log))
+
+
+def _blocks(log: str) -> Iterator[tuple[str, list[str]]]:
+    """Findings: a head line, and the indented lines below it."""
+    head, details = "", list[str]()
+    for line in log.splitlines():
+        marked = re.match(r"=========( +)(.*)", line)
+        if not marked:
+            continue
+        if len(marked[1]) > 1:
+            details.append(marked[2].strip())
+            continue
+        if head:
+            yield head, details
+        head, details = marked[2].strip(), []
+    if head:
+        yield head, details
+
+
+def _place(details: Sequence[str]) -> str:
+    """Kernel, source line, thread and block."""
+    text = ""
+    at = next((line[3:] for line in details if line.startswith("at ")), "")
+    if at:
+        text += f" in {_kernel(at)}"
+    lines = [re.search(r"\bin (\S+):(\d+)$", line) for line in details]
+    source = next((m for m in lines if m and "candidate" in m[1]), None)
+    if source:
+        text += f" at {Path(source[1]).name}:{source[2]}"
+    threads = [re.fullmatch(r"by thread (\S+) in block (\S+)", line) for line in details]
+    thread = next((m for m in threads if m), None)
+    if thread:
+        text += f", thread {thread[1]} of block {thread[2]}"
+    return text
+
+
+def _kernel(at: str) -> str:
+    """The function's name of "void f<int>(float *)+0x60 in candidate.cu:5"."""
+    name = re.sub(r"\+0x[0-9a-f]+.*$", "", at)
+    name = re.sub(r"(?<!operator)(?<!operator )\(.*$", "", name)
+    return re.sub(r"^void ", "", name).strip() or "an unnamed function"
+
+
+def _access(details: Sequence[str]) -> str:
+    """What is wrong with the address, and which allocation is near."""
+    wrong = [re.fullmatch(r"(?:Access (?:to|at)|Address) \S+ (is .+)", line) for line in details]
+    near = [re.fullmatch(r"and (is .+?) at 0x\S+ of size (.+)", line) for line in details]
+    said = [f": {m[1]}" for m in wrong if m][:1]
+    said += [f", {m[1]} of {m[2]}" for m in near if m][:1]
+    raced = [line for line in details if line.startswith("and ")]
+    return "".join(said) or "".join(f"; {re.sub(r'[+]0x[0-9a-f]+', '', x)}" for x in raced[:1])
+
+
+def _tidy(text: str) -> str:
+    """One line of printable text, at most 400 characters: kernel names are the candidate's."""
+    return " ".join(plain(text).split())[:_LENGTH]

@@ -1,0 +1,286 @@
+"""Many candidates at once on one host: compiled ahead, judged by one process per device.
+
+    with JudgePool(cache, devices_here()) as pool:
+        for report in pool.map([Work(candidate, problem), ...]): ...
+
+Threads compile into the content cache; a judge process then finds the code compiled. There is one
+such process for each GPU and one for the CPU, which uses all cores. They die with this process.
+A judge process that dies costs only the candidate it had: that one is tried once more, in a fresh
+process. A device whose judge reports a failure of ours (a lost GPU) twice in a row is given up, and
+what waits goes to the other devices (queue.py).
+What disturbs times waits: compilers for openmp and for grade "full"; and while openmp is judged,
+every GPU of the host. Other hosts: ray_hosts.py.
+
+Not covered: compilers run beside the serial code when a judge times it anew (target cuda, every
+two minutes); MIG instances; a candidate being compiled when the pool is killed is compiled to
+its end.
+"""
+
+import contextlib
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus
+from regraph_kg.evaluation.hosts.process import Device, JudgeProcess, Orders, evaluate
+from regraph_kg.evaluation.hosts.queue import Docket, Job, Line, Work
+from regraph_kg.evaluation.machine import Machine
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.rules import Defences, Limits
+from regraph_kg.evaluation.slot import Isolation, Rules
+from regraph_kg.models.base import Target
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
+
+_Activity = Literal["compile", "judge", "quiet", "alone"]
+_CLASHES: dict[_Activity, frozenset[_Activity]] = {
+    "compile": frozenset({"quiet", "alone"}),
+    "judge": frozenset({"alone"}),
+    "quiet": frozenset({"compile", "alone"}),
+    "alone": frozenset({"compile", "judge", "quiet", "alone"}),
+}
+"""What must not happen on a host at once: "alone" is openmp, "quiet" is cuda beside serial code."""
+
+
+class Hall:
+    """What happens on this host at once: who would disturb a measurement waits for its end."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._under_way: Counter[_Activity] = Counter()
+        self._waiting: list[tuple[object, _Activity]] = []
+
+    @contextlib.contextmanager
+    def activity(self, kind: _Activity) -> Iterator[None]:
+        """Wait until nothing clashes; first come, first served, compilers last."""
+        ticket = (object(), kind)
+        with self._changed:
+            self._waiting.append(ticket)
+            self._changed.wait_for(lambda: not self._clashes(ticket))
+            self._waiting.remove(ticket)
+            self._under_way[kind] += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._under_way[kind] -= 1
+                self._changed.notify_all()
+
+    def _clashes(self, ticket: tuple[object, _Activity]) -> bool:
+        ahead = self._waiting
+        if ticket[1] != "compile":
+            ahead = [one for one in ahead[: ahead.index(ticket)] if one[1] != "compile"]
+        rivals = {kind for kind, count in self._under_way.items() if count}
+        return bool(_CLASHES[ticket[1]] & (rivals | {kind for _, kind in ahead}))
+
+
+@dataclass(frozen=True, slots=True)
+class PoolOptions:
+    """What a pool's judges have in common; None: as `Judge` has it."""
+
+    grade: Grade = "screening"
+    seed: int | None = None
+    limits: Limits | None = None
+    isolation: Isolation = "fresh"
+    compile_jobs: int | None = None
+    """Compilers at once; None: the cores that the judges leave."""
+    tries: int = 2
+    """How many judges a candidate may cost before it fails with an error of ours."""
+
+
+class JudgePool:
+    """Judges of this host's devices, a context manager; an exception ends what is under way.
+
+    `devices`: GPUs for cuda, "cpu" for openmp; at least one. Raises `ToolError` for a GPU that is
+    not there, `BadInput` where the GPUs are not of one model: their times must not be compared.
+    """
+
+    def __init__(
+        self, cache: Path, devices: Sequence[Device], options: PoolOptions | None = None
+    ) -> None:
+        self._options = options or PoolOptions()
+        self._docket = Docket(self._options.tries)
+        self._hall = Hall()
+        _check(devices)
+        rules = Rules(0, Defences(), self._options.limits or Limits())
+        self._machine = Machine(cache, rules, min((d for d in devices if d != "cpu"), default=0))
+        cores = _spare_cores(devices)
+        jobs = self._options.compile_jobs or len(cores)
+        self._compilers = ThreadPoolExecutor(jobs, "compile", os.sched_setaffinity, (0, cores))
+        self._processes = [JudgeProcess(self._orders(cache, device)) for device in devices]
+        self._lines = [
+            self._line(process, device)
+            for process, device in zip(self._processes, devices, strict=True)
+        ]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        if kind:
+            self.kill()
+        else:
+            self.close()
+
+    def submit(self, work: Work) -> Future[EvalReport]:
+        """Have a candidate judged. The future raises `ToolError` or `BadInput`, as `Judge` does.
+
+        Whoever asks for the same work while it is under way gets the same future.
+        """
+        if not self._docket.judges(work.candidate.target):
+            raise ToolError(self._none_left(work.candidate.target))
+        job, new = self._docket.enter(replace(work, grade=work.grade or self._options.grade))
+        if new:
+            self._compilers.submit(self._compile, job)
+        return job.future
+
+    def map(self, works: Iterable[Work]) -> Iterator[EvalReport]:
+        """Have all judged; the reports in the order of `works`, as they come."""
+        futures = [self.submit(work) for work in works]
+        return (future.result() for future in futures)
+
+    def evaluate(
+        self,
+        candidate: Candidate,
+        problem: Problem,
+        *,
+        grade: Grade | None = None,
+        incumbent_seconds: float | None = None,
+    ) -> EvalReport:
+        """Have one judged and wait for it."""
+        return self.submit(Work(candidate, problem, grade, incumbent_seconds)).result()
+
+    def device(self, target: Target) -> str:
+        """Statistics key of the devices that judge this target."""
+        return self._machine.device(target)
+
+    def toolchain(self, target: Target) -> str:
+        """Compilers and flags, as reports carry them."""
+        return self._machine.toolchain(target)
+
+    def lost(self) -> dict[str, str]:
+        """Devices that were given up, and why."""
+        return {line.judge: line.lost for line in self._lines if line.lost}
+
+    def close(self) -> None:
+        """Wait for all that is under way, then end every process; idempotent."""
+        self._compilers.shutdown(wait=True)
+        self._docket.drain()
+        self._docket.close(abandon=False)
+        self._join()
+
+    def kill(self) -> None:
+        """End every process at once; who waits gets a `CancelledError` or `ToolError`."""
+        self._docket.close(abandon=True)
+        for process in self._processes:
+            process.kill()
+        self._compilers.shutdown(wait=False, cancel_futures=True)
+        self._join()
+
+    def _join(self) -> None:
+        for line in self._lines:
+            line.join()
+        self._machine.close()
+
+    def _orders(self, cache: Path, device: Device) -> Orders:
+        options = self._options
+        return Orders(
+            cache=cache,
+            grade=options.grade,
+            seed=options.seed,
+            limits=options.limits,
+            isolation=options.isolation,
+            device=device,
+            parent=os.getpid(),
+        )
+
+    def _line(self, process: JudgeProcess, device: Device) -> Line:
+        name = "cpu" if device == "cpu" else f"gpu {device}"
+        target: Target = "openmp" if device == "cpu" else "cuda"
+        self._docket.join(name, [target])
+        known: set[str] = set()
+
+        def ask(job: Job) -> EvalReport:
+            with self._hall.activity(_activity(job, known)):
+                report = process.ask(evaluate, job.work)
+            known.add(job.work.problem.name)
+            return report
+
+        def end() -> None:
+            process.end()
+            self._strand(target)
+
+        line = Line(self._docket, name, ask, end)
+        line.start()
+        return line
+
+    def _compile(self, job: Job) -> None:
+        """Into the cache; whatever is wrong with the code or compiler, a judge will say."""
+        try:
+            with self._hall.activity("compile"), contextlib.suppress(ToolError):
+                self._machine.program(job.work.candidate, job.work.problem)
+        finally:
+            self._docket.ready(job)
+            if not self._docket.judges(job.target):
+                self._strand(job.target)
+
+    def _strand(self, target: Target) -> None:
+        self._docket.strand(target, self._none_left(target))
+
+    def _none_left(self, target: Target) -> str:
+        lost = "; ".join(f"{device} was given up: {why}" for device, why in self.lost().items())
+        return f"judges: no device for target {target}" + (f": {lost}" if lost else "")
+
+
+def devices_here(target: Target | None = None) -> tuple[Device, ...]:
+    """The host's devices (for the target): GPUs that CUDA may see, and the CPU."""
+    gpus = range(len(_gpus())) if target != "openmp" else ()
+    return tuple(gpus) if target == "cuda" else (*gpus, "cpu")
+
+
+def _gpus() -> list[Gpu]:
+    try:
+        return find_gpus()
+    except ToolError:
+        return []
+
+
+def _check(devices: Sequence[Device]) -> None:
+    """Whether one pool may have these devices."""
+    if not devices or len(set(devices)) < len(devices):
+        raise BadInput(f"judges: give each device once, not {list(devices)}")
+    indices = [device for device in devices if device != "cpu"]
+    shown = _gpus()
+    if max(indices, default=-1) >= len(shown):
+        raise ToolError(f"GPU {max(indices)}: this machine shows {len(shown)}; give a lower number")
+    models = {gpu.name for index, gpu in enumerate(shown) if index in indices}
+    if len(models) > 1:
+        raise BadInput(
+            f"judges: GPUs of several models ({', '.join(sorted(models))}), whose times must not be"
+            " compared; choose those of one model with CUDA_VISIBLE_DEVICES"
+        )
+
+
+def _activity(job: Job, known: set[str]) -> _Activity:
+    """How much quiet judging it needs; `known` problems have their serial code timed."""
+    if job.target == "openmp":
+        return "alone"
+    return "quiet" if job.work.grade == "full" or job.work.problem.name not in known else "judge"
+
+
+def _spare_cores(devices: Sequence[Device]) -> frozenset[int]:
+    """Where compilers run: where no GPU's judge or worker does; everywhere if that is nowhere."""
+    every = frozenset(os.sched_getaffinity(0))
+    taken: set[int] = set()
+    for device in devices:
+        cores = None if device == "cpu" else cores_of(device, len(_gpus()))
+        taken |= (cores.judge | cores.worker) if cores else set()
+    return every - taken or every

@@ -1,0 +1,1 @@
+"""A problem: its declaration, its inputs, its serial code with more precise types."""

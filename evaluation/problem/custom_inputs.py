@@ -1,0 +1,238 @@
+"""Arrays that a problem's inputs.py draws, run by generator.py, confined; none of it is believed.
+
+It gets a deadline and a bare environment; what it prints and gives is read up to a bound, and its
+arrays are checked against their declarations before they are used. Raises `BadInput`, in one line.
+
+Not covered: whether the arrays are what the problem means.
+"""
+
+import contextlib
+import json
+import operator
+import os
+import re
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.problem import Argument, Problem, Sizes, shape_text
+
+Array = NDArray[Any]
+
+_GENERATOR = (Path(__file__).parents[1] / "confined" / "generator.py").resolve()
+_SECONDS = 60.0
+"""For one drawing, and of all drawings of a process."""
+_HEAD_BYTES, _PRINTED_BYTES = 2**16, 2**20
+_MEMORY_BYTES, _COPIES = 2 * 2**30, 8
+"""Address space: Python with numpy, and so many times the arrays asked for."""
+_CHUNK = 2**20
+_LAST_SECONDS = 5.0
+
+
+class _Refused(Exception):
+    """What is wrong with what inputs.py did."""
+
+
+def custom(problem: Problem, sizes: Sizes, kind: int, seed: list[int]) -> dict[str, Array]:
+    """Arrays of inputs.py by argument name, as declared. Raises `BadInput`."""
+    with closing(Generator(problem, sizes)) as generator:
+        return generator.draw(kind, seed)
+
+
+class Generator:
+    """Draws arrays of inputs.py at one shape, as often as it is asked; `close` it.
+
+    One process does, started when first asked, and anew once it has drawn for a minute.
+    """
+
+    def __init__(self, problem: Problem, sizes: Sizes) -> None:
+        self._sizes, self._wanted = sizes, {a.name: a for a in problem.inputs if a.is_custom}
+        self._nbytes = sum(_nbytes(arg, sizes) for arg in self._wanted.values())
+        self._where = f"problem {problem.name}: inputs.py at {shape_text(sizes)}"
+        self._task = {
+            "code": problem.inputs_code,
+            "sizes": dict(sizes),
+            "memory": _MEMORY_BYTES + _COPIES * self._nbytes,
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+        self._spent = 0.0
+
+    def draw(self, kind: int, seed: list[int]) -> dict[str, Array]:
+        """Arrays by argument name, as declared. Raises `BadInput`."""
+        start = time.perf_counter()
+        try:
+            reply = self._reply(json.dumps({"variant": kind, "seed": seed}))
+            made = dict(_received(reply, self._wanted, self._sizes))
+        except _Refused as refused:
+            self.close()
+            raise BadInput(f"{self._where}: {refused}") from None
+        except BaseException:  # interrupted: its reply would be taken for the next one's
+            self.close()
+            raise
+        self._spent += time.perf_counter() - start
+        if self._spent > _SECONDS:  # its limit of CPU time is for all drawings
+            self.close()
+        return made
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process:
+            process, self._process, self._spent = self._process, None, 0.0
+            process.kill()
+            with process:  # its pipes are closed
+                pass
+
+    def _reply(self, order: str) -> bytearray:
+        """The line and the bytes of one drawing."""
+        lines = f"{order}\n"
+        if self._process is None:
+            self._process = _started()
+            lines = f"{json.dumps(self._task)}\n{lines}"
+        reply, printed = _exchange(self._process, lines.encode(), self._nbytes)
+        if len(reply) < _length(reply, self._nbytes):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if self._process.wait(_LAST_SECONDS):  # its pipes are closed: it ends
+                    raise _Refused(_complaint(printed.decode(errors="replace")))
+        return reply
+
+
+def _nbytes(arg: Argument, sizes: Sizes) -> int:
+    return int(np.prod(arg.dimensions(sizes), dtype=object)) * np.dtype(arg.type).itemsize
+
+
+def _started() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-B", str(_GENERATOR)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        cwd="/",
+        env={"PATH": "/usr/bin:/bin", "LANG": "C", "OPENBLAS_NUM_THREADS": "1"},
+        start_new_session=True,
+    )
+
+
+def _length(reply: bytearray, nbytes: int) -> int:
+    """Bytes of a whole reply; more than there are while its first line has not ended."""
+    end = reply.find(b"\n", 0, _HEAD_BYTES)
+    if end < 0:
+        return len(reply) + 1
+    try:
+        claimed = sum(prod(shape) * dtype.itemsize for dtype, shape in _head(reply, end).values())
+    except _Refused:
+        claimed = 0
+    return end + 1 + min(claimed, nbytes)
+
+
+def _head(reply: bytearray, end: int) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
+    """Type and shape of each array, by name, as the first line says."""
+    try:
+        return {
+            str(name): (np.dtype(str(kind)), tuple(map(operator.index, shape)))
+            for name, kind, shape in json.loads(reply[:end])
+        }
+    except (ValueError, TypeError, RecursionError, OverflowError, SyntaxError):
+        raise _Refused("gives nothing that can be read as arrays") from None
+
+
+def _exchange(
+    process: subprocess.Popen[bytes], order: bytes, nbytes: int
+) -> tuple[bytearray, bytearray]:
+    """Give the order; what came back and what was printed, until that is whole or all it gives."""
+    assert process.stdin
+    assert process.stdout
+    assert process.stderr
+    deadline = time.monotonic() + _SECONDS
+    with contextlib.suppress(BrokenPipeError):
+        while order:  # it is read before anything of the problem runs, or while that has ended
+            order = order[process.stdin.write(order) :]
+    reply, printed = bytearray(), bytearray()
+    kept = {process.stdout.fileno(): reply, process.stderr.fileno(): printed}
+    with selectors.DefaultSelector() as selector:
+        for descriptor in kept:
+            selector.register(descriptor, selectors.EVENT_READ)
+        while selector.get_map() and len(reply) < _length(reply, nbytes):
+            left = deadline - time.monotonic()
+            ready = selector.select(max(left, 0)) if left > 0 else []
+            if not ready:
+                raise _Refused(f"no arrays after {_SECONDS:.0f} s")
+            for key, _ in ready:
+                chunk = os.read(key.fd, _CHUNK)
+                kept[key.fd] += chunk
+                if not chunk:
+                    selector.unregister(key.fd)
+            if len(printed) > _PRINTED_BYTES:
+                raise _Refused(f"prints more than {_PRINTED_BYTES} bytes")
+            if len(reply) > _HEAD_BYTES + nbytes:
+                break  # no line ends so late, or there is more than the arrays
+    return reply, printed
+
+
+def _received(
+    reply: bytearray, wanted: dict[str, Argument], sizes: Sizes
+) -> Iterator[tuple[str, Array]]:
+    """The arrays, each as it is declared, in the memory of the reply."""
+    end = reply.find(b"\n", 0, _HEAD_BYTES)
+    given = _head(reply, end)
+    _require_declared(given, wanted, sizes)
+    at = end + 1
+    for name, (dtype, shape) in given.items():
+        count = int(np.prod(shape, dtype=object))
+        if at + count * dtype.itemsize > len(reply):
+            raise _Refused(f"{name}: ends after {len(reply) - at} bytes")
+        array = np.frombuffer(reply, dtype, count, at).reshape(shape)
+        at += count * dtype.itemsize
+        _require_values(name, array, wanted[name])
+        yield name, array
+    if at < len(reply):
+        raise _Refused(f"gives {len(reply) - at} bytes more than its arrays")
+
+
+def _require_declared(
+    given: dict[str, tuple[np.dtype[Any], tuple[int, ...]]],
+    wanted: dict[str, Argument],
+    sizes: Sizes,
+) -> None:
+    if set(given) != set(wanted):
+        raise _Refused(f"gives {sorted(given)}, needs {sorted(wanted)}"[:300])
+    for name, (dtype, shape) in given.items():
+        declared = wanted[name]
+        if dtype != np.dtype(declared.type):
+            raise _Refused(f"{name}: dtype {dtype}, declared {declared.type}")
+        if shape != declared.dimensions(sizes):
+            raise _Refused(
+                f"{name}: shape {list(shape)}, declared {list(declared.dimensions(sizes))}"[:300]
+            )
+
+
+def _require_values(name: str, array: Array, arg: Argument) -> None:
+    if not np.isfinite(array).all():
+        raise _Refused(f"{name}: has NaN or Inf")
+    if (
+        arg.range
+        and array.size
+        and not (arg.range[0] <= array.min() and array.max() <= arg.range[1])
+    ):
+        low, high = array.min(), array.max()
+        raise _Refused(
+            f"{name}: values from {low:.6g} to {high:.6g}, declared range {list(arg.range)}"
+        )
+
+
+def _complaint(errors: str) -> str:
+    """The last line of a traceback, and the line of inputs.py it speaks of."""
+    lines = errors.strip().splitlines() or ["it ended without a word"]
+    places = re.findall(r'File "inputs\.py", line (\d+)', errors)
+    last = "".join(char if char.isprintable() else " " for char in lines[-1])[:300]
+    return f"line {places[-1]}: {last}" if places else last

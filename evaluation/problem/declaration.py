@@ -1,0 +1,192 @@
+"""What problem.toml may say of arguments, sizes, tolerances and work: each table, checked alone.
+
+Not covered: what only a whole problem shows (problem.py); whether it is true (checkup.py).
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    Discriminator,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    StringConstraints,
+    Tag,
+    model_validator,
+)
+
+from regraph_kg.evaluation.problem.expression import Expression, Relation, Sizes, holds, size_of
+from regraph_kg.models.base import Frozen
+
+C_TYPES = {
+    "float32": "float",
+    "float64": "double",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+}
+"""Element type (also its numpy name) -> its C++ spelling."""
+
+Type = Literal[
+    "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"
+]
+Values = Literal["normal", "uniform", "sparse", "large-range", "small-int", "sorted", "custom"]
+Precision = Literal["fp32", "tf32", "fp16"]
+"""What a candidate may compute floats with: fp16 and tf32 keep 11 significant bits."""
+Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
+
+
+class SumRule(Frozen):
+    """Tolerance of a sum of `terms` products: grows with sqrt(terms) and the output's RMS."""
+
+    rule: Literal["sum"]
+    terms: Expression
+    exact_integers: bool = True
+    """Sums of products of small integers must be exact; not so where factors are divided."""
+
+
+class ConditionedRule(Frozen):
+    """Conditioned, with a floor for the rounding inside a chain of `terms` operations."""
+
+    rule: Literal["conditioned"]
+    terms: Expression
+
+
+class AbsoluteRule(Frozen):
+    """Tolerance that is one number for every element."""
+
+    absolute: float = Field(gt=0, allow_inf_nan=False)
+
+
+def _kind(tolerance: object) -> str:
+    if isinstance(tolerance, AbsoluteRule) or (
+        isinstance(tolerance, Mapping) and "absolute" in tolerance
+    ):
+        return "absolute"
+    rule = tolerance.get("rule") if isinstance(tolerance, Mapping) else None
+    if isinstance(tolerance, ConditionedRule) or rule == "conditioned":
+        return "conditioned"
+    return "sum" if isinstance(tolerance, SumRule | Mapping) else "name"
+
+
+Tolerance = Annotated[
+    Annotated[Literal["exact", "conditioned"], Tag("name")]
+    | Annotated[SumRule, Tag("sum")]
+    | Annotated[ConditionedRule, Tag("conditioned")]
+    | Annotated[AbsoluteRule, Tag("absolute")],
+    Discriminator(_kind),
+]
+
+
+class Work(Frozen):
+    """What the operation must do at least: floating-point operations and bytes moved."""
+
+    flop: Expression | None = None
+    bytes: Expression | None = None
+    early_exit: bool = False
+    """The function may stop early or need not read everything: no physics floor applies."""
+
+
+class CheapCheck(Frozen):
+    """How outputs of the timing shape are checked where its arrays pass 64 MiB (large_outputs.py).
+
+    random-indices: at secret places only. freivalds, args [A, B, C]: C = A B by random vectors.
+    sorted, args [given, out]: `out` holds the elements of `given` in ascending order.
+    """
+
+    rule: Literal["random-indices", "freivalds", "sorted"]
+    args: tuple[Identifier, ...] = ()
+
+    @model_validator(mode="after")
+    def _count(self) -> Self:
+        wanted = {"random-indices": 0, "freivalds": 3, "sorted": 2}[self.rule]
+        if len(self.args) != wanted:
+            raise ValueError(f'rule "{self.rule}" needs {wanted} args, not {len(self.args)}')
+        return self
+
+
+class SizesTable(Frozen):
+    """The shapes that are checked, the one that is timed, and what holds between sizes."""
+
+    check: tuple[dict[Identifier, NonNegativeInt], ...] = Field(min_length=1, max_length=32)
+    time: dict[Identifier, PositiveInt]
+    require: tuple[Relation, ...] = ()
+    """Such as "k <= n": what the function's shapes have in common, the secret one's too."""
+
+    @model_validator(mode="after")
+    def _same_names(self) -> Self:
+        for index, sizes in enumerate(self.check):
+            if set(sizes) != set(self.time):
+                raise ValueError(
+                    f"check[{index}] names {sorted(sizes)} but time names {sorted(self.time)}"
+                )
+            self._require(f"check[{index}]", sizes)
+        self._require("time", self.time)
+        return self
+
+    def _require(self, where: str, sizes: Sizes) -> None:
+        broken = next((text for text in self.require if not holds(text, sizes)), None)
+        if broken:
+            raise ValueError(f'{where} ({shape_text(sizes)}) breaks require "{broken}"')
+
+
+class Argument(Frozen):
+    """One parameter of the C signature: an array, a size or a plain scalar."""
+
+    name: Identifier
+    type: Type
+    role: Literal["in", "out", "inout", "size"]
+    shape: tuple[Expression, ...] = ()
+    values: tuple[Values, ...] = ("normal", "uniform", "sparse", "small-int")
+    range: tuple[float, float] | None = None
+    """Bounds of "uniform", "sorted" and "custom" values, both included for integer types."""
+    size: Expression | None = None
+    value: float | int | None = None
+
+    @model_validator(mode="after")
+    def _fields_of_role(self) -> Self:
+        if self.role == "size" and (self.size is None or self.shape or self.value is not None):
+            raise ValueError('role "size" needs `size = "<expression>"` and no shape or value')
+        if self.role == "size" and self.type.startswith("float"):
+            raise ValueError(f'role "size" needs an integer type, not {self.type}')
+        if self.role in ("out", "inout") and not self.shape:
+            raise ValueError(f'role "{self.role}" needs a shape')
+        if self.role != "size" and bool(self.shape) == (self.value is not None):
+            raise ValueError("give either a shape (array) or a value (scalar)")
+        if "custom" in self.values and len(self.values) > 1:
+            raise ValueError('values "custom" stands alone: inputs.py decides')
+        if not self.values or (self.range and self.range[0] > self.range[1]):
+            raise ValueError("values must not be empty and range must be [low, high]")
+        return self
+
+    @property
+    def is_custom(self) -> bool:
+        """Drawn by the problem's inputs.py."""
+        return self.is_array and self.role in ("in", "inout") and self.values == ("custom",)
+
+    @property
+    def is_array(self) -> bool:
+        """Passed as a pointer."""
+        return bool(self.shape)
+
+    def dimensions(self, sizes: Sizes) -> tuple[int, ...]:
+        """The array's shape at `sizes`."""
+        return tuple(size_of(text, sizes) for text in self.shape)
+
+    def scalar(self, sizes: Sizes) -> float | int:
+        """The value passed for a size or a plain scalar."""
+        if self.size is not None:
+            return size_of(self.size, sizes)
+        assert self.value is not None
+        return self.value
+
+
+def shape_text(sizes: Sizes) -> str:
+    """A shape as people write it: "m=17, n=31"."""
+    return ", ".join(f"{name}={value}" for name, value in sizes.items())

@@ -1,0 +1,178 @@
+"""Arrays of a named distribution, from a secret seed. Made in the judge, never in the worker.
+
+A variant is a number that says which distribution each argument takes: its digits are the places
+in their `values`, the first argument changing fastest, and last the kind asked of inputs.py.
+
+Arguments whose values are "custom" come from the problem's inputs.py (custom_inputs.py).
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.evaluation.problem.custom_inputs import custom
+from regraph_kg.evaluation.problem.problem import Argument, Problem, Sizes
+
+Array = NDArray[Any]
+
+_DENSITY = 0.1
+"""Share of elements of a sparse array that are not zero."""
+_SIGNS = 65537
+"""Random signs repeat after this many (a prime): drawing more costs more than the reference."""
+_KEPT_BYTES, _KEPT_CASE_BYTES = 64 * 2**20, 16 * 2**20
+_BLOCK = 2**20
+"""Elements drawn at once."""
+
+
+class Inputs:
+    """Inputs of one problem by case, read-only: drawn once, kept while memory allows.
+
+    At most 64 MiB are kept; a case above 16 MiB is drawn anew each time.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._kept: dict[tuple[object, ...], Mapping[str, Array]] = {}
+        self._free = _KEPT_BYTES
+
+    def get(self, sizes: Sizes, variant: int, seed: int) -> Mapping[str, Array]:
+        """As `generate`."""
+        key = (tuple(sizes.items()), variant, seed)
+        found = self._kept.get(key)
+        if found is not None:
+            return found
+        made = generate(self._problem, sizes, variant, seed)
+        nbytes = sum(array.nbytes for array in made.values())
+        for array in made.values():
+            array.flags.writeable = False
+        if nbytes <= min(self._free, _KEPT_CASE_BYTES):
+            self._free -= nbytes
+            self._kept[key] = made
+        return made
+
+
+def generate(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[str, Array]:
+    """Inputs by argument name. Raises `BadInput` where the problem's inputs.py fails."""
+    made = distributed(problem, sizes, variant, seed)
+    if problem.inputs_code is None:
+        return made
+    kind = levels(problem, variant)[-1]
+    return made | custom(problem, sizes, kind, [seed, _key("", variant, sizes)])
+
+
+def distributed(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[str, Array]:
+    """Those inputs that no inputs.py makes."""
+    chosen = iter(levels(problem, variant))
+    made = {}
+    for arg in problem.inputs:
+        if not arg.is_custom:
+            kind, shape = arg.values[next(chosen)], arg.dimensions(sizes)
+            made[arg.name] = draw(arg, kind, shape, [seed, _key(arg.name, variant, sizes)])
+    return made
+
+
+def factors(problem: Problem) -> tuple[int, ...]:
+    """How many distributions each input has, in order; inputs.py comes last, as one factor."""
+    own = tuple(len(arg.values) for arg in problem.inputs if not arg.is_custom)
+    return own if problem.inputs_code is None else (*own, problem.custom_variants)
+
+
+def levels(problem: Problem, variant: int) -> tuple[int, ...]:
+    """The place each factor takes in a variant."""
+    places = []
+    for count in factors(problem):
+        variant, place = divmod(variant, count)
+        places.append(place)
+    return tuple(places)
+
+
+def variant_of(problem: Problem, places: Sequence[int]) -> int:
+    """The variant in which the factors take these places."""
+    variant = 0
+    for count, place in zip(reversed(factors(problem)), reversed(places), strict=True):
+        variant = variant * count + place
+    return variant
+
+
+def distributions(problem: Problem, variant: int) -> dict[str, str]:
+    """Name of each input's distribution in a variant."""
+    chosen = iter(levels(problem, variant))
+    return {
+        arg.name: "custom" if arg.is_custom else arg.values[next(chosen)] for arg in problem.inputs
+    }
+
+
+def describe(problem: Problem, variant: int) -> str:
+    """Name of a variant: "A normal, B normal"."""
+    return ", ".join(f"{name} {said}" for name, said in distributions(problem, variant).items())
+
+
+def move_by_one_ulp(
+    problem: Problem, views: Mapping[str, Array], seed: int, least: float = 0.0
+) -> None:
+    """Every floating-point element one unit of its own precision up or down, at random, in place.
+
+    The unit is eps of the declared type, not below `least`; `views` may be wider. Integer arrays
+    are exact and stay as they are.
+    """
+    rng = np.random.default_rng(seed)
+    for arg in problem.inputs:
+        flat = views[arg.name].reshape(-1)
+        if flat.dtype.kind != "f":
+            continue
+        eps = max(float(np.finfo(arg.type).eps), least)
+        signs = rng.choice([1 - eps, 1 + eps], min(flat.size, _SIGNS))
+        for start in range(0, flat.size, _SIGNS):  # a piece that fits the cache at a time
+            part = flat[start : start + _SIGNS]
+            np.multiply(part, signs[: part.size], out=part, casting="unsafe")
+
+
+def _key(name: str, variant: int, sizes: Sizes) -> int:
+    return zlib.crc32(repr((name, variant, sorted(sizes.items()))).encode())
+
+
+def draw(arg: Argument, values: str, shape: tuple[int, ...], seed: list[int]) -> Array:
+    """One argument's array of this distribution."""
+    rng, made = np.random.default_rng(seed), np.empty(shape, arg.type)
+    flat = made.reshape(-1)
+    of_kind = _draw_float if made.dtype.kind == "f" else _draw_int
+    for start in range(0, flat.size, _BLOCK):  # what is drawn may be wider than what is wanted
+        part = flat[start : start + _BLOCK]
+        part[:] = of_kind(rng, arg, values, part.size)
+    if values == "sorted":
+        flat.sort()
+    return made
+
+
+def _draw_float(rng: np.random.Generator, arg: Argument, values: str, count: int) -> Array:
+    low, high = arg.range or (0.0, 1.0)
+    match values:
+        case "normal":
+            return rng.standard_normal(count, dtype=np.float32)
+        case "uniform" | "sorted":
+            return rng.uniform(low, high, count)
+        case "sparse":
+            keep = rng.random(count, dtype=np.float32) < _DENSITY
+            return rng.standard_normal(count, dtype=np.float32) * keep
+        case "large-range":
+            return rng.standard_normal(count) * 10.0 ** rng.uniform(-4, 4, count)
+    return rng.integers(-4, 5, count)  # small-int
+
+
+def _draw_int(rng: np.random.Generator, arg: Argument, values: str, count: int) -> Array:
+    info = np.iinfo(arg.type)
+    low, high = (int(arg.range[0]), int(arg.range[1])) if arg.range else (info.min, info.max)
+    match values:
+        case "uniform" | "large-range" | "sorted":
+            return rng.integers(low, high, count, dtype=arg.type, endpoint=True)
+        case "normal":
+            middle, spread = (low + high) / 2, min((high - low) / 6, 1e6)
+            drawn = np.rint(middle + spread * rng.standard_normal(count))
+            return np.clip(drawn, low, min(high, 2**62))
+        case "sparse":
+            drawn = rng.integers(low, high, count, dtype=arg.type, endpoint=True)
+            return np.where(rng.random(count) < _DENSITY, drawn, min(max(0, low), high))
+    return rng.integers(max(low, -4), min(high, 4), count, endpoint=True)  # small-int

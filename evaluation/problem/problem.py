@@ -1,0 +1,323 @@
+"""What a problem is: a folder with problem.toml, serial.cpp and, rarely, reference.cpp, inputs.py.
+
+Not covered: whether a declaration is true (checkup.py looks); arrays whose shape depends on their
+content.
+"""
+
+import difflib
+import errno
+import os
+import stat
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    ConfigDict,
+    Field,
+    PositiveInt,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.declaration import (
+    C_TYPES,
+    AbsoluteRule,
+    Argument,
+    CheapCheck,
+    ConditionedRule,
+    Identifier,
+    Precision,
+    SizesTable,
+    SumRule,
+    Tolerance,
+    Work,
+    shape_text,
+)
+from regraph_kg.evaluation.problem.expression import Sizes, size_of
+from regraph_kg.models.base import Frozen, Metric
+
+__all__ = [
+    "C_TYPES",
+    "AbsoluteRule",
+    "Argument",
+    "CheapCheck",
+    "ConditionedRule",
+    "Precision",
+    "Problem",
+    "Sizes",
+    "SumRule",
+    "Work",
+    "load_problem",
+    "shape_text",
+    "size_of",
+]
+"""Also names of declaration.py and expression.py that a problem's users need with it."""
+
+_MAX_BYTES = 8 * 2**30
+_PROGRAM_BYTES = 192 * 2**20
+"""The judge's and its workers' own: interpreters, libraries, stacks."""
+_KEPT_TIMES, _KEPT_BYTES = 8, 320 * 2**20
+"""Truths (reference.py) and outputs (batches.py) that are kept: in terms of the arrays, at most."""
+_MORE_SHAPES = 2
+"""Check shapes besides those declared: a secret one, and one aligned to elements only."""
+_MOST_TEXT_BYTES = 2**20
+_OPTIONAL_FILES = {"reference_code": "reference.cpp", "inputs_code": "inputs.py"}
+
+
+class Problem(Frozen):
+    """One problem: its declaration (problem.toml), its code, where it lies."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    schema_version: Literal[1] = Field(alias="schema")
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=64)]
+    entry: Identifier
+    metric: Metric = "call"
+    tolerance: Tolerance = "conditioned"
+    precision: Precision = "fp32"
+    separates: bool = True
+    """Whether the tolerance tells the declared precision from a lower one (calibrate.py)."""
+    cheap_check: CheapCheck | None = None
+    custom_variants: PositiveInt = Field(default=1, le=8)
+    """How many kinds of inputs inputs.py makes; it is told which."""
+    work: Work = Work()
+    held_out: bool = True
+    """Also check a secret shape between the smallest and the largest value of each size."""
+    sizes: SizesTable
+    args: tuple[Argument, ...] = Field(min_length=1, max_length=32)
+    serial_code: str
+    reference_code: str | None = None
+    """Own fp64 reference (float32 of the signature becomes double), where rewriting will not do."""
+    inputs_code: str | None = None
+    """Text of inputs.py: generates the arguments whose values are "custom"."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        names = [arg.name for arg in self.args]
+        if len(set(names)) != len(names):
+            raise ValueError("args: two arguments have the same name")
+        if not self.outputs:
+            raise ValueError('args: no array has role "out" or "inout"')
+        custom = any(arg.is_custom for arg in self.args)
+        if custom != (self.inputs_code is not None):
+            raise ValueError('args: values "custom" and a file inputs.py need each other')
+        for sizes in (*self.sizes.check, self.sizes.time):
+            fault = self.fault_at(sizes)
+            if fault:
+                raise ValueError(fault)
+        self._check_empty()
+        if self.cheap_check:
+            _check_cheap(self, self.cheap_check)
+        return self
+
+    def _check_empty(self) -> None:
+        """Arrays may be empty in some check shapes, not in all, and not where time is taken."""
+        for arg in self.arrays:
+            if not _product(arg.dimensions(self.sizes.time)):
+                where = shape_text(self.sizes.time)
+                raise ValueError(f"args.{arg.name}: empty at the timing shape {where}")
+        if not any(all(map(_product, self.shapes_at(sizes))) for sizes in self.sizes.check):
+            raise ValueError("sizes.check: arrays are empty in every shape; add one with elements")
+
+    def fault_at(self, sizes: Sizes) -> str | None:
+        """What forbids `sizes` as a shape of this problem, with the field; None where it is one."""
+        total = 0
+        for arg in self.args:
+            try:
+                if arg.is_array:
+                    shape = arg.dimensions(sizes)
+                    if min(shape) < 0:
+                        raise ValueError(f"shape {list(shape)} is negative at {shape_text(sizes)}")
+                    total += _product(shape) * 8
+                else:
+                    arg.scalar(sizes)
+            except ValueError as error:
+                return f"args.{arg.name}: {error}"
+        if total > _MAX_BYTES:
+            return f"sizes: more than 8 GiB of arrays at {shape_text(sizes)}"
+        rule = self.tolerance
+        terms = rule.terms if isinstance(rule, SumRule | ConditionedRule) else None
+        try:
+            for text in filter(None, (terms, self.work.flop, self.work.bytes)):
+                size_of(text, sizes)
+        except ValueError as error:
+            return str(error)
+        return None
+
+    def shapes_at(self, sizes: Sizes) -> list[tuple[int, ...]]:
+        """Shape of each array."""
+        return [arg.dimensions(sizes) for arg in self.arrays]
+
+    @property
+    def arrays(self) -> tuple[Argument, ...]:
+        """Arguments that are pointers, in order."""
+        return tuple(arg for arg in self.args if arg.is_array)
+
+    @property
+    def outputs(self) -> tuple[Argument, ...]:
+        """Arrays that the function writes, in order."""
+        return tuple(arg for arg in self.args if arg.is_array and arg.role in ("out", "inout"))
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """Arrays that the function reads, in order."""
+        return tuple(arg for arg in self.args if arg.is_array and arg.role in ("in", "inout"))
+
+    def nbytes(self, sizes: Sizes) -> int:
+        """Bytes of all arrays at `sizes`."""
+        return self._nbytes(self.arrays, sizes)
+
+    def _nbytes(self, arrays: Sequence[Argument], sizes: Sizes) -> int:
+        return sum(
+            int("".join(filter(str.isdigit, arg.type))) // 8 * _product(arg.dimensions(sizes))
+            for arg in arrays
+        )
+
+    def memory_bytes(self) -> int:
+        """What judging takes at most, about.
+
+        A drawing of the inputs; then either all arrays with fp64 types, for a truth, or those that
+        a candidate works on, with those of the check shapes, and as much for itself; truths and
+        outputs that wait for each other; and what the programs take themselves.
+        """
+        at = self.sizes.time
+        own, wide = (problem.nbytes(at) for problem in (self, self.promoted()))
+        inputs = own - self._nbytes([arg for arg in self.arrays if arg.role == "out"], at)
+        checked = max(self.nbytes(sizes) for sizes in self.sizes.check)
+        seat = own + (len(self.sizes.check) + _MORE_SHAPES) * checked
+        kept = min(_KEPT_TIMES * (own + checked), _KEPT_BYTES)
+        return inputs + max(wide, 2 * seat) + kept + _PROGRAM_BYTES
+
+    def signature(self) -> str:
+        """The C declaration that a candidate must export."""
+        parts = []
+        for arg in self.args:
+            const = "const " if arg.is_array and arg.role == "in" else ""
+            star = "*" if arg.is_array else ""
+            parts.append(f"{const}{C_TYPES[arg.type]}{star} {arg.name}")
+        return f'extern "C" void {self.entry}({", ".join(parts)})'
+
+    def promoted(self) -> "Problem":
+        """The same problem with every float32 as float64: the signature of its reference."""
+        wide = tuple(
+            arg.model_copy(update={"type": "float64"}) if arg.type == "float32" else arg
+            for arg in self.args
+        )
+        return self.model_copy(update={"args": wide})
+
+
+def _check_cheap(problem: Problem, check: CheapCheck) -> None:
+    """Raise `ValueError` where the arguments are not what the rule speaks of."""
+    if check.rule == "random-indices":
+        return
+    known = {arg.name: arg for arg in problem.arrays}
+    missing = [name for name in check.args if name not in known]
+    if missing:
+        raise ValueError(f"cheap_check: no array argument {missing[0]!r}")
+    named = [known[name] for name in check.args]
+    if [arg.name for arg in problem.outputs] != [named[-1].name] or named[-1].role != "out":
+        raise ValueError('cheap_check: its last argument must be the only output, role "out"')
+    shapes = [arg.dimensions(problem.sizes.time) for arg in named]
+    if check.rule == "sorted" and (named[0].type, shapes[0]) != (named[1].type, shapes[1]):
+        raise ValueError("cheap_check: sorted needs two arrays of one type and shape")
+    if check.rule == "freivalds":
+        a, b, c = shapes
+        if {len(shape) for shape in shapes} != {2} or (*a, b[1]) != (c[0], b[0], c[1]):
+            raise ValueError("cheap_check: freivalds needs shapes [m, k], [k, n], [m, n]")
+
+
+def load_problem(folder: Path) -> Problem:
+    """Read a problem folder. Raises `BadInput` naming file and field, and how to mend."""
+    path = folder / "problem.toml"
+    try:
+        content = tomllib.loads(_read_text(path))
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; a problem is a folder with this file") from None
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or far too deep
+        raise BadInput(f"{path}: not TOML: {str(error)[:200]}; see regraph docs problems") from None
+    for reserved in ("serial_code", *_OPTIONAL_FILES):
+        if reserved in content:
+            raise BadInput(
+                f"{path}: {reserved}: not a field; the code lies in serial.cpp beside it"
+            )
+    code = {"serial_code": _read_code(folder / "serial.cpp")}
+    for field, name in _OPTIONAL_FILES.items():
+        if (folder / name).exists():
+            code[field] = _read_code(folder / name)
+    try:
+        return Problem.model_validate(content | code)
+    except ValidationError as error:
+        raise BadInput(f"{path}: {_first(error)}; see regraph docs problems") from None
+    except (RecursionError, OverflowError, MemoryError) as error:
+        raise BadInput(f"{path}: {type(error).__name__}: a number or text is too large") from None
+
+
+def _read_text(path: Path) -> str:
+    """A regular file's text, of a folder that somebody may have sent: no link, no pipe, not large.
+
+    Raises `OSError`, `UnicodeDecodeError`.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with open(descriptor, encoding="utf-8") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "not a file")
+        if found.st_size > _MOST_TEXT_BYTES:
+            raise OSError(errno.EFBIG, f"larger than {_MOST_TEXT_BYTES // 2**20} MiB")
+        return file.read()
+
+
+def _read_code(path: Path) -> str:
+    try:
+        return _read_text(path)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; a problem needs its serial code") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path}: not UTF-8 text; save it as UTF-8") from None
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    text = _said(first)
+    return f"{place}: {text}" if place else text
+
+
+def _said(first: ErrorDetails) -> str:
+    """A mistake in words; of a field that there is not, the one that was meant."""
+    if first["type"] == "string_pattern_mismatch" and first["loc"] == ("name",):
+        return f"{first['input']!r} is no name: lower-case letters, digits, single - and _"
+    if first["type"] != "extra_forbidden":
+        return first["msg"].removeprefix("Value error, ")
+    names = _fields(first["loc"])
+    near = difflib.get_close_matches(str(first["loc"][-1]), names, 2)
+    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+    return f"no such field; {meant}"
+
+
+def _fields(place: Sequence[int | str]) -> list[str]:
+    """Names of the fields of the table in which `place` lies."""
+    tables: dict[str, Sequence[type[Frozen]]] = {
+        "sizes": (SizesTable,),
+        "args": (Argument,),
+        "work": (Work,),
+        "cheap_check": (CheapCheck,),
+        "tolerance": (SumRule, ConditionedRule, AbsoluteRule),
+    }
+    inside = tables.get(str(place[0]), ()) if len(place) > 1 else ()
+    fields = [name for table in inside or (Problem,) for name in table.model_fields]
+    own = {"schema_version": "schema"}
+    hidden = {"serial_code", *_OPTIONAL_FILES}
+    return list(dict.fromkeys(own.get(name, name) for name in fields if name not in hidden))
+
+
+def _product(shape: tuple[int, ...]) -> int:
+    result = 1
+    for extent in shape:
+        result *= extent
+    return result

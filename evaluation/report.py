@@ -1,0 +1,67 @@
+"""What was measured of a candidate and of the serial code beside it, as fields of a report."""
+
+from dataclasses import dataclass
+
+from regraph_kg.evaluation.timing.estimate import Level, level, ratio
+from regraph_kg.evaluation.timing.timing import Measured
+from regraph_kg.models.base import Metric, Target
+from regraph_kg.models.evaluation import Outcome
+
+UNSTABLE: dict[Target, float] = {"openmp": 0.40, "cuda": 0.35}
+"""Reach of a level (log) above which a time means nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """What was measured: series of the candidate's workers, and the serial code's level."""
+
+    own: tuple[Measured, ...]
+    serial: Level
+    target: Target
+    metric: Metric
+
+    @property
+    def level(self) -> Level:
+        """How long the candidate takes."""
+        return level([series.samples for series in self.own], self.target, self.metric)
+
+    def fields(self) -> dict[str, object]:
+        """Fields of the report; the outcome only where the times mean nothing."""
+        times, interval = ratio(self.serial, self.level)
+        fields: dict[str, object] = {
+            "timing": self.level.timing(),
+            "baseline": self.serial.timing(),
+            "speedup": times,
+            "speedup_interval": interval,
+        }
+        doubt = self.doubt
+        if doubt:
+            fields |= {"outcome": Outcome.UNSTABLE_TIMING, "diagnosis": doubt}
+        return fields
+
+    @property
+    def doubt(self) -> str:
+        """Why the times mean nothing, in words; "" where they do."""
+        if self.censored:
+            return ""
+        if any(series.uneven for series in self.own):
+            return "right, but a tenth of its calls takes more than twice as long as the others"
+        for whose, known in (("its", self.level), ("the serial code's", self.serial)):
+            if known.reach > UNSTABLE[self.target]:
+                return f"right, but {whose} times are known to within {known.reach:.0%} only"
+        return ""
+
+    @property
+    def seconds(self) -> float:
+        """Of a call."""
+        return self.level.seconds
+
+    @property
+    def censored(self) -> bool:
+        """Ended early: far slower than the serial code."""
+        return any(series.censored for series in self.own)
+
+    def facts(self) -> dict[str, str]:
+        """How the times came about."""
+        censored = {"censored": str(self.censored).lower()}
+        return self.own[0].facts() | censored | {"workers": str(len(self.own))}

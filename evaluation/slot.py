@@ -1,0 +1,221 @@
+"""Where one worker judges one candidate: shared memory of its own, laid out for the problem.
+
+Nothing of it is used again: a worker, its memory and its draw of inputs come and go together, so
+that no candidate finds what another one left. (With shared isolation, for trusted code, a worker
+serves many.) A session has several seats for cuda, so that the next workers make their device
+contexts while one is judged.
+"""
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from regraph_kg.evaluation.gpu.nvml import GpuMonitor
+from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
+from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness, reserve
+from regraph_kg.evaluation.verify.covering import unaligned_shape
+from regraph_kg.evaluation.verify.diagnose import Expected, Truth, mismatch
+from regraph_kg.evaluation.verify.large_outputs import Arranged, Product
+from regraph_kg.evaluation.verify.reference import Case, References
+from regraph_kg.evaluation.verify.timed_inputs import Content, Contents
+from regraph_kg.evaluation.verify.verify import Verification
+from regraph_kg.evaluation.worker.shared_memory import Arena, Call, Layout
+from regraph_kg.evaluation.worker.spawn import Program, Surroundings
+from regraph_kg.evaluation.worker.supervisor import Worker
+from regraph_kg.models.evaluation import Outcome
+
+Isolation = Literal["fresh", "shared"]
+"""A process for each candidate, or one for many that passed: only for code that is trusted."""
+
+_HOST_ALIGNMENT, _DEVICE_ALIGNMENT = 64, 256
+_CLEARLY = 2.0
+_AUDIT_SECONDS = 0.03
+"""What a truth that only one worker needs may cost on average; more at the full grade."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What holds for every session of a judge."""
+
+    seed: int
+    defences: Defences
+    limits: Limits
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    """Of its candidates' workers."""
+    judge_cores: frozenset[int] | None = None
+    """What the judge keeps to while it times."""
+    isolation: Isolation = "fresh"
+    monitor: GpuMonitor | None = None
+
+
+class Plan:
+    """What all seats of a problem have in common: the layout, the contents, the truths, the rules.
+
+    `rng` gives each seat a secret of its own.
+    """
+
+    def __init__(
+        self, problem: Problem, shapes: list[Sizes], references: References, rules: Rules
+    ) -> None:
+        self._problem, self._references, self._rules = problem, references, rules
+        self._rng = random.Random(rules.seed)
+        on_device = problem.metric == "device"
+        self._layout = Layout(problem, _DEVICE_ALIGNMENT if on_device else _HOST_ALIGNMENT)
+        self._calls: dict[tuple[str, bool], Call] = {
+            (shape_text(sizes), True): self._layout.call(sizes) for sizes in shapes
+        }
+        odd = unaligned_shape(problem, shapes)
+        self._calls[shape_text(odd), False] = self._layout.call(odd, aligned=False)
+        self._timed = reserve(self._layout, problem)
+        self.pool = Pool(self._rng.getrandbits(128))
+
+    def seat(
+        self, contents: Contents, program: Program, threads: int, where: Surroundings
+    ) -> "Seat":
+        """Allocate one, and start its worker. Raises `ToolError` where memory is too short."""
+        rules = self._rules
+        arena = self._layout.build()
+        try:
+            worker = Worker(program, arena, rules.defences, rules.limits, threads, where)
+        except BaseException:
+            arena.close()
+            raise
+        verification = Verification(
+            *(self._problem, arena, self._calls, self._references),
+            *(rules.defences, rules.limits.call_seconds),
+        )
+        return Seat(worker, self.bench(arena, contents), verification, program)
+
+    def bench(self, arena: Arena, contents: Contents) -> Bench:
+        """A draw of inputs for one candidate."""
+        seed = self._rng.getrandbits(128)
+        return Bench(arena, self._timed, contents, self.pool, seed, self._rules.defences)
+
+
+@dataclass(slots=True)
+class Seat:
+    """A worker, the memory it works in, and what it is asked to do there."""
+
+    worker: Worker
+    bench: Bench
+    verification: Verification
+    serves: Program
+    """What the worker was started for."""
+
+    @property
+    def is_settling(self) -> bool:
+        """Whether a device context is being made here."""
+        return not (self.worker.is_ready or self.worker.is_gone)
+
+    def dismiss(self) -> None:
+        """End the worker after its last call, and free its arrays: what counts was copied."""
+        self.worker.end()
+        self.verification.arena.release()
+
+    def end(self) -> None:
+        """Begin to end the worker, and release the memory: it keeps what it has mapped."""
+        self.worker.end()
+        self.verification.arena.close()
+
+
+class Examiner:
+    """Verifies what timed calls left behind, once their worker runs no more."""
+
+    def __init__(self, problem: Problem, references: References, pool: Pool, rules: Rules) -> None:
+        self._problem, self._references, self._pool = problem, references, pool
+        self._defences = rules.defences
+        self._rng = random.Random(rules.seed + 1)
+
+    def examine(self, bench: Bench, *, full: bool) -> Failure | None:
+        """The first witness that is wrong, at the full grade with an audit."""
+        if not (self._defences.timed_verify and self._defences.comparison):
+            return None
+        witnesses = [*bench.witnesses]
+        if bench.audit and (full or self._rng.random() * self._references.seconds < _AUDIT_SECONDS):
+            witnesses.append(bench.audit)
+        for witness in witnesses:
+            failure = self._wrong(witness)
+            if witness is bench.audit and not self._pool.holds(witness.content.seed):
+                self._references.forget(self._case(witness.content))
+            if failure:
+                self.retire([witness.content, *bench.shown])
+                return failure
+        return None
+
+    def retire(self, contents: Iterable[Content]) -> None:
+        """What a diagnosis may tell of, use no more: the next candidate could know it."""
+        for content in contents:
+            self._pool.retire(content)
+            self._references.retire(content)
+            self._references.forget(self._case(content))
+
+    def ghost(self, bench: Bench, worker: Worker, seconds: float) -> Failure | None:
+        """One more call with launches swallowed: then no kernel can have computed the answer.
+
+        However else that call ends, be it in a crash, is of no interest.
+        """
+        content = self._pool.content(0)
+        truths = self._references.truths(self._case(content))
+        if all(np.ptp(truth.values) == 0 for truth in truths.values()):
+            return None  # a memset may well give it
+        row = bench.last(worker, content)
+        if isinstance(row, Failure) or worker.ghost(row, seconds):
+            return None
+        witness = bench.last_witness(worker)
+        if isinstance(witness, Failure) or self._mismatch(witness):
+            return None
+        return Failure(
+            Outcome.SUSPICIOUS,
+            "the answer is right although its kernel launches were suppressed:"
+            " it is not computed by kernels of its own on the GPU",
+        )
+
+    def shows_changes(self, content: Content) -> bool:
+        """Whether the truths differ, by more than the tolerance, once a few elements changed."""
+        before, after = (
+            self._references.truths(self._case(each)) for each in (content, content.next)
+        )
+        if any(_differs(before[name], after[name]) for name in before):
+            return True
+        self._references.forget(self._case(content.next))
+        return False
+
+    def _wrong(self, witness: Witness) -> Failure | None:
+        text = self._mismatch(witness)
+        if not text:
+            return None
+        how = (
+            ", a few inputs changed in place since the call before"
+            if (witness.content.version)
+            else ""
+        )
+        where = f"timed calls at shape {shape_text(self._problem.sizes.time)}{how}"
+        return Failure(Outcome.WRONG_ANSWER, f"{where}: {text}")
+
+    def _mismatch(self, witness: Witness) -> str | None:
+        nan_fails = self._defences.nan_compare
+        for name, truth in self._references.truths(self._case(witness.content)).items():
+            text = mismatch(name, witness.outputs[name], truth, witness.poison, nan_fails)
+            if text:
+                return text
+        return None
+
+    def _case(self, content: Content) -> Case:
+        return Case(self._problem.sizes.time, 0, content.seed, content.version, timed=True)
+
+
+def _differs(one: Expected, other: Expected) -> bool:
+    """Whether some element could not pass for the other's."""
+    if isinstance(one, Truth) and isinstance(other, Truth):
+        off = np.abs(one.values.astype(np.float64) - other.values.astype(np.float64))
+        return bool(np.any(off > _CLEARLY * (one.tolerance + np.asarray(other.tolerance))))
+    if isinstance(one, Product) and isinstance(other, Product):
+        off = np.abs(one.values - other.values)
+        return bool(np.any(off > _CLEARLY * (one.allowed + other.allowed)))
+    assert isinstance(one, Arranged)
+    assert isinstance(other, Arranged)
+    return one.digest != other.digest

@@ -1,0 +1,360 @@
+"""The calls of the timing shape: what they work on, which of them are verified, and when.
+
+Every call of a batch has arrays of its own, and each batch gets inputs that its worker has never
+seen, written while that stands still. Some are of a secret few whose truths the session knows
+(`Pool`); the next batch after such a one changes a few elements of it in place. Which batches these
+are is drawn anew for each worker, in blocks of growing length over the whole series, and outputs
+are poisoned with a secret byte before each batch. So a candidate cannot know which calls are
+verified, before or after them: the outputs of those are copied as soon as it stands still. One more
+call, any of all with the same chance, is kept for an audit; its truth is not known to anybody yet.
+
+Where writing new inputs takes longer than the calls, some batches only change a few elements in
+place. Times of batches with new inputs count then, if they are longer (timing.py).
+
+Metric "device": what is written is masked until just before the call that works on it (sealing.py).
+"""
+
+import random
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.rules import Defences, Failure
+from regraph_kg.evaluation.verify.large_outputs import Kept, keeper
+from regraph_kg.evaluation.verify.timed_inputs import Content, Contents
+from regraph_kg.evaluation.worker.sealing import Costs, Sealing
+from regraph_kg.evaluation.worker.shared_memory import MAX_BATCH, Arena, Call, Layout, Place
+from regraph_kg.evaluation.worker.supervisor import Worker
+from regraph_kg.models.evaluation import Outcome
+
+Array = NDArray[Any]
+Step = Literal["sweep", "whole", "changed"]
+"""What gets a call ready: a sweep of the cache; before it all inputs unmasked, or some elements."""
+
+_ROOM_BYTES, _MOST_CALLS = 24 * 2**20, 128
+_BLOCK_GROWTH = 4
+"""The next block of batches is so many times as long as all before it."""
+_DECOYS = 1 / 8
+"""Of batches, in which one call's elements change where nothing is verified: that tells nothing."""
+_SPARE_SECONDS = 0.05
+"""Writing inputs may take this much longer than the calls did."""
+_LEAST_NEW = 4
+"""Every so manieth batch has new inputs, however long writing them takes."""
+_READY_CALLS, _READY_WARM_UP_SECONDS, _READY_BATCHES = 16, 0.3, 15
+_COMPARED_BYTES = 64 * 2**20
+_MOSTLY = 4
+"""A batch with one call in so many on changed inputs is one of new inputs."""
+
+
+def reserve(layout: Layout, problem: Problem) -> list[Call]:
+    """Lay out the timing shape as often as 24 MiB hold its arrays: once at least."""
+    sizes = problem.sizes.time
+    count = _ROOM_BYTES // max(problem.nbytes(sizes), 1)
+    return [layout.call(sizes) for _ in range(min(max(count, 1), _MOST_CALLS))]
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """What a call left behind, and on which inputs; `poison` was there before."""
+
+    content: Content
+    outputs: Mapping[str, Kept]
+    poison: int
+
+
+class Pool:
+    """The contents whose truths a session knows; shared by its workers, secret to all of them.
+
+    What was told of one in a diagnosis could be known to the next candidate: `retire` it.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._rng = random.Random(seed)
+        self._contents: list[Content] = []
+
+    def content(self, number: int) -> Content:
+        """The `number`-th of them."""
+        while len(self._contents) <= number:
+            self._contents.append(Content(self._rng.getrandbits(128)))
+        return self._contents[number]
+
+    def holds(self, seed: int) -> bool:
+        """Whether one of them has this seed."""
+        return any(content.seed == seed for content in self._contents)
+
+    def retire(self, content: Content) -> None:
+        """Put another one into its place."""
+        for index, one in enumerate(self._contents):
+            if one.seed == content.seed:
+                self._contents[index] = Content(self._rng.getrandbits(128))
+
+
+class Bench:
+    """Draws the timed calls of one worker; keeps what is to be verified of them.
+
+    `seed` is this worker's own.
+    """
+
+    def __init__(
+        self,
+        arena: Arena,
+        calls: Sequence[Call],
+        contents: Contents,
+        pool: Pool,
+        seed: int,
+        defences: Defences,
+    ) -> None:
+        self._arena, self._calls, self._contents = arena, calls, contents
+        self._pool, self._defences = pool, defences
+        self._rng = random.Random(seed)
+        self._supply = contents.supply(random.Random(self._rng.random()), pool.holds)
+        self._sealing = Sealing(arena)
+        self._holds: list[Content | None] = [None] * len(calls)
+        self._batch, self._used = 0, 0
+        self._planned: dict[int, tuple[int, Content]] = {}
+        self._horizon = 0
+        self.poison = 0
+        """The byte in outputs before the last batch."""
+        self._spent = 0.0
+        self.witnesses: list[Witness] = []
+        """Of calls whose truths the session knows, or will know for the next worker."""
+        self.shown: list[Content] = []
+        """What the worker has had that others may get: of the pool, and drawings of inputs.py."""
+        self.audit: Witness | None = None
+        """Of one call out of all."""
+        self.is_new = True
+        """Whether the inputs of the last batch were new, and not changed ones."""
+        self._is_lean = self._compared = False
+        self._decoy: int | None = None
+        self._refilled = any(arg.role == "inout" for arg in arena.problem.outputs)
+
+    @property
+    def largest_batch(self) -> int:
+        """Calls that have arrays of their own, and contents enough for a dozen such batches."""
+        if not self._defences.fresh_inputs:
+            return MAX_BATCH
+        return self._supply.most(len(self._calls))
+
+    def begin(self, worker: Worker) -> Failure | None:
+        """Make the memory ready for a worker's timed calls."""
+        for call in self._calls:
+            for place in call.places.values():
+                self._arena.set_canaries(place)
+        return None
+
+    def load(self, worker: Worker, count: int, timed: float) -> list[int] | Failure:
+        """Put inputs into the arrays of `count` calls, and poison into their outputs: their rows.
+
+        `timed` seconds were spent in timed calls so far.
+        """
+        start = time.perf_counter()
+        chosen = self._chosen(count)
+        lean = self._batch % _LEAST_NEW and self._spent > timed + _SPARE_SECONDS
+        self._is_lean = bool(lean and self._can_change and all(self._holds[at] for at in chosen))
+        is_free = self._can_change and self._batch not in self._planned
+        decoy = is_free and self._rng.random() < _DECOYS
+        self._decoy = self._rng.choice(chosen) if decoy else None
+        changed, written = 0, list[Place]()
+        if worker.on_device:
+            self._sealing.begin()
+        for at in dict.fromkeys(chosen):
+            before, content = self._holds[at], self._next(at)
+            changed += before is not None and content == before.next
+            written += self._write(worker, at, content)
+        self.is_new = _MOSTLY * changed <= len(chosen)
+        self.poison = self._rng.choice((0xFF, self._rng.randrange(1, 255)))
+        failure = self._send(worker, [*written, *self._poisoned(dict.fromkeys(chosen))], count)
+        self._batch += 1
+        self._spent += time.perf_counter() - start
+        return failure or [self._calls[at].row for at in chosen]
+
+    def keep(self, worker: Worker, rows: Sequence[int]) -> Failure | None:
+        """Copy what is to be verified of the calls just made; the worker stands still."""
+        made = list(dict.fromkeys(self._place_of(row) for row in rows))
+        planned = self._planned.pop(self._batch - 1, None)
+        if planned and planned[0] in made:
+            witness = self._witness(worker, planned[0])
+            if isinstance(witness, Failure):
+                return witness
+            self.witnesses.append(witness)
+            failure = self._changed_input(planned[0])
+            if failure:
+                return failure
+        if self._rng.random() * self._batch < 1:
+            witness = self._witness(worker, self._rng.choice(made))
+            if isinstance(witness, Failure):
+                return witness
+            self.audit = witness
+        return None
+
+    def last(self, worker: Worker, content: Content) -> int | Failure:
+        """Load one more call with this content: its row."""
+        self._sealing.begin()
+        written = self._write(worker, 0, content)
+        failure = self._send(worker, [*written, *self._poisoned([0])], 1)
+        return failure or self._calls[0].row
+
+    def last_witness(self, worker: Worker) -> Witness | Failure:
+        """What the call of `last` left behind."""
+        return self._witness(worker, 0)
+
+    def costs(self, worker: Worker) -> Costs:
+        """Metric "device": what getting a call ready takes. Raises `ToolError` where that fails."""
+        end = time.monotonic() + _READY_WARM_UP_SECONDS  # a resting GPU's clock is low
+        while time.monotonic() < end:
+            self._rehearsed(worker, "whole")
+        steps: tuple[Step, ...] = ("sweep", "whole", "changed")
+        seen = [[self._rehearsed(worker, step) for step in steps] for _ in range(_READY_BATCHES)]
+        sweep, whole, changed = zip(*seen, strict=True)
+        return Costs(median(sweep), median(whole), median(changed), min(sweep))
+
+    def _rehearsed(self, worker: Worker, step: Step) -> float:
+        seconds = self.rehearse(worker, step)
+        if isinstance(seconds, Failure):
+            raise ToolError(f"GPU: cannot get a call ready: {seconds.diagnosis}")
+        return seconds
+
+    def rehearse(self, worker: Worker, step: Step, count: int = _READY_CALLS) -> float | Failure:
+        """Metric "device": seconds that it takes to get one call ready, of so many in a row."""
+        self._sealing.begin()
+        for index in range(count if step != "sweep" else 0):
+            inputs = self._inputs(index % len(self._calls))
+            if step == "whole":
+                self._sealing.lying(inputs)
+            else:
+                self._sealing.changed(self._contents.changes(self._pool.content(0).next), inputs)
+        failure = worker.upload([], self._sealing.close(count))
+        done = failure or worker.sweeps(count)
+        return done if isinstance(done, Failure) else done.ours / count
+
+    def harm(self) -> Failure | None:
+        """What was written around the arrays."""
+        if not self._defences.guards:
+            return None
+        places = (place for call in self._calls for place in call.places.values())
+        first = next(filter(None, (self._arena.damage(place) for place in places)), None)
+        return Failure(Outcome.CRASHED, first) if first else None
+
+    @property
+    def _can_change(self) -> bool:
+        changed = self._contents.changed and not self._refilled
+        return bool(changed) and self._defences.small_changes
+
+    def _chosen(self, count: int) -> list[int]:
+        """Which calls, in which order; the one that is planned for this batch among them."""
+        if not self._defences.fresh_inputs:
+            return [0] * count
+        chosen = self._rng.sample(range(len(self._calls)), count)
+        self._plan_block()
+        planned = self._planned.get(self._batch)
+        if planned and planned[0] not in chosen:
+            chosen[self._rng.randrange(count)] = planned[0]
+        return chosen
+
+    def _plan_block(self) -> None:
+        """At the start of a block: a batch of it, and any place, for a content of the pool.
+
+        The batch after it changes that in place.
+        """
+        if self._batch < self._horizon:
+            return
+        length = max(2, (_BLOCK_GROWTH - 1) * self._batch)
+        first = self._batch + self._rng.randrange(length - 1)
+        content, place = self._pool.content(self._used), self._rng.randrange(len(self._calls))
+        self._used += 1
+        self._planned[first] = place, content
+        if self._contents.changed and self._defences.small_changes:
+            self._planned[first + 1] = place, content.next
+        self._horizon = self._batch + length
+
+    def _next(self, at: int) -> Content:
+        if not self._defences.fresh_inputs:
+            return self._pool.content(0)
+        planned, held = self._planned.get(self._batch), self._holds[at]
+        if planned and planned[0] == at:
+            self.shown.append(planned[1])
+            return planned[1]
+        if held is not None and (self._is_lean or at == self._decoy):
+            return held.next
+        content = self._supply.next()
+        if self._supply.recurs:
+            self.shown.append(content)
+        return content
+
+    def _inputs(self, at: int) -> Mapping[str, Place]:
+        return {arg.name: self._calls[at].places[arg.name] for arg in self._arena.problem.inputs}
+
+    def _write(self, worker: Worker, at: int, content: Content) -> list[Place]:
+        """Write a content, or only what differs where the version before lies there.
+
+        Arrays that are to be copied to a device.
+        """
+        inputs, held = self._inputs(at), self._holds[at]
+        self._holds[at] = content
+        is_step = held is not None and content == held.next and not self._refilled
+        if worker.on_device:
+            if is_step and self._sealing.changed(self._contents.changes(content), inputs):
+                return []
+            self._sealing.whole(self._contents.arrays(content), inputs)
+            return list(inputs.values())
+        views = {name: self._arena.view(place) for name, place in inputs.items()}
+        if is_step:
+            self._contents.change(content, views)
+        else:
+            self._contents.write(content, views)
+        return []
+
+    def _send(self, worker: Worker, places: Sequence[Place], count: int) -> Failure | None:
+        """Metric "device": copy these arrays there; the next `count` calls find them unmasked."""
+        if not worker.on_device:
+            return None
+        failure = worker.upload(places, self._sealing.close(count))
+        if failure or self._defences.sealed_inputs:
+            return failure
+        opened = worker.sweeps(count)
+        return opened if isinstance(opened, Failure) else None
+
+    def _poisoned(self, chosen: Iterable[int]) -> list[Place]:
+        """The outputs of these calls, filled with the poison."""
+        if not self._defences.poison:
+            return []
+        names = [arg.name for arg in self._arena.problem.outputs if arg.role == "out"]
+        filled = [self._calls[at].places[name] for at in chosen for name in names]
+        for place in filled:
+            self._arena.fill(place, self.poison)
+        return filled
+
+    def _witness(self, worker: Worker, at: int) -> Witness | Failure:
+        call, content = self._calls[at], self._holds[at]
+        assert content is not None
+        failure = worker.download(list(call.places.values()))
+        if failure:
+            return failure
+        keep = keeper(self._arena.problem, content.seed)
+        outputs = {
+            arg.name: keep(arg.name, self._arena.view(call.places[arg.name]))
+            for arg in self._arena.problem.outputs
+        }
+        return Witness(content, outputs, self.poison)
+
+    def _changed_input(self, at: int) -> Failure | None:
+        """Whether some input is no longer what was put there."""
+        call, content = self._calls[at], self._holds[at]
+        if not self._defences.input_compare or content is None or content.version:
+            return None
+        if self._arena.problem.nbytes(call.sizes) > _COMPARED_BYTES and self._compared:
+            return None  # once is enough where it takes a while
+        self._compared = True
+        inputs = [arg.name for arg in self._arena.problem.inputs if arg.role == "in"]
+        views = {name: self._arena.view(call.places[name]) for name in inputs}
+        altered = self._contents.altered(content, views)
+        return Failure(Outcome.MUTATED_INPUT, f"changed input {altered}") if altered else None
+
+    def _place_of(self, row: int) -> int:
+        return row - self._calls[0].row

@@ -1,0 +1,116 @@
+"""How long a call takes, as far as a few workers tell, and the interval of a speedup.
+
+Every worker has a level of its own (address layout, page placement, neighbours on the host) that no
+number of calls within it averages out, so the unit of evidence is the worker: each counts with the
+logarithm of its median. Of k workers
+
+    variance   s2 = (p s0^2 + sum (y_i - mean y)^2) / (p + k - 1)       scatter of levels
+    of mean    v  = (s2 + e2) / k       e: standard error of one worker's median, by its samples
+
+s0 is the scatter that workers of this target and metric were seen to have, worth p = 6 workers
+(a conjugate prior: Gelman et al., Bayesian Data Analysis, 3.3). The 95 % interval of a speedup is
+that of the difference of two such means, Student's with Welch's degrees of freedom. It is meant to
+hold the next measurement of the same code; docs/benchmarks.md says how often it does.
+
+Not covered: a machine that changes while the workers of one side run.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from regraph_kg.evaluation.timing.stop import summarise
+from regraph_kg.models.base import Metric, Target
+from regraph_kg.models.evaluation import Interval, Timing
+
+_SCATTER: dict[tuple[Target, Metric], float] = {
+    ("openmp", "call"): 0.05,
+    ("cuda", "call"): 0.07,
+    ("cuda", "device"): 0.01,
+}
+"""s0: standard deviation of the logarithm of a worker's median."""
+_PRIOR_WORKERS = 6
+_NORMAL = 1.96
+
+# Student's t, 2.5 % a side, by degrees of freedom (any table of it).
+_T = {
+    3: 3.182,
+    4: 2.776,
+    5: 2.571,
+    6: 2.447,
+    7: 2.365,
+    8: 2.306,
+    9: 2.262,
+    10: 2.228,
+    12: 2.179,
+    15: 2.131,
+    20: 2.086,
+    30: 2.042,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Seconds a call, and how well they are known."""
+
+    log: float
+    """Mean logarithm of the workers' medians."""
+    variance: float
+    """Of that mean."""
+    freedom: int
+    """Degrees of freedom of the variance."""
+    samples: tuple[float, ...]
+    """Of all workers, in seconds."""
+
+    @property
+    def seconds(self) -> float:
+        """Geometric mean of the workers' medians."""
+        return math.exp(self.log)
+
+    @property
+    def reach(self) -> float:
+        """Half-width of the 95 % interval of `log`."""
+        return quantile(self.freedom) * math.sqrt(self.variance)
+
+    def timing(self) -> Timing:
+        """As reports carry it."""
+        return Timing(
+            samples=self.samples,
+            median=self.seconds,
+            interval=Interval(
+                low=math.exp(self.log - self.reach), high=math.exp(self.log + self.reach)
+            ),
+        )
+
+
+def level(workers: Sequence[Sequence[float]], target: Target, metric: Metric) -> Level:
+    """What some workers' samples (seconds a call) say; at least one worker, one sample each."""
+    timings = [summarise(samples) for samples in workers]
+    logs = [math.log(timing.median) for timing in timings]
+    mean, scatter = fmean(logs), _SCATTER.get((target, metric), max(_SCATTER.values()))
+    squares = _PRIOR_WORKERS * scatter**2 + sum((one - mean) ** 2 for one in logs)
+    freedom = _PRIOR_WORKERS + len(logs) - 1
+    within = fmean(_standard_error(timing) ** 2 for timing in timings)
+    variance = (squares / freedom + within) / len(logs)
+    return Level(mean, variance, freedom, tuple(s for samples in workers for s in samples))
+
+
+def ratio(slow: Level, fast: Level) -> tuple[float, Interval]:
+    """How many times as long as `fast` takes `slow`, and its 95 % interval."""
+    difference = slow.log - fast.log
+    variance = slow.variance + fast.variance
+    freedom = variance**2 / (slow.variance**2 / slow.freedom + fast.variance**2 / fast.freedom)
+    reach = quantile(int(freedom)) * math.sqrt(variance)
+    interval = Interval(low=math.exp(difference - reach), high=math.exp(difference + reach))
+    return math.exp(difference), interval
+
+
+def quantile(freedom: int) -> float:
+    """Student's t for 2.5 % a side: the table's entry, or that for the next fewer."""
+    return _T[max(known for known in _T if known <= max(freedom, min(_T)))]
+
+
+def _standard_error(timing: Timing) -> float:
+    """Of the logarithm of a median, by its order-statistic interval."""
+    return math.log(timing.interval.high / timing.interval.low) / (2 * _NORMAL)

@@ -1,0 +1,236 @@
+"""What a device reaches at most, measured once and kept: <cache>/peaks/<device>.json.
+
+harness/peaks_host.cpp and harness/peaks.cu measure, each in a process of its own: memory and cache
+bandwidth, fused multiply-adds and, for a GPU, pinned copies in each direction and an empty launch.
+Never from a table. A busy machine gives too low peaks, and too low peaks would accuse honest code
+of being faster than physics: so each figure is the best of several repetitions, and measuring
+again only ever raises what is on file. To start anew, delete the file. A GPU is measured from the
+CPUs of each memory node in turn, since copies from the far one are slower.
+
+The judge reads what is there and never measures (`regraph doctor` does): no peaks, no floor.
+
+Not covered: tensor cores; several GPUs of one model are taken to be alike, and so is their link to
+the host; a machine that has become slower for good.
+"""
+
+import functools
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
+from regraph_kg.evaluation.gpu.device import (
+    Gpu,
+    find_gpu,
+    machine_facts,
+    openmp_device,
+    silent,
+    threads,
+    turn,
+)
+from regraph_kg.evaluation.rules import Failure, Limits
+from regraph_kg.evaluation.timing.roofline import Level, Peaks
+from regraph_kg.models.base import Target
+
+_SECONDS = 60.0
+"""Patience with one measurement, which takes two to five seconds."""
+_CALL = (
+    "import ctypes, json, os, sys; os.sched_setaffinity(0, json.loads(sys.argv[2]));"
+    " ctypes.CDLL(sys.argv[1]).regraph_peaks()"
+)
+_NODES = Path("/sys/devices/system/node")
+_HARNESS = Path(__file__).parents[1] / "worker" / "harness"
+_ALLOWED_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
+
+
+def device_key(target: Target, gpu: Gpu | None = None) -> str:
+    """What the peaks belong to: the CPU and its threads, or the GPU and the machine it is in.
+
+    Raises `ToolError` for cuda on a machine with no GPU.
+    """
+    if target == "openmp":
+        return openmp_device()
+    return f"{(gpu or find_gpu()).name} in {machine_facts()['cpu']}"
+
+
+def peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks | None:
+    """The peaks on file for this machine's device; None where there are none that can be read.
+
+    `cache` is the judge's folder; `gpu` saves looking for the first one. Raises `ToolError` for
+    cuda on a machine with no GPU.
+    """
+    device = device_key(target, gpu)
+    try:
+        found = Peaks.model_validate_json(_file(cache, device).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ValidationError):
+        return None
+    return found if (found.device, found.target) == (device, target) else None
+
+
+def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
+    """Measure this machine's device and file the result: at most some seconds, nothing beside it.
+
+    Returns what is on file afterwards: of each figure the larger one (of the launch the smaller).
+    Raises `ToolError` where compiler, GPU or disk fail.
+    """
+    if target == "cuda":
+        gpu = gpu or find_gpu()
+    device = device_key(target, gpu)
+    library = _library(cache, gpu)
+    with turn(gpu.visible if gpu else "cpu", silent):
+        said = [_run(library, cpus, gpu) for cpus in (_nodes() if gpu else [_usable()])]
+    seen = [_parsed(text, device, target, gpu) for text in said]
+    before = peaks(cache, target, gpu)
+    kept = functools.reduce(better, [before, *seen] if before else seen)
+    _write(_file(cache, device), kept)
+    return kept
+
+
+def better(old: Peaks, new: Peaks) -> Peaks:
+    """`new`, with whatever `old` had better."""
+    levels = tuple(
+        Level(
+            working_set=level.working_set,
+            rate=max(level.rate, old.bandwidth(level.working_set)),
+        )
+        for level in new.levels
+    )
+    return new.model_copy(
+        update={
+            "levels": levels,
+            "fp32": max(old.fp32, new.fp32),
+            "fp64": max(old.fp64, new.fp64),
+            "host_to_device": max(_known(old.host_to_device, new.host_to_device), default=None),
+            "device_to_host": max(_known(old.device_to_host, new.device_to_host), default=None),
+            "launch_seconds": min(_known(old.launch_seconds, new.launch_seconds), default=None),
+        }
+    )
+
+
+def _known(*figures: float | None) -> list[float]:
+    return [figure for figure in figures if figure is not None]
+
+
+def _library(cache: Path, gpu: Gpu | None) -> Path:
+    """The measuring code, compiled; it exports `regraph_peaks`."""
+    compiler = Compiler(cache / "compiled", find_gcc(), Limits())
+    if gpu:
+        built = compiler.cuda(_text("peaks.cu"), find_cuda(), gpu.arch)
+    else:
+        flags = (*HOST_FLAGS, "-ffp-contract=fast", "-fopenmp")
+        built = compiler.host(_text("peaks_host.cpp"), flags)
+    if isinstance(built, Failure):
+        raise ToolError(f"peaks: the measuring code does not compile: {_last(built.diagnosis)}")
+    return built
+
+
+def _text(name: str) -> str:
+    return (_HARNESS / name).read_text(encoding="utf-8")
+
+
+def _usable() -> list[int]:
+    return sorted(os.sched_getaffinity(0))
+
+
+def _nodes() -> list[list[int]]:
+    """The usable CPUs of each memory node: copies are faster from the one that is near the GPU."""
+    usable = _usable()
+    try:
+        lists = [path.read_text(encoding="utf-8") for path in sorted(_NODES.glob("node*/cpulist"))]
+    except OSError:
+        lists = []
+    nodes = [[cpu for cpu in usable if _contains(ranges, cpu)] for ranges in lists]
+    return [node for node in nodes if node] or [usable]
+
+
+def _contains(ranges: str, cpu: int) -> bool:
+    """Whether a list as the kernel writes it ("0-3,8") has this number."""
+    for part in filter(None, ranges.strip().split(",")):
+        first, _, last = part.partition("-")
+        if int(first) <= cpu <= int(last or first):
+            return True
+    return False
+
+
+def _run(library: Path, cpus: Sequence[int], gpu: Gpu | None) -> str:
+    environment = {name: os.environ[name] for name in _ALLOWED_ENV if name in os.environ}
+    environment |= {"PATH": "/usr/bin:/bin", "LANG": "C", "OMP_NUM_THREADS": str(threads())}
+    if gpu:
+        environment["CUDA_VISIBLE_DEVICES"] = gpu.visible
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _CALL, str(library), json.dumps(list(cpus))],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            env=environment,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ToolError(f"peaks: the measurement does not end: {str(error)[:200]}") from None
+    if done.returncode:
+        raise ToolError(
+            f"peaks: the measurement failed with code {done.returncode}: {_last(done.stderr)};"
+            " is another program using the device's memory?"
+        )
+    return done.stdout
+
+
+def _parsed(said: str, device: str, target: Target, gpu: Gpu | None) -> Peaks:
+    try:
+        seen = json.loads(said)
+        levels = [{"working_set": size, "rate": rate} for size, rate in seen.pop("levels")]
+        machine = machine_facts()
+        facts = seen.pop("facts") | {"kernel": machine["kernel"], "load": machine["load"]}
+        if gpu:
+            facts["driver"] = gpu.driver
+        return Peaks.model_validate(
+            {
+                **seen,
+                "device": device,
+                "target": target,
+                "date": datetime.now(UTC).isoformat(timespec="seconds"),
+                "facts": facts,
+                "levels": levels,
+            }
+        )
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise ToolError(f"peaks: the measurement said no figures: {said[:200]!r}") from None
+
+
+def _file(cache: Path, device: str) -> Path:
+    name = re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
+    return cache / "peaks" / f"{name[:120]}.json"
+
+
+def _write(path: Path, found: Peaks) -> None:
+    """Whole or not at all: written beside its place, then renamed."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent)
+        try:
+            with open(descriptor, "w", encoding="utf-8") as file:
+                file.write(found.model_dump_json(indent=1) + "\n")
+            os.replace(name, path)
+        except OSError:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise ToolError(
+            f"{path}: {error.strerror}; free the disk or set REGRAPH_CACHE_DIR"
+        ) from None
+
+
+def _last(text: str) -> str:
+    return (text.strip().splitlines() or ["no message"])[-1][:200]

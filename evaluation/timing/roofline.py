@@ -1,0 +1,227 @@
+"""FLOP and byte accounts: what a call had to do, against the measured peaks of its device.
+
+Roofline: S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009: attainable flop/s =
+min(peak flop/s, intensity * bandwidth). A call with host pointers on a GPU has a third bound, the
+copies. Peaks are what peaks.py has measured on this machine, never a data sheet's.
+
+The physics floor is the time below which the compulsory bytes cannot have moved:
+
+    cuda, metric "call"     the longer of the arrays in and the arrays out, each at the peak of its
+                            direction (the two may overlap)
+    cuda, metric "device"   all bytes at the second-level cache's peak, or what this cache cannot
+                            hold at the memory's peak, whichever takes longer
+    openmp                  all bytes at the largest rate measured at any working set
+
+times `SAFETY`. Compulsory bytes are the smaller of the declared and the derived ones (each array in
+once, each array out once), so a generous declaration accuses nobody. Operations have no floor: a
+better algorithm does fewer.
+
+Not covered: lower precision and tensor cores have no peak of their own here; the arithmetic peak is
+that of fp32 fused multiply-add (fp64 where every floating-point array is fp64), integers have none.
+A GPU candidate that computes on the host what it has not copied stays below the floor of metric
+"call". Rates of several transfers at once are not measured.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from regraph_kg.evaluation.problem.problem import Argument, Problem, size_of
+from regraph_kg.evaluation.rules import Failure
+from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.evaluation import Outcome, Roof, WorkAccount
+
+SAFETY = 0.8
+"""Share of the computed floor that is enforced: peaks are measured, and may be a little low."""
+_NEAR_LAUNCH = 2.0
+"""A call shorter than this many empty launches says little of the work in it."""
+
+
+class Level(Frozen):
+    """Largest rate at which data of this size can be read or written, over all threads."""
+
+    working_set: int = Field(gt=0)
+    """Bytes. A cache's level is given with the bytes that it holds."""
+    rate: float = Field(gt=0, allow_inf_nan=False)
+    """Bytes read and written a second."""
+
+
+class Peaks(Frozen):
+    """What one device has been seen to reach. History: 1 (2026-11) first version."""
+
+    schema_version: Literal[1] = 1
+    device: str
+    target: Target
+    date: str
+    """When it was measured last: ISO 8601, UTC."""
+    facts: dict[str, str] = Field(default_factory=dict)
+    levels: tuple[Level, ...] = Field(min_length=1)
+    """From the smallest working set to the largest, which is memory."""
+    fp32: float = Field(gt=0, allow_inf_nan=False)
+    """Fused multiply-adds, two operations each: flop/s."""
+    fp64: float = Field(gt=0, allow_inf_nan=False)
+    host_to_device: float | None = None
+    """Pinned copies in one direction: byte/s. None without a GPU."""
+    device_to_host: float | None = None
+    launch_seconds: float | None = None
+    """Launch of an empty kernel and the wait for its end, median. None without a GPU."""
+
+    def __str__(self) -> str:
+        """In a line: "memory 32.7 GB/s, cache 851 GB/s, fp32 471 Gflop/s (2026-11-21)"."""
+        said = [
+            f"memory {self.memory / 1e9:.3g} GB/s",
+            f"cache {self.fastest.rate / 1e9:.3g} GB/s",
+            f"fp32 {self.fp32 / 1e9:.3g} Gflop/s",
+        ]
+        if self.host_to_device and self.device_to_host:
+            said.append(f"copies in {self.host_to_device / 1e9:.3g} GB/s")
+            said.append(f"out {self.device_to_host / 1e9:.3g} GB/s")
+        return f"{', '.join(said)} ({self.date[:10]})"
+
+    @property
+    def memory(self) -> float:
+        """Rate of the largest working set, byte/s."""
+        return max(self.levels, key=lambda level: level.working_set).rate
+
+    @property
+    def fastest(self) -> Level:
+        """The level with the largest rate."""
+        return max(self.levels, key=lambda level: level.rate)
+
+    def bandwidth(self, working_set: int) -> float:
+        """The largest rate that data of so many bytes can reach, byte/s."""
+        rates = [level.rate for level in self.levels if level.working_set >= working_set]
+        return max(rates, default=self.memory)
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Compulsory bytes of one call, by direction as seen from the device."""
+
+    inward: float
+    outward: float
+    held: int
+    """Bytes of all arrays, each counted once."""
+
+    @property
+    def total(self) -> float:
+        """Both directions."""
+        return self.inward + self.outward
+
+
+def traffic(problem: Problem) -> Traffic:
+    """Compulsory bytes at the timing sizes: the smaller of the declared and the derived."""
+    inward = sum(_bytes(problem, arg) for arg in problem.inputs)
+    outward = sum(_bytes(problem, arg) for arg in problem.outputs)
+    held = sum(_bytes(problem, arg) for arg in problem.arrays)
+    declared = _declared(problem, problem.work.bytes)
+    kept = 1.0 if declared is None else min(1.0, declared / (inward + outward))
+    return Traffic(inward * kept, outward * kept, held)
+
+
+def floor_seconds(problem: Problem, peaks: Peaks) -> float | None:
+    """Below this a call cannot have moved its bytes; None where no floor applies."""
+    if problem.work.early_exit:
+        return None
+    moved = traffic(problem)
+    if peaks.target == "openmp":
+        return SAFETY * moved.total / peaks.fastest.rate
+    if problem.metric == "device":
+        cache = peaks.fastest
+        spilled = max(0.0, moved.total - cache.working_set)
+        return SAFETY * max(moved.total / cache.rate, spilled / peaks.memory)
+    if not peaks.host_to_device or not peaks.device_to_host:
+        return None
+    return SAFETY * max(moved.inward / peaks.host_to_device, moved.outward / peaks.device_to_host)
+
+
+def account(problem: Problem, seconds: float, peaks: Peaks | None) -> WorkAccount:
+    """Account of a call that took `seconds` (median); without `peaks` it has no roof."""
+    flop = _declared(problem, problem.work.flop)
+    moved = traffic(problem)
+    bytes_ = _declared(problem, problem.work.bytes)
+    if bytes_ is None:
+        bytes_ = round(moved.total)
+    return WorkAccount(
+        seconds=seconds,
+        flop=flop,
+        bytes=bytes_,
+        flop_per_second=None if flop is None else flop / seconds,
+        bytes_per_second=bytes_ / seconds,
+        intensity=None if flop is None or not bytes_ else flop / bytes_,
+        roof=_roof(problem, seconds, peaks, bytes_) if peaks else None,
+        notes=_notes(problem, seconds, peaks) if peaks else (),
+    )
+
+
+def below_floor(found: WorkAccount) -> Failure | None:
+    """A call shorter than its physics floor: suspicious."""
+    floor = found.roof.floor_seconds if found.roof else None
+    if floor is None or found.seconds >= floor:
+        return None
+    return Failure(
+        Outcome.SUSPICIOUS,
+        f"{found.seconds:.3g} s a call, but to move its {found.bytes} bytes takes this device at"
+        f" least {floor:.3g} s: part of the work was not done in the timed call",
+    )
+
+
+def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
+    flop = _declared(problem, problem.work.flop) or 0
+    moved = traffic(problem)
+    arithmetic = _arithmetic(problem, peaks)
+    # A GPU's memory is the last level: its cache is swept, or filled anew by copies.
+    memory = peaks.memory if peaks.target == "cuda" else peaks.bandwidth(moved.held)
+    bounds: list[tuple[Literal["memory", "compute", "transfer"], float, float]] = [
+        ("memory", bytes_, memory),
+        ("compute", flop, arithmetic),
+    ]
+    if peaks.target == "cuda" and problem.metric == "call":
+        for amount, rate in (
+            (moved.inward, peaks.host_to_device),
+            (moved.outward, peaks.device_to_host),
+        ):
+            if rate:
+                bounds.append(("transfer", amount, rate))
+    bound, amount, peak = max(bounds, key=lambda item: item[1] / item[2])
+    return Roof(
+        bound=bound,
+        seconds=amount / peak,
+        share=amount / peak / seconds,
+        reached=amount / seconds,
+        peak=peak,
+        floor_seconds=floor_seconds(problem, peaks),
+    )
+
+
+def _notes(problem: Problem, seconds: float, peaks: Peaks) -> tuple[str, ...]:
+    notes = []
+    flop = _declared(problem, problem.work.flop) or 0
+    if flop / seconds > _arithmetic(problem, peaks):
+        notes.append(
+            "more flop/s than this device's measured peak: lower precision, tensor cores, or less"
+            " arithmetic than declared (a better algorithm, or work left out)"
+        )
+    if peaks.launch_seconds and seconds < _NEAR_LAUNCH * peaks.launch_seconds:
+        notes.append("as short as an empty kernel's launch: larger timing sizes would say more")
+    if problem.work.early_exit:
+        notes.append("may exit early: the declared work is an upper bound, no floor applies")
+    return tuple(notes)
+
+
+def _arithmetic(problem: Problem, peaks: Peaks) -> float:
+    types = {arg.type for arg in problem.arrays if arg.type.startswith("float")}
+    return peaks.fp64 if types == {"float64"} else peaks.fp32
+
+
+def _declared(problem: Problem, expression: str | None) -> int | None:
+    if expression is None:
+        return None
+    return max(0, size_of(expression, problem.sizes.time))
+
+
+def _bytes(problem: Problem, arg: Argument) -> int:
+    return np.dtype(arg.type).itemsize * math.prod(arg.dimensions(problem.sizes.time))

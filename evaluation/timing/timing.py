@@ -1,0 +1,343 @@
+"""Calls of one worker -> samples: warm-up, then batches of calls on inputs it has never seen.
+
+Only the judge's clock counts. It spans each batch, less the round trip of an empty one, which was
+measured before the candidate was loaded; batches are sized by it to be long against what that may
+be off. Between batches the worker stands still while batches.py writes the next inputs.
+
+Samples are of batches with new inputs and of such where a few elements changed in place. Where the
+former take longer, something is carried over from call to call: then they alone count. At the end
+come batches of one call: where such a call takes longer, by more than waking up explains, a call of
+a batch worked for others, whose inputs lay there as well: then these alone count. A series in
+which a tenth of the samples takes more than twice the median says nothing (`uneven`): whatever it
+is, a busy machine or code that is honest now and then, it is measured again.
+
+Between batches the GPU is asked for its clock: samples taken while heat slows it down are thrown
+away after a pause; see nvml.py. So are some taken while a virtual machine's host took its time.
+
+Not covered: launch gaps inside a call.
+"""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from regraph_kg.evaluation.gpu.nvml import GpuMonitor, GpuWatch
+from regraph_kg.evaluation.rules import Failure
+from regraph_kg.evaluation.timing.batches import Bench
+from regraph_kg.evaluation.timing.load import stolen_seconds
+from regraph_kg.evaluation.timing.stop import StopRule, WarmUp
+from regraph_kg.evaluation.worker.supervisor import Worker
+from regraph_kg.models.evaluation import Outcome
+
+_GROWTH = 16.0
+_TICK = 1e-7
+"""The shortest call believed when batches are sized, in seconds."""
+_NOTHING = 1e-10
+"""No call is this short, in seconds."""
+_MOST_DISCARDED, _MOST_ROBBED = 8, 6
+_ROBBED_SHARE = 0.03
+"""Of a sample's time; the kernel counts in hundredths of a second."""
+_COOLING_SECONDS = 0.25
+_LEAST_NEW, _LONGER = 3, 1.1
+"""Samples of new inputs that a series has at least; by how much longer they alone count."""
+_SINGLES, _APART = 3, 1.5
+"""Batches of one call at the end; where those take so many times as long, they alone count."""
+_TAIL, _TAIL_SHARE, _LEAST_TAIL = 2.0, 0.1, 2
+_PATIENCE, _LEAST_PATIENCE_SECONDS = 5.0, 0.5
+"""A series takes at most so many times its seconds of timed calls, writing inputs included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How the judge tells time. In seconds."""
+
+    batch_seconds: float
+    """What a batch should take: long against what the clock may be off."""
+    slack_seconds: float
+    """What it may be off by."""
+    waking_seconds: float
+    """By how much a call after a pause may take longer than one right after another."""
+
+
+SPINNING = Clock(0.002, 5e-6, 5e-5)
+"""With a `Stopwatch` on a core of its own: cuda."""
+SLEEPING = Clock(0.006, 1e-4, 3e-4)
+"""Woken by the kernel, on cores that the candidate uses too: openmp."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How a series is taken."""
+
+    clock: Clock = SLEEPING
+    one_by_one: bool = True
+    """Off: what a call of a batch does for others counts (`Defences.one_by_one`)."""
+    judge_clock: bool = True
+    """Off: the worker's word is believed (`Defences.judge_clock`)."""
+    monitor: GpuMonitor | None = None
+    warm_up: WarmUp = field(default_factory=WarmUp)
+    cooling_seconds: float = _COOLING_SECONDS
+    """A pause after a sample taken while heat slowed the GPU down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A finished series; `first` is the cold first call, in seconds."""
+
+    samples: tuple[float, ...]
+    first: float
+    censored: bool
+    carried_over: float | None = None
+    """How much longer calls on new inputs took, where that is why only those count."""
+    worked_ahead: float | None = None
+    """How much longer calls one by one took, where that is why only those count."""
+    uneven: bool = False
+    """A tenth of the samples took more than twice the median: it means nothing."""
+    allocations: float | None = None
+    """cuda: device allocations a call once warm, by the worker's word; 0 = memory is kept."""
+    gpu: Mapping[str, str] = field(default_factory=dict)
+    """Clock, heat and power meanwhile, as facts of a report."""
+
+    def facts(self) -> dict[str, str]:
+        """What a report says besides the samples."""
+        carried = {} if self.carried_over is None else {"new_inputs": f"{self.carried_over:.3g}x"}
+        ahead = {} if self.worked_ahead is None else {"one_by_one": f"{self.worked_ahead:.3g}x"}
+        kept = (
+            {} if self.allocations is None else {"device_memory_kept": _yes(not self.allocations)}
+        )
+        return {
+            "first_call_seconds": f"{self.first:.6g}",
+            "censored": _yes(self.censored),
+            **carried,
+            **ahead,
+            **kept,
+            **self.gpu,
+        }
+
+
+def measure(
+    worker: Worker, bench: Bench, rule: StopRule, call_seconds: float, method: Method
+) -> Measured | Failure:
+    """Time calls until `rule` is content; a call may take `call_seconds`.
+
+    Raises `ToolError` where the GPU is lost meanwhile.
+    """
+    failure = bench.begin(worker) or worker.settle()
+    watch = method.monitor.watch() if method.monitor else None
+    series = _Series(worker, bench, rule, call_seconds, method, watch)
+    measured = failure or series.run()
+    if not isinstance(measured, Failure):
+        return measured
+    limit = ""
+    if measured.outcome is Outcome.TIMED_OUT:
+        limit = (
+            f"; a call may take 10 times the serial code's time, or 2 s: {call_seconds:.3g} s here;"
+            " its answers at the check shapes were right"
+        )
+    return Failure(measured.outcome, f"at the timing shape: {measured.diagnosis}{limit}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Some calls in a row, in seconds of the clock that counts."""
+
+    calls: int
+    seconds: float
+    aside: float
+    """What getting calls ready took besides."""
+    allocations: int
+    is_new: bool
+
+    @property
+    def each(self) -> float:
+        """Seconds a call."""
+        return max(self.seconds, _NOTHING) / self.calls
+
+
+@dataclass(slots=True)
+class _Series:
+    """One series of batches on one worker."""
+
+    worker: Worker
+    bench: Bench
+    rule: StopRule
+    call_seconds: float
+    method: Method
+    watch: GpuWatch | None
+    timed: float = 0.0
+    """Seconds in calls so far."""
+    stolen: float = field(default_factory=stolen_seconds)
+    discarded: int = 0
+    """Samples that were thrown away for what the host took."""
+
+    def run(self) -> Measured | Failure:
+        """Warm up, then sample."""
+        warm = self._warm_up()
+        if isinstance(warm, Failure):
+            return warm
+        first, count = warm
+        batches = self._batches(count)
+        if isinstance(batches, Failure):
+            return batches
+        singles = self._singles(count)
+        if isinstance(singles, Failure):
+            return singles
+        failure = self.worker.worked_outside() or self.bench.harm()
+        if failure:
+            return failure
+        longer = carried_over([(batch.each, batch.is_new) for batch in batches])
+        samples = tuple(b.each for b in batches if b.is_new or longer is None)
+        ahead = worked_ahead(samples, singles, self.method.clock.waking_seconds)
+        samples = samples if ahead is None else singles
+        return Measured(
+            samples,
+            first,
+            censored=min(samples) > self.rule.give_up_above,
+            carried_over=longer,
+            worked_ahead=ahead,
+            uneven=is_uneven(samples, self.method.clock.slack_seconds / count),
+            allocations=self._allocations(batches),
+            gpu=self.watch.finish() if self.watch else {},
+        )
+
+    def _call(self, count: int, *, new: bool = False) -> _Batch | Failure:
+        """Write inputs, `new` ones or those that time allows, call, keep what is to be verified."""
+        rows = self.bench.load(self.worker, count, math.inf if new else self.timed)
+        if isinstance(rows, Failure):
+            return rows
+        patience = self.call_seconds + count * self.method.clock.batch_seconds
+        done = self.worker.call(rows, patience)
+        if isinstance(done, Failure):
+            return done
+        failure = self.bench.keep(self.worker, rows)
+        if failure:
+            return failure
+        ours = max(done.ours - self.worker.round_trip, 0.0)
+        self.timed += ours
+        return _Batch(
+            len(rows),
+            ours if self.method.judge_clock else done.own,
+            done.aside,
+            self.worker.allocations,
+            self.bench.is_new,
+        )
+
+    def _warm_up(self) -> tuple[float, int] | Failure:
+        """Call until two successive batches agree and the GPU's clock has risen.
+
+        Seconds of the first call, and how many calls make a batch.
+        """
+        self.worker.count_anew()
+        wanted, most = self.method.clock.batch_seconds, self.bench.largest_batch
+        first, count, start = 0.0, 1, time.perf_counter()
+        seen: list[float] = []
+        while True:
+            done = self._call(count)
+            if isinstance(done, Failure):
+                return done
+            first = first or done.each
+            seen.append(done.each)
+            if self.watch:
+                self.watch.take()
+            passed = time.perf_counter() - start
+            took = done.seconds + done.aside
+            if took < wanted / 2 and count < most and passed < self.method.warm_up.seconds:
+                growth = min(_GROWTH, wanted / max(took, _TICK))
+                count = min(most, math.ceil(count * growth))
+                continue
+            steady = self.watch is None or self.watch.steady
+            if self.method.warm_up.done(seen, passed, clock_steady=steady):
+                return first, count
+
+    def _batches(self, count: int) -> list[_Batch] | Failure:
+        """Batches until the rule is content."""
+        batches: list[_Batch] = []
+        spent, start = 0.0, time.perf_counter()
+        patience = max(_PATIENCE * self.rule.seconds, _LEAST_PATIENCE_SECONDS)
+        while True:
+            done = self._call(count)
+            if isinstance(done, Failure):
+                return done
+            spent += done.seconds + done.aside
+            if self._too_hot() or self._robbed(done):
+                continue
+            batches.append(done)
+            late = time.perf_counter() - start > patience and len(batches) >= self.rule.least
+            enough = late or sum(batch.is_new for batch in batches) >= _LEAST_NEW
+            decided = self.rule.decide([b.each for b in batches], spent)
+            if decided == "censored" or (enough and (late or decided == "stop")):
+                return batches
+
+    def _singles(self, count: int) -> tuple[float, ...] | Failure:
+        """Seconds of calls one by one; none where no batch has more."""
+        found: list[float] = []
+        wanted = count > 1 and self.method.one_by_one
+        while wanted and len(found) < _SINGLES:
+            done = self._call(1, new=True)
+            if isinstance(done, Failure):
+                return done
+            if not (self._too_hot() or self._robbed(done)) and done.is_new:
+                found.append(done.each)
+        return tuple(found)
+
+    def _allocations(self, batches: Sequence[_Batch]) -> float | None:
+        if self.method.monitor is None:
+            return None
+        return median(batch.allocations / batch.calls for batch in batches)
+
+    def _robbed(self, done: _Batch) -> bool:
+        """Whether the host took much of the last sample, which then means nothing.
+
+        Unless it would be too slow without that, too: slow code is given up the sooner.
+        """
+        before, self.stolen = self.stolen, stolen_seconds()
+        taken = self.stolen - before
+        if taken <= _ROBBED_SHARE * (done.seconds + done.aside):
+            return False
+        too_slow = done.seconds - taken > done.calls * self.rule.give_up_above
+        if too_slow or self.discarded >= _MOST_ROBBED:
+            return False
+        self.discarded += 1
+        return True
+
+    def _too_hot(self) -> bool:
+        """Whether the last sample means nothing, being slowed by heat; after a pause."""
+        watch = self.watch
+        if watch is None or not watch.take().hot or watch.discarded >= _MOST_DISCARDED:
+            return False
+        watch.discarded += 1
+        time.sleep(self.method.cooling_seconds)
+        return True
+
+
+def carried_over(samples: Sequence[tuple[float, bool]]) -> float | None:
+    """How much longer calls on new inputs take (second item: whether they were), if they do."""
+    new = [each for each, is_new in samples if is_new]
+    changed = [each for each, is_new in samples if not is_new]
+    if not (new and changed):
+        return None
+    longer = median(new) / median(changed)
+    return longer if longer > _LONGER else None
+
+
+def worked_ahead(samples: Sequence[float], singles: Sequence[float], waking: float) -> float | None:
+    """How much longer calls one by one take (`singles`), where that is more than `waking` up."""
+    if not singles or median(singles) <= _APART * median(samples) + waking:
+        return None
+    return median(singles) / median(samples)
+
+
+def is_uneven(samples: Sequence[float], slack: float) -> bool:
+    """Whether a tenth of the samples (seconds), two at least, takes twice the median or more.
+
+    What exceeds it by less than `slack` may be the clock.
+    """
+    above = max(_TAIL * median(samples), median(samples) + slack)
+    slow = sum(sample > above for sample in samples)
+    return slow >= max(_LEAST_TAIL, _TAIL_SHARE * len(samples))
+
+
+def _yes(value: bool) -> str:
+    return str(value).lower()

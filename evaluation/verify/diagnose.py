@@ -1,0 +1,148 @@
+"""Compares an output with its truth, and says what is wrong in words fit for a repair prompt.
+
+The comparison is !(|d| <= tolerance): NaN fails unless the truth has it. A diagnosis tells the
+first wrong element, how many there are, the shape, what their values and their places have in
+common (patterns.py, one of each at most), and three others.
+
+Not covered: patterns of arrays above 2^22 elements and of samples: they take seconds, or are lost.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.evaluation.verify import large_outputs
+from regraph_kg.evaluation.verify.patterns import PLACES, VALUES, Wrong, number
+
+Array = NDArray[Any]
+
+LENGTH = 1500
+"""Characters of a whole diagnosis at most."""
+_EXAMPLES = 3
+_LARGE = 2**22
+_CHUNK = 2**16
+"""Elements compared at once: what is computed of them stays in the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Expected output (fp64, or the exact integers) and the tolerance of its elements.
+
+    With `at`, both are known at these flat indices only.
+    """
+
+    values: Array
+    tolerance: Array | float
+    at: Array | None = None
+
+    def of(self, output: Array) -> Array:
+        """The part of an output that is known, which may be all that was kept of it."""
+        if self.at is None:
+            return output
+        flat = output.reshape(-1)
+        return flat if flat.size == self.at.size else flat[self.at]
+
+
+Expected = Truth | large_outputs.Product | large_outputs.Arranged
+"""What an output is compared with; `values` of each is constant only where the output is."""
+
+
+def mismatch(
+    name: str, output: large_outputs.Kept, truth: Expected, poison: int, nan_fails: bool = True
+) -> str | None:
+    """None where the output is right; else where and how it is wrong.
+
+    `poison` is the byte that the output was filled with. Without `nan_fails` the comparison is
+    |d| > tolerance, which a NaN passes: for tests of that defence.
+    """
+    if not isinstance(truth, Truth):
+        return truth.fault(name, output)
+    assert isinstance(output, np.ndarray)
+    seen = truth.of(output)
+    if _agrees(seen, truth):
+        return None
+    bad = _wrong_elements(seen, truth, nan_fails)
+    if not bad.any():
+        return None
+    if truth.at is not None:
+        return _of_sample(name, seen, truth, bad)
+    return explain(name, Wrong(seen, truth.values, bad, truth.tolerance, poison))
+
+
+def _agrees(output: Array, truth: Truth) -> bool:
+    """Whether all is right and finite: the quick way, a piece that fits the cache at a time."""
+    flat, values = output.reshape(-1), truth.values.reshape(-1)
+    if output.dtype.kind != "f":
+        return not _wrong_elements(output, truth, nan_fails=True).any()
+    allowed = np.asarray(truth.tolerance)
+    spread = np.broadcast_to(allowed, output.shape).reshape(-1) if allowed.ndim else None
+    with np.errstate(invalid="ignore", over="ignore"):
+        for start in range(0, flat.size, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            off = np.subtract(flat[part], values[part], dtype=np.float64)
+            np.abs(off, out=off)
+            if not (off <= (allowed if spread is None else spread[part])).all():
+                return False
+    return True
+
+
+def _wrong_elements(output: Array, truth: Truth, nan_fails: bool) -> Array:
+    if output.dtype.kind != "f":
+        if isinstance(truth.tolerance, float) and truth.tolerance > 0:
+            return np.asarray(_apart(output, truth.values) > truth.tolerance)
+        return np.asarray(output != truth.values)
+    wide = output.astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = np.abs(wide - truth.values)
+        bad = ~(difference <= truth.tolerance) if nan_fails else difference > truth.tolerance
+    special = ~np.isfinite(truth.values)
+    same = (np.isnan(wide) & np.isnan(truth.values)) | (wide == truth.values)
+    return np.where(special, ~same, bad)
+
+
+def _apart(output: Array, values: Array) -> Array:
+    """Distances of integers of one type, exact for 64 bits too."""
+    wide = np.uint64
+    return np.maximum(output, values).astype(wide) - np.minimum(output, values).astype(wide)
+
+
+def _of_sample(name: str, seen: Array, truth: Truth, bad: Array) -> str:
+    assert truth.at is not None
+    first = int(np.argmax(bad))
+    return (
+        f"{name}, flat index {int(truth.at[first])}, is {number(seen[first])}, expected"
+        f" {number(truth.values[first])}; {np.count_nonzero(bad)} of {bad.size} sampled"
+        " elements are wrong"
+    )
+
+
+def explain(name: str, wrong: Wrong) -> str:
+    """At most 1,500 characters: the first wrong element, how many, the pattern, other elements."""
+    flat = np.flatnonzero(wrong.bad)
+    shape = list(wrong.bad.shape)
+    text = (
+        f"{_element(name, wrong, int(flat[0]))} (tolerance {_allowed(wrong, int(flat[0])):.3g});"
+        f" {flat.size} of {wrong.bad.size} elements are wrong, shape {shape}"
+    )
+    if wrong.bad.size <= _LARGE:
+        for table in (VALUES, PLACES):
+            said = next(filter(None, (pattern(wrong) for pattern in table)), None)
+            text += f"; {said}" if said else ""
+    if flat.size > 1:
+        chosen = flat[np.linspace(1, flat.size - 1, _EXAMPLES).astype(int)]
+        others = [_element(name, wrong, int(index)) for index in dict.fromkeys(chosen.tolist())]
+        text += f"; also {'; '.join(others)}"
+    return text[:LENGTH]
+
+
+def _element(name: str, wrong: Wrong, flat: int) -> str:
+    index = tuple(int(i) for i in np.unravel_index(flat, wrong.bad.shape))
+    at = ", ".join(map(str, index))
+    got, right = number(wrong.output[index]), number(wrong.expected[index])
+    return f"{name}[{at}] is {got}, expected {right}"
+
+
+def _allowed(wrong: Wrong, flat: int) -> float:
+    return float(np.broadcast_to(wrong.tolerance, wrong.bad.shape).flat[flat])

@@ -1,0 +1,220 @@
+"""Checks of one large output that need not all of it: sampled, by random vectors, as a sort.
+
+Outputs of the timing shape above 16 MiB are compared at 2^20 secret places, of which a content's
+own secret says which, and both ends. A problem may declare how those above 64 MiB are checked:
+
+    random-indices   2^20 secret elements and both ends, against the full reference
+    freivalds        C x against A (B x) for four secret vectors of signs, row by row
+    sorted           ascending, and a keyed sum over its elements' bits equals the input's
+
+Not covered: an element wrong outside the sample (each is looked at with probability 2^20 / size);
+a product's element off by less than sqrt(columns) tolerances; floats that a sort changed between
+-0 and +0 are reported as wrong.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.evaluation.problem.problem import Problem
+
+Array = NDArray[Any]
+
+LARGE_BYTES = 64 * 2**20
+"""Bytes of a call's arrays above which a declared cheap check is used."""
+_WHOLE_BYTES = 16 * 2**20
+"""Of outputs above this a sample is compared."""
+_SAMPLES, _ENDS = 2**20, 4096
+_VECTORS = 4
+_CHUNK = 2**18
+
+
+def sample(size: int, seed: int) -> Array:
+    """Flat indices to look at, ascending: secret ones, the first and the last 4,096."""
+    if size <= _SAMPLES + 2 * _ENDS:
+        return np.arange(size)
+    drawn = np.random.default_rng(seed).integers(0, size, _SAMPLES)
+    ends = np.arange(_ENDS)
+    found = np.sort(np.concatenate([ends, drawn, size - 1 - ends]))
+    once: Array = found[np.append(True, np.diff(found) > 0)]  # np.unique takes ten times as long
+    return once
+
+
+def places(problem: Problem, seed: int) -> dict[str, Array]:
+    """Of the outputs of the timing shape that are large, where they are looked at."""
+    return {name: sample(size, seed) for name, size in _sampled(problem).items()}
+
+
+def thinning(problem: Problem) -> int:
+    """Of how many elements of an output of the timing shape one is looked at, at the fewest."""
+    return max((-(-size // _SAMPLES) for size in _sampled(problem).values()), default=1)
+
+
+def _sampled(problem: Problem) -> dict[str, int]:
+    """Elements of those outputs of which a sample is compared."""
+    declared = problem.cheap_check is not None and _is_large(problem)
+    sizes = {arg.name: _size(arg.dimensions(problem.sizes.time)) for arg in problem.outputs}
+    types = {arg.name: np.dtype(arg.type).itemsize for arg in problem.outputs}
+    return {
+        name: size for name, size in sizes.items() if declared or size * types[name] > _WHOLE_BYTES
+    }
+
+
+def is_checked(problem: Problem) -> bool:
+    """Whether the timing shape's output is checked in a way that takes no run of the reference."""
+    check = problem.cheap_check
+    return check is not None and check.rule != "random-indices" and _is_large(problem)
+
+
+def keeper(problem: Problem, seed: int) -> "Callable[[str, Array], Kept]":
+    """What takes from each output of the timing shape all that is compared, and no more."""
+    if is_checked(problem):
+        assert problem.cheap_check
+        if problem.cheap_check.rule == "sorted":
+            return lambda _, output: ordered(output, seed)
+        return lambda _, output: Products(_times(output, _signs(output.shape[1], seed)))
+    at = places(problem, seed)
+    return lambda name, output: taken(output, at.get(name))
+
+
+def taken(output: Array, at: Array | None) -> Array:
+    """A copy of the elements at these flat indices, or of all."""
+    return output.copy() if at is None else output.reshape(-1)[at]
+
+
+def _is_large(problem: Problem) -> bool:
+    return problem.nbytes(problem.sizes.time) > LARGE_BYTES
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """An output's products with secret vectors."""
+
+    rows: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Where an output is not ascending, in words that follow its name; what its elements sum to."""
+
+    fault: str | None
+    digest: int
+
+
+Kept = Array | Products | Ordered
+"""What is compared of an output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """What C = A B must give for random vectors; `values` is A (B x), shape [m, 4], fp64."""
+
+    vectors: Array
+    values: Array
+    allowed: float
+    """By how much the sum of a row with random signs may be off."""
+
+    def fault(self, name: str, output: Kept) -> str | None:
+        """The first row that is wrong, in words."""
+        assert not isinstance(output, Ordered)
+        rows = output.rows if isinstance(output, Products) else _times(output, self.vectors)
+        off = np.abs(rows - self.values).max(axis=1)
+        bad = ~(off <= self.allowed)
+        if not bad.any():
+            return None
+        row, count = int(np.argmax(bad)), int(np.count_nonzero(bad))
+        return (
+            f"{count} of {bad.size} rows of {name} are wrong, the first is row {row}: its sum with"
+            f" random signs is off by {off[row]:.6g} (allowed {self.allowed:.3g})"
+        )
+
+
+def product(a: Array, b: Array, element: float, seed: int) -> Product:
+    """Prepare for C = A B, shapes [m, k] and [k, n].
+
+    `element` is the tolerance of an element of C relative to the RMS of C, which the row sums
+    give: signs are independent, so the mean square of a row sum is n times that of an element.
+    """
+    vectors = _signs(b.shape[1], seed)
+    rows = _times(a, _times(b, vectors))
+    return Product(vectors, rows, element * float(np.sqrt(np.mean(rows**2))))
+
+
+def _signs(columns: int, seed: int) -> Array:
+    """Secret vectors of signs."""
+    return 2.0 * np.random.default_rng(seed).integers(0, 2, (columns, _VECTORS)) - 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """What the ascending arrangement of an input must have in common with it."""
+
+    digest: int
+    values: Array
+    """The smallest and the largest."""
+    seed: int
+
+    def fault(self, name: str, output: Kept) -> str | None:
+        """Where the order breaks, or that the elements are others."""
+        assert not isinstance(output, Products)
+        seen = output if isinstance(output, Ordered) else ordered(output, self.seed)
+        if seen.fault:
+            return f"{name}{seen.fault}"
+        if seen.digest != self.digest:
+            return f"{name} is in order, but its elements are not those of the input"
+        return None
+
+
+def ordered(output: Array, seed: int) -> Ordered:
+    """What a sorted output is held to."""
+    flat = output.reshape(-1)
+    for start in range(0, flat.size, _CHUNK):
+        part = flat[start : start + _CHUNK + 1]
+        bad = ~(part[:-1] <= part[1:])
+        if bad.any():
+            at = start + int(np.argmax(bad))
+            return Ordered(f"[{at}] is {flat[at]}, the next is {flat[at + 1]}", 0)
+    return Ordered(None, _digest(flat, seed))
+
+
+def arranged(given: Array, seed: int) -> Arranged:
+    """Prepare for a sort of `given`, any shape, in row-major order."""
+    ends = np.array([given.min(), given.max()])
+    return Arranged(_digest(given.reshape(-1), seed), ends, seed)
+
+
+def _times(matrix: Array, vectors: Array) -> Array:
+    """Product in fp64 without a copy of the whole matrix."""
+    step = max(1, _CHUNK // matrix.shape[1])
+    result = np.empty((matrix.shape[0], vectors.shape[1]))
+    for start in range(0, matrix.shape[0], step):
+        with np.errstate(invalid="ignore", over="ignore"):
+            result[start : start + step] = matrix[start : start + step].astype(float) @ vectors
+    return result
+
+
+def _digest(flat: Array, seed: int) -> int:
+    """A sum over the elements' bits, each scrambled: equal for equal multisets, in any order."""
+    key, odd = np.random.default_rng(seed).integers(0, 2**63, 2, dtype=np.uint64)
+    odd = (odd << np.uint64(1)) | np.uint64(1)
+    total = 0
+    for part in _chunks(flat):
+        mixed = part.view(f"u{part.itemsize}").astype(np.uint64) ^ key
+        mixed *= odd
+        mixed ^= mixed >> np.uint64(32)
+        mixed *= odd
+        mixed ^= mixed >> np.uint64(29)
+        total += int(mixed.sum(dtype=np.uint64))
+    return total % 2**64
+
+
+def _chunks(flat: Array) -> Iterator[Array]:
+    for start in range(0, flat.size, _CHUNK):
+        yield flat[start : start + _CHUNK]

@@ -1,0 +1,330 @@
+"""What the outputs must be, and how far from it they may lie.
+
+Truth comes from serial.cpp with fp64 types (or reference.cpp) in a process of its own. Tolerance
+per element of a floating-point output, eps being that of the output's type (2^-23 for fp32):
+
+    exact             0
+    absolute          the declared number
+    sum of n terms    max(4 eps |ref|, K eps sqrt(n) scale),
+                      scale = max(|ref|, RMS(ref), RMS(deviation) / eps)
+    conditioned       max(4 eps |ref|, K deviation, K / 4 RMS(deviation)); with terms n, not below
+                      that of a sum of n terms
+
+`deviation` is the largest change of the reference over 8 runs (2 for large inputs) whose inputs
+moved by one ulp, up or down at random. Why K = 8: for a sum of n products of unit normals, where
+RMS(ref) = sqrt(n), fp32 sums in two orders err at most by a tenth of the tolerance, fp16 inputs by
+four tolerances or more [measured, 64 x 64 sums, n = 16 to 65536]. Integer outputs must be equal.
+
+Precision tf32 moves inputs by 2^-10 and adds K 2^-10 scale to sums; fp16 also puts 2^-10 for eps.
+Sums of products of small integers that no order of adding can round must be exact.
+
+Arrays of the timing shape exist once, in the memory that the reference's process shares: inputs are
+written there in blocks, and of outputs above 16 MiB a secret sample is read.
+
+Not covered: outputs of the timing shape above 64 MiB, where the problem declares a cheap check;
+what check shapes of that size take.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.inputs import Inputs, distributions, move_by_one_ulp
+from regraph_kg.evaluation.problem.problem import (
+    AbsoluteRule,
+    Argument,
+    ConditionedRule,
+    Problem,
+    Sizes,
+    SumRule,
+    shape_text,
+    size_of,
+)
+from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.verify import large_outputs
+from regraph_kg.evaluation.verify.diagnose import Expected, Truth
+from regraph_kg.evaluation.verify.timed_inputs import Content, Contents, with_changes
+from regraph_kg.evaluation.worker.runner import REFERENCE, Fill, Runner, put
+from regraph_kg.evaluation.worker.spawn import Program
+
+Array = NDArray[Any]
+
+_K = 8.0
+_CONDITION_RUNS, _FEW_CONDITION_RUNS = 8, 2
+_MANY_ELEMENTS = 2**20
+_FEW_OUTPUTS = 1024
+"""Below this many elements the RMS of an output says little of its scale."""
+_PATIENCE_SECONDS = 120.0
+_KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = 256 * 2**20, 2**20
+_HALF = 2.0**-10
+"""eps of fp16 and tf32: 11 significant bits."""
+_FEW_WHOLE = 16
+"""Fewer outputs than this may be whole by chance, as a mean is now and then: 4 eps for them."""
+_SMALL, _MARGIN = 4, 64
+"""Largest small integer; room left for sums of other functions of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One set of inputs: a shape, a variant of distributions, a seed."""
+
+    sizes: Sizes
+    variant: int
+    seed: int
+    version: int = 0
+    """1: those of version 0 with a few elements changed. `timed` ones may change more often."""
+    timed: bool = False
+    """Whether it is a `Content` of the timing shape."""
+    aligned: bool = True
+    """Whether its arrays lie on more than a multiple of their element's size."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Identity within a problem."""
+        shape = tuple(sorted(self.sizes.items()))
+        return (shape, self.variant, self.seed, self.version, self.timed)
+
+
+class References:
+    """Truths of one problem, cached by case; one process, started when first asked.
+
+    `contents` is asked for the inputs of timed calls. Truths are kept as far as memory allows.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        program: Program,
+        shapes: list[Sizes],
+        limits: Limits,
+        contents: Contents | None = None,
+    ) -> None:
+        self._problem, self._contents = problem, contents or Contents(problem, 0)
+        self._inputs = Inputs(problem)
+        self._run = Runner(problem.promoted(), program, shapes, limits)
+        self._truths: dict[tuple[object, ...], Mapping[str, Expected]] = {}
+        self.seconds = 0.0
+        """What the last truth took."""
+
+    def given(self, case: Case) -> Mapping[str, Array]:
+        """Inputs by argument name, read-only."""
+        if case.timed:
+            return self._contents.arrays(Content(case.seed, case.version))
+        made = self._inputs.get(case.sizes, case.variant, case.seed)
+        if not case.version:
+            return made
+        return with_changes(self._problem, made, case.variant, case.seed)
+
+    def fill(self, case: Case) -> Fill:
+        """Writes the inputs of a case where they are wanted; nothing of them is kept meanwhile."""
+        if case.timed:
+            return partial(self._contents.write, Content(case.seed, case.version))
+        return lambda views: put(self.given(case), views)
+
+    def keeper(self, case: Case) -> Callable[[str, Array], large_outputs.Kept]:
+        """What takes from a candidate's outputs all that the truths of a case are compared with."""
+        if case.sizes == self._problem.sizes.time:
+            return large_outputs.keeper(self._problem, case.seed)
+        return lambda _, output: output.copy()
+
+    def truths(self, case: Case) -> Mapping[str, Expected]:
+        """Expected outputs by argument name. Raises `BadInput` where the reference fails."""
+        made = self._truths.pop(case.key, None) or self._cheap(case) or self._compute(case)
+        self._truths[case.key] = made  # behind those that were asked for longer ago
+        self._make_room()
+        return made
+
+    def knows(self, case: Case) -> bool:
+        """Whether a truth is at hand."""
+        return case.key in self._truths
+
+    def forget(self, case: Case) -> None:
+        """Compute that truth anew when it is asked for."""
+        self._truths.pop(case.key, None)
+
+    def retire(self, content: Content) -> None:
+        """Use its arrays no more: it was told of."""
+        self._contents.retire(content)
+
+    def _make_room(self) -> None:
+        """Forget truths of large arrays, first what was not asked for longest, last never."""
+        sizes = {key: self._nbytes(made) for key, made in self._truths.items()}
+        for key in list(sizes)[:-1]:
+            if sum(sizes.values()) <= _KEPT_TRUTH_BYTES:
+                return
+            if sizes[key] > _LARGE_TRUTH_BYTES:
+                del sizes[key], self._truths[key]
+
+    @staticmethod
+    def _nbytes(made: Mapping[str, Expected]) -> int:
+        """Of values and tolerances."""
+        parts = (
+            getattr(truth, part, None)
+            for truth in made.values()
+            for part in ("values", "tolerance", "at")
+        )
+        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+
+    def run(self, case: Case, made: Mapping[str, Array]) -> dict[str, Array]:
+        """Outputs of the reference for other inputs at a case's shape."""
+        return self._run(case.sizes, made)
+
+    def close(self) -> None:
+        """End the reference's processes, and the one that runs inputs.py."""
+        self._run.close()
+        self._contents.close()
+
+    def _cheap(self, case: Case) -> Mapping[str, Expected] | None:
+        """What large outputs are held to without a run of the reference."""
+        problem, check = self._problem, self._problem.cheap_check
+        if not check or case.sizes != problem.sizes.time or not large_outputs.is_checked(problem):
+            return None
+        made, out = self.given(case), check.args[-1]
+        if check.rule == "sorted":
+            return {out: large_outputs.arranged(made[check.args[0]], case.seed)}
+        a, b = (made[name] for name in check.args[:2])
+        arg = next(arg for arg in problem.outputs if arg.name == out)
+        element = _K * _eps_of_sum(problem, arg, a.shape[1])
+        return {out: large_outputs.product(a, b, element, case.seed)}
+
+    def _compute(self, case: Case) -> dict[str, Expected]:
+        problem, fill = self._problem, self.fill(case)
+        timed = case.sizes == problem.sizes.time
+        at = large_outputs.places(problem, case.seed) if timed else {}
+        keep = partial(_taken, at)
+        start = time.perf_counter()
+        values = self._run.run(case.sizes, fill, keep)
+        shapes = (arg.dimensions(case.sizes) for arg in problem.inputs)
+        runs = self._condition_runs(values, sum(map(prod, shapes)))
+        self._require_patience(case, time.perf_counter() - start, 1 + runs)
+        deviations = {name: np.zeros(array.shape) for name, array in values.items()}
+        for seed in range(runs):
+            self._deviate(
+                deviations, values, self._run.run(case.sizes, self._moved(fill, seed), keep)
+            )
+        truths: dict[str, Expected] = {}
+        for arg in problem.outputs:
+            truth = values[arg.name]
+            allowed = exact_sum(problem, arg, case, truth)
+            if allowed is None:
+                allowed = tolerance(problem, arg, case.sizes, truth, deviations.pop(arg.name))
+            truths[arg.name] = Truth(truth, allowed, at.get(arg.name))
+        self.seconds = time.perf_counter() - start
+        return truths
+
+    def _moved(self, fill: Fill, seed: int) -> Fill:
+        """The same inputs, each by a unit of its precision up or down."""
+        least = 0.0 if self._problem.precision == "fp32" else _HALF
+
+        def filled(views: Mapping[str, Array]) -> None:
+            fill(views)
+            move_by_one_ulp(self._problem, views, seed, least)
+
+        return filled
+
+    @staticmethod
+    def _deviate(
+        largest: Mapping[str, Array], values: Mapping[str, Array], moved: Mapping[str, Array]
+    ) -> None:
+        """Take one more run into the largest changes."""
+        for name, array in moved.items():
+            with np.errstate(invalid="ignore"):
+                change = np.abs(array.astype(np.float64) - values[name])
+            np.fmax(largest[name], change, out=largest[name])
+
+    def _require_patience(self, case: Case, seconds: float, runs: int) -> None:
+        """The runs that follow take as long as the first: said before them, not after minutes."""
+        if runs * seconds > _PATIENCE_SECONDS:
+            raise BadInput(
+                f"problem {self._problem.name}: {REFERENCE} takes {seconds:.3g} s at"
+                f" {shape_text(case.sizes)}, and is run {runs} times: make that shape smaller (the"
+                " serial code should take 0.1 to 2 s at the timing shape)"
+            )
+
+    def _condition_runs(self, values: Mapping[str, Array], elements: int) -> int:
+        if not any(array.dtype.kind == "f" for array in values.values()):
+            return 0
+        rule = self._problem.tolerance
+        if rule == "conditioned" or isinstance(rule, ConditionedRule):
+            return _CONDITION_RUNS if elements < _MANY_ELEMENTS else _FEW_CONDITION_RUNS
+        few = any(array.size < _FEW_OUTPUTS for array in values.values())
+        return _FEW_CONDITION_RUNS if few and isinstance(rule, SumRule) else 0
+
+
+def _taken(at: Mapping[str, Array], name: str, output: Array) -> Array:
+    return large_outputs.taken(output, at.get(name))
+
+
+def tolerance(
+    problem: Problem, arg: Argument, sizes: Sizes, truth: Array, deviation: Array
+) -> Array | float:
+    """Tolerance of each element of one output; see the module's docstring."""
+    rule = problem.tolerance
+    if isinstance(rule, AbsoluteRule):
+        return rule.absolute
+    if rule == "exact" or not arg.type.startswith("float"):
+        return 0.0
+    near = 4 * _eps(problem, arg) * np.abs(truth)
+    floor: Array | float = 0.0
+    if not isinstance(rule, str):
+        scale = max(_rms(truth), _rms(deviation) / _input_eps(problem, arg))
+        eps = _eps_of_sum(problem, arg, size_of(rule.terms, sizes))
+        floor = _K * eps * np.fmax(np.abs(truth), scale)
+    if not isinstance(rule, SumRule):
+        floor = np.fmax(floor, _K * np.fmax(deviation, _rms(deviation) / 4))
+    widest: Array = np.fmax(near, floor)
+    return widest
+
+
+def exact_sum(problem: Problem, arg: Argument, case: Case, truth: Array) -> Array | float | None:
+    """Tolerance of a float sum that no order of adding rounds: 0; None of one that may round.
+
+    Every float input must be drawn as small integers, the truth be whole and sums stay far below
+    2^24 (fp16: 2^11).
+    """
+    rule = problem.tolerance
+    floats = [given.name for given in problem.inputs if given.type.startswith("float")]
+    if not (isinstance(rule, SumRule) and rule.exact_integers and floats):
+        return None
+    if not arg.type.startswith("float"):
+        return None
+    drawn = distributions(problem, case.variant)
+    whole = all(a.is_array or float(a.scalar(case.sizes)).is_integer() for a in problem.args)
+    bits = 11 if problem.precision == "fp16" else 24
+    largest = size_of(rule.terms, case.sizes) * _SMALL ** len(floats) * _MARGIN
+    small = all(drawn[name] == "small-int" for name in floats) and largest < 2**bits
+    if not (whole and small and np.all(truth == np.rint(truth))):
+        return None
+    return 4 * _eps(problem, arg) * np.abs(truth) if truth.size < _FEW_WHOLE else 0.0
+
+
+def _eps(problem: Problem, arg: Argument) -> float:
+    own = float(np.finfo(arg.type).eps)
+    return max(own, _HALF) if problem.precision == "fp16" else own
+
+
+def _input_eps(problem: Problem, arg: Argument) -> float:
+    """By how much, relatively, moved inputs were moved: the coarsest of them."""
+    coarsest = max(
+        (float(np.finfo(a.type).eps) for a in problem.inputs if a.type.startswith("float")),
+        default=float(np.finfo(arg.type).eps),
+    )
+    return coarsest if problem.precision == "fp32" else max(coarsest, _HALF)
+
+
+def _eps_of_sum(problem: Problem, arg: Argument, terms: int) -> float:
+    """Rounding of a sum of `terms` products, relative to its size; tf32 rounds factors only."""
+    rounded = _HALF if problem.precision == "tf32" else 0.0
+    return rounded + _eps(problem, arg) * float(terms**0.5)
+
+
+def _rms(values: Array) -> float:
+    finite = values[np.isfinite(values)].astype(np.float64)
+    return float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0

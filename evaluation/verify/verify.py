@@ -1,0 +1,250 @@
+"""Runs a candidate on every case: right, the same each time, nothing else touched.
+
+A case is run at least twice on the same inputs with outputs poisoned differently, so that an
+element never written differs from the truth or from itself; the largest check shape is run five
+times, and once more with a few elements changed in place. Everything is written before a call and
+copied after it while the worker stands still, the outputs first of all. Outputs that differ from
+run to run: integers must not; floats may by less than the tolerance, which is flagged.
+
+Not covered here: timed calls, which slot.py checks afterwards; which cases (covering.py); how an
+output is compared and explained (diagnose.py).
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.evaluation.problem.inputs import describe
+from regraph_kg.evaluation.problem.problem import Problem, shape_text
+from regraph_kg.evaluation.rules import Defences, Failure
+from regraph_kg.evaluation.verify.covering import check_shapes, plan
+from regraph_kg.evaluation.verify.diagnose import Expected, Truth, mismatch
+from regraph_kg.evaluation.verify.reference import Case, References
+from regraph_kg.evaluation.worker.shared_memory import POISON, Arena, Call
+from regraph_kg.evaluation.worker.supervisor import Worker
+from regraph_kg.models.evaluation import Outcome
+
+__all__ = ["Flag", "Verification", "check_shapes", "plan"]
+
+Array = NDArray[Any]
+Flag = Literal["nondeterministic within tolerance"]
+"""What is worth knowing of a candidate that is right."""
+
+POISONS = (POISON, 0x5A)
+"""NaN or -1; and a finite number."""
+_REPEATS = 5
+_AFTER_LAST = 1
+"""Cases after those that are repeated and compared (covering.py): the one changed in place."""
+_SUSPECT_RUNS = 3
+"""Runs of a case once one was wrong: the third starts from the same state as the first."""
+_LATE_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Everything a verification needs besides the worker under test."""
+
+    problem: Problem
+    arena: Arena
+    calls: Mapping[tuple[str, bool], Call]
+    """By shape text, and whether arrays are aligned to more than their elements."""
+    references: References
+    defences: Defences
+    call_seconds: float
+
+    def check(self, worker: Worker, cases: list[Case]) -> Failure | None:
+        """As `examine`, without the flags."""
+        result = self.examine(worker, cases)
+        return result if isinstance(result, Failure) else None
+
+    def examine(self, worker: Worker, cases: list[Case]) -> Failure | frozenset[Flag]:
+        """Run every case; the first failure ends it. Flags of a candidate that is right."""
+        outputs: dict[tuple[object, ...], Mapping[str, Array]] = {}
+        flags: frozenset[Flag] = frozenset()
+        for index, case in enumerate(cases):
+            if case.version and not self.defences.small_changes:
+                continue
+            runs = self._runs(last=index == len(cases) - _AFTER_LAST - 1)
+            result = self._check_case(worker, case, runs)
+            if isinstance(result, Failure):
+                return result
+            outputs[case.key] = result.outputs
+            flags |= result.flags
+        failure = self._insensitive(cases, outputs) if self.defences.sensitivity else None
+        return failure or flags
+
+    def repeat(self, worker: Worker, case: Case) -> Failure | None:
+        """Run one case twice from the same state: for the serial code every bit must agree."""
+        made, where = self._given(case)
+        seen = []
+        for _ in range(2):
+            self._prepare(self._call(case), made, POISON)
+            outputs = self._run(worker, self._call(case), made, where)
+            if isinstance(outputs, Failure):
+                return outputs
+            seen.append(outputs)
+        if _differ(seen):
+            return Failure(Outcome.NONDETERMINISTIC, f"{where}: two runs on the same input differ")
+        return None
+
+    def _given(self, case: Case) -> tuple[Mapping[str, Array], str]:
+        """Inputs of a case, and how to speak of it."""
+        variant = describe(self.problem, case.variant)
+        if case.version:
+            variant += ", a few elements changed in place after a call"
+        if not case.aligned:
+            variant += ", arrays aligned to their elements only"
+        return self.references.given(case), f"at shape {shape_text(case.sizes)} ({variant})"
+
+    def _call(self, case: Case) -> Call:
+        return self.calls[shape_text(case.sizes), case.aligned]
+
+    def _runs(self, last: bool) -> int:
+        if not self.defences.repeats:
+            return 1
+        return _REPEATS if last else len(POISONS)
+
+    def _check_case(self, worker: Worker, case: Case, runs: int) -> "Failure | _Right":
+        call, truths = self._call(case), self.references.truths(case)
+        made, where = self._given(case)
+        seen: list[dict[str, Array]] = []
+        wrongs: list[str | None] = []
+        while len(seen) < runs or (runs > 1 and any(wrongs) and len(seen) < _SUSPECT_RUNS):
+            poison = POISONS[len(seen) % 2]
+            self._prepare(call, made, poison)
+            outputs = self._run(worker, call, made, where)
+            if isinstance(outputs, Failure):
+                return outputs
+            known = bool(seen) and not wrongs[0] and not _differ([seen[0], outputs])
+            wrongs.append(None if known else self._wrong(outputs, truths, poison))
+            seen.append(outputs)
+        failure = _verdict(seen, wrongs, where)
+        if failure or not (self.defences.comparison and _differ(seen)):
+            return failure or _Right(seen[0], frozenset())
+        unsteady = _unsteady(seen, truths)
+        if unsteady:
+            return Failure(Outcome.NONDETERMINISTIC, f"{where}: {unsteady}")
+        return _Right(seen[0], frozenset(["nondeterministic within tolerance"]))
+
+    def _prepare(self, call: Call, made: Mapping[str, Array], poison: int) -> None:
+        for arg in self.problem.arrays:
+            place = call.places[arg.name]
+            self.arena.set_canaries(place)
+            if arg.name in made:
+                self.arena.view(place)[...] = made[arg.name]
+            elif self.defences.poison:
+                self.arena.fill(place, poison)
+
+    def _run(
+        self, worker: Worker, call: Call, made: Mapping[str, Array], where: str
+    ) -> dict[str, Array] | Failure:
+        places = list(call.places.values())
+        failure = worker.upload(places)
+        done = failure or worker.call([call.row], self.call_seconds)
+        if isinstance(done, Failure):
+            return Failure(done.outcome, f"{where}: {done.diagnosis}")
+        failure = worker.download(places)
+        if failure:
+            return Failure(failure.outcome, f"{where}: {failure.diagnosis}")
+        if not self.defences.freeze:
+            time.sleep(_LATE_SECONDS)
+        outputs = {
+            arg.name: self.arena.view(call.places[arg.name]).copy() for arg in self.problem.outputs
+        }
+        return self._damage(call, made, where) or outputs
+
+    def _damage(self, call: Call, made: Mapping[str, Array], where: str) -> Failure | None:
+        for arg in self.problem.arrays:
+            place = call.places[arg.name]
+            damage = self.arena.damage(place) if self.defences.guards else None
+            if damage:
+                return Failure(Outcome.CRASHED, f"{where}: {damage}")
+            compared = arg.role == "in" and self.defences.input_compare
+            if compared and not self.arena.holds(place, made[arg.name]):
+                return Failure(Outcome.MUTATED_INPUT, f"{where}: changed input {arg.name}")
+        return None
+
+    def _wrong(
+        self, outputs: Mapping[str, Array], truths: Mapping[str, Expected], poison: int
+    ) -> str | None:
+        if not self.defences.comparison:
+            return None
+        for name, truth in truths.items():
+            text = mismatch(name, outputs[name], truth, poison, self.defences.nan_compare)
+            if text:
+                return text
+        return None
+
+    def _insensitive(
+        self, cases: list[Case], outputs: Mapping[tuple[object, ...], Mapping[str, Array]]
+    ) -> Failure | None:
+        """Another input must give another output where the truths differ."""
+        one, other = cases[-_AFTER_LAST - 2 : -_AFTER_LAST]
+        for arg in self.problem.outputs:
+            if not _equal_bits(outputs[one.key][arg.name], outputs[other.key][arg.name]):
+                continue
+            truths = [self.references.truths(case)[arg.name] for case in (one, other)]
+            if any(isinstance(truth, Truth) and truth.at is not None for truth in truths):
+                continue  # known at other places of each
+            truth, another = (truth.values for truth in truths)
+            if not np.allclose(truth, another, rtol=1e-5, atol=0, equal_nan=True):
+                return Failure(
+                    Outcome.WRONG_ANSWER,
+                    f"at shape {shape_text(one.sizes)}: {arg.name} does not depend on the input",
+                )
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Right:
+    """Outputs of the first run of a case that was right."""
+
+    outputs: Mapping[str, Array]
+    flags: frozenset[Flag]
+
+
+def _unsteady(seen: list[dict[str, Array]], truths: Mapping[str, Expected]) -> str | None:
+    """What differs by too much between runs that were all right."""
+    for name, first in seen[0].items():
+        truth = truths[name]
+        for later in (outputs[name] for outputs in seen[1:]):
+            if _equal_bits(first, later):
+                continue
+            if first.dtype.kind != "f":
+                return f"{name}: integers differ between runs on the same input (a data race?)"
+            if not isinstance(truth, Truth):
+                return f"{name}: runs on the same input differ"
+            off = np.abs(truth.of(first).astype(np.float64) - truth.of(later))
+            if np.any(off > truth.tolerance):
+                return f"{name}: runs on the same input differ by more than the tolerance"
+    return None
+
+
+def _verdict(seen: list[dict[str, Array]], wrongs: list[str | None], where: str) -> Failure | None:
+    """Runs alternate between two poisons: runs 0, 2, 4 differ only where chance has a hand."""
+    first = next((text for text in wrongs if text), None)
+    if not first:
+        return None
+    if _differ(seen[0::2]) or _differ(seen[1::2]):
+        return Failure(
+            Outcome.NONDETERMINISTIC,
+            f"{where}: runs on the same input differ (a data race?); one of them: {first}",
+        )
+    if _differ(seen) and "never written" not in first:
+        first += "; it depends on what the output held before: initialise it"
+    return Failure(Outcome.WRONG_ANSWER, f"{where}: {first}")
+
+
+def _equal_bits(one: Array, other: Array) -> bool:
+    bits = f"u{one.itemsize}"
+    return np.array_equal(one.view(bits), other.view(bits))
+
+
+def _differ(seen: list[dict[str, Array]]) -> bool:
+    return any(
+        not _equal_bits(array, later[name]) for later in seen[1:] for name, array in seen[0].items()
+    )

@@ -1,0 +1,99 @@
+"""How judge and worker speak: numbered commands in shared memory, futexes, a trusted stopwatch."""
+
+import ctypes
+import functools
+import platform
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.worker.shared_memory import Control
+
+_FUTEX_CALL = {"x86_64": 202, "aarch64": 98}
+_SPIN_SECONDS = 0.02
+
+
+class Operation(IntEnum):
+    """What the harness can be told (harness.cpp)."""
+
+    CALLS = 1
+    UPLOAD = 2
+    DOWNLOAD = 3
+    SETTLE = 4
+    EXIT = 5
+    LOAD = 6
+    GHOST = 7
+    SWEEPS = 8
+    PROFILE = 9
+
+
+class Stage(IntEnum):
+    """How far a worker has come (harness.cpp)."""
+
+    STARTED = 0
+    READY = 1
+    LOADING = 2
+    LOADED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Elapsed:
+    """Seconds of one command: by the judge's clock, by the worker's own."""
+
+    ours: float
+    """Less what getting calls ready takes, where that is needed."""
+    own: float
+    """Of the calls alone."""
+    aside: float = 0.0
+    """What getting calls ready took."""
+
+
+class Stopwatch:
+    """Gives a command and watches for its end without sleeping (harness/clock.cpp).
+
+    Precise to a microsecond or two, at the price of a core: only for a machine that has one to
+    spare.
+    """
+
+    def __init__(self, library: Path) -> None:
+        self._round_trip = ctypes.CDLL(str(library)).regraph_round_trip
+        self._round_trip.restype = ctypes.c_uint64
+        self._round_trip.argtypes = (
+            *(ctypes.c_void_p, ctypes.c_void_p),
+            *(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64),
+        )
+
+    def give(self, control: Control, number: int, expected: int) -> float:
+        """Give command `number`; seconds until it was done, or until patience ended."""
+        passed: int = self._round_trip(
+            *(_word(control, "command"), _word(control, "done")),
+            *(number, expected, int(_SPIN_SECONDS * 1e9)),
+        )
+        return passed * 1e-9
+
+
+def sleep(control: Control, word: str, value: int, seconds: float) -> None:
+    """Sleep while the word of shared memory has this value, at most so long."""
+    whole = int(seconds)
+    timeout = struct.pack("@ll", whole, int((seconds - whole) * 1e9))
+    _futex()(_word(control, word), 0, ctypes.c_uint32(value % 2**32), timeout, None, 0)
+
+
+def wake(control: Control, word: str) -> None:
+    """Wake whoever sleeps on the word."""
+    _futex()(_word(control, word), 1, ctypes.c_uint32(2**31 - 1), None, None, 0)
+
+
+def _word(control: Control, name: str) -> ctypes.c_void_p:
+    return ctypes.c_void_p(ctypes.addressof(control) + getattr(Control, name).offset)
+
+
+@functools.cache
+def _futex() -> Callable[..., int]:
+    number = _FUTEX_CALL.get(platform.machine())
+    if number is None:
+        raise ToolError(f"worker: no support for {platform.machine()}; use x86_64 or aarch64 Linux")
+    return functools.partial(ctypes.CDLL(None).syscall, number)

@@ -1,0 +1,122 @@
+"""Runs a program that is trusted to be right, on given inputs, in a process of its own.
+
+Arrays of a large shape exist once, in the memory that this process shares: they are written there,
+and what is wanted of the outputs is read there.
+
+Not covered: whether the program is right; what the process takes for itself.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
+from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.worker.shared_memory import Arena, Call, Layout
+from regraph_kg.evaluation.worker.spawn import Program
+from regraph_kg.evaluation.worker.supervisor import Worker
+from regraph_kg.models.evaluation import Outcome
+
+Array = NDArray[Any]
+Fill = Callable[[Mapping[str, Array]], None]
+"""Writes the inputs of a call into its arrays, by argument name."""
+_Kept = TypeVar("_Kept")
+
+REFERENCE = "the reference (serial.cpp with fp64 types, or reference.cpp)"
+_PATIENCE_SECONDS = 120.0
+_LARGE_BYTES = 32 * 2**20
+"""A shape with more gets a process and memory of its own, which it does not keep."""
+
+
+class Runner:
+    """Calls one trusted program on given inputs, in one process that is started when first asked.
+
+    `problem` has the program's signature. Raises `BadInput` where the program fails.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        program: Program,
+        shapes: list[Sizes],
+        limits: Limits,
+        name: str = REFERENCE,
+    ) -> None:
+        self._problem, self._program, self._limits, self._name = problem, program, limits, name
+        self._small = Layout(problem, alignment=64)
+        self._calls: dict[str, tuple[Layout, Call]] = {}
+        for text, sizes in {shape_text(sizes): sizes for sizes in shapes}.items():
+            large = problem.nbytes(sizes) > _LARGE_BYTES
+            layout = Layout(problem, alignment=64) if large else self._small
+            self._calls[text] = layout, layout.call(sizes)
+        self._running: dict[Layout, tuple[Worker, Arena]] = {}
+        self.seconds = 0.0
+        """What the last call took, copies aside."""
+
+    def __call__(self, sizes: Sizes, made: Mapping[str, Array]) -> dict[str, Array]:
+        """Outputs by argument name."""
+        return self.run(sizes, partial(put, made), lambda _, output: output.copy())
+
+    def run(
+        self, sizes: Sizes, fill: Fill, keep: Callable[[str, Array], _Kept]
+    ) -> dict[str, _Kept]:
+        """What `keep` takes from each output, by argument name, on the inputs of `fill`."""
+        layout, call = self._calls[shape_text(sizes)]
+        try:
+            worker, arena = self._started(layout)
+            views = {name: arena.view(place) for name, place in call.places.items()}
+            fill({arg.name: views[arg.name] for arg in self._problem.inputs})
+            arena.unmap()
+            for arg in self._problem.outputs:
+                if arg.role == "out":
+                    arena.fill(call.places[arg.name], 0)
+            arena.unmap()
+            done = worker.call([call.row], _PATIENCE_SECONDS)
+            if isinstance(done, Failure):
+                self._require(done)
+            else:
+                self.seconds = done.ours
+            return {arg.name: keep(arg.name, views[arg.name]) for arg in self._problem.outputs}
+        finally:
+            if layout is not self._small and layout in self._running:
+                self._end(layout)
+
+    def _started(self, layout: Layout) -> tuple[Worker, Arena]:
+        if layout not in self._running:
+            arena, rules = layout.build(), Defences(memory_limit=False)
+            try:
+                worker = Worker(self._program, arena, rules, self._limits, threads=1)
+            except ToolError:
+                arena.close()
+                raise
+            self._running[layout] = worker, arena
+            self._require(worker.start)
+            arena.unmap()
+        return self._running[layout]
+
+    def close(self) -> None:
+        """End the processes and release the memory; the next call starts one anew."""
+        for layout in list(self._running):
+            self._end(layout)
+
+    def _end(self, layout: Layout) -> None:
+        worker, arena = self._running.pop(layout)
+        worker.kill()
+        arena.close()
+
+    def _require(self, failure: Failure | None) -> None:
+        if failure:
+            late = failure.outcome is Outcome.TIMED_OUT
+            remedy = "; make the shape smaller, or this code faster" if late else ""
+            raise BadInput(
+                f"problem {self._problem.name}: {self._name} fails: {failure.diagnosis}{remedy}"
+            )
+
+
+def put(made: Mapping[str, Array], views: Mapping[str, Array]) -> None:
+    """Copy arrays by argument name into those of a call."""
+    for name, view in views.items():
+        view[...] = made[name]

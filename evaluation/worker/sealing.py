@@ -1,0 +1,158 @@
+"""Metric "device": inputs lie masked on the device until just before the call that works on them.
+
+Inputs are copied to the device by the worker, which is the candidate's process, and outside of
+timed spans. So that nothing can begin to work on them there, what is copied is masked with a
+keystream (Philox 4x64-10, numpy's own and that of harness/ready.cu) under a key of 128 bits, drawn
+for one batch. The judge publishes the key when its clock runs, and the harness unmasks before each
+call what that call alone works on: whole arrays, or single elements that change in place, of which
+place and value are masked. What that takes is known beforehand and taken off (session.py).
+
+Not covered: a candidate that finds the key in shared memory once the clock runs can unmask the
+inputs of the later calls of its batch as well.
+"""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.evaluation.worker.shared_memory import MAX_SEALED, PART, SEALED, Arena, Place
+
+Array = NDArray[Any]
+
+_WORDS = 4
+"""Of 64 bits, in a block of the keystream; also those of an entry."""
+_BLOCK_BYTES = 8 * _WORDS
+_CHUNK_BYTES = 2**16
+"""Masked at once: what stays in a core's cache."""
+_MOST_ELEMENTS = MAX_SEALED // 2
+"""Of one batch; the rest of the table is for arrays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What opens the inputs of one batch."""
+
+    key: tuple[int, int]
+    parts: Array
+    """PART of each call of the batch."""
+    entries: int
+    """Used of the arena's table."""
+
+    @property
+    def whole(self) -> int:
+        """Calls whose arrays are masked."""
+        return int(np.count_nonzero(self.parts["arrays"]))
+
+    @property
+    def changed(self) -> int:
+        """Calls of which only elements are."""
+        return int(np.count_nonzero(self.parts["elements"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Seconds that it takes to get one call ready, which are taken off its time.
+
+    The sweep of the cache alone; with it unsealed before: all of the inputs, or a few elements.
+    """
+
+    sweep: float = 0.0
+    whole: float = 0.0
+    changed: float = 0.0
+    least: float = 0.0
+    """Of what a sweep took when it was measured."""
+
+    def of(self, calls: int, seal: Seal | None) -> float:
+        """Of so many calls in a row."""
+        whole, changed = (seal.whole, seal.changed) if seal else (0, 0)
+        plain = calls - whole - changed
+        return plain * self.sweep + whole * self.whole + changed * self.changed
+
+
+class Sealing:
+    """Masks inputs of one batch after another into an arena, and lists them in its table."""
+
+    def __init__(self, arena: Arena) -> None:
+        self._arena = arena
+        self.begin()
+
+    def begin(self) -> None:
+        """Another batch: a key of its own, and nothing sealed yet."""
+        self._key = secrets.randbits(64), secrets.randbits(64)
+        self._stream = np.random.Philox(key=np.array(self._key, np.uint64))
+        self._blocks = self._count = 0
+        self._parts: list[tuple[int, int, int]] = []
+
+    def whole(self, made: Mapping[str, Array], places: Mapping[str, Place]) -> None:
+        """The next call has these arrays."""
+        self._list(places)
+        for name, place in places.items():
+            self._mask(made[name], self._arena.raw(place))
+
+    def lying(self, places: Mapping[str, Place]) -> None:
+        """The next call gets what lies there now through the mask: to see how long that takes."""
+        self._list(places)
+
+    def changed(
+        self, changes: Mapping[str, tuple[Array, Array]], places: Mapping[str, Place]
+    ) -> bool:
+        """The next call has the arrays of before but for these elements; False: no room for them.
+
+        Elements are flat indices and values.
+        """
+        found = [
+            _elements(at, values, self._arena.offset(places[name]))
+            for name, (at, values) in changes.items()
+        ]
+        entries = np.concatenate([np.zeros(0, SEALED), *found])
+        if self._count + entries.size > _MOST_ELEMENTS:
+            return False
+        pad = self._stream.random_raw(_WORDS * entries.size).reshape(-1, _WORDS)
+        for column, name in enumerate(("at", "bytes", "value")):
+            entries[name] ^= pad[:, column]
+        entries["block"] = np.arange(self._blocks, self._blocks + entries.size)
+        self._blocks += entries.size
+        self._parts.append((self._count, 0, entries.size))
+        self._add(entries)
+        return True
+
+    def close(self, calls: int) -> Seal:
+        """What opens this batch of so many calls; for those beyond what was given all lies open."""
+        parts = np.zeros(calls, PART)
+        parts[: len(self._parts)] = self._parts
+        return Seal(self._key, parts, self._count)
+
+    def _list(self, places: Mapping[str, Place]) -> None:
+        entries = []
+        for place in places.values():
+            entries.append((self._arena.offset(place), place.nbytes, 0, self._blocks))
+            self._blocks += -(-place.nbytes // _BLOCK_BYTES)
+        self._parts.append((self._count, len(entries), 0))
+        self._add(np.array(entries, SEALED))
+
+    def _add(self, entries: Array) -> None:
+        self._arena.sealed[self._count : self._count + entries.size] = entries
+        self._count += entries.size
+
+    def _mask(self, made: Array, masked: Array) -> None:
+        """Write what was made, masked: in between it lies nowhere that a worker can see."""
+        plain = made.reshape(-1).view(np.uint8)
+        for start in range(0, plain.size, _CHUNK_BYTES):
+            part = plain[start : start + _CHUNK_BYTES]
+            words = -(-part.size // _BLOCK_BYTES) * _WORDS
+            pad = self._stream.random_raw(words).view(np.uint8)[: part.size]
+            np.bitwise_xor(part, pad, out=masked[start : start + part.size])
+
+
+def _elements(at: Array, values: Array, offset: int) -> Array:
+    """Entries of these elements: of those that change twice the last, as numpy has it."""
+    at, last = np.unique(at[::-1], return_index=True)
+    entries = np.zeros(at.size, SEALED)
+    entries["at"] = offset + at * values.itemsize
+    entries["bytes"] = values.itemsize
+    entries["value"] = values[::-1][last].view(f"u{values.itemsize}")
+    return entries

@@ -1,0 +1,355 @@
+"""The shared memory that judge and worker have in common, and its layout.
+
+One anonymous file (memfd: nothing in /dev/shm, gone with its last user):
+
+    Control        what to do next, what came of it (mirrors `Control` of harness/harness.cpp)
+    sequence       uint32[MAX_BATCH]: rows to call, in order
+    parts          PART[MAX_BATCH]: what of `sealed` each of these calls is to find unsealed
+    rows           uint64[calls][arguments]: one prepared call a row: an array's offset from the
+                   arena's start, or a scalar's bits
+    spans          SPAN[MAX_SPANS]: what is to be copied to the device, or back
+    guards         pages that the worker makes inaccessible
+    sealed         SEALED[MAX_SEALED], metric "device": see sealing.py
+    arrays         each between two guard pages, its end as near to the second as alignment lets it
+
+Gaps around arrays hold CANARY bytes. `sealed` and all that follows has its copy on a device.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import math
+import mmap
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.problem.problem import Argument, Problem, Sizes
+from regraph_kg.evaluation.rules import Defences
+
+Array = NDArray[Any]
+
+PAGE = mmap.PAGESIZE
+MAX_BATCH = 4096
+MAX_SPANS = 4096
+SPAN = np.dtype([("at", np.uint64), ("bytes", np.uint64)])
+"""Bytes of the arena: where (from its start), and how many."""
+PART = np.dtype([("first", np.uint32), ("arrays", np.uint32), ("elements", np.uint32)])
+"""Of the table `sealed`: so many arrays from the first on, then so many elements."""
+MAX_SEALED = 2**15
+SEALED = np.dtype([(name, np.uint64) for name in ("at", "bytes", "value", "block")])
+"""An array, or one element of an array with its new bits; `block` is where its keystream begins."""
+_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+"""A worker that shrank it would take the judge down with it."""
+CANARY = 0xFF
+"""Reads as NaN, or as -1, where a candidate reads outside an array."""
+POISON = 0xFF
+"""What outputs hold before a call: NaN, or -1."""
+MESSAGE_BYTES = 512
+
+
+class Flag(IntFlag):
+    """Defences that the harness carries out (harness.cpp); by the switch of the same name."""
+
+    POISON = 1
+    DEVICE_SYNC = 2
+    DEVICE_ERRORS = 4
+    DEVICE_GUARDS = 8
+    DEVICE_STATE = 16
+
+
+Key = ctypes.c_uint64 * 2
+
+
+class Control(ctypes.Structure):
+    """Head of the arena; field for field the `Control` of harness/harness.cpp."""
+
+    _fields_ = (
+        ("size", ctypes.c_uint64),
+        ("nonce", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("command", ctypes.c_uint32),
+        ("finished", ctypes.c_uint32),
+        ("done", ctypes.c_uint64),
+        ("stage", ctypes.c_uint32),
+        ("operation", ctypes.c_uint32),
+        ("count", ctypes.c_uint64),
+        ("nanoseconds", ctypes.c_uint64),
+        ("status", ctypes.c_int64),
+        ("fault", ctypes.c_uint64),
+        ("sequence_at", ctypes.c_uint64),
+        ("parts_at", ctypes.c_uint64),
+        ("rows_at", ctypes.c_uint64),
+        ("spans_at", ctypes.c_uint64),
+        ("guards_at", ctypes.c_uint64),
+        ("guards", ctypes.c_uint64),
+        ("sealed_at", ctypes.c_uint64),
+        ("key", Key),
+        ("confined", ctypes.c_uint64),
+        ("flags", ctypes.c_uint64),
+        ("allocations", ctypes.c_uint64),
+        ("launches", ctypes.c_uint64),
+        ("message", ctypes.c_char * MESSAGE_BYTES),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an array lies: bytes from the arena's start; `first` to `last` includes its gaps."""
+
+    name: str
+    offset: int
+    dtype: str
+    shape: tuple[int, ...]
+    first: int
+    last: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array itself."""
+        return np.dtype(self.dtype).itemsize * math.prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One prepared call: a row of the arena, its shape and its arrays by argument name."""
+
+    row: int
+    sizes: Sizes
+    places: Mapping[str, Place]
+
+
+class Layout:
+    """Collects places and calls before the memory exists; offsets count from the first array."""
+
+    def __init__(self, problem: Problem, alignment: int) -> None:
+        self.problem = problem
+        self._alignment = alignment
+        self._end = 0
+        self._guards: list[int] = []
+        self._calls: list[Call] = []
+
+    def call(self, sizes: Sizes, *, aligned: bool = True) -> Call:
+        """Reserve every array at `sizes`, between guard pages, and add the call over them.
+
+        Arrays that are not `aligned` lie on a multiple of their element's size and of no more.
+        """
+        places = {arg.name: self._place(arg, sizes, aligned) for arg in self.problem.arrays}
+        call = Call(len(self._calls), dict(sizes), places)
+        self._calls.append(call)
+        return call
+
+    def _place(self, arg: Argument, sizes: Sizes, aligned: bool) -> Place:
+        shape, element = arg.dimensions(sizes), np.dtype(arg.type).itemsize
+        nbytes = int(element * np.prod(shape, dtype=np.int64))
+        first = self._end + PAGE
+        last = first + _round_up(nbytes + self._alignment, PAGE)
+        offset = (last - nbytes) // self._alignment * self._alignment
+        if not aligned:
+            odd = (last - nbytes) % (2 * element)
+            offset = last - nbytes - (0 if odd else element)
+        self._guards.append(self._end)
+        self._end = last
+        return Place(arg.name, offset, arg.type, shape, first, last)
+
+    def build(self) -> "Arena":
+        """Allocate the memory. Raises `ToolError` where the machine has too little."""
+        return Arena(self.problem, self._calls, [*self._guards, self._end], self._end + PAGE)
+
+
+class Arena:
+    """The memory itself, as the judge sees it: nothing is write-protected on this side."""
+
+    def __init__(
+        self, problem: Problem, calls: Sequence[Call], guards: Sequence[int], nbytes: int
+    ) -> None:
+        self.problem = problem
+        row_bytes = 8 * len(problem.args)
+        sequence_at = _round_up(ctypes.sizeof(Control), 64)
+        parts_at = sequence_at + 4 * MAX_BATCH
+        rows_at = parts_at + PART.itemsize * MAX_BATCH
+        spans_at = rows_at + row_bytes * len(calls)
+        guards_at = spans_at + SPAN.itemsize * MAX_SPANS
+        sealed_at = _round_up(guards_at + 8 * len(guards), PAGE)
+        sealed = SEALED.itemsize * MAX_SEALED * (problem.metric == "device")
+        self._base = sealed_at + sealed
+        self.nbytes = self._base + nbytes
+        self.fd, self._memory = _allocated(self.nbytes, problem.name)
+        self.control = Control.from_buffer(self._memory)
+        self._bytes = np.frombuffer(self._memory, np.uint8)
+        self.sequence = self._bytes[sequence_at:parts_at].view(np.uint32)
+        self.parts = self._bytes[parts_at:rows_at].view(PART)
+        self.spans = self._bytes[spans_at:guards_at].view(SPAN)
+        self.sealed = self._bytes[sealed_at : self._base].view(SEALED)
+        self._head = Control(
+            size=ctypes.sizeof(Control),
+            finished=2**32 - 1,
+            bytes=self.nbytes,
+            sequence_at=sequence_at,
+            parts_at=parts_at,
+            rows_at=rows_at,
+            spans_at=spans_at,
+            guards_at=guards_at,
+            guards=len(guards),
+            sealed_at=sealed_at,
+        )
+        table = self._bytes[guards_at : guards_at + 8 * len(guards)].view(np.uint64)
+        table[:] = np.asarray(guards, np.uint64) + np.uint64(self._base)
+        self._rows = [self._row(call) for call in calls]
+        self._calls = tuple(calls)
+        self._libc = ctypes.CDLL(None)
+        self._libc.memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+        names = {arg.name for arg in problem.outputs}
+        self._outputs = {
+            place for call in calls for name, place in call.places.items() if name in names
+        }
+
+    def reset(self, nonce: int, defences: Defences) -> None:
+        """Make ready for its worker: head, rows, and every output filled."""
+        for place in self._outputs:
+            self.fill(place, POISON if defences.poison else 0)
+        ctypes.memmove(
+            ctypes.addressof(self.control), ctypes.addressof(self._head), ctypes.sizeof(Control)
+        )
+        self.control.nonce = nonce
+        self.control.flags = (
+            Flag.POISON * defences.poison
+            | Flag.DEVICE_SYNC * defences.device_sync
+            | Flag.DEVICE_ERRORS * defences.device_errors
+            | Flag.DEVICE_GUARDS * defences.device_guards
+            | Flag.DEVICE_STATE * defences.device_state
+        )
+        if not defences.guards:
+            self.control.guards = 0
+        at = self._head.rows_at
+        for row in self._rows:
+            self._bytes[at : at + len(row)] = np.frombuffer(row, np.uint8)
+            at += len(row)
+
+    def view(self, place: Place) -> Array:
+        """The array at `place`, shared with the worker."""
+        start = self._base + place.offset
+        flat = self._bytes[start : start + place.nbytes].view(place.dtype)
+        return flat.reshape(place.shape)
+
+    def holds(self, place: Place, array: Array) -> bool:
+        """Whether the array at `place` equals `array` byte for byte."""
+        there, here = self.view(place).ctypes.data, np.ascontiguousarray(array).ctypes.data
+        different: int = self._libc.memcmp(there, here, place.nbytes)
+        return different == 0
+
+    def span(self, place: Place) -> tuple[int, int]:
+        """First and last byte (exclusive) of the array with its gaps, from the arena's start."""
+        return self._base + place.first, self._base + place.last
+
+    def list_spans(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Say what is to be copied: first and last bytes (exclusive), at most MAX_SPANS of them."""
+        for row, (first, last) in zip(self.spans, spans, strict=False):
+            row["at"], row["bytes"] = first, last - first
+        self.control.count = len(spans)
+
+    def sealed_span(self, entries: int) -> tuple[int, int]:
+        """First and last byte (exclusive) of so many entries of `sealed`."""
+        start = self._head.sealed_at
+        return start, start + entries * SEALED.itemsize
+
+    def raw(self, place: Place) -> Array:
+        """The bytes of the array."""
+        return self.view(place).reshape(-1).view(np.uint8)
+
+    def offset(self, place: Place) -> int:
+        """Where the array begins, from the arena's start."""
+        return self._base + place.offset
+
+    def fill(self, place: Place, byte: int) -> None:
+        """Set every byte of the array."""
+        start = self._base + place.offset
+        self._bytes[start : start + place.nbytes] = byte
+
+    def set_canaries(self, place: Place) -> None:
+        """Fill the gaps around an array."""
+        for gap in self._gaps(place):
+            gap[:] = CANARY
+
+    def damage(self, place: Place) -> str | None:
+        """What was written outside the array, in words; None where its gaps are whole."""
+        before, after = self._gaps(place)
+        hits = np.flatnonzero(before != CANARY)
+        if hits.size:
+            return f"wrote {_away(before.size - 1 - int(hits[-1]))}before the start of {place.name}"
+        hits = np.flatnonzero(after != CANARY)
+        return f"wrote {_away(int(hits[0]))}past the end of {place.name}" if hits.size else None
+
+    def owner(self, offset: int) -> tuple[Place, int] | None:
+        """The array nearest to an arena offset, and the offset's distance from its start."""
+        offset -= self._base
+        places = [place for call in self._calls for place in call.places.values()]
+        near = [p for p in places if p.first - PAGE <= offset < p.last + PAGE]
+        if not near:
+            return None
+        best = min(near, key=lambda p: min(abs(offset - p.offset), abs(offset - p.last)))
+        return best, offset - best.offset
+
+    def unmap(self) -> None:
+        """Let go of our own pages of the arrays until they are looked at; what they hold stays."""
+        self._advise(mmap.MADV_DONTNEED)
+
+    def release(self) -> None:
+        """Free the memory of the arrays at once, whoever still maps it: they hold zeros after."""
+        self._advise(mmap.MADV_REMOVE)
+
+    def close(self) -> None:
+        """Free the memory and the descriptor; the mapping goes with its last view."""
+        self.release()
+        os.close(self.fd)
+
+    def _advise(self, advice: int) -> None:
+        with contextlib.suppress(OSError):  # a kernel without it keeps them until the end
+            self._memory.madvise(advice, self._base, self.nbytes - self._base)
+
+    def _gaps(self, place: Place) -> tuple[Array, Array]:
+        start = self._base + place.offset
+        before = self._bytes[self._base + place.first : start]
+        return before, self._bytes[start + place.nbytes : self._base + place.last]
+
+    def _row(self, call: Call) -> bytes:
+        return np.array([self._slot(arg, call) for arg in self.problem.args], np.uint64).tobytes()
+
+    def _slot(self, arg: Argument, call: Call) -> int:
+        """An array's offset from the arena's start, or a scalar's bits."""
+        if arg.is_array:
+            return self._base + call.places[arg.name].offset
+        bits = np.zeros(8, np.uint8)
+        value = np.array([arg.scalar(call.sizes)], arg.type)
+        bits[: value.itemsize] = value.view(np.uint8)
+        return int(bits.view(np.uint64)[0])
+
+
+def _allocated(nbytes: int, name: str) -> tuple[int, mmap.mmap]:
+    """An anonymous file of this size, which nobody can shrink, and the memory in it."""
+    descriptor = os.memfd_create("arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.posix_fallocate(descriptor, 0, nbytes)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+        return descriptor, mmap.mmap(descriptor, nbytes)
+    except OSError as error:
+        os.close(descriptor)
+        raise ToolError(
+            f"shared memory: cannot allocate {nbytes / 2**20:.0f} MiB for problem"
+            f" {name} ({error.strerror}); free memory or make its sizes smaller"
+        ) from None
+
+
+def _away(distance: int) -> str:
+    """How far beyond an array; its very next byte is "right" behind it."""
+    return f"{distance} bytes " if distance else "right "
+
+
+def _round_up(value: int, step: int) -> int:
+    return -(-value // step) * step

@@ -1,0 +1,144 @@
+"""How a worker's process is started: its orders, its environment, what it inherits.
+
+It inherits the shared memory and the empty anonymous files for its candidates, nothing else; the
+environment is an allowlist.
+"""
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regraph_kg.evaluation.rules import Defences, Limits
+from regraph_kg.evaluation.worker.handshake import Stopwatch
+from regraph_kg.evaluation.worker.shared_memory import Arena
+
+_THREAD_BYTES = 256 * 2**20
+_CPU_SECONDS = 600
+_SPINS = "2000"
+"""How long a thread of libgomp looks for work before it sleeps: 5 to 100 us, by processor, instead
+of up to 15 ms, in which the judge would wait for a core on which to note the time."""
+_ALLOWED_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What a worker runs: shared objects and the entry point."""
+
+    harness: Path
+    candidate: Path
+    entry: str
+    cuda: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where a worker runs: by what clock, on which GPU and cores, under which tool."""
+
+    stopwatch: Stopwatch | None = None
+    """None: the judge sleeps until it is woken, which is less precise and takes no core."""
+    gpu: str | None = None
+    """CUDA_VISIBLE_DEVICES of the worker; None = the judge's own."""
+    cores: frozenset[int] | None = None
+    """What it keeps to once it has a candidate, so as not to be moved while it is timed."""
+    prefix: tuple[str, ...] = ()
+    """A command that runs the worker: a sanitizer or profiler."""
+    profiler: Path | None = None
+    """A library that records kernels (kernels.py); None for workers that are timed."""
+    programs: int = 1
+    """How many candidates it can be given, one after another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Everything that a worker's process is made of."""
+
+    program: Program
+    arena: Arena
+    defences: Defences
+    limits: Limits
+    threads: int
+    where: Surroundings
+
+    def process(self, files: Sequence[int], output: int) -> subprocess.Popen[bytes]:
+        """Start it; `files` and the shared memory are all it inherits, `output` is its stdout."""
+        nowhere = _nowhere()
+        try:
+            return subprocess.Popen(
+                self._command(nowhere),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=self._environment(),
+                pass_fds=(self.arena.fd, nowhere, *files),
+                start_new_session=True,
+            )
+        finally:
+            os.close(nowhere)
+
+    def _command(self, nowhere: int) -> list[str]:
+        orders = {
+            "descriptor": self.arena.fd,
+            "bytes": self.arena.nbytes,
+            "harness": str(self.program.harness),
+            "entry": self.program.entry,
+            "parent": 0 if self.where.prefix else os.getpid(),
+            "directory": nowhere,
+            "memory": self._memory(),
+            "cpu_seconds": _CPU_SECONDS * self.threads,
+            "sandbox": self.defences.sandbox,
+            "landlock": self.defences.landlock,
+            "namespaces": self.defences.namespaces,
+            "own_root": self.defences.own_root,
+            "sealed": self.defences.sealed,
+            "cuda": self.program.cuda,
+            "tool": bool(self.where.prefix),
+            "profiler": str(self.where.profiler or ""),
+        }
+        worker = str((Path(__file__).parents[1] / "confined" / "worker.py").resolve())
+        python = (sys.executable, "-I", "-S", "-B", worker, json.dumps(orders))
+        return [*self.where.prefix, *python]
+
+    def _memory(self) -> int:
+        if self.program.cuda or not self.defences.memory_limit:
+            return 0  # CUDA reserves far more address space than it uses
+        return self.arena.nbytes + self.limits.memory_bytes + self.threads * _THREAD_BYTES
+
+    def _environment(self) -> Mapping[str, str]:
+        gpu = {} if self.where.gpu is None else {"CUDA_VISIBLE_DEVICES": self.where.gpu}
+        if not self.defences.clean_env:
+            return {**os.environ, **gpu}
+        allowed = {name: os.environ[name] for name in _ALLOWED_ENV if name in os.environ}
+        return {
+            **allowed,
+            **gpu,
+            "PATH": "/usr/bin:/bin",
+            "LANG": "C",
+            "OMP_NUM_THREADS": str(self.threads),
+            "GOMP_SPINCOUNT": _SPINS,
+            "CUDA_CACHE_DISABLE": "1",
+            "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        }
+
+
+def _nowhere() -> int:
+    """Descriptor of a folder that exists no more: nothing can be made in it, or left."""
+    path = tempfile.mkdtemp(prefix="regraph-")
+    try:
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    finally:
+        os.rmdir(path)
+
+
+def filled(descriptor: int, library: Path) -> int:
+    """The anonymous file with the library's bytes, sealed against further change."""
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(library.read_bytes())
+    seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+    return descriptor

@@ -1,0 +1,399 @@
+"""One worker process: start it, give it a candidate, hold it to its deadline, kill all of it.
+
+A worker starts without a candidate: memory mapped, device context made, confined. It can wait like
+that, warm, until one is compiled, which it gets as an anonymous file, so that it needs no access to
+the compile cache. From then on it runs only while it obeys a command, and stands still before and
+after (standstill.py): whatever is read or written on this side of the memory meanwhile is settled.
+
+Covered: the worker and whatever it starts live in a session and process group of their own, killed
+as a group at the deadline, at the end, and by the kernel when the judge itself dies; descriptors
+are not inherited, but for the anonymous shared memory; stdout and stderr are drained, capped and
+never parsed; the environment is an allowlist; worker.py lists what the kernel refuses it.
+Exit code and output prove nothing: a call has happened when the harness, which alone knows this
+worker's nonce, says so in shared memory. Times are taken here; the worker's own are hearsay.
+Another process of this user cannot read the judge's memory or environment (PR_SET_DUMPABLE 0).
+
+Not covered: a candidate shares its address space with the harness, so one that searches memory can
+find the nonce and the calls of a batch, report "done" early, or skip calls whose output it expects
+to be overwritten: that gains it time unless one of the secret slots that are verified shows it.
+Where seccomp is absent, a process that leaves the group survives us.
+"""
+
+import contextlib
+import ctypes
+import os
+import secrets
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.worker import last_words
+from regraph_kg.evaluation.worker.handshake import Elapsed, Operation, sleep, wake
+from regraph_kg.evaluation.worker.output import Drain, kill_group
+from regraph_kg.evaluation.worker.sealing import Costs, Seal
+from regraph_kg.evaluation.worker.shared_memory import MAX_BATCH, MAX_SPANS, Arena, Key, Place
+from regraph_kg.evaluation.worker.spawn import Program, Start, Surroundings, filled
+from regraph_kg.evaluation.worker.standstill import Standstill
+from regraph_kg.models.evaluation import Outcome
+
+_SLICE_SECONDS = 0.05
+_PR_SET_DUMPABLE = 4
+_CONTEXT_SECONDS = 60.0
+_TIMED = (Operation.CALLS, Operation.GHOST, Operation.SWEEPS, Operation.PROFILE)
+_FREE = (Operation.LOAD, Operation.SETTLE)
+"""Before there are inputs worth working on."""
+_EMPTY_BATCHES = 9
+_BUSY_SHARE, _BUSY_SECONDS, _BUSY_EACH_SECONDS = 0.5, 0.05, 0.0015
+"""CPU time outside timed spans, once and for each command: stopping many threads takes some."""
+_SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
+_CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root", 16: "sealed"}
+
+
+class Worker:
+    """A started worker; `start` loads its program's candidate. Use as a context manager."""
+
+    def __init__(
+        self,
+        program: Program,
+        arena: Arena,
+        defences: Defences,
+        limits: Limits,
+        threads: int,
+        where: Surroundings | None = None,
+    ) -> None:
+        self._program, self._arena = program, arena
+        self._defences, self._limits = defences, limits
+        self._where = where or Surroundings()
+        start = Start(program, arena, defences, limits, threads, self._where)
+        self._nonce = secrets.randbits(63) | 1
+        self._number = 0
+        self._believed_exit = False
+        self._started: list[Failure | None] = []
+        self.costs = Costs()
+        self._seal: Seal | None = None
+        """What opens the inputs of the next calls."""
+        self.round_trip = 0.0
+        """Median seconds of a batch without calls, measured before the candidate was loaded."""
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not defences.hidden_memory), 0, 0, 0)
+        arena.reset(self._nonce, defences)
+        self._files = [os.memfd_create("candidate", _SEALABLE) for _ in range(self._where.programs)]
+        pipe, end = os.pipe()
+        try:
+            self._process = start.process(self._files, end)
+        except OSError as error:
+            os.close(pipe)
+            self._close_files()
+            raise ToolError(f"worker: cannot start it: {error.strerror or error}") from None
+        finally:
+            os.close(end)
+        cap = limits.output_bytes if defences.output_cap else sys.maxsize
+        self._drain = Drain(pipe, cap, self._process, arena.control)
+        self._drain.start()
+        self._standstill = Standstill(self._process.pid)
+        self._most_threads = threads + limits.threads
+
+    def __enter__(self) -> "Worker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def assign(self, program: Program) -> None:
+        """Before `start`: which program's candidate it is to load, on the cores kept for that."""
+        self._program = program
+        self._started.clear()
+        if self._where.cores:
+            with contextlib.suppress(OSError):  # it ended already
+                os.sched_setaffinity(self._process.pid, self._where.cores)
+
+    @property
+    def start(self) -> Failure | None:
+        """Load the program's candidate when first asked; a Failure where that fails."""
+        if not self._started:
+            self._started.append(self.load(self._program.candidate))
+        return self._started[0]
+
+    def load(self, candidate: Path) -> Failure | None:
+        """Load a candidate, in place of the one before; a Failure where that fails."""
+        self.wait_until_ready()
+        if not self.round_trip:
+            self.round_trip = self._empty()
+        try:
+            descriptor = filled(self._files.pop(), candidate)
+        except OSError as error:
+            raise ToolError(f"{candidate}: {error.strerror}; run again") from None
+        self._arena.control.count = descriptor
+        done = self._command(Operation.LOAD, self._limits.load_seconds)
+        os.close(descriptor)
+        return self._loaded(done if isinstance(done, Failure) else None)
+
+    def _empty(self) -> float:
+        """What giving a command and hearing of its end takes; nobody else is in the process yet."""
+        seen = [self.call([], self._limits.load_seconds) for _ in range(_EMPTY_BATCHES)]
+        return median(0.0 if isinstance(done, Failure) else done.ours for done in seen)
+
+    @property
+    def programs_left(self) -> int:
+        """How many more candidates it can be given."""
+        return len(self._files)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it waits for its candidate, or has one."""
+        return self._number > 0 or self._arena.control.done == self._nonce
+
+    def wait_until_ready(self) -> None:
+        """Until its device context is made. Raises `ToolError` where it fails."""
+        if self.is_ready:
+            return
+        patience = self._limits.load_seconds + (_CONTEXT_SECONDS if self._program.cuda else 0)
+        failure = self._await(patience)
+        if failure:
+            self.kill()
+            said = self._arena.control.message.decode(errors="replace")
+            raise ToolError(
+                f"worker: it ended before it was ready: {said or failure.diagnosis};"
+                " regraph doctor looks for the cause"
+            )
+
+    def call(self, rows: Sequence[int], seconds: float) -> Elapsed | Failure:
+        """Call the prepared `rows` in order, within `seconds` for all of them."""
+        return self._calls(Operation.CALLS, rows, seconds)
+
+    def ghost(self, row: int, seconds: float) -> Failure | None:
+        """Call a row with kernel launches swallowed; a Failure where that ends badly."""
+        done = self._calls(Operation.GHOST, [row], seconds)
+        return done if isinstance(done, Failure) else None
+
+    def profile(self, row: int, seconds: float) -> str | Failure:
+        """Call a row while a profiler records; what that says, by the worker's word."""
+        done = self._calls(Operation.PROFILE, [row], seconds)
+        return done if isinstance(done, Failure) else self._said()
+
+    @property
+    def on_device(self) -> bool:
+        """Metric "device": whether calls work on copies of the arena's arrays."""
+        return self._program.cuda and self._arena.problem.metric == "device"
+
+    def sweeps(self, count: int) -> Elapsed | Failure:
+        """Metric "device": only get so many timed calls ready."""
+        seal = self._announce(count)
+        return self._command(Operation.SWEEPS, self._limits.load_seconds, seal)
+
+    @property
+    def allocations(self) -> int:
+        """Device allocations that the last calls made: the candidate's word for it."""
+        return int(self._arena.control.allocations)
+
+    def upload(self, places: Sequence[Place], seal: Seal | None = None) -> Failure | None:
+        """Metric "device": copy arrays with their gaps to the device; nothing elsewhere.
+
+        What is masked of them the next calls find unmasked.
+        """
+        spans = [self._arena.span(place) for place in places]
+        if seal and seal.entries:
+            spans.append(self._arena.sealed_span(seal.entries))
+        self._seal = seal
+        return self._transfer(Operation.UPLOAD, spans)
+
+    def download(self, places: Sequence[Place]) -> Failure | None:
+        """Metric "device": copy arrays with their gaps back from the device."""
+        return self._transfer(Operation.DOWNLOAD, [self._arena.span(place) for place in places])
+
+    def settle(self) -> Failure | None:
+        """Get ready for timing: pages mapped, allocations no longer poisoned or guarded."""
+        done = self._command(Operation.SETTLE, self._limits.load_seconds)
+        return done if isinstance(done, Failure) else None
+
+    @property
+    def confined(self) -> frozenset[str]:
+        """What holds this worker besides limits: seccomp, landlock, namespaces."""
+        bits = self._arena.control.confined
+        return frozenset(name for bit, name in _CONFINEMENTS.items() if bits & bit)
+
+    def count_anew(self) -> None:
+        """Forget what CPU time was used so far."""
+        self._standstill.reset()
+
+    def worked_outside(self) -> Failure | None:
+        """Whether it used more CPU time outside its calls than idle threads of OpenMP do."""
+        outside, inside = self._standstill.outside, self._standstill.inside
+        allowed = _BUSY_SECONDS + _BUSY_SHARE * inside
+        allowed += _BUSY_EACH_SECONDS * self._standstill.commands
+        if not self._defences.standstill or outside <= allowed:
+            return None
+        return Failure(
+            Outcome.SUSPICIOUS,
+            f"it used {outside:.3g} s of CPU time outside its timed calls, {inside:.3g} s in them",
+        )
+
+    def leave(self, seconds: float) -> None:
+        """Have it end by itself within so many seconds, so that a tool around it finishes."""
+        if not self._gone():
+            self._command(Operation.EXIT, seconds)
+
+    def kill(self) -> None:
+        """End the worker and its group, and reap it; idempotent."""
+        self.end()
+        self._process.wait()
+        self._drain.join(timeout=1)
+
+    def end(self) -> None:
+        """Begin to end the worker and its group: it runs no more code of its own."""
+        if self._process.returncode is None:  # not reaped: no other process can have its id
+            if self._defences.kill_group:
+                kill_group(self._process.pid)
+            self._process.kill()
+        self._close_files()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it has ended and is reaped; a device context takes its time."""
+        return self._process.poll() is not None
+
+    def _said(self) -> str:
+        return bytes(self._arena.control.message).decode(errors="replace")
+
+    def _close_files(self) -> None:
+        while self._files:
+            os.close(self._files.pop())
+
+    def _gone(self) -> bool:
+        """Whether the process has ended, without reaping it."""
+        if self._process.returncode is not None:
+            return True
+        how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self._process.pid, how) is not None
+
+    def _command(
+        self, operation: Operation, seconds: float, seal: Seal | None = None
+    ) -> Elapsed | Failure:
+        """Let it run until it has obeyed; it stands still before and afterwards.
+
+        Its time begins while it still stands, so that nothing of it runs before; and before the
+        key to its inputs lies where it, or a kernel of it, could read that.
+        """
+        control = self._arena.control
+        self._number += 1
+        control.operation = operation
+        control.status = 0
+        start = time.perf_counter()
+        control.key = Key(*(seal.key if seal else ()))
+        self._standstill.begin()
+        failure = self._moved(self._standstill.release()) or self._give(seconds)
+        if failure:
+            return failure
+        ours = time.perf_counter() - start
+        if operation in _FREE:
+            self._standstill.reset()
+        else:
+            self._standstill.end(ours, timed=operation in _TIMED)
+        failure = self._hold()
+        if failure:
+            return failure
+        if control.status and operation is not Operation.LOAD:
+            return last_words.after_call(control)
+        own = ours if self._believed_exit else control.nanoseconds * 1e-9
+        return Elapsed(ours, own)
+
+    def _hold(self) -> Failure | None:
+        """Stop every thread, unless that defence is off."""
+        if not self._defences.freeze or self._gone():
+            return None
+        return self._moved(self._standstill.hold()) or self._crowded()
+
+    def _moved(self, complaint: str) -> Failure | None:
+        """A process that does not stand still when it must is ended."""
+        if not complaint or not self._defences.standstill:
+            return None
+        self.kill()
+        return Failure(Outcome.SUSPICIOUS, f"between commands {complaint}: killed")
+
+    def _crowded(self) -> Failure | None:
+        """Whether it has more threads than anybody needs."""
+        if self._standstill.threads <= self._most_threads or not self._defences.thread_limit:
+            return None
+        self.kill()
+        return Failure(Outcome.CRASHED, f"started more than {self._most_threads} threads: killed")
+
+    def _give(self, seconds: float) -> Failure | None:
+        """Give command `self._number`; returns once it is done."""
+        control = self._arena.control
+        if self._where.stopwatch and not self._believed_exit:
+            expected = (self._nonce + self._number) % 2**64
+            passed = self._where.stopwatch.give(control, self._number, expected)
+            if control.done == expected and passed < seconds:
+                return None
+        else:
+            control.command = self._number
+            wake(control, "command")
+        return self._await(seconds)
+
+    def _calls(
+        self, operation: Operation, rows: Sequence[int], seconds: float
+    ) -> Elapsed | Failure:
+        assert len(rows) <= MAX_BATCH
+        self._arena.sequence[: len(rows)] = rows
+        seal = self._announce(len(rows))
+        done = self._command(operation, seconds, seal)
+        if isinstance(done, Failure):
+            return done
+        aside = min(self.costs.of(len(rows), seal), done.ours)
+        return Elapsed(done.ours - aside, done.own, aside)
+
+    def _announce(self, count: int) -> Seal | None:
+        """Say how many calls come, and what of the table of sealed inputs each of them needs."""
+        seal, self._seal = self._seal, None
+        self._arena.parts[:count] = seal.parts if seal else 0
+        self._arena.control.count = count
+        return seal
+
+    def _transfer(self, operation: Operation, spans: Sequence[tuple[int, int]]) -> Failure | None:
+        if not (spans and self.on_device):
+            return None
+        for start in range(0, len(spans), MAX_SPANS):
+            self._arena.list_spans(spans[start : start + MAX_SPANS])
+            done = self._command(operation, self._limits.load_seconds)
+            if isinstance(done, Failure):
+                return done
+        return None
+
+    def _await(self, seconds: float) -> Failure | None:
+        """Wait for the harness to report command `self._number`."""
+        control = self._arena.control
+        expected = (self._nonce + self._number) % 2**64
+        allowed = seconds if self._defences.deadline else 10 * seconds
+        end = time.perf_counter() + allowed
+        while control.done != expected:
+            if self._gone() and control.done != expected:
+                return self._ended()
+            failure = self._crowded()
+            if failure:
+                return failure
+            left = end - time.perf_counter()
+            if left <= 0:
+                self.kill()
+                return Failure(Outcome.TIMED_OUT, f"no result after {allowed:.3g} s: killed")
+            sleep(control, "finished", self._number - 1, min(left, _SLICE_SECONDS))
+        return None
+
+    def _ended(self) -> Failure | None:
+        """The process is gone and never said it was done."""
+        self.kill()
+        code = self._process.returncode
+        if self._drain.flooded:
+            cap = self._limits.output_bytes
+            return Failure(Outcome.CRASHED, f"wrote more than {cap} bytes to stdout or stderr")
+        if code == 0 and not self._defences.handshake:
+            self._believed_exit = True
+            return None
+        return last_words.ended(code, self._drain.text(), self._arena)
+
+    def _loaded(self, failure: Failure | None) -> Failure | None:
+        if failure:
+            return Failure(failure.outcome, f"while loading: {failure.diagnosis}")
+        return last_words.unloadable(self._arena) if self._arena.control.status else None

@@ -1,0 +1,1 @@
+"""Code as tokens: when two spellings are one program, which technique a step shows."""

@@ -1,0 +1,114 @@
+"""The driver: keeps iterations of a method under way, and gives each the results it waits for.
+
+It decides nothing about the search and does nothing of it: the method decides between two effects,
+a crew (executor.py) does them. All of it happens in one thread, so that the order in which results
+come in decides everything; a trace holds that order, and a resumed run repeats it (trace.py).
+
+Equal code is judged once, also while it is being judged. A call whose answer is to come by file
+(`AnswersPending`) stays under way; what does not wait for it goes on.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from regraph_kg.errors import AnswersPending
+from regraph_kg.models.run import SimulationRecord
+from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.context import Iteration, Method
+from regraph_kg.search.effects import Ask, Effect, Result, Work
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.record import Recorder
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """An effect and what came of it; None: the answer is to come by file."""
+
+    effect: Effect
+    result: Result | None
+
+
+class Crew(Protocol):
+    """Does effects, several at once."""
+
+    def start(self, effect: Effect) -> None:
+        """Begin an effect."""
+
+    def finish(self) -> Finished:
+        """Wait for the next to end. Raises what the world raises."""
+
+    def seconds(self) -> float:
+        """The run's active seconds when the last effect ended."""
+
+
+class Driver:
+    """Runs a method: at most `parallel` calls of the model at once.
+
+    While judges work, half as many iterations again may wait for them, so that the model is busy.
+    """
+
+    def __init__(self, method: Method, crew: Crew, ledger: Ledger, parallel: int = 1) -> None:
+        self._method, self._crew, self._ledger = method, crew, ledger
+        self._parallel, self._most = parallel, parallel + parallel // 2
+        self._recorder = Recorder()
+        self._waiting: dict[str, list[Work[Iteration]]] = {}
+        self._asking = self._pending = 0
+
+    def run(self) -> Iterator[SimulationRecord]:
+        """One record an iteration, as they end.
+
+        Raises what the world raises, the records so far stay good; at the end `AnswersPending`, if
+        anything waits for an answer by file.
+        """
+        while True:
+            yield from self._begin()
+            if len(self._waiting) == self._pending:
+                break
+            finished = self._crew.finish()
+            self._ledger.seconds = self._crew.seconds()
+            yield from self._end(finished)
+        if self._pending:
+            raise AnswersPending(f"{self._pending} answers are to come by file")
+
+    def _begin(self) -> Iterator[SimulationRecord]:
+        """Iterations, as long as there is room for a call."""
+        while self._has_room() and self._ledger.left > 0:
+            work = self._method.iteration()
+            if work is None:
+                return
+            yield from self._advance(work, None)
+
+    def _has_room(self) -> bool:
+        under_way = sum(len(works) for works in self._waiting.values())
+        return self._asking < self._parallel and under_way < self._most
+
+    def _end(self, finished: Finished) -> Iterator[SimulationRecord]:
+        if finished.result is None:
+            self._pending += 1  # it keeps its place among those under way
+            return
+        self._asking -= isinstance(finished.effect, Ask)
+        for work in self._waiting.pop(_name(finished.effect)):
+            yield from self._advance(work, finished.result)
+
+    def _advance(self, work: Work[Iteration], result: Result | None) -> Iterator[SimulationRecord]:
+        """Let an iteration go on to its next effect, or to its end."""
+        try:
+            effect = next(work) if result is None else work.send(result)
+        except StopIteration as end:
+            yield self._recorder.record(end.value, self._ledger.spent.calls)
+            return
+        name = _name(effect)
+        if name in self._waiting:
+            self._waiting[name].append(work)
+            return
+        self._waiting[name] = [work]
+        self._asking += isinstance(effect, Ask)
+        self._crew.start(effect)
+
+
+def _name(effect: Effect) -> str:
+    """Equal for effects of which one suffices."""
+    if isinstance(effect, Ask):
+        return effect.prompt.key.model_dump_json()
+    return normalized(effect.candidate.code)

@@ -1,0 +1,109 @@
+"""Serial refinement: propose, compile, verify, measure, feed back (method.md section 4).
+
+A round asks for a new version of the best verified code so far, and tells how earlier rounds ended:
+the measured versions as changes of that code with their speedup over it, failures with their
+diagnosis. What stands there are the best version but the current one, and the last rounds, oldest
+first; `FED_BACK` together. A failure is mended by the next round, as far as it is: there are no
+repair calls.
+
+After `patience` rounds in which nothing became faster, all that is forgotten, and it begins again
+from the serial code: a new leg. Rounds under way know nothing of each other, and are fed back to
+their own leg when they end; so with one call at a time every round sees all before it, with several
+it misses those that have not ended. One that ends late, and is faster than all of the new leg, has
+its old leg taken up again. Not here: choosing between techniques, a graph.
+"""
+
+from dataclasses import dataclass, field
+
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.method import FsrSettings
+from regraph_kg.models.run import StepRecord
+from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.effects import Work
+from regraph_kg.search.prompts.render import Failure, Variant, feedback_advice
+from regraph_kg.search.propose import Request
+
+FED_BACK = 4
+"""Rounds in a prompt at most: small models lose the thread in long ones (provisional)."""
+
+
+@dataclass(slots=True, eq=False)
+class _Leg:
+    """Rounds from the serial code on; `best` is the fastest verified code, `speedup` its own."""
+
+    best: str
+    speedup: float = 1.0
+    rounds: list[StepRecord] = field(default_factory=list)
+    """In the order in which they ended."""
+    stale: int = 0
+    """Rounds that ended since the last that made it faster."""
+
+    def learn(self, step: StepRecord) -> None:
+        """A round has ended."""
+        self.rounds.append(step)
+        if step.speedup is not None and step.code is not None and step.speedup > self.speedup:
+            self.best, self.speedup, self.stale = step.code, step.speedup, 0
+        else:
+            self.stale += 1
+
+    def history(self) -> list[Variant | Failure]:
+        """What the next round is told, oldest first."""
+        return [self._told(step) for step in chosen_rounds(self.rounds, self.best)]
+
+    def _told(self, step: StepRecord) -> Variant | Failure:
+        if step.speedup is not None and step.code is not None:
+            return Variant(step.code, step.speedup / self.speedup)
+        return Failure(step.outcome or Outcome.PARSE_FAILED, step.diagnosis, step.code)
+
+
+def chosen_rounds(rounds: list[StepRecord], best: str) -> list[StepRecord]:
+    """The fastest of `rounds` whose code is not `best`, and the last others; none twice.
+
+    At most `FED_BACK`, in the order of `rounds`. The current code itself is in the prompt anyway.
+    """
+    current = normalized(best)
+    places: dict[str, int] = {}
+    for place, step in enumerate(rounds):
+        said = f"{step.outcome} {step.diagnosis}" if step.code is None else normalized(step.code)
+        if said != current:
+            places[said] = place
+    others = sorted(places.values())
+    verified = [place for place in others if rounds[place].speedup is not None]
+    fastest = max(verified, key=lambda place: rounds[place].speedup or 0.0, default=None)
+    last = [place for place in others if place != fastest]
+    room = FED_BACK if fastest is None else FED_BACK - 1
+    kept = [*last[-room:], *([] if fastest is None else [fastest])]
+    return [rounds[place] for place in sorted(kept)]
+
+
+class Fsr:
+    """One search; an iteration is a round, its reward the speedup, 0 for a failure."""
+
+    def __init__(self, parts: Parts, settings: FsrSettings) -> None:
+        """Begins at the serial code."""
+        self._parts, self._settings = parts, settings
+        self._leg = _Leg(parts.task.serial)
+        self._begun = 0
+        self._answered = True
+
+    def iteration(self) -> Work[Iteration] | None:
+        """Begin a round (see `Method`); none once a recorded model had no answer."""
+        if not self._answered:
+            return None
+        if self._leg.stale >= self._settings.patience:
+            self._leg = _Leg(self._parts.task.serial)
+        self._begun += 1
+        return self._round(self._leg, self._begun - 1)
+
+    def _round(self, leg: _Leg, attempt: int) -> Work[Iteration]:
+        advice = feedback_advice(leg.history(), leg.best)
+        request = Request((), None, attempt, leg.best, advice)
+        step = yield from self._parts.proposer.sample(request)
+        if step.outcome is None:
+            self._answered = False
+            return Iteration((), (step,), None)
+        leg.learn(step)
+        if leg.stale == 0 and leg.speedup > self._leg.speedup:
+            self._leg = leg
+        return Iteration((), (step,), step.speedup or 0.0)

@@ -1,0 +1,164 @@
+"""MCGS, our version (method.md 3.2): select, propose, evaluate, reward, backprop, record.
+
+Statistics live on graph edge and path, code lives on the path. What 3.2 leaves open is decided so:
+an edge met twice on a way learns the gain of its last occurrence, the one nearest to what was
+bought; a rollout's n is the edge's. A step that did something else than the technique it was asked
+for teaches its path, and the edge of what it did where that is known, else none; its state goes on
+with that technique's successors. What is under way (o) spreads the iterations, and teaches nothing
+before it has ended.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from regraph_kg.models.graph import Successor
+from regraph_kg.models.method import McgsSettings
+from regraph_kg.models.run import StepRecord, Task
+from regraph_kg.models.technique import start_id
+from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.effects import Work
+from regraph_kg.search.reward import gains
+from regraph_kg.search.select import Step, prior, rollout_action, select
+from regraph_kg.search.state import Action, Edge, State, Tree
+
+
+class Mcgs:
+    """One search; `tree` is grown in place."""
+
+    def __init__(self, parts: Parts, settings: McgsSettings, tree: Tree | None = None) -> None:
+        self._parts, self._settings = parts, settings
+        self._growth = _Growth(parts, settings, Tree() if tree is None else tree)
+        self._start = self._growth.plant(parts.task)
+
+    def iteration(self) -> Work[Iteration] | None:
+        """Begin one, if anything is open (see `Method`)."""
+        if not self._start.open:
+            return None
+        way = select(self._start, self._settings)
+        for step in way:
+            step.action.under_way += 1
+        return self._run(way, self._growth.begin(way[-1]))
+
+    def _run(self, way: list[Step], attempt: int) -> Work[Iteration]:
+        """Sample the way's end, roll out below it, learn."""
+        path = way[-1].path(attempt)
+        bought = [(yield from self._growth.sample(way[-1], attempt))]
+        while self._goes_on(way[-1], bought):
+            end = way[-1].open_end
+            assert end is not None
+            step = Step(end, rollout_action(end, self._settings, self._parts.rng))
+            step.action.under_way += 1
+            way.append(step)
+            bought.append((yield from self._growth.sample(step, self._growth.begin(step))))
+        for step in way:
+            step.action.under_way -= 1
+        steps = learn(way, bought, self._settings)
+        return Iteration(path, tuple(steps), steps[0].gain)
+
+    def _goes_on(self, last: Step, bought: Sequence[StepRecord]) -> bool:
+        rolls = len(bought) <= self._settings.rollout
+        return rolls and self._parts.ledger.left > 0 and last.open_end is not None
+
+
+def learn(
+    way: Sequence[Step], bought: Sequence[StepRecord], settings: McgsSettings
+) -> list[StepRecord]:
+    """Reward and backprop: the gains of `way` go up it, those of its `bought` end into the records.
+
+    An answer that was not recorded teaches nothing; if nothing was bought, nothing is learned.
+    """
+    if bought[0].outcome is None:
+        return list(bought)
+    taken = way if bought[-1].outcome is not None else way[:-1]
+    found = gains(
+        [step.state.log_speedup for step in taken],
+        [None if step.child is None else step.child.log_speedup for step in taken],
+        settings,
+    )
+    backpropagate(taken, found)
+    new = found[len(way) - len(bought) :]
+    return [record.model_copy(update={"gain": gain}) for record, gain in zip_longest(bought, new)]
+
+
+def backpropagate(way: Sequence[Step], found: Sequence[float]) -> None:
+    """Every (p_i, a_i) of `way` learns its gain, every graph edge taken its last one, once."""
+    last: dict[Edge, float] = {}
+    for step, gain in zip(way, found, strict=True):
+        step.state.n += 1
+        step.action.n += 1
+        step.action.total += gain
+        step.action.best = max(step.action.best, gain)
+        edge = step.action.edge if step.child is None else step.child.edge
+        if edge is not None:
+            last[edge] = gain
+    for edge, gain in last.items():
+        edge.n += 1
+        edge.total += gain
+
+
+class _Growth:
+    """Grows the tree: a new sample's state with its actions, each with its edge's prior."""
+
+    def __init__(self, parts: Parts, settings: McgsSettings, tree: Tree) -> None:
+        self._parts, self._settings, self._tree = parts, settings, tree
+
+    def plant(self, task: Task) -> State:
+        """The start: the serial code, nothing applied."""
+        start = State(technique=start_id(task.target), path=(), code=task.serial, log_speedup=0.0)
+        self._open(start)
+        self._tree.start = start
+        return start
+
+    def begin(self, step: Step) -> int:
+        """Take the next sample's number."""
+        attempt = step.action.taken
+        step.action.taken += 1
+        step.state.refresh_upwards(self._settings.samples)
+        return attempt
+
+    def sample(self, step: Step, attempt: int) -> Work[StepRecord]:
+        """Take sample `attempt` of `step`: propose, evaluate, and grow the state it leads to."""
+        state, action = step.state, step.action
+        request = self._parts.request(
+            state.technique, state.path, action.technique, attempt, state.code
+        )
+        record = yield from self._parts.proposer.sample(request, repairs=self._settings.repairs)
+        if record.outcome is None:
+            action.answered = False
+        else:
+            step.child = self._child(state, action, record)
+            action.samples[attempt] = step.child
+        state.refresh_upwards(self._settings.samples)
+        return record
+
+    def _child(self, state: State, action: Action, record: StepRecord) -> State | None:
+        if record.speedup is None or record.code is None:
+            return None
+        did = record.did or action.technique.id
+        known = record.applied == "asked" or record.did is not None
+        child = State(
+            technique=did,
+            path=record.path,
+            code=record.code,
+            log_speedup=math.log(record.speedup),
+            parent=state,
+            edge=self._tree.edges[state.technique, did] if known else None,
+        )
+        if len(child.path) < self._settings.depth and record.applied != "nothing":
+            self._open(child)
+        return child
+
+    def _open(self, state: State) -> None:
+        """Give `state` its actions; without any it stays closed."""
+        state.actions = tuple(
+            Action(successor.technique, self._edge(state.technique, successor))
+            for successor in self._parts.neighbours(state.technique).successors
+        )
+        state.open = bool(state.actions)
+
+    def _edge(self, source: str, successor: Successor) -> Edge:
+        key = (source, successor.technique.id)
+        if key not in self._tree.edges:
+            self._tree.edges[key] = Edge(prior(successor, self._settings))
+        return self._tree.edges[key]

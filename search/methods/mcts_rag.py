@@ -1,0 +1,154 @@
+"""MCTS-RAG: UCT over what to do with the code: direct, decompose, retrieve (method.md 4).
+
+After Hu et al., MCTS-RAG, arXiv 2503.20757, of whose actions these are what has a meaning where an
+answer is code. A node is verified code, with three actions, in this order:
+
+    direct      the model makes the code faster as it likes
+    decompose   the model first names what to do, in one thought, then writes code along it
+    retrieve    as direct, shown the examples of the graph that are nearest to this code
+
+The action with the largest bound of uct.py is chosen, those never chosen first. One without an open
+child is sampled, also again where it failed, or where the depth ends its children; else its fastest
+open child is entered. There is no rollout with made-up steps: the reward is the measured level. So
+a search goes on to its budget; `rollouts` ends it earlier, the paper's row has 16.
+
+Prompts have no path; attempts count the calls for code, and those for thoughts, over the run. An
+answer that a recorded model does not have closes the action on its node. Without embeddings in the
+graph "retrieve" asks as "direct" does. Not here: the bound and the reward (uct.py), what is nearest
+(reader.py).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Literal
+
+from regraph_kg.models.method import MctsRagSettings
+from regraph_kg.models.run import StepRecord
+from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.effects import Work
+from regraph_kg.search.methods.uct import Visits, level_reward
+from regraph_kg.search.prompts.render import free_advice, rag_advice, render_subgoal, thought_advice
+from regraph_kg.search.propose import Request
+
+Kind = Literal["direct", "decompose", "retrieve"]
+KINDS: tuple[Kind, ...] = ("direct", "decompose", "retrieve")
+
+
+@dataclass(slots=True, eq=False)
+class _Action:
+    """What may be done with a node's code, and the nodes it led to."""
+
+    kind: Kind
+    visits: Visits = field(default_factory=Visits)
+    children: list["_Node"] = field(default_factory=list)
+    answered: bool = True
+    """False once a recorded model had no answer."""
+
+    def child(self) -> "_Node | None":
+        """The open child with the fastest code, the first of equals."""
+        return max((one for one in self.children if one.open), key=_level, default=None)
+
+    @property
+    def open(self) -> bool:
+        """May be sampled, or has an open child."""
+        return self.answered or self.child() is not None
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """Verified code, `level` is the log of its speedup; without actions where the depth ends."""
+
+    code: str
+    level: float
+    depth: int
+    actions: tuple[_Action, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        """Something may be chosen here."""
+        return any(action.open for action in self.actions)
+
+
+def _level(node: _Node) -> float:
+    return node.level
+
+
+class MctsRag:
+    """One search; an iteration is one sample, its reward the level reached (uct.py)."""
+
+    def __init__(self, parts: Parts, settings: MctsRagSettings) -> None:
+        """Begins at the serial code."""
+        self._parts, self._settings = parts, settings
+        self._root = self._node(parts.task.serial, 0.0, 0)
+        self._codes, self._thoughts = count(), count()
+        self._begun = 0
+
+    def iteration(self) -> Work[Iteration] | None:
+        """A path down the tree, and a sample at its end (see `Method`)."""
+        if self._begun == self._settings.rollouts or not self._root.open:
+            return None
+        self._begun += 1
+        node, way = self._root, list[_Action]()
+        while True:
+            way.append(self._choose(node))
+            way[-1].visits.begin()
+            child = way[-1].child()
+            if child is None:
+                return self._visit(node, way)
+            node = child
+
+    def _choose(self, node: _Node) -> _Action:
+        visits = sum(action.visits.all for action in node.actions)
+        return max(
+            (action for action in node.actions if action.open),
+            key=lambda action: action.visits.bound(visits, self._settings.exploration),
+        )
+
+    def _visit(self, node: _Node, way: Sequence[_Action]) -> Work[Iteration]:
+        """Sample the last action of `way`, at `node`; all of `way` learns the reward."""
+        action, reward, steps = way[-1], None, tuple[StepRecord, ...]()
+        advice = yield from self._advice(action.kind, node)
+        if advice is None:
+            action.answered = False
+        elif self._parts.ledger.left > 0:  # others may have taken it while this one thought
+            request = Request((), None, next(self._codes), node.code, advice)
+            step = yield from self._parts.proposer.sample(request, repairs=self._settings.repairs)
+            steps = (step,)
+            if step.outcome is None:
+                action.answered = False
+            else:
+                reward = level_reward(step.speedup)
+                self._grow(node, action, step)
+        for one in way:
+            one.visits.end(reward)
+        self._begun -= reward is None
+        return Iteration((), steps, reward)
+
+    def _advice(self, kind: Kind, node: _Node) -> Work[str | None]:
+        """What the model is told to do; None where it was to say so itself, and has no answer."""
+        if kind == "decompose":
+            return (yield from self._thought(node))
+        if kind == "retrieve":
+            return rag_advice(self._parts.nearest(node.code), self._parts.prompting)
+        return free_advice()
+
+    def _thought(self, node: _Node) -> Work[str | None]:
+        task, proposer = self._parts.task, self._parts.proposer
+        key = proposer.key("thought", attempt=next(self._thoughts))
+        seed = proposer.seed(key)
+        reply = yield from proposer.think(render_subgoal(task, key, code=node.code, seed=seed))
+        if reply is None:
+            return None
+        return thought_advice(reply.text) if reply.text.strip() else free_advice()
+
+    def _grow(self, node: _Node, action: _Action, step: StepRecord) -> None:
+        """The node of a verified sample."""
+        if step.speedup is not None and step.code is not None:
+            level = math.log(step.speedup)
+            action.children.append(self._node(step.code, level, node.depth + 1))
+
+    def _node(self, code: str, level: float, depth: int) -> _Node:
+        kinds = KINDS if depth < self._settings.depth else ()
+        return _Node(code, level, depth, tuple(_Action(kind) for kind in kinds))

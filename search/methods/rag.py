@@ -1,0 +1,22 @@
+"""Retrieval without a walk: the examples nearest to the serial code stand in every prompt.
+
+The same samples as those of standard.py, mended as the settings say. The examples are steps of
+other code, whatever their transition; how many and how much of them is shown is `Prompting`'s, as
+in the methods that walk the graph, so that a comparison shows as much to both. Where the graph has
+no embeddings there are none, and the prompt is that of standard.py. Not here: what "near" means,
+and whose examples are left out (reader.py); retrieval for code other than the serial
+(mcts_rag.py).
+"""
+
+from regraph_kg.models.method import RagSettings
+from regraph_kg.search.context import Parts
+from regraph_kg.search.methods.samples import Samples
+from regraph_kg.search.prompts.render import rag_advice
+
+
+class Rag(Samples):
+    """One search; the graph is read once, at its beginning."""
+
+    def __init__(self, parts: Parts, settings: RagSettings) -> None:
+        examples = parts.nearest(parts.task.serial)
+        super().__init__(parts, rag_advice(examples, parts.prompting), repairs=settings.repairs)

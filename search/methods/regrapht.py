@@ -1,0 +1,59 @@
+"""Random walks on the graph, the paper's ReGraphT without its MCGS (method.md section 4).
+
+A walk begins at the serial code and takes a successor at random, each as likely as the others; the
+model applies it with the edge's examples. It ends with the first failure, at the cap of L steps, or
+where no successor is; then the next walk begins, until the budget is spent. `attempts` ends the
+search after so many walks: the paper's "at most 5 attempts" is a row of its own. Where a step is
+known to have applied another technique than it was asked for, the walk goes on from that one.
+
+Nothing is cached: every step is a call for a new sample, on a known path, too. Nothing is learned,
+but prompts warn of what failed (known_failures.py). Added, because recorded models have holes:
+what they have no answer for is closed on its path, a walk that bought nothing is no attempt, and a
+start with all closed ends the search. Not here: choosing by what was measured (mcgs.py, paper.py).
+"""
+
+from regraph_kg.models.method import ReGraphTSettings
+from regraph_kg.models.run import StepRecord
+from regraph_kg.models.technique import start_id
+from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.effects import Work
+from regraph_kg.search.methods.walk import Walks
+
+
+class ReGraphT:
+    """One search; its iterations are walks."""
+
+    def __init__(self, parts: Parts, settings: ReGraphTSettings) -> None:
+        self._parts, self._settings = parts, settings
+        self._walks = 0
+        self._steps = Walks(parts)
+
+    def iteration(self) -> Work[Iteration] | None:
+        """Begin a walk, unless all were made or all that the start leads to is closed."""
+        start = start_id(self._parts.task.target)
+        if self._walks == self._settings.attempts or not self._steps.successors((), start):
+            return None
+        self._walks += 1
+        return self._walk(start)
+
+    def _walk(self, technique: str) -> Work[Iteration]:
+        """A step, and then the next; the fastest code on the way is the reward, 0 if none is."""
+        path: tuple[str, ...] = ()
+        code, steps = self._parts.task.serial, list[StepRecord]()
+        while len(steps) < self._settings.steps and self._parts.ledger.left > 0:
+            successors = self._steps.successors(path, technique)
+            if not successors:
+                break
+            chosen = self._parts.rng.choice(successors)
+            step = yield from self._steps.sample(path, technique, chosen, code)
+            steps.append(step)
+            if step.speedup is None or step.code is None:
+                break
+            technique, path, code = step.did or chosen.id, step.path, step.code
+        return self._ended(steps)
+
+    def _ended(self, steps: list[StepRecord]) -> Iteration:
+        paid = [step.speedup or 0.0 for step in steps if step.outcome is not None]
+        if not paid:
+            self._walks -= 1
+        return Iteration(steps[0].path if steps else (), tuple(steps), max(paid, default=None))

@@ -1,0 +1,14 @@
+"""One prompt a sample until the budget is spent, no graph, no repair: the best of n counts."""
+
+from regraph_kg.models.method import StandardSettings
+from regraph_kg.search.context import Parts
+from regraph_kg.search.methods.samples import Samples
+from regraph_kg.search.prompts.render import free_advice
+
+
+class Standard(Samples):
+    """One search; it ends early where a recorded model has no further answer."""
+
+    def __init__(self, parts: Parts, settings: StandardSettings) -> None:
+        del settings
+        super().__init__(parts, free_advice())

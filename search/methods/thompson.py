@@ -1,0 +1,169 @@
+"""Thompson sampling, best first: the step is taken whose drawn end is the fastest (method.md 4).
+
+For every open pair (state, action) a gain is drawn from what is believed of the action's edge; the
+pair with the largest log speedup of the state + drawn gain is sampled. The gains of an edge, logs,
+are taken as normal with unknown mean mu and variance s2, under the conjugate normal-inverse-gamma
+prior (K. Murphy, Conjugate Bayesian analysis of the Gaussian distribution, 2007):
+
+    s2 ~ InvGamma(a0, b0), mu | s2 ~ N(q0, s2 / k0), q0 and k0 as in method.md 3.2
+    after n gains of mean m and sum of squared deviations S:
+    k = k0 + n, q = (k0 q0 + n m) / k, a = a0 + n / 2, b = b0 + S / 2 + k0 n (m - q0)^2 / (2 k)
+    drawn: s2 = b / Gamma(a, 1), then mu ~ N(q, s2 / k)
+
+What is drawn is the mean gain, as Thompson sampling has it, not a single next gain. q is the edge
+value of 3.2. a0 = 2 is the smallest whole shape with a finite mean of s2, b0 / (a0 - 1), here half
+a log unit squared; both are provisional. The draws of two pairs with one edge are independent: its
+gain is nearly, not quite, the same variable in all states.
+
+A gain is of its own step, clipped as in 3.2, and f where the step failed: what lies below a state
+teaches the edges below. A step that did something else than it was asked for teaches the edge of
+what it did, where that is known, else none, and its state is one of that technique, as in mcgs.py;
+it is a sample of the pair that was asked for. A step under way counts among its action's samples,
+and teaches nothing; the draws alone spread what is under way at once. Not here: buying the sample
+(propose.py), the prior (select.py).
+"""
+
+import math
+import random
+from dataclasses import dataclass
+
+from regraph_kg.models.method import ThompsonSettings
+from regraph_kg.models.run import StepRecord
+from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.effects import Work
+from regraph_kg.search.select import prior
+
+SHAPE = 2.0
+"""a0"""
+SCALE = 0.25
+"""b0, in squared log units."""
+GAIN_LOW, GAIN_HIGH = -1.0, 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """A normal-inverse-gamma distribution: q, k, a, b of the module's formulas."""
+
+    mean: float
+    weight: float
+    shape: float
+    scale: float
+
+    def draw(self, rng: random.Random) -> float:
+        """A mean gain, in log units."""
+        variance = self.scale / rng.gammavariate(self.shape, 1.0)
+        return rng.gauss(self.mean, math.sqrt(variance / self.weight))
+
+
+@dataclass(slots=True, eq=False)
+class Belief:
+    """What is believed of the gains of an edge: the prior mean q0, and n, m and S of those seen."""
+
+    prior: float
+    n: int = 0
+    mean: float = 0.0
+    deviations: float = 0.0
+
+    def learn(self, gain: float) -> None:
+        """One more gain (Welford's update)."""
+        self.n += 1
+        off = gain - self.mean
+        self.mean += off / self.n
+        self.deviations += off * (gain - self.mean)
+
+    def posterior(self, prior_weight: float) -> Posterior:
+        """After all gains seen, with `prior_weight` k0."""
+        weight = prior_weight + self.n
+        off = self.mean - self.prior
+        return Posterior(
+            mean=(prior_weight * self.prior + self.n * self.mean) / weight,
+            weight=weight,
+            shape=SHAPE + self.n / 2,
+            scale=SCALE + self.deviations / 2 + prior_weight * self.n * off * off / (2 * weight),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """Verified code at the end of a path; `level` is the log of its speedup."""
+
+    technique: str
+    path: tuple[str, ...]
+    code: str
+    level: float
+
+
+@dataclass(slots=True, eq=False)
+class _Pair:
+    """A technique that may be applied to a state, `asked` times so far, those under way too."""
+
+    state: _State
+    technique: Technique
+    belief: Belief
+    asked: int = 0
+
+
+class Thompson:
+    """One search; an iteration is one sample, its reward the step's gain."""
+
+    def __init__(self, parts: Parts, settings: ThompsonSettings) -> None:
+        """Begins at the serial code."""
+        self._parts, self._settings = parts, settings
+        self.beliefs: dict[tuple[str, str], Belief] = {}
+        """Of edges, by source and target id."""
+        self._open: list[_Pair] = []
+        self._grow(_State(start_id(parts.task.target), (), parts.task.serial, 0.0))
+
+    def iteration(self) -> Work[Iteration] | None:
+        """A sample of the pair with the best draw (see `Method`)."""
+        if not self._open:
+            return None
+        best = max(self._open, key=self._draw)
+        attempt = best.asked
+        best.asked += 1
+        if best.asked == self._settings.samples:
+            self._open.remove(best)
+        return self._take(best, attempt)
+
+    def _draw(self, pair: _Pair) -> float:
+        """The log speedup to which the pair may lead."""
+        posterior = pair.belief.posterior(self._settings.prior_weight)
+        return pair.state.level + posterior.draw(self._parts.rng)
+
+    def _take(self, pair: _Pair, attempt: int) -> Work[Iteration]:
+        state = pair.state
+        step = yield from self._parts.proposer.sample(
+            self._parts.request(state.technique, state.path, pair.technique, attempt, state.code),
+            repairs=self._settings.repairs,
+        )
+        if step.outcome is None:  # unrecorded: no further sample of this pair either
+            if pair in self._open:
+                self._open.remove(pair)
+            return Iteration(step.path, (step,), None)
+        gain = self._learn(pair, step)
+        return Iteration(step.path, (step.model_copy(update={"gain": gain}),), gain)
+
+    def _learn(self, pair: _Pair, step: StepRecord) -> float:
+        """The step's gain, learned by the edge it took; grows the state that it led to."""
+        did = step.did or pair.technique.id
+        if step.speedup is None or step.code is None:
+            gain = self._settings.failure_gain
+        else:
+            level = math.log(step.speedup)
+            gain = min(max(level - pair.state.level, GAIN_LOW), GAIN_HIGH)
+            if step.applied != "nothing":
+                self._grow(_State(did, step.path, step.code, level))
+        if step.applied == "asked" or step.did is not None:
+            self.beliefs[pair.state.technique, did].learn(gain)
+        return gain
+
+    def _grow(self, state: _State) -> None:
+        """Open the pairs of a state that is not at the depth's end."""
+        if len(state.path) >= self._settings.depth:
+            return
+        for successor in self._parts.neighbours(state.technique).successors:
+            edge = (state.technique, successor.technique.id)
+            if edge not in self.beliefs:
+                self.beliefs[edge] = Belief(prior(successor, self._settings))
+            self._open.append(_Pair(state, successor.technique, self.beliefs[edge]))

@@ -1,0 +1,1 @@
+"""What a model is asked: text files, and what fills them in."""

@@ -1,0 +1,140 @@
+"""How code and examples are shown in a prompt, and the text files that a prompt is made of.
+
+A step is shown as a unified diff, or as full texts where those are shorter. Tokens are estimated:
+no model's tokenizer is known here. Not here: what stands where in a prompt (render.py).
+"""
+
+import difflib
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from string import Template
+
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.graph import Example
+from regraph_kg.models.method import Prompting
+from regraph_kg.search.prompts.fences import fence, quoted
+
+FOLDER = Path(__file__).parent
+
+BYTES_A_TOKEN = 3
+"""An estimate for code: bytes of UTF-8 in one token."""
+DIFF_LINES = 80
+"""A change's diff is cut here: small models lose the thread in long ones."""
+REASONING_CHARACTERS = 300
+DIAGNOSIS_CHARACTERS = 200
+"""Of a failure that is not the last one."""
+
+
+def estimated_tokens(text: str) -> int:
+    """Tokens of `text`, by its length."""
+    return -(-len(text.encode()) // BYTES_A_TOKEN)
+
+
+def examples_shown(
+    examples: Sequence[Example], prompting: Prompting, *, named: bool = False
+) -> list[str]:
+    """As many of `examples` as are wanted and fit together, verified ones first.
+
+    Else they keep their order. One that does not fit is left out; if none fits, the first is cut.
+    `named`: each says its technique.
+    """
+    if prompting.examples == 0 or prompting.show == "none":
+        return []
+    ordered = sorted(examples, key=lambda one: not one.verified)
+    shown: list[str] = []
+    left = prompting.example_tokens
+    for example in ordered:
+        text = _example(example, prompting, named=named)
+        if text and len(shown) < prompting.examples and estimated_tokens(text) <= left:
+            shown.append(text)
+            left -= estimated_tokens(text)
+    if not shown and ordered:
+        cut = _cut(ordered[0], prompting, named=named)
+        return [cut] if cut else []
+    return shown
+
+
+def change(before: str, after: str) -> str:
+    """`after` in a fence: as a diff to `before`, or in full where that is not longer."""
+    lines = diff_lines(before, after)
+    if not lines:
+        return "(unchanged)"
+    if len(lines) > DIFF_LINES:
+        lines = [*lines[:DIFF_LINES], "..."]
+    diff = fill("diff", diff="\n".join(lines))
+    text = fill("full", code=after.strip())
+    return text if len(text) <= len(diff) else diff
+
+
+def diff_lines(before: str, after: str) -> list[str]:
+    """The unified diff, without the lines that name files; empty where nothing changed."""
+    old, new = before.strip().splitlines(), after.strip().splitlines()
+    return list(difflib.unified_diff(old, new, lineterm=""))[2:]
+
+
+def short(text: str, characters: int = REASONING_CHARACTERS) -> str:
+    """`text` in one line, cut between words where it is longer than `characters`."""
+    text = " ".join(text.split())
+    if len(text) <= characters:
+        return text
+    return text[:characters].rsplit(" ", 1)[0] + " ..."
+
+
+def fill(template: str, **values: str) -> str:
+    """The text file `template`, with `values` in the places of the same names.
+
+    Its `$fence` is one that no value closes.
+    """
+    return _template(template).substitute(values, fence=fence(*values.values())).strip()
+
+
+def told(template: str, outcome: Outcome, diagnosis: str) -> str:
+    """A failure: `template` with its outcome, and what was said of it as quoted text, if any."""
+    text = quoted(diagnosis)
+    return fill(template, outcome=outcome.value, said=f":\n{text}" if text else ".")
+
+
+@lru_cache(maxsize=512)
+def _example(example: Example, prompting: Prompting, *, named: bool) -> str:
+    """One example as `prompting.show` says; "" where nothing of it would be shown."""
+    heading = _heading(example, prompting, named=named)
+    if prompting.show == "reasoning":
+        return heading if example.reasoning.strip() else ""
+    diff = fill(
+        "example_diff", heading=heading, diff="\n".join(diff_lines(example.before, example.after))
+    )
+    texts = fill(
+        "example_texts",
+        heading=heading,
+        before=example.before.strip(),
+        after=example.after.strip(),
+    )
+    return texts if estimated_tokens(texts) < estimated_tokens(diff) else diff
+
+
+def _cut(example: Example, prompting: Prompting, *, named: bool) -> str:
+    """The beginning of an example's diff, as much as fits; "" where not one line does."""
+    if prompting.show == "reasoning":
+        return ""
+    heading = _heading(example, prompting, named=named)
+    lines = diff_lines(example.before, example.after)
+    for count in range(min(len(lines), DIFF_LINES), 0, -1):
+        diff = "\n".join([*lines[:count], "..."])
+        text = fill("example_diff", heading=heading, diff=diff)
+        if estimated_tokens(text) <= prompting.example_tokens:
+            return text
+    return ""
+
+
+def _heading(example: Example, prompting: Prompting, *, named: bool) -> str:
+    technique = example.target.partition("/")[2].replace("-", " ")
+    title = f"Example from other code, {technique}:" if named else "Example from other code:"
+    if prompting.show == "code":
+        return title
+    return f"{title} {short(example.reasoning)}".strip()
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template((FOLDER / f"{name}.txt").read_text(encoding="utf-8"))

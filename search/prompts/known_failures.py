@@ -1,0 +1,97 @@
+"""What is known to fail on a transition: what the graph keeps of it, and what this run has met.
+
+A prompt warns of what failed on code like its own (`LIKE`), most similar first, and of what failed
+on the code of several problems, whatever they were. What says the same but for its numbers (places,
+values) is one failure. Not here: answers that held no code, which say nothing of the transition;
+failures of methods that walk no graph, which feed back what they want themselves.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from functools import cache, lru_cache
+
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.graph import KnownFailure
+from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.prompts.examples import DIAGNOSIS_CHARACTERS, diff_lines, fill, short, told
+
+LIKE = 0.3
+"""Codes are similar from this likeness on: docs/prompts.md says how that parts the corpus."""
+SHORT_DIFF_LINES = 20
+"""What was tried is shown where its diff to the current code has at most these."""
+_NO_FAILURES = (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
+"""What older graphs may hold of them: our machine's fault, nothing to warn of."""
+_NUMBER = re.compile(r"\d+")
+
+AskFailures = Callable[[str, str], tuple[KnownFailure, ...]]
+"""Source and target technique id -> failures of the transition that the graph knows."""
+
+
+class KnownFailures:
+    """The failures of every transition of one run."""
+
+    def __init__(self, ask: AskFailures, limit: int) -> None:
+        """`ask` is asked once a transition; a prompt shows `limit`, for 0 nobody is asked."""
+        self._ask: AskFailures = cache(ask)
+        self._limit = limit
+        self._met: dict[tuple[str, str], list[KnownFailure]] = defaultdict(list)
+
+    def add(self, source: str, technique: str, failure: KnownFailure) -> None:
+        """Remember a failure that this run has met."""
+        self._met[source, technique].append(failure)
+
+    def warnings(self, source: str, technique: str, code: str) -> list[str]:
+        """What a prompt says that applies `technique` to `code`, which `source` led to."""
+        if self._limit == 0:
+            return []
+        met = reversed(self._met[source, technique])
+        told = [one for one in self._ask(source, technique) if one.outcome not in _NO_FAILURES]
+        known = [*met, *told]
+        return [_warning(one, code) for one in similar(known, code)[: self._limit]]
+
+
+def similar(known: list[KnownFailure], code: str) -> list[KnownFailure]:
+    """Those that may happen to `code`, most similar first, none twice; equals in their order."""
+    problems: dict[tuple[Outcome, str], set[str]] = defaultdict(set)
+    for one in known:
+        problems[_said(one)].add(one.problem)
+    near = {one: likeness(one.before, code) for one in known}
+    found: dict[tuple[Outcome, str], KnownFailure] = {}
+    for one in sorted(known, key=lambda one: -near[one]):
+        if near[one] >= LIKE or len(problems[_said(one)]) > 1:
+            found.setdefault(_said(one), one)
+    return [*found.values()]
+
+
+def likeness(one: str, other: str) -> float:
+    """How much two codes have in common, 0 to 1: Dice's coefficient of their runs of three tokens.
+
+    Neither blanks nor comments count; names do, so that other code of the same form is other code.
+    """
+    if one == other:
+        return 1.0
+    left, right = _runs(one), _runs(other)
+    return 2 * len(left & right) / max(1, len(left) + len(right))
+
+
+@lru_cache(maxsize=512)
+def _runs(code: str) -> frozenset[tuple[str, str, str]]:
+    tokens = normalized(code).split()
+    return frozenset(zip(tokens, tokens[1:], tokens[2:], strict=False))
+
+
+def _said(failure: KnownFailure) -> tuple[Outcome, str]:
+    """Equal for failures that say the same."""
+    return failure.outcome, _NUMBER.sub("0", short(failure.diagnosis, DIAGNOSIS_CHARACTERS))
+
+
+def _warning(failure: KnownFailure, code: str) -> str:
+    diagnosis = short(failure.diagnosis, DIAGNOSIS_CHARACTERS)
+    said = told("known_failure", failure.outcome, diagnosis)
+    if not failure.code or normalized(failure.code) == normalized(code):
+        return said
+    lines = diff_lines(code, failure.code)
+    if len(lines) > SHORT_DIFF_LINES:
+        return said
+    return "\n".join([said, fill("known_failure_diff", diff="\n".join(lines))])

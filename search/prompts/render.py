@@ -1,0 +1,320 @@
+"""Prompts: text files under prompts/, filled in and put together.
+
+The constant part comes first (`Prompt.system`, the same for all prompts of a run), so that a
+server's prompt cache holds; then what changes least: technique, examples, known failures, measured
+variants, the current code and its signature, the last failure, and the answer's format at the very
+end (docs/prompts.md, "What stands where"). How code is shown: examples.py; which known failures
+stand there: known_failures.py.
+Not here: what the answers say of the code (propose.py), and which examples there are (reader.py).
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from pydantic import ValidationError
+
+from regraph_kg.models.base import Frozen
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.graph import Example
+from regraph_kg.models.method import Prompting
+from regraph_kg.models.prompt import Prompt, PromptKey, Reply
+from regraph_kg.models.run import Applied, Task
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.prompts.examples import (
+    DIAGNOSIS_CHARACTERS,
+    FOLDER,
+    change,
+    diff_lines,
+    examples_shown,
+    fill,
+    short,
+    told,
+)
+from regraph_kg.search.prompts.known_failures import KnownFailures
+from regraph_kg.search.world import AskExamples
+
+VERSION = 4
+"""Of the templates and of how they are put together.
+
+History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failures, variants, asks;
+3 (2026-11) failures of similar code only, and those of this run; 4 (2026-11) all that is quoted
+stands between fences that it cannot close, and is said to be data; alignment of the arrays.
+"""
+
+SAME_SPEED = 1.05
+"""Variants within this factor of the current code's time make no contrast."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What is fed back after a failed answer."""
+
+    outcome: Outcome
+    diagnosis: str
+    code: str | None
+    """The failed answer's code; None where it held none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Measured code; `speedup` is the current code's time over its time."""
+
+    code: str
+    speedup: float
+
+
+class AppliedVerdict(Frozen):
+    """What a model says that a change did; `technique` where it is another one, "" for none."""
+
+    applied: Applied
+    technique: str = ""
+
+
+def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
+    task: Task,
+    key: PromptKey,
+    *,
+    code: str,
+    advice: str,
+    failure: Failure | None = None,
+    variants: Sequence[Variant] = (),
+    seed: int = 0,
+) -> Prompt:
+    """The prompt that asks for a new version of `code`, along `advice`, after `failure`.
+
+    `variants` are contrasted with `code`, in the order given.
+    """
+    parts = [advice]
+    if variants:
+        parts.append(fill("contrast", variants="\n".join(_round(one, code) for one in variants)))
+    parts += [fill("code", code=code.strip()), fill("signature", signature=task.signature)]
+    if failure is not None:
+        parts.append(_failed(failure))
+        if failure.code is not None:
+            parts.append(fill("failed_code", code=failure.code.strip()))
+    return _prompt(task, key, [*parts, fill("answer")], seed=seed)
+
+
+def choose_variants(
+    measured: Sequence[tuple[str, float]], code: str, limit: int
+) -> tuple[Variant, ...]:
+    """At most `limit` of `measured` (code, speedup over the serial code) to contrast with `code`.
+
+    The best, the worst, the second best, and so on, distinct after normalization, fastest first.
+    Speedups are made relative to that of `code`, which is 1 where `code` was not measured.
+    """
+    if limit <= 0:
+        return ()
+    distinct: dict[str, tuple[str, float]] = {}
+    for one in measured:
+        distinct.setdefault(normalized(one[0]), one)
+    _, base = distinct.pop(normalized(code), (code, 1.0))
+    others = sorted(
+        (Variant(text, speedup / base) for text, speedup in distinct.values()),
+        key=lambda one: (-one.speedup, one.code),
+    )
+    others = [one for one in others if not 1 / SAME_SPEED < one.speedup < SAME_SPEED]
+    best, worst = others[: (limit + 1) // 2], others[(limit + 1) // 2 :]
+    return (*best, *worst[max(0, len(worst) - limit // 2) :])
+
+
+class Adviser:
+    """Writes the part of a prompt about one technique: its name, examples, known failures."""
+
+    def __init__(
+        self, examples: AskExamples, failures: KnownFailures, prompting: Prompting
+    ) -> None:
+        """Examples are asked for once: of a transition, or of a transition and a code."""
+        self._examples: AskExamples = cache(examples)
+        self._shown = cache(self._show)
+        self._failures = failures
+        self._prompting = prompting
+
+    def __call__(self, source: str, technique: Technique, code: str) -> str:
+        """Advice to apply `technique` to `code`, which `source` led to.
+
+        Always the same one, but for what has failed in the meantime.
+        """
+        near = (code,) if self._prompting.retrieval == "near" else ()
+        return "\n\n".join(
+            [
+                fill("technique", name=technique.name, definition=technique.definition),
+                *self._shown(source, technique.id, *near),
+                *self._failures.warnings(source, technique.id, code),
+            ]
+        )
+
+    def _show(self, source: str, technique: str, *near: str) -> list[str]:
+        if self._prompting.examples == 0 or self._prompting.show == "none":
+            return []
+        return examples_shown(self._examples(source, technique, *near), self._prompting)
+
+
+def free_advice() -> str:
+    """The part of a prompt that leaves the choice to the model."""
+    return fill("free")
+
+
+def cot_advice() -> str:
+    """The part of a prompt that has the model think step by step before it writes."""
+    return fill("cot")
+
+
+def rag_advice(examples: Sequence[Example], prompting: Prompting) -> str:
+    """The part of a prompt that shows steps of other code, each named by its technique.
+
+    Verified ones first, else in the order given, at most `prompting.examples`. Without any: the
+    free choice.
+    """
+    shown = examples_shown(examples, prompting, named=True)
+    return "\n\n".join([fill("rag"), *shown]) if shown else free_advice()
+
+
+def thought_advice(thought: str) -> str:
+    """The part of a prompt that asks for code along an idea of the model's own."""
+    return fill("along", thought=thought.strip())
+
+
+def feedback_advice(history: Sequence[Variant | Failure], code: str = "") -> str:
+    """The part of a prompt that tells how earlier rounds ended, oldest first.
+
+    Variants are shown as changes of `code`, the current one, where that is shorter.
+    """
+    if not history:
+        return free_advice()
+    return fill("feedback", rounds="\n".join(_round(one, code) for one in history))
+
+
+def render_thought(
+    task: Task,
+    key: PromptKey,
+    *,
+    code: str,
+    history: str,
+    failure: Failure | None = None,
+    seed: int = 0,
+) -> Prompt:
+    """The prompt that asks for one idea how to make `code` faster, in at most three sentences.
+
+    `history` tells of the ideas so far; "" where there are none. The answer holds no code.
+    """
+    parts = [fill("code", code=code.strip())]
+    if history.strip():
+        parts.append(fill("thought", history=history.strip()))
+    if failure is not None:
+        parts.append(_failed(failure))
+    return _prompt(task, key, [*parts, fill("thought_answer")], seed=seed)
+
+
+def render_rethink(
+    task: Task, key: PromptKey, *, code: str, thought: str, failure: Failure, seed: int = 0
+) -> Prompt:
+    """The prompt that asks for a better idea than `thought`, which led to `failure`."""
+    parts = [
+        fill("code", code=code.strip()),
+        fill("rethink", thought=thought.strip()),
+        _came_of(failure),
+    ]
+    if failure.code is not None:
+        parts.append(change(code, failure.code))
+    return _prompt(task, key, [*parts, fill("rethink_answer")], seed=seed)
+
+
+def render_subgoal(task: Task, key: PromptKey, *, code: str, seed: int = 0) -> Prompt:
+    """The prompt that asks where `code` spends its time, and for one change there; no code."""
+    parts = [fill("code", code=code.strip()), fill("subgoal_answer")]
+    return _prompt(task, key, parts, seed=seed)
+
+
+def render_verdict(  # noqa: PLR0913 (a prompt's parts)
+    task: Task,
+    key: PromptKey,
+    *,
+    technique: str,
+    before: str,
+    after: str,
+    names: Sequence[str],
+    seed: int = 0,
+) -> Prompt:
+    """The prompt that asks whether the step from `before` to `after` applied `technique` (a name).
+
+    `names` are the techniques that it may have applied instead. The answer is JSON by schema:
+    `read_verdict`.
+    """
+    parts = [
+        *([fill("names", names="; ".join(names))] if names else []),
+        fill("verdict", technique=technique, diff="\n".join(diff_lines(before, after))),
+        fill("verdict_answer"),
+    ]
+    schema = _schema(
+        {
+            "applied": {"type": "string", "enum": ["asked", "other", "nothing"]},
+            "technique": {"type": "string", "enum": ["", *names]},
+        }
+    )
+    return _prompt(task, key, parts, seed=seed, schema=schema)
+
+
+def read_verdict(reply: Reply, names: Sequence[str]) -> AppliedVerdict | None:
+    """What the reply says; None where it is cut, no such JSON, or names something else.
+
+    A name is of what was done instead: beside "asked" or "nothing" it contradicts, and is none.
+    """
+    try:
+        verdict = AppliedVerdict.model_validate_json(reply.text)
+    except ValidationError:
+        return None
+    known = ("", *names) if verdict.applied == "other" else ("",)
+    return verdict if reply.finish == "stop" and verdict.technique in known else None
+
+
+def prompts_id() -> str:
+    """Version and digest of the templates: runs with different prompts are not compared."""
+    digest = hashlib.sha256()
+    for path in sorted(FOLDER.iterdir(), key=lambda path: path.name):
+        digest.update(f"{path.name}\0".encode() + path.read_bytes())
+    return f"{VERSION}:{digest.hexdigest()[:12]}"
+
+
+def _prompt(
+    task: Task,
+    key: PromptKey,
+    parts: Sequence[str],
+    *,
+    seed: int = 0,
+    schema: dict[str, object] | None = None,
+) -> Prompt:
+    aligned = fill(f"aligned_{task.metric}")
+    system = fill("system", alignment=aligned, target=fill(task.target))
+    return Prompt(key=key, system=system, user="\n\n".join(parts), seed=seed, answer_schema=schema)
+
+
+def _schema(properties: dict[str, object]) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _came_of(failure: Failure) -> str:
+    diagnosis = failure.diagnosis.strip()
+    if failure.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING):
+        return fill("slower", diagnosis=diagnosis)
+    return told("went_wrong", failure.outcome, diagnosis)
+
+
+def _failed(failure: Failure) -> str:
+    return told("failure", failure.outcome, failure.diagnosis)
+
+
+def _round(one: Variant | Failure, code: str) -> str:
+    """A measured or failed version, as a change of `code`."""
+    if isinstance(one, Variant):
+        return f"{one.speedup:.2f}x:\n{change(code, one.code)}"
+    said = told("round_failed", one.outcome, short(one.diagnosis, DIAGNOSIS_CHARACTERS))
+    return said if one.code is None else f"{said}\n{change(code, one.code)}"
