@@ -20,13 +20,13 @@ from regraph_kg.evaluation.gpu.kernels import advice, unfinished
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.report import Times
-from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session
-from regraph_kg.evaluation.slot import Isolation, Rules, Seat
+from regraph_kg.evaluation.slot import Isolation, Seat, SessionRules
 from regraph_kg.evaluation.timing.load import LoadWatch
 from regraph_kg.evaluation.timing.roofline import account, below_floor
 from regraph_kg.evaluation.timing.stop import StopRule
-from regraph_kg.evaluation.timing.timing import Measured
+from regraph_kg.evaluation.timing.timing import MeasuredSeries
 from regraph_kg.evaluation.trial import Trial
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.base import Target
@@ -80,7 +80,7 @@ class Judge:
         *,
         grade: Grade = "screening",
         seed: int | None = None,
-        limits: Limits | None = None,
+        limits: JudgeLimits | None = None,
         defences: Defences | None = None,
         isolation: Isolation = "fresh",
         gpu: int = 0,
@@ -89,7 +89,9 @@ class Judge:
         self._tell = tell
         self._grade: Grade = grade
         secret = secrets.randbits(128) if seed is None else seed
-        self._rules = Rules(secret, defences or Defences(), limits or Limits(), isolation=isolation)
+        self._rules = SessionRules(
+            secret, defences or Defences(), limits or JudgeLimits(), isolation=isolation
+        )
         self._machine = Machine(cache, self._rules, gpu)
         self._sessions: dict[tuple[str, Target], Session] = {}
         self._opening = 0.0
@@ -174,7 +176,7 @@ class Judge:
         session = self._session(problem, candidate.target)
         trial = Trial(session, candidate, "full")
         programs = [self._machine.program(code, problem) for code in (candidate, incumbent)]
-        series: tuple[list[Measured], list[Measured]] = ([], [])
+        series: tuple[list[MeasuredSeries], list[MeasuredSeries]] = ([], [])
         with self._turn(candidate.target):
             for rounds in LOOKS:
                 while len(series[0]) < rounds:
@@ -185,13 +187,13 @@ class Judge:
                     break
         return found
 
-    def series(self, candidate: Candidate, problem: Problem) -> Measured:
+    def series(self, candidate: Candidate, problem: Problem) -> MeasuredSeries:
         """Times of one fresh worker at the full grade. Raises `BadInput` where it fails."""
         trial = Trial(self._session(problem, candidate.target), candidate, "full")
         with self._turn(candidate.target):
             return self._timed(trial, self._machine.program(candidate, problem))
 
-    def _timed(self, trial: Trial, program: Program | Failure) -> Measured:
+    def _timed(self, trial: Trial, program: Program | Failure) -> MeasuredSeries:
         times = program if isinstance(program, Failure) else self._fresh(trial, program)
         if isinstance(times, Failure):
             raise BadInput(f"compare: one of the two does not pass: {times.diagnosis}")
@@ -258,9 +260,9 @@ class Judge:
 
     def _workers(
         self, trial: Trial, program: Program, seat: Seat | None
-    ) -> Failure | list[Measured]:
+    ) -> Failure | list[MeasuredSeries]:
         """Series of as many workers as the grade asks for, one where it is censored."""
-        own: list[Measured] = []
+        own: list[MeasuredSeries] = []
         for _ in range(_WORKERS[trial.grade][trial.candidate.target]):
             times = self._once(trial, seat) if seat else self._fresh(trial, program)
             if isinstance(times, Failure):
@@ -297,7 +299,7 @@ class Judge:
         if before is not None and after is not None:
             trial.joules = after - before
 
-    def _once(self, trial: Trial, seat: Seat) -> Failure | Measured:
+    def _once(self, trial: Trial, seat: Seat) -> Failure | MeasuredSeries:
         """The verified worker itself."""
         session, full = trial.session, trial.grade == "full"
         times = session.time(seat, self._rule(trial), self._call_seconds(trial), full=full)
@@ -305,7 +307,7 @@ class Judge:
             session.keep(seat)
         return times
 
-    def _fresh(self, trial: Trial, program: Program) -> Failure | Measured:
+    def _fresh(self, trial: Trial, program: Program) -> Failure | MeasuredSeries:
         """Times of one fresh worker."""
         rule, call_seconds = self._rule(trial), self._call_seconds(trial)
         full = trial.grade == "full"

@@ -22,13 +22,19 @@ from regraph_kg.evaluation.gpu.device import pinned
 from regraph_kg.evaluation.gpu.kernels import KernelTimes, profile
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.slot import Examiner, Plan, Rules, Seat
-from regraph_kg.evaluation.timing.estimate import Level, level
+from regraph_kg.evaluation.slot import Examiner, Plan, Seat, SessionRules
+from regraph_kg.evaluation.timing.estimate import TimeEstimate, level
 from regraph_kg.evaluation.timing.stop import StopRule, WarmUp
-from regraph_kg.evaluation.timing.timing import SLEEPING, SPINNING, Measured, Method, measure
+from regraph_kg.evaluation.timing.timing import (
+    SLEEPING,
+    SPINNING,
+    MeasuredSeries,
+    TimingOptions,
+    measure,
+)
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.timed_inputs import Contents
-from regraph_kg.evaluation.verify.verify import Flag, check_shapes, plan
+from regraph_kg.evaluation.verify.verify import ReportFlag, check_shapes, plan
 from regraph_kg.evaluation.worker.sealing import Costs
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -71,7 +77,9 @@ class Programs:
 class Session:
     """Seats, cases, truths and baseline of one problem. Raises `BadInput` for a bad problem."""
 
-    def __init__(self, problem: Problem, programs: Programs, rules: Rules, threads: int) -> None:
+    def __init__(
+        self, problem: Problem, programs: Programs, rules: SessionRules, threads: int
+    ) -> None:
         self.problem = problem
         self._programs, self._rules, self._threads = programs, rules, threads
         self._shapes = check_shapes(problem, rules.seed, rules.defences)
@@ -82,7 +90,7 @@ class Session:
         )
         self._plan = Plan(problem, self._shapes, self._references, rules)
         self._examiner = Examiner(problem, self._references, self._plan.pool, rules)
-        self._method = Method(
+        self._method = TimingOptions(
             clock=SPINNING if rules.surroundings.stopwatch else SLEEPING,
             judge_clock=rules.defences.judge_clock,
             one_by_one=rules.defences.one_by_one,
@@ -95,7 +103,7 @@ class Session:
         self._is_silent, self._seat_bytes = False, 0
         self._renewed = time.monotonic()
         self._costs: Costs | None = None
-        self.baseline: tuple[Measured, ...] = ()
+        self.baseline: tuple[MeasuredSeries, ...] = ()
         """Series of the serial code, the oldest first."""
 
     def close(self) -> None:
@@ -211,13 +219,13 @@ class Session:
         while self._spares:
             self._vacate(self._spares.pop())
 
-    def verify(self, seat: Seat, *, full: bool) -> Failure | frozenset[Flag]:
+    def verify(self, seat: Seat, *, full: bool) -> Failure | frozenset[ReportFlag]:
         """Check a loaded candidate at the check shapes; what else was seen where it is right."""
         return seat.verification.examine(seat.worker, self._cases(full))
 
     def time(
         self, seat: Seat, rule: StopRule, call_seconds: float, *, full: bool
-    ) -> Measured | Failure:
+    ) -> MeasuredSeries | Failure:
         """Time a loaded candidate, end it, then verify what its timed calls left behind."""
         worker = seat.worker
         if full or worker.allocations:
@@ -258,7 +266,7 @@ class Session:
         return self.serial_level.seconds
 
     @property
-    def serial_level(self) -> Level:
+    def serial_level(self) -> TimeEstimate:
         """How long the serial code takes, as far as its workers tell."""
         return level([series.samples for series in self.baseline], "openmp", self.problem.metric)
 
@@ -271,7 +279,7 @@ class Session:
             self.time_serial()
             self._steady_baseline(_WORST_REACH)
 
-    def time_serial(self, *, examine: bool = False) -> Measured:
+    def time_serial(self, *, examine: bool = False) -> MeasuredSeries:
         """Time the serial code again, in a fresh worker; its series joins the baseline."""
         with self._serial() as seat:
             self._settle()
@@ -371,8 +379,8 @@ class Session:
         return plan(self.problem, self._shapes, self._rules.seed, full)
 
     def _measure(
-        self, seat: Seat, rule: StopRule, call_seconds: float, method: Method
-    ) -> Measured | Failure:
+        self, seat: Seat, rule: StopRule, call_seconds: float, method: TimingOptions
+    ) -> MeasuredSeries | Failure:
         with pinned(self._rules.judge_cores):
             return measure(seat.worker, seat.bench, rule, call_seconds, method)
 

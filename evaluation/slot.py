@@ -15,13 +15,13 @@ import numpy as np
 
 from regraph_kg.evaluation.gpu.nvml import GpuMonitor
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
-from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness, reserve
 from regraph_kg.evaluation.verify.covering import unaligned_shape
-from regraph_kg.evaluation.verify.diagnose import Expected, Truth, mismatch
+from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.large_outputs import Arranged, Product
 from regraph_kg.evaluation.verify.reference import Case, References
-from regraph_kg.evaluation.verify.timed_inputs import Content, Contents
+from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.verify.verify import Verification
 from regraph_kg.evaluation.worker.shared_memory import Arena, Call, Layout
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
@@ -38,12 +38,12 @@ _AUDIT_SECONDS = 0.03
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class SessionRules:
     """What holds for every session of a judge."""
 
     seed: int
     defences: Defences
-    limits: Limits
+    limits: JudgeLimits
     surroundings: Surroundings = field(default_factory=Surroundings)
     """Of its candidates' workers."""
     judge_cores: frozenset[int] | None = None
@@ -59,7 +59,7 @@ class Plan:
     """
 
     def __init__(
-        self, problem: Problem, shapes: list[Sizes], references: References, rules: Rules
+        self, problem: Problem, shapes: list[Sizes], references: References, rules: SessionRules
     ) -> None:
         self._problem, self._references, self._rules = problem, references, rules
         self._rng = random.Random(rules.seed)
@@ -125,7 +125,9 @@ class Seat:
 class Examiner:
     """Verifies what timed calls left behind, once their worker runs no more."""
 
-    def __init__(self, problem: Problem, references: References, pool: Pool, rules: Rules) -> None:
+    def __init__(
+        self, problem: Problem, references: References, pool: Pool, rules: SessionRules
+    ) -> None:
         self._problem, self._references, self._pool = problem, references, pool
         self._defences = rules.defences
         self._rng = random.Random(rules.seed + 1)
@@ -146,7 +148,7 @@ class Examiner:
                 return failure
         return None
 
-    def retire(self, contents: Iterable[Content]) -> None:
+    def retire(self, contents: Iterable[TimedInputs]) -> None:
         """What a diagnosis may tell of, use no more: the next candidate could know it."""
         for content in contents:
             self._pool.retire(content)
@@ -174,7 +176,7 @@ class Examiner:
             " it is not computed by kernels of its own on the GPU",
         )
 
-    def shows_changes(self, content: Content) -> bool:
+    def shows_changes(self, content: TimedInputs) -> bool:
         """Whether the truths differ, by more than the tolerance, once a few elements changed."""
         before, after = (
             self._references.truths(self._case(each)) for each in (content, content.next)
@@ -204,13 +206,13 @@ class Examiner:
                 return text
         return None
 
-    def _case(self, content: Content) -> Case:
+    def _case(self, content: TimedInputs) -> Case:
         return Case(self._problem.sizes.time, 0, content.seed, content.version, timed=True)
 
 
 def _differs(one: Expected, other: Expected) -> bool:
     """Whether some element could not pass for the other's."""
-    if isinstance(one, Truth) and isinstance(other, Truth):
+    if isinstance(one, ExpectedOutput) and isinstance(other, ExpectedOutput):
         off = np.abs(one.values.astype(np.float64) - other.values.astype(np.float64))
         return bool(np.any(off > _CLEARLY * (one.tolerance + np.asarray(other.tolerance))))
     if isinstance(one, Product) and isinstance(other, Product):

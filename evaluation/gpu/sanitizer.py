@@ -29,7 +29,7 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.toolchain import Cuda
 from regraph_kg.evaluation.problem.inputs import generate
 from regraph_kg.evaluation.problem.problem import Problem, Sizes
-from regraph_kg.evaluation.rules import Defences, Limits
+from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.worker.shared_memory import Call, Layout
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -38,7 +38,7 @@ from regraph_kg.models.text import plain
 Tool = Literal["memcheck", "initcheck", "racecheck", "synccheck"]
 
 _LAST_SECONDS = 10.0
-_LIMITS = Limits(load_seconds=30.0)
+_LIMITS = JudgeLimits(load_seconds=30.0)
 _LENGTH = 400
 _ALIGNMENT = 256
 _SMALL_ELEMENTS = 2**20

@@ -29,12 +29,12 @@ from typing import Literal, Self
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus
-from regraph_kg.evaluation.hosts.process import Device, JudgeProcess, Orders, evaluate
-from regraph_kg.evaluation.hosts.queue import Docket, Job, Line, Work
+from regraph_kg.evaluation.hosts.process import Device, JudgeOptions, JudgeProcess, evaluate
+from regraph_kg.evaluation.hosts.queue import Docket, JudgeRequest, JudgeThread, QueuedRequest
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.evaluation.rules import Defences, Limits
-from regraph_kg.evaluation.slot import Isolation, Rules
+from regraph_kg.evaluation.rules import Defences, JudgeLimits
+from regraph_kg.evaluation.slot import Isolation, SessionRules
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 
@@ -86,7 +86,7 @@ class PoolOptions:
 
     grade: Grade = "screening"
     seed: int | None = None
-    limits: Limits | None = None
+    limits: JudgeLimits | None = None
     isolation: Isolation = "fresh"
     compile_jobs: int | None = None
     """Compilers at once; None: the cores that the judges leave."""
@@ -108,7 +108,7 @@ class JudgePool:
         self._docket = Docket(self._options.tries)
         self._hall = Hall()
         _check(devices)
-        rules = Rules(0, Defences(), self._options.limits or Limits())
+        rules = SessionRules(0, Defences(), self._options.limits or JudgeLimits())
         self._machine = Machine(cache, rules, min((d for d in devices if d != "cpu"), default=0))
         cores = _spare_cores(devices)
         jobs = self._options.compile_jobs or len(cores)
@@ -130,7 +130,7 @@ class JudgePool:
         else:
             self.close()
 
-    def submit(self, work: Work) -> Future[EvalReport]:
+    def submit(self, work: JudgeRequest) -> Future[EvalReport]:
         """Have a candidate judged. The future raises `ToolError` or `BadInput`, as `Judge` does.
 
         Whoever asks for the same work while it is under way gets the same future.
@@ -142,7 +142,7 @@ class JudgePool:
             self._compilers.submit(self._compile, job)
         return job.future
 
-    def map(self, works: Iterable[Work]) -> Iterator[EvalReport]:
+    def map(self, works: Iterable[JudgeRequest]) -> Iterator[EvalReport]:
         """Have all judged; the reports in the order of `works`, as they come."""
         futures = [self.submit(work) for work in works]
         return (future.result() for future in futures)
@@ -156,7 +156,7 @@ class JudgePool:
         incumbent_seconds: float | None = None,
     ) -> EvalReport:
         """Have one judged and wait for it."""
-        return self.submit(Work(candidate, problem, grade, incumbent_seconds)).result()
+        return self.submit(JudgeRequest(candidate, problem, grade, incumbent_seconds)).result()
 
     def device(self, target: Target) -> str:
         """Statistics key of the devices that judge this target."""
@@ -190,9 +190,9 @@ class JudgePool:
             line.join()
         self._machine.close()
 
-    def _orders(self, cache: Path, device: Device) -> Orders:
+    def _orders(self, cache: Path, device: Device) -> JudgeOptions:
         options = self._options
-        return Orders(
+        return JudgeOptions(
             cache=cache,
             grade=options.grade,
             seed=options.seed,
@@ -202,13 +202,13 @@ class JudgePool:
             parent=os.getpid(),
         )
 
-    def _line(self, process: JudgeProcess, device: Device) -> Line:
+    def _line(self, process: JudgeProcess, device: Device) -> JudgeThread:
         name = "cpu" if device == "cpu" else f"gpu {device}"
         target: Target = "openmp" if device == "cpu" else "cuda"
         self._docket.join(name, [target])
         known: set[str] = set()
 
-        def ask(job: Job) -> EvalReport:
+        def ask(job: QueuedRequest) -> EvalReport:
             with self._hall.activity(_activity(job, known)):
                 report = process.ask(evaluate, job.work)
             known.add(job.work.problem.name)
@@ -218,11 +218,11 @@ class JudgePool:
             process.end()
             self._strand(target)
 
-        line = Line(self._docket, name, ask, end)
+        line = JudgeThread(self._docket, name, ask, end)
         line.start()
         return line
 
-    def _compile(self, job: Job) -> None:
+    def _compile(self, job: QueuedRequest) -> None:
         """Into the cache; whatever is wrong with the code or compiler, a judge will say."""
         try:
             with self._hall.activity("compile"), contextlib.suppress(ToolError):
@@ -269,7 +269,7 @@ def _check(devices: Sequence[Device]) -> None:
         )
 
 
-def _activity(job: Job, known: set[str]) -> _Activity:
+def _activity(job: QueuedRequest, known: set[str]) -> _Activity:
     """How much quiet judging it needs; `known` problems have their serial code timed."""
     if job.target == "openmp":
         return "alone"

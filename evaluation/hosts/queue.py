@@ -46,7 +46,7 @@ class JudgeLost(ToolError):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class JudgeRequest:
     """What to judge, and how: the arguments of `Judge.evaluate`."""
 
     candidate: Candidate
@@ -64,11 +64,11 @@ class Work:
 
 
 @dataclass(eq=False, slots=True)
-class Job:
+class QueuedRequest:
     """Work under way, and who has failed to do it."""
 
     key: str
-    work: Work
+    work: JudgeRequest
     future: Future[EvalReport] = field(default_factory=Future)
     failed: list[str] = field(default_factory=list)
 
@@ -84,21 +84,21 @@ class Docket:
     def __init__(self, tries: int) -> None:
         self._tries = tries
         self._changed = threading.Condition()
-        self._known: dict[str, Job] = {}
-        self._ready: list[Job] = []
+        self._known: dict[str, QueuedRequest] = {}
+        self._ready: list[QueuedRequest] = []
         self._judges: dict[str, frozenset[Target]] = {}
         self._closed = False
 
-    def enter(self, work: Work) -> tuple[Job, bool]:
+    def enter(self, work: JudgeRequest) -> tuple[QueuedRequest, bool]:
         """The job for this work, and whether it is new. Raises `ToolError` after the end."""
         key = work.key
         with self._changed:
             if self._closed:
                 raise ToolError("judges: they have been closed; open them anew")
             new = key not in self._known
-            return self._known.setdefault(key, Job(key, work)), new
+            return self._known.setdefault(key, QueuedRequest(key, work)), new
 
-    def ready(self, job: Job) -> None:
+    def ready(self, job: QueuedRequest) -> None:
         """Let a judge take it."""
         with self._changed:
             self._ready.append(job)
@@ -121,7 +121,7 @@ class Docket:
         with self._changed:
             return [name for name, targets in self._judges.items() if target in targets]
 
-    def take(self, judge: str) -> Job | None:
+    def take(self, judge: str) -> QueuedRequest | None:
         """Wait for the judge's next candidate; None after the end, or when it has left.
 
         Several threads may take for one judge.
@@ -141,16 +141,16 @@ class Docket:
                     self._changed.wait()
             return None
 
-    def _forget(self, job: Job) -> None:
+    def _forget(self, job: QueuedRequest) -> None:
         self._known.pop(job.key, None)
         self._changed.notify_all()
 
-    def _fits(self, job: Job, judge: str) -> bool:
+    def _fits(self, job: QueuedRequest, judge: str) -> bool:
         """Whether the judge may have it: not a second time where another one could."""
         able = {name for name, has in self._judges.items() if job.target in has}
         return judge in able and (judge not in job.failed or able <= set(job.failed))
 
-    def settle(self, job: Job, result: EvalReport | BaseException) -> None:
+    def settle(self, job: QueuedRequest, result: EvalReport | BaseException) -> None:
         """Hand over what came of it."""
         with self._changed:
             self._forget(job)
@@ -159,7 +159,7 @@ class Docket:
         else:
             job.future.set_result(result)
 
-    def failed(self, job: Job, judge: str, error: ToolError) -> None:
+    def failed(self, job: QueuedRequest, judge: str, error: ToolError) -> None:
         """A judge failed on it: another try first of all, or the error after the last."""
         job.failed.append(judge)
         with self._changed:
@@ -203,14 +203,18 @@ class Docket:
                 self.settle(job, ToolError("judges: they were stopped"))
 
 
-class Line(threading.Thread):
+class JudgeThread(threading.Thread):
     """Leads candidates from the docket to one judge, until the end or until it is given up.
 
     `ask` judges one; it raises `JudgeLost` where the judge died, `ToolError` where it failed.
     """
 
     def __init__(
-        self, docket: Docket, judge: str, ask: Callable[[Job], EvalReport], end: Callable[[], None]
+        self,
+        docket: Docket,
+        judge: str,
+        ask: Callable[[QueuedRequest], EvalReport],
+        end: Callable[[], None],
     ) -> None:
         super().__init__(name=f"judge {judge}", daemon=True)
         self._docket, self.judge, self._ask, self._end = docket, judge, ask, end

@@ -34,7 +34,13 @@ from typing import Any, Self
 from regraph_kg.errors import BadInput, RegraphError, ToolError
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions, devices_here
-from regraph_kg.evaluation.hosts.queue import Docket, Job, JudgeLost, Line, Work
+from regraph_kg.evaluation.hosts.queue import (
+    Docket,
+    JudgeLost,
+    JudgeRequest,
+    JudgeThread,
+    QueuedRequest,
+)
 from regraph_kg.evaluation.hosts.ray_cluster import connect
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.base import Target
@@ -69,7 +75,7 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReportOrError:
     """A report, or why there is none: errors cross to another host as text."""
 
     report: EvalReport | None = None
@@ -92,13 +98,13 @@ class HostJudge:
                     judges[target] = (self._pool.device(target), self._pool.toolchain(target))
         return About(platform.node(), _program(), len(devices_here()), judges)
 
-    def judge(self, work: Work) -> Answer:
+    def judge(self, work: JudgeRequest) -> ReportOrError:
         """Judge one; from any thread."""
         try:
             report = self._pool.submit(work).result()
         except (ToolError, BadInput) as error:
-            return Answer(error=str(error), kind=type(error).__name__)
-        return Answer(report)
+            return ReportOrError(error=str(error), kind=type(error).__name__)
+        return ReportOrError(report)
 
     def close(self) -> None:
         """End what was started."""
@@ -138,7 +144,7 @@ class Fleet:
         """How often a judge was started on a node, by Ray's id of it."""
         self._opening: list[threading.Thread] = []
         self._hosts: dict[str, _Host] = {}
-        self._lines: list[Line] = []
+        self._lines: list[JudgeThread] = []
         self._standard: dict[Target, tuple[str, str]] = {}
         self.turned_away: dict[str, str] = {}
         """Hosts that are not used, and why."""
@@ -156,14 +162,14 @@ class Fleet:
     ) -> None:
         self.close(abandon=kind is not None)
 
-    def submit(self, work: Work) -> Future[EvalReport]:
+    def submit(self, work: JudgeRequest) -> Future[EvalReport]:
         """Have a candidate judged somewhere; as `JudgePool.submit`."""
         job, new = self._docket.enter(replace(work, grade=work.grade or self._options.grade))
         if new:
             self._docket.ready(job)
         return job.future
 
-    def map(self, works: Iterable[Work]) -> Iterator[EvalReport]:
+    def map(self, works: Iterable[JudgeRequest]) -> Iterator[EvalReport]:
         """Have all judged; the reports in the order of `works`, as they come."""
         futures = [self.submit(work) for work in works]
         return (future.result() for future in futures)
@@ -177,7 +183,7 @@ class Fleet:
         incumbent_seconds: float | None = None,
     ) -> EvalReport:
         """Have one judged and wait for it."""
-        return self.submit(Work(candidate, problem, grade, incumbent_seconds)).result()
+        return self.submit(JudgeRequest(candidate, problem, grade, incumbent_seconds)).result()
 
     def device(self, target: Target) -> str:
         """Statistics key of the hosts that judge this target."""
@@ -301,7 +307,7 @@ class Fleet:
                 host = replace(host, name=f"{host.name} {host.node[:8]}")
             self._hosts[host.name] = host
             lines = [
-                Line(self._docket, host.name, partial(self._ask, host), _nothing)
+                JudgeThread(self._docket, host.name, partial(self._ask, host), _nothing)
                 for _ in range(_LINES_PER_DEVICE * devices)
             ]
             self._lines += lines
@@ -309,7 +315,7 @@ class Fleet:
         for line in lines:
             line.start()
 
-    def _ask(self, host: _Host, job: Job) -> EvalReport:
+    def _ask(self, host: _Host, job: QueuedRequest) -> EvalReport:
         """Have a host judge. Raises `JudgeLost` where it is gone; the host is left then."""
         try:
             answer = self._ray.get(host.actor.judge.remote(job.work))

@@ -34,7 +34,7 @@ _EMPTY = "empty"
 _ALL_COMBINATIONS = 256
 """Combinations of distributions that are all looked at for the next row; beyond, a sample."""
 
-Row = tuple[int, ...]
+CoveringRow = tuple[int, ...]
 """Index of a shape, then the place each factor takes."""
 
 
@@ -106,7 +106,9 @@ def shape_class(sizes: Sizes) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def covering(classes: tuple[str, ...], counts: tuple[int, ...], pairwise: bool) -> list[Row]:
+def covering(
+    classes: tuple[str, ...], counts: tuple[int, ...], pairwise: bool
+) -> list[CoveringRow]:
     """Rows in which each shape occurs and each place of each factor; with `pairwise`, each pair.
 
     `classes` has the class of each shape, "empty" ones being good for no pair, `counts` how many
@@ -116,7 +118,7 @@ def covering(classes: tuple[str, ...], counts: tuple[int, ...], pairwise: bool) 
     missing = set(_wanted(classes, counts)) if pairwise else set()
     alone = {(factor, place) for factor, count in enumerate(counts) for place in range(count)}
     unused = set(range(len(classes)))
-    rows: list[Row] = []
+    rows: list[CoveringRow] = []
     while unused or missing or alone:
         candidates = _combinations(counts, len(rows))
         chosen = max(
@@ -144,11 +146,11 @@ def _wanted(classes: Sequence[str], counts: Sequence[int]) -> Iterable[tuple[obj
             yield (one, a, other, b)
 
 
-def _placed(kind: str, places: Row) -> set[tuple[int, int]]:
+def _placed(kind: str, places: CoveringRow) -> set[tuple[int, int]]:
     return set() if kind == _EMPTY else set(enumerate(places))
 
 
-def _pairs(kind: str, places: Row) -> Iterable[tuple[object, ...]]:
+def _pairs(kind: str, places: CoveringRow) -> Iterable[tuple[object, ...]]:
     if kind == _EMPTY:
         return
     yield from ((kind, factor, place) for factor, place in enumerate(places))
@@ -156,7 +158,7 @@ def _pairs(kind: str, places: Row) -> Iterable[tuple[object, ...]]:
         yield (one, a, other, b)
 
 
-def _combinations(counts: Sequence[int], turn: int) -> list[Row]:
+def _combinations(counts: Sequence[int], turn: int) -> list[CoveringRow]:
     """All ways of placing the factors, or a sample in which each place of each factor occurs."""
     if int(np.prod(counts)) <= _ALL_COMBINATIONS:
         return list(itertools.product(*(range(count) for count in counts)))

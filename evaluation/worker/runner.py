@@ -8,19 +8,16 @@ Not covered: whether the program is right; what the process takes for itself.
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
-
-from numpy.typing import NDArray
+from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
-from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_text
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.worker.shared_memory import Arena, Call, Layout
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
-Array = NDArray[Any]
 Fill = Callable[[Mapping[str, Array]], None]
 """Writes the inputs of a call into its arrays, by argument name."""
 _Kept = TypeVar("_Kept")
@@ -42,7 +39,7 @@ class Runner:
         problem: Problem,
         program: Program,
         shapes: list[Sizes],
-        limits: Limits,
+        limits: JudgeLimits,
         name: str = REFERENCE,
     ) -> None:
         self._problem, self._program, self._limits, self._name = problem, program, limits, name

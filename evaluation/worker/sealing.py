@@ -14,14 +14,11 @@ inputs of the later calls of its batch as well.
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from regraph_kg.evaluation.worker.shared_memory import MAX_SEALED, PART, SEALED, Arena, Place
-
-Array = NDArray[Any]
+from regraph_kg.evaluation.problem.problem import Array
+from regraph_kg.evaluation.worker.shared_memory import MAX_SEALED, PART, SEALED, Arena, ArrayPlace
 
 _WORDS = 4
 """Of 64 bits, in a block of the keystream; also those of an entry."""
@@ -87,18 +84,18 @@ class Sealing:
         self._blocks = self._count = 0
         self._parts: list[tuple[int, int, int]] = []
 
-    def whole(self, made: Mapping[str, Array], places: Mapping[str, Place]) -> None:
+    def whole(self, made: Mapping[str, Array], places: Mapping[str, ArrayPlace]) -> None:
         """The next call has these arrays."""
         self._list(places)
         for name, place in places.items():
             self._mask(made[name], self._arena.raw(place))
 
-    def lying(self, places: Mapping[str, Place]) -> None:
+    def lying(self, places: Mapping[str, ArrayPlace]) -> None:
         """The next call gets what lies there now through the mask: to see how long that takes."""
         self._list(places)
 
     def changed(
-        self, changes: Mapping[str, tuple[Array, Array]], places: Mapping[str, Place]
+        self, changes: Mapping[str, tuple[Array, Array]], places: Mapping[str, ArrayPlace]
     ) -> bool:
         """The next call has the arrays of before but for these elements; False: no room for them.
 
@@ -126,7 +123,7 @@ class Sealing:
         parts[: len(self._parts)] = self._parts
         return Seal(self._key, parts, self._count)
 
-    def _list(self, places: Mapping[str, Place]) -> None:
+    def _list(self, places: Mapping[str, ArrayPlace]) -> None:
         entries = []
         for place in places.values():
             entries.append((self._arena.offset(place), place.nbytes, 0, self._blocks))

@@ -24,16 +24,12 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.problem.problem import Argument, Problem, Sizes
+from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes
 from regraph_kg.evaluation.rules import Defences
-
-Array = NDArray[Any]
 
 PAGE = mmap.PAGESIZE
 MAX_BATCH = 4096
@@ -100,7 +96,7 @@ class Control(ctypes.Structure):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ArrayPlace:
     """Where an array lies: bytes from the arena's start; `first` to `last` includes its gaps."""
 
     name: str
@@ -122,7 +118,7 @@ class Call:
 
     row: int
     sizes: Sizes
-    places: Mapping[str, Place]
+    places: Mapping[str, ArrayPlace]
 
 
 class Layout:
@@ -145,7 +141,7 @@ class Layout:
         self._calls.append(call)
         return call
 
-    def _place(self, arg: Argument, sizes: Sizes, aligned: bool) -> Place:
+    def _place(self, arg: Argument, sizes: Sizes, aligned: bool) -> ArrayPlace:
         shape, element = arg.dimensions(sizes), np.dtype(arg.type).itemsize
         nbytes = int(element * np.prod(shape, dtype=np.int64))
         first = self._end + PAGE
@@ -156,7 +152,7 @@ class Layout:
             offset = last - nbytes - (0 if odd else element)
         self._guards.append(self._end)
         self._end = last
-        return Place(arg.name, offset, arg.type, shape, first, last)
+        return ArrayPlace(arg.name, offset, arg.type, shape, first, last)
 
     def build(self) -> "Arena":
         """Allocate the memory. Raises `ToolError` where the machine has too little."""
@@ -232,19 +228,19 @@ class Arena:
             self._bytes[at : at + len(row)] = np.frombuffer(row, np.uint8)
             at += len(row)
 
-    def view(self, place: Place) -> Array:
+    def view(self, place: ArrayPlace) -> Array:
         """The array at `place`, shared with the worker."""
         start = self._base + place.offset
         flat = self._bytes[start : start + place.nbytes].view(place.dtype)
         return flat.reshape(place.shape)
 
-    def holds(self, place: Place, array: Array) -> bool:
+    def holds(self, place: ArrayPlace, array: Array) -> bool:
         """Whether the array at `place` equals `array` byte for byte."""
         there, here = self.view(place).ctypes.data, np.ascontiguousarray(array).ctypes.data
         different: int = self._libc.memcmp(there, here, place.nbytes)
         return different == 0
 
-    def span(self, place: Place) -> tuple[int, int]:
+    def span(self, place: ArrayPlace) -> tuple[int, int]:
         """First and last byte (exclusive) of the array with its gaps, from the arena's start."""
         return self._base + place.first, self._base + place.last
 
@@ -259,25 +255,25 @@ class Arena:
         start = self._head.sealed_at
         return start, start + entries * SEALED.itemsize
 
-    def raw(self, place: Place) -> Array:
+    def raw(self, place: ArrayPlace) -> Array:
         """The bytes of the array."""
         return self.view(place).reshape(-1).view(np.uint8)
 
-    def offset(self, place: Place) -> int:
+    def offset(self, place: ArrayPlace) -> int:
         """Where the array begins, from the arena's start."""
         return self._base + place.offset
 
-    def fill(self, place: Place, byte: int) -> None:
+    def fill(self, place: ArrayPlace, byte: int) -> None:
         """Set every byte of the array."""
         start = self._base + place.offset
         self._bytes[start : start + place.nbytes] = byte
 
-    def set_canaries(self, place: Place) -> None:
+    def set_canaries(self, place: ArrayPlace) -> None:
         """Fill the gaps around an array."""
         for gap in self._gaps(place):
             gap[:] = CANARY
 
-    def damage(self, place: Place) -> str | None:
+    def damage(self, place: ArrayPlace) -> str | None:
         """What was written outside the array, in words; None where its gaps are whole."""
         before, after = self._gaps(place)
         hits = np.flatnonzero(before != CANARY)
@@ -286,7 +282,7 @@ class Arena:
         hits = np.flatnonzero(after != CANARY)
         return f"wrote {_away(int(hits[0]))}past the end of {place.name}" if hits.size else None
 
-    def owner(self, offset: int) -> tuple[Place, int] | None:
+    def owner(self, offset: int) -> tuple[ArrayPlace, int] | None:
         """The array nearest to an arena offset, and the offset's distance from its start."""
         offset -= self._base
         places = [place for call in self._calls for place in call.places.values()]
@@ -313,7 +309,7 @@ class Arena:
         with contextlib.suppress(OSError):  # a kernel without it keeps them until the end
             self._memory.madvise(advice, self._base, self.nbytes - self._base)
 
-    def _gaps(self, place: Place) -> tuple[Array, Array]:
+    def _gaps(self, place: ArrayPlace) -> tuple[Array, Array]:
         start = self._base + place.offset
         before = self._bytes[self._base + place.first : start]
         return before, self._bytes[start + place.nbytes : self._base + place.last]

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from regraph_kg.evaluation.rules import Defences, Limits
+from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.worker.handshake import Stopwatch
 from regraph_kg.evaluation.worker.shared_memory import Arena
 
@@ -61,7 +61,7 @@ class Start:
     program: Program
     arena: Arena
     defences: Defences
-    limits: Limits
+    limits: JudgeLimits
     threads: int
     where: Surroundings
 

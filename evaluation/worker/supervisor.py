@@ -30,12 +30,12 @@ from pathlib import Path
 from statistics import median
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.worker import last_words
 from regraph_kg.evaluation.worker.handshake import Elapsed, Operation, sleep, wake
 from regraph_kg.evaluation.worker.output import Drain, kill_group
 from regraph_kg.evaluation.worker.sealing import Costs, Seal
-from regraph_kg.evaluation.worker.shared_memory import MAX_BATCH, MAX_SPANS, Arena, Key, Place
+from regraph_kg.evaluation.worker.shared_memory import MAX_BATCH, MAX_SPANS, Arena, ArrayPlace, Key
 from regraph_kg.evaluation.worker.spawn import Program, Start, Surroundings, filled
 from regraph_kg.evaluation.worker.standstill import Standstill
 from regraph_kg.models.evaluation import Outcome
@@ -61,7 +61,7 @@ class Worker:
         program: Program,
         arena: Arena,
         defences: Defences,
-        limits: Limits,
+        limits: JudgeLimits,
         threads: int,
         where: Surroundings | None = None,
     ) -> None:
@@ -189,7 +189,7 @@ class Worker:
         """Device allocations that the last calls made: the candidate's word for it."""
         return int(self._arena.control.allocations)
 
-    def upload(self, places: Sequence[Place], seal: Seal | None = None) -> Failure | None:
+    def upload(self, places: Sequence[ArrayPlace], seal: Seal | None = None) -> Failure | None:
         """Metric "device": copy arrays with their gaps to the device; nothing elsewhere.
 
         What is masked of them the next calls find unmasked.
@@ -200,7 +200,7 @@ class Worker:
         self._seal = seal
         return self._transfer(Operation.UPLOAD, spans)
 
-    def download(self, places: Sequence[Place]) -> Failure | None:
+    def download(self, places: Sequence[ArrayPlace]) -> Failure | None:
         """Metric "device": copy arrays with their gaps back from the device."""
         return self._transfer(Operation.DOWNLOAD, [self._arena.span(place) for place in places])
 

@@ -15,11 +15,11 @@ from regraph_kg.models.technique import LONGEST_NAME, Technique, spelling, start
 LONGEST_TEXT = 2_000
 """Of a definition."""
 
-Known = Mapping[str, Technique]
+TechniquesById = Mapping[str, Technique]
 """Techniques by id."""
 
 
-def find(known: Known, technique: str) -> Technique:
+def find(known: TechniquesById, technique: str) -> Technique:
     """The technique with this id; `BadInput` where there is none, or none that may be curated."""
     found = known.get(technique)
     if found is not None and found.id != start_id(found.target):
@@ -39,7 +39,7 @@ def find(known: Known, technique: str) -> Technique:
     )
 
 
-def merged(known: Known, keep: str, others: Sequence[str]) -> Change:
+def merged(known: TechniquesById, keep: str, others: Sequence[str]) -> Change:
     """`others` become `keep`: their steps, their names, their ids."""
     heir, gone = find(known, keep), [find(known, other) for other in dict.fromkeys(others)]
     for one in gone:
@@ -74,7 +74,7 @@ def merged(known: Known, keep: str, others: Sequence[str]) -> Change:
     )
 
 
-def split(known: Known, technique: str, labels: Sequence[str], part: Technique) -> Change:
+def split(known: TechniquesById, technique: str, labels: Sequence[str], part: Technique) -> Change:
     """`labels` and the steps that were so called go from `technique` to the new `part`."""
     source = find(known, technique)
     _check_id(known, part.id, lender=source.id)
@@ -97,7 +97,7 @@ def split(known: Known, technique: str, labels: Sequence[str], part: Technique) 
     )
 
 
-def moved(known: Known, technique: str, labels: Sequence[str], to: str) -> Change:
+def moved(known: TechniquesById, technique: str, labels: Sequence[str], to: str) -> Change:
     """`labels` and the steps that were so called go from `technique` to another one."""
     source, heir = find(known, technique), find(known, to)
     if source.id == heir.id:
@@ -122,7 +122,7 @@ def moved(known: Known, technique: str, labels: Sequence[str], to: str) -> Chang
     )
 
 
-def renamed(known: Known, technique: str, name: str, new_id: str | None = None) -> Change:
+def renamed(known: TechniquesById, technique: str, name: str, new_id: str | None = None) -> Change:
     """Another name, and if `new_id` another id; the old ones still lead to the technique."""
     before = find(known, technique)
     if new_id is None or new_id == before.id:
@@ -146,7 +146,7 @@ def renamed(known: Known, technique: str, name: str, new_id: str | None = None) 
     )
 
 
-def explained(known: Known, technique: str, definition: str, applies: str) -> Change:
+def explained(known: TechniquesById, technique: str, definition: str, applies: str) -> Change:
     """What it is and when it applies, in other words; an empty one stays as it was."""
     before = find(known, technique)
     for text in (definition, applies):
@@ -159,12 +159,12 @@ def explained(known: Known, technique: str, definition: str, applies: str) -> Ch
     return Change(techniques=(Changed(before=before, after=after),))
 
 
-def dropped(known: Known, technique: str) -> Change:
+def dropped(known: TechniquesById, technique: str) -> Change:
     """A technique that no step leads to is taken away."""
     return Change(techniques=(Changed(before=find(known, technique), after=None),))
 
 
-def kept(known: Known, techniques: Sequence[str]) -> Change:
+def kept(known: TechniquesById, techniques: Sequence[str]) -> Change:
     """Somebody has looked at these techniques, and they are right as they are."""
     found = [find(known, one) for one in dict.fromkeys(techniques)]
     after = [one.model_copy(update={"review": False}) for one in found]
@@ -228,7 +228,7 @@ def _check_labels(source: Technique, taken: frozenset[str], labels: Sequence[str
             )
 
 
-def _check_id(known: Known, new: str, *, lender: str) -> None:
+def _check_id(known: TechniquesById, new: str, *, lender: str) -> None:
     """An id is free; one that `lender` answers to since a merge may be taken back from it."""
     if new in known:
         raise BadInput(f"id {new} is taken by {known[new].name!r}: give another --id or --name")
@@ -237,7 +237,7 @@ def _check_id(known: Known, new: str, *, lender: str) -> None:
             raise BadInput(f"id {new} leads to {other.id} since a merge: give another --id")
 
 
-def _check_name(known: Known, technique: Technique, except_for: str = "") -> None:
+def _check_name(known: TechniquesById, technique: Technique, except_for: str = "") -> None:
     wanted = spelling(technique.name)
     if not wanted:
         raise BadInput(f"name {technique.name!r} has no letter or digit: give a name")

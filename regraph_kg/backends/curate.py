@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from regraph_kg.backends import changes, decisions
-from regraph_kg.backends.bolt import Ask, Bolt
+from regraph_kg.backends.bolt import Bolt, Query
 from regraph_kg.backends.decisions import Places, Record
 from regraph_kg.backends.reversal import reversal
-from regraph_kg.backends.rewrite import Holding, Work
+from regraph_kg.backends.rewrite import LockedTrajectories, TransferScope
 from regraph_kg.errors import BadInput
 from regraph_kg.models.curation import (
     Change,
     Curation,
     CurationKind,
+    LabelDecision,
     Note,
     Part,
+    TechniqueUsage,
     Transfer,
-    Usage,
-    Verdict,
 )
 from regraph_kg.models.technique import Technique, spelling
 
@@ -60,7 +60,7 @@ class BoltCurator:
     def merge(self, keep: str, others: Sequence[str], note: Note) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Ask) -> Order:
+        def order(ask: Query) -> Order:
             change = changes.merged(_locked(ask, [keep, *others]), keep, others)
             gone = " and ".join(one.id for one in change.techniques[1:])
             return Order("merge", note, change, f"merged {gone} into {keep}")
@@ -70,7 +70,7 @@ class BoltCurator:
     def split(self, technique: str, labels: Sequence[str], part: Part, note: Note) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Ask) -> Order:
+        def order(ask: Query) -> Order:
             known = _locked(ask, [technique])
             source = changes.find(known, technique)
             given = _labels(ask, source, labels)
@@ -96,7 +96,7 @@ class BoltCurator:
     def move(self, technique: str, labels: Sequence[str], to: str, note: Note) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Ask) -> Order:
+        def order(ask: Query) -> Order:
             known = _locked(ask, [technique, to])
             given = _labels(ask, changes.find(known, technique), labels)
             change = changes.moved(known, technique, given, to)
@@ -110,7 +110,7 @@ class BoltCurator:
     ) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Ask) -> Order:
+        def order(ask: Query) -> Order:
             known = _locked(ask, [technique])
             change = changes.renamed(known, technique, name, new_id)
             said = f"renamed {technique} {known[technique].name!r} to {name!r}"
@@ -125,7 +125,7 @@ class BoltCurator:
     ) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Ask) -> Order:
+        def order(ask: Query) -> Order:
             known = _locked(ask, [technique])
             change = changes.explained(known, technique, definition, applies)
             return Order("describe", note, change, f"described {technique}")
@@ -135,9 +135,9 @@ class BoltCurator:
     def drop(self, technique: str, note: Note) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Ask) -> Order:
+        def order(ask: Query) -> Order:
             change = changes.dropped(_locked(ask, [technique]), technique)
-            holding = Holding(ask)
+            holding = LockedTrajectories(ask)
             holding.take([technique])
             if here := len(holding.before):
                 raise BadInput(
@@ -153,7 +153,7 @@ class BoltCurator:
     ) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Ask) -> Order:
+        def order(ask: Query) -> Order:
             known = _locked(ask, techniques)
             change = changes.kept(known, techniques)
             for label in labels:
@@ -172,11 +172,11 @@ class BoltCurator:
         """See `Curator`."""
         return self._bolt.read(decisions.read)
 
-    def verdicts(self) -> tuple[Verdict, ...]:
+    def verdicts(self) -> tuple[LabelDecision, ...]:
         """See `Curator`."""
         return self._bolt.read(decisions.verdicts)
 
-    def usage(self) -> tuple[Usage, ...]:
+    def usage(self) -> tuple[TechniqueUsage, ...]:
         """See `Curator`."""
         return self._bolt.read(_usage)
 
@@ -184,35 +184,35 @@ class BoltCurator:
         """See `Curator`."""
         self._bolt.close()
 
-    def _make(self, order: Callable[[Ask], Order], note: Note) -> Curation:
+    def _make(self, order: Callable[[Query], Order], note: Note) -> Curation:
         if not 0 < len(note.who) <= LONGEST_WHO or len(note.why) > LONGEST_WHY:
             raise BadInput(
                 f"who is 1 to {LONGEST_WHO} characters, why at most {LONGEST_WHY}: shorten --why"
             )
 
-        def work(ask: Ask) -> Curation:
+        def work(ask: Query) -> Curation:
             ask("curate_lock", ids=[])
             return _carry_out(ask, order(ask))
 
         return self._bolt.write(work)
 
 
-def _locked(ask: Ask, ids: Sequence[str]) -> Mapping[str, Technique]:
+def _locked(ask: Query, ids: Sequence[str]) -> Mapping[str, Technique]:
     """All techniques, once nobody can change these any more."""
     ask("curate_lock", ids=sorted(set(ids)))
     found = (Technique.model_validate(row["technique"]) for row in ask("curate_known"))
     return {technique.id: technique for technique in found}
 
 
-def _carry_out(ask: Ask, order: Order) -> Curation:
+def _carry_out(ask: Query, order: Order) -> Curation:
     """Do it, log it."""
     change = order.change
-    holding = Holding(ask)
+    holding = LockedTrajectories(ask)
     holding.take(one.source for one in change.transfers)
     moves: list[Places] = []
     for index, transfer in enumerate(change.transfers):
         also, but = (some[index] if some else frozenset() for some in (order.also, order.but))
-        places = holding.chosen(Work(transfer, also, but)).difference(*moves)
+        places = holding.chosen(TransferScope(transfer, also, but)).difference(*moves)
         holding.lead(places, transfer.heir)
         moves.append(places)
     if order.leaves and moves[0] and moves[0] == holding.at(change.transfers[0].source):
@@ -246,7 +246,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _stays(ask: Ask, change: Change, transfer: Transfer) -> Places:
+def _stays(ask: Query, change: Change, transfer: Transfer) -> Places:
     """What is at the heir already under names that an undo would take for the source's."""
     before = {one.id: one.before for one in change.techniques}
     if before[transfer.heir] is None:
@@ -255,21 +255,21 @@ def _stays(ask: Ask, change: Change, transfer: Transfer) -> Places:
     if names is None:
         source = before[transfer.source]
         names = frozenset(map(spelling, changes.names(source))) if source else frozenset()
-    holding = Holding(ask)
+    holding = LockedTrajectories(ask)
     holding.look([transfer.heir])
     return holding.called(transfer.heir, names)
 
 
-def _write_techniques(ask: Ask, change: Change) -> None:
+def _write_techniques(ask: Query, change: Change) -> None:
     after = sorted((one.after for one in change.techniques if one.after), key=lambda one: one.id)
     rows = [{"id": one.id, "properties": one.model_dump(exclude={"id"})} for one in after]
     if rows:
         ask("curate_techniques", rows=rows)
 
 
-def _labels(ask: Ask, source: Technique, given: Sequence[str]) -> tuple[str, ...]:
+def _labels(ask: Query, source: Technique, given: Sequence[str]) -> tuple[str, ...]:
     """The names that `given` means: each as a whole, or as several with commas between."""
-    holding = Holding(ask)
+    holding = LockedTrajectories(ask)
     holding.take([source.id])
     there = {spelling(alias) for alias in (*source.aliases, source.name)}
     there |= {spelling(label) for _, label in holding.labels(source.id)}
@@ -286,7 +286,7 @@ def _labels(ask: Ask, source: Technique, given: Sequence[str]) -> tuple[str, ...
     return tuple(found.values())
 
 
-def _undoing(ask: Ask, number: int | None, note: Note) -> Order:
+def _undoing(ask: Query, number: int | None, note: Note) -> Order:
     curations = decisions.read(ask)
     undone = decisions.to_undo(curations, number)
     record = decisions.record(ask, undone.number)
@@ -303,14 +303,14 @@ def _undoing(ask: Ask, number: int | None, note: Note) -> Order:
     )
 
 
-def _usage(ask: Ask) -> tuple[Usage, ...]:
+def _usage(ask: Query) -> tuple[TechniqueUsage, ...]:
     rows = ask("usage")
     ids = [row["technique"]["id"] for row in rows]
     labels = {
         row["technique"]: tuple(row["labels"]) for row in ask("usage_labels", ids=ids, most=LABELS)
     }
     return tuple(
-        Usage(
+        TechniqueUsage(
             Technique.model_validate(row["technique"]),
             row["examples"],
             row["tried"],

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from regraph_kg.backends.bolt import Ask
-from regraph_kg.backends.rewrite import Place
+from regraph_kg.backends.bolt import Query
+from regraph_kg.backends.rewrite import StepRef
 from regraph_kg.errors import BadInput
-from regraph_kg.models.curation import Change, Curation, Verdict
+from regraph_kg.models.curation import Change, Curation, LabelDecision
 
-Places = frozenset[Place]
+Places = frozenset[StepRef]
 
 WORDS = ("keep", "describe")
 """Kinds that change no more than words about a technique: nothing builds upon them."""
@@ -31,7 +31,7 @@ class Record:
     stays: tuple[Places, ...]
 
 
-def write(ask: Ask, curation: Curation, record: Record) -> None:
+def write(ask: Query, curation: Curation, record: Record) -> None:
     """Log a curation."""
     entry = {one.name: getattr(curation, one.name) for one in fields(curation)}
     del entry["undone_by"]
@@ -46,14 +46,14 @@ def write(ask: Ask, curation: Curation, record: Record) -> None:
     ask("curate_log", entry=entry)
 
 
-def read(ask: Ask) -> tuple[Curation, ...]:
+def read(ask: Query) -> tuple[Curation, ...]:
     """Every curation, in order, and which of them were undone."""
     found = [Curation(**_plain(row["entry"])) for row in ask("curations")]
     undone = undoings(found)
     return tuple(replace(one, undone_by=undone.get(one.number)) for one in found)
 
 
-def record(ask: Ask, number: int) -> Record:
+def record(ask: Query, number: int) -> Record:
     """What a curation changed."""
     (row,) = ask("curation_record", id=_id(number))
     return Record(
@@ -61,11 +61,11 @@ def record(ask: Ask, number: int) -> Record:
     )
 
 
-def verdicts(ask: Ask) -> tuple[Verdict, ...]:
+def verdicts(ask: Query) -> tuple[LabelDecision, ...]:
     """The relabelling's log."""
-    names = [one.name for one in fields(Verdict)]
+    names = [one.name for one in fields(LabelDecision)]
     return tuple(
-        Verdict(**{name: row["entry"].get(name) for name in names}) for row in ask("verdicts")
+        LabelDecision(**{name: row["entry"].get(name) for name in names}) for row in ask("verdicts")
     )
 
 
@@ -117,7 +117,8 @@ def unpack(text: str) -> tuple[Places, ...]:
     """What `pack` made."""
     many: Any = json.loads(zlib.decompress(base64.b64decode(text)))
     return tuple(
-        frozenset(Place(key, at) for key, some in places.items() for at in some) for places in many
+        frozenset(StepRef(key, at) for key, some in places.items() for at in some)
+        for places in many
     )
 
 

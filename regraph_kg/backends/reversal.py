@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from regraph_kg.backends.changes import Known, names
+from regraph_kg.backends.changes import TechniquesById, names
 from regraph_kg.errors import BadInput
 from regraph_kg.models.curation import Change, Changed, Transfer
 from regraph_kg.models.technique import Technique, spelling
@@ -10,7 +10,7 @@ from regraph_kg.models.technique import Technique, spelling
 LISTS = ("aliases", "replaces", "disowned")
 
 
-def reversal(change: Change, known: Known) -> Change:
+def reversal(change: Change, known: TechniquesById) -> Change:
     """What makes it as if `change` had not been: what came since then stays.
 
     A technique that it made goes, and all that came to it leads where it was made from. One that it

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 from regraph_kg.backends import edges
-from regraph_kg.backends.bolt import Ask, Row
+from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.evidence import Evidence, failure_key
 from regraph_kg.backends.recount import recount
 from regraph_kg.backends.statistics import Pair
@@ -25,7 +25,7 @@ ROWS = 5_000
 T = TypeVar("T")
 
 
-class Place(NamedTuple):
+class StepRef(NamedTuple):
     """A step or a failure of a trajectory."""
 
     trajectory: str
@@ -34,22 +34,22 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class TransferScope:
     """A transfer, and which places go over, or stay, whatever their label."""
 
     transfer: Transfer
-    also: frozenset[Place] = frozenset()
-    but: frozenset[Place] = frozenset()
+    also: frozenset[StepRef] = frozenset()
+    but: frozenset[StepRef] = frozenset()
 
 
 @dataclass(slots=True)
-class Holding:
+class LockedTrajectories:
     """Trajectories that no other writer can change before our transaction ends; by id.
 
     Of their evidence without measurements: those are not touched.
     """
 
-    ask: Ask
+    ask: Query
     before: dict[str, Evidence] = field(default_factory=dict)
     after: dict[str, Evidence] = field(default_factory=dict)
 
@@ -69,17 +69,17 @@ class Holding:
             for row in self.ask("curate_read", ids=some):
                 self.before[row["id"]] = Evidence.read(row | {"measurements": "[]"})
 
-    def at(self, technique: str) -> frozenset[Place]:
+    def at(self, technique: str) -> frozenset[StepRef]:
         """Every step and failure of a technique, before anything was rewritten."""
         return frozenset(
             place for key, one in self.before.items() for place in _places(key, one, technique)
         )
 
-    def called(self, technique: str, names: frozenset[str]) -> frozenset[Place]:
+    def called(self, technique: str, names: frozenset[str]) -> frozenset[StepRef]:
         """Those of its steps and failures whose label has one of these spellings."""
         return frozenset(place for place, name in self.labels(technique) if spelling(name) in names)
 
-    def labels(self, technique: str) -> Iterator[tuple[Place, str]]:
+    def labels(self, technique: str) -> Iterator[tuple[StepRef, str]]:
         """What its steps and failures were called by their authors."""
         here = sorted(self.at(technique), key=lambda place: (place.trajectory, str(place.at)))
         rows = self.ask("curate_labels", technique=technique)
@@ -88,13 +88,13 @@ class Holding:
         for some in _chunks(archived):
             ids = [f"{place.trajectory}/{place.at}" for place in some]
             rows += self.ask("curate_archived_labels", ids=ids)
-        yield from ((Place(row["trajectory"], row["step"]), row["label"]) for row in rows)
+        yield from ((StepRef(row["trajectory"], row["step"]), row["label"]) for row in rows)
         for key in dict.fromkeys(place.trajectory for place in here):
             for failure in self.before[key].failures:
                 if failure.technique == technique:
-                    yield Place(key, failure_key(failure)), failure.label
+                    yield StepRef(key, failure_key(failure)), failure.label
 
-    def chosen(self, work: Work) -> frozenset[Place]:
+    def chosen(self, work: TransferScope) -> frozenset[StepRef]:
         """The places that a transfer moves."""
         source, names = work.transfer.source, work.transfer.names
         here = self.at(source)
@@ -102,7 +102,7 @@ class Holding:
             return here
         return ((self.called(source, names) - work.but) | work.also) & here
 
-    def lead(self, places: Iterable[Place], heir: str) -> None:
+    def lead(self, places: Iterable[StepRef], heir: str) -> None:
         """Make these places lead to `heir`; `write` brings it into the graph."""
         by_trajectory: dict[str, set[int | str]] = {}
         for place in places:
@@ -113,7 +113,7 @@ class Holding:
     def write(self) -> None:
         """Write what was led elsewhere, and recount the pairs that this touches."""
         pairs: set[Pair] = set()
-        rows: list[Row] = []
+        rows: list[GraphRow] = []
         for key, after in sorted(self.after.items()):
             before = self.before[key]
             for number, (old, new) in enumerate(zip(_pairs(before), _pairs(after), strict=True), 1):
@@ -128,14 +128,14 @@ class Holding:
         recount(self.ask, pairs)
 
 
-def _through(ask: Ask, techniques: Sequence[str]) -> list[str]:
+def _through(ask: Query, techniques: Sequence[str]) -> list[str]:
     targets = sorted({one.partition("/")[0] for one in techniques})
     quoted = [json.dumps(one) for one in techniques]
     rows = ask("curate_trajectories", targets=targets, ids=techniques, quoted=quoted)
     return [row["id"] for row in rows]
 
 
-def _lock(ask: Ask, pairs: Iterable[Pair]) -> None:
+def _lock(ask: Query, pairs: Iterable[Pair]) -> None:
     """Nothing moves within these pairs until the transaction ends."""
     ids = sorted({edges.pair_id(pair) for pair in pairs})
     rows = [{"id": key, "kept": 0, "codes": 0, "most_codes": edges.FAILED_CODES} for key in ids]
@@ -160,13 +160,13 @@ def _failures_moved(before: Evidence, after: Evidence) -> set[Pair]:
     return {pair for old, new in both if old != new for pair in (old, new) if pair is not None}
 
 
-def _places(key: str, evidence: Evidence, technique: str) -> Iterator[Place]:
+def _places(key: str, evidence: Evidence, technique: str) -> Iterator[StepRef]:
     for number, one in enumerate(evidence.path):
         if number and one == technique:
-            yield Place(key, number)
+            yield StepRef(key, number)
     for failure in evidence.failures:
         if failure.technique == technique:
-            yield Place(key, failure_key(failure))
+            yield StepRef(key, failure_key(failure))
 
 
 def _led(evidence: Evidence, at: set[int | str], heir: str) -> Evidence:
@@ -178,11 +178,11 @@ def _led(evidence: Evidence, at: set[int | str], heir: str) -> Evidence:
     return replace(evidence, path=path, failures=failures)
 
 
-def _node(key: str, evidence: Evidence) -> Row:
+def _node(key: str, evidence: Evidence) -> GraphRow:
     return {"id": key, "path": list(evidence.path), "failures": evidence.failures_json()}
 
 
-def _row(key: str, number: int, old: Pair, new: Pair) -> Row:
+def _row(key: str, number: int, old: Pair, new: Pair) -> GraphRow:
     return {
         "id": f"{key}/{number}",
         "source": old.source,
@@ -193,7 +193,7 @@ def _row(key: str, number: int, old: Pair, new: Pair) -> Row:
     }
 
 
-def _move(ask: Ask, rows: Sequence[Row]) -> None:
+def _move(ask: Query, rows: Sequence[GraphRow]) -> None:
     """Hang examples between other techniques; one that is nowhere undoes the transaction."""
     pairs = sorted({Pair(row["source"], row["target"]) for row in rows})
     homes = [{"source": pair.source, "target": pair.target} for pair in pairs]

@@ -13,7 +13,7 @@ LONGEST_STRING = 2000
 """A schema that allows a longer string crashes Ollama's runner and passes llama.cpp's bound."""
 
 
-class Usage(BaseModel):
+class TokenUsage(BaseModel):
     """What was counted; None where it was not."""
 
     prompt_tokens: int | None = None
@@ -39,7 +39,7 @@ class Completion(BaseModel):
     """The answer; fields that we do not know are other people's business."""
 
     choices: list[Choice]
-    usage: Usage | None = None
+    usage: TokenUsage | None = None
     model: str | None = None
     fingerprint: str | None = Field(default=None, alias="system_fingerprint")
 

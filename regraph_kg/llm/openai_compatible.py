@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.completion import Completion, Message, Usage, bearable, request
+from regraph_kg.llm.completion import Completion, Message, TokenUsage, bearable, request
 from regraph_kg.llm.connections import CONNECT_SECONDS, PATIENCE_SECONDS, Connections, passing
 from regraph_kg.models.prompt import Prompt, Reply
 
@@ -94,7 +94,7 @@ class OpenAICompatibleModel:
         with self._failures():
             completion, seconds = self._connections.patiently(lambda: self._ask(prompt), self._lost)
         self._notice_ollama(completion)
-        usage = completion.usage or Usage()
+        usage = completion.usage or TokenUsage()
         self._check_whole(prompt, usage.prompt_tokens)
         text, finish = self._said(completion)
         return Reply(

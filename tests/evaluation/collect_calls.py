@@ -29,13 +29,13 @@ from typing import Any
 
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate
 from tests.adversarial.source import honest, problem_folder
 
 HERE = Path(__file__).resolve().parent
-LIMITS = Limits(load_seconds=60, call_seconds=60, sanitizer_seconds=0)
+LIMITS = JudgeLimits(load_seconds=60, call_seconds=60, sanitizer_seconds=0)
 HEADERS = ("asm/unistd_64.h", "x86_64-linux-gnu/asm/unistd_64.h", "asm-generic/unistd.h")
 
 RECORDER = r"""

@@ -13,11 +13,11 @@ import pytest
 
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
 HERE = Path(__file__).parent
-SOON = Limits(call_seconds=1.0)
+SOON = JudgeLimits(call_seconds=1.0)
 """Limits for candidates that hang."""
 
 

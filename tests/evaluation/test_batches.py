@@ -12,7 +12,7 @@ from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.timing.batches import Bench, Pool, reserve
 from regraph_kg.evaluation.verify import large_outputs
-from regraph_kg.evaluation.verify.timed_inputs import Content, Contents
+from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.worker.shared_memory import Layout
 from regraph_kg.models.evaluation import Outcome
 
@@ -282,7 +282,7 @@ def test_what_is_written_around_any_array_is_seen(
 
 
 def test_one_more_call_has_a_content_of_choice(desks: Desks, scale: Problem) -> None:
-    desk, content = desks(scale), Content(77)
+    desk, content = desks(scale), TimedInputs(77)
     row = desk.bench.last(desk.worker, content)
     assert isinstance(row, int)
     assert desk.input(row).tobytes() == desk.contents.arrays(content)["x"].tobytes()
@@ -331,5 +331,5 @@ def test_a_pool_is_the_same_for_all_until_a_content_is_retired() -> None:
     after = [pool.content(number) for number in range(5)]
     assert after[2] not in first
     assert [*after[:2], *after[3:]] == [*first[:2], *first[3:]]
-    pool.retire(Content(12345))
+    pool.retire(TimedInputs(12345))
     assert [pool.content(number) for number in range(5)] == after

@@ -13,7 +13,7 @@ from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.evaluation import Candidate
 from tests.requirement import require
 
@@ -108,7 +108,7 @@ def test_a_folder_of_ours_that_was_open_is_closed(tmp_path: Path, mode: int) -> 
 
 @pytest.mark.parametrize("how", ["writable", "link", "hard link", "folder", "owner", "pipe"])
 def test_an_entry_that_is_not_ours_alone_is_built_anew(tmp_path: Path, how: str) -> None:
-    compiler = Compiler(tmp_path / "cache", find_gcc(), Limits())
+    compiler = Compiler(tmp_path / "cache", find_gcc(), JudgeLimits())
     entry = compiler.host(CODE, ["-O0"])
     assert isinstance(entry, Path)
     built = entry.read_bytes()
@@ -130,7 +130,7 @@ def test_an_entry_that_is_not_ours_alone_is_built_anew(tmp_path: Path, how: str)
     else:
         entry.write_bytes(b"evil")
         give_away(entry)
-    again = Compiler(tmp_path / "cache", find_gcc(), Limits()).host(CODE, ["-O0"])
+    again = Compiler(tmp_path / "cache", find_gcc(), JudgeLimits()).host(CODE, ["-O0"])
     assert isinstance(again, Path)
     assert again.read_bytes() == built
 
@@ -147,7 +147,7 @@ def test_a_folder_that_another_user_made_is_refused(tmp_path: Path) -> None:
     folder.mkdir(mode=0o777)
     give_away(folder)
     with pytest.raises(ToolError, match=r"belongs to user 65534.*set REGRAPH_CACHE_DIR"):
-        Compiler(folder, find_gcc(), Limits()).host(CODE, ["-O0"])
+        Compiler(folder, find_gcc(), JudgeLimits()).host(CODE, ["-O0"])
 
 
 def test_a_folder_inside_another_users_is_refused(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from regraph_kg.evaluation.checkup.calibrate import MARGIN, Calibration, calibra
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.problem import C_TYPES, Problem, load_problem
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.rules import JudgeLimits
 
 from .conftest import problem_named
 
@@ -24,7 +24,7 @@ HEAD = 'extern "C" void f(const float* x, const float* y, float* z, int n) {'
 
 @pytest.fixture(scope="module")
 def measured(cache: Path) -> Callable[[Problem], Calibration]:
-    compiler = Compiler(cache / "compiled", find_gcc(), Limits())
+    compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
     return lambda problem: calibrate(problem, compiler)
 
 

@@ -14,7 +14,7 @@ from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.memory import available_bytes, shortage
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.evaluation import Candidate, Outcome
 
 from .conftest import passed, problem_named, scale_source
@@ -35,7 +35,10 @@ def check(cache: Path, tmp_path: Path) -> Check:
 @pytest.fixture(scope="module")
 def compare(cache: Path) -> Compare:
     """Compare a head of `scale` with its declaration."""
-    compiler, problem = Compiler(cache / "compiled", find_gcc(), Limits()), problem_named("scale")
+    compiler, problem = (
+        Compiler(cache / "compiled", find_gcc(), JudgeLimits()),
+        problem_named("scale"),
+    )
 
     def compare(head: str) -> tuple[str, str] | None:
         body = "{ return 0; }" if head.startswith("int") else "{ }"
@@ -125,7 +128,7 @@ def test_another_signature_is_found_by_the_compiler(
 
 
 def test_integers_are_alike_by_size_and_sign(cache: Path) -> None:
-    compiler = Compiler(cache / "compiled", find_gcc(), Limits())
+    compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
     problem = of(f"{EACH} z[i] = x[i] + y[i];", tolerance="exact", type="int64")
     for spelled, good in [("long", True), ("int64_t", True), ("size_t", False), ("int", False)]:
         code = "#include <stdint.h>\n" + problem.serial_code.replace("long long", spelled)

@@ -14,7 +14,7 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import Compiler, signature_header, trimmed
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.compile.toolchain import find_gcc
-from regraph_kg.evaluation.rules import Failure, Limits
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 
 from .conftest import problem_named
@@ -77,7 +77,7 @@ def test_errors_are_trimmed_to_the_candidates_lines() -> None:
 
 
 def test_the_same_source_is_compiled_once(tmp_path: Path) -> None:
-    compiler = Compiler(tmp_path, find_gcc(), Limits())
+    compiler = Compiler(tmp_path, find_gcc(), JudgeLimits())
     first = compiler.host(CODE, ["-O2"])
     assert isinstance(first, Path)
     stamp = first.stat().st_mtime_ns
@@ -88,7 +88,7 @@ def test_the_same_source_is_compiled_once(tmp_path: Path) -> None:
 
 
 def test_a_compilation_that_takes_too_long_fails(tmp_path: Path) -> None:
-    compiler = Compiler(tmp_path, find_gcc(), Limits(compile_seconds=0.01))
+    compiler = Compiler(tmp_path, find_gcc(), JudgeLimits(compile_seconds=0.01))
     failure = compiler.host(f"#include <regex>\n{CODE}", ["-O3"])
     assert isinstance(failure, Failure)
     assert failure.outcome is Outcome.COMPILE_FAILED
@@ -98,7 +98,7 @@ def test_a_compilation_that_takes_too_long_fails(tmp_path: Path) -> None:
 def test_an_unwritable_cache_is_our_failure(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ToolError, match="compile cache"):
-        Compiler(tmp_path / "file" / "cache", find_gcc(), Limits()).host(CODE, ["-O2"])
+        Compiler(tmp_path / "file" / "cache", find_gcc(), JudgeLimits()).host(CODE, ["-O2"])
 
 
 def test_a_killed_judge_leaves_no_half_entry(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile import sandboxed
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import Gcc, find_gcc
-from regraph_kg.evaluation.rules import Failure, Limits
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 from tests.requirement import require
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
 
 def compiler(cache: Path, **limits: float) -> Compiler:
-    return Compiler(cache, find_gcc(), Limits(**limits))  # type: ignore[arg-type]
+    return Compiler(cache, find_gcc(), JudgeLimits(**limits))  # type: ignore[arg-type]
 
 
 def fake_gcc(folder: Path, script: str) -> Gcc:
@@ -43,7 +43,7 @@ def entries(cache: Path) -> list[str]:
 
 
 def test_a_compiler_that_was_killed_is_our_failure(tmp_path: Path) -> None:
-    killed = Compiler(tmp_path / "cache", fake_gcc(tmp_path, "kill -9 $$"), Limits())
+    killed = Compiler(tmp_path / "cache", fake_gcc(tmp_path, "kill -9 $$"), JudgeLimits())
     with pytest.raises(ToolError, match="killed, most likely for lack of memory"):
         killed.host(scale_source(RIGHT), HOST_FLAGS)
     assert entries(tmp_path / "cache") == []
@@ -64,7 +64,7 @@ def test_a_part_of_a_compiler_was_killed_only_where_the_kernel_says_so(
     counts = iter((5, 5 + kills))
     monkeypatch.setattr(sandboxed, "_oom_kills", lambda: next(counts))
     gcc = fake_gcc(tmp_path, f'echo "{says}" >&2; exit 1')
-    made = Compiler(tmp_path / "cache", gcc, Limits())
+    made = Compiler(tmp_path / "cache", gcc, JudgeLimits())
     if kills:
         with pytest.raises(ToolError, match="killed, most likely for lack of memory"):
             made.host(scale_source(RIGHT), HOST_FLAGS)
@@ -94,7 +94,7 @@ def test_a_source_that_claims_a_fault_of_the_machine_fails_by_itself(
 def test_a_toolkit_that_does_not_know_the_gpu_is_our_failure(tmp_path: Path) -> None:
     unfit = fake_gcc(tmp_path, "echo \"nvcc fatal   : Unsupported gpu architecture 'x'\"; exit 1")
     with pytest.raises(ToolError, match=r"Unsupported gpu architecture.*install another"):
-        Compiler(tmp_path / "cache", unfit, Limits()).host("x", HOST_FLAGS)
+        Compiler(tmp_path / "cache", unfit, JudgeLimits()).host("x", HOST_FLAGS)
 
 
 def test_a_source_that_takes_the_compilers_memory_is_the_candidates_failure(
@@ -114,7 +114,9 @@ def test_a_source_that_takes_the_compilers_memory_is_the_candidates_failure(
 def test_an_orphaned_compiler_ends_by_itself(tmp_path: Path) -> None:
     """Its judge being dead, nobody ends it at the deadline: its CPU time does."""
     limited = fake_gcc(tmp_path, "ulimit -t; exit 1")
-    failed = Compiler(tmp_path / "cache", limited, Limits(compile_seconds=7)).host("x", HOST_FLAGS)
+    failed = Compiler(tmp_path / "cache", limited, JudgeLimits(compile_seconds=7)).host(
+        "x", HOST_FLAGS
+    )
     assert isinstance(failed, Failure)
     assert failed.diagnosis == "7"
 

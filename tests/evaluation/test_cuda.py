@@ -11,7 +11,7 @@ from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from tests.requirement import require
 
@@ -79,7 +79,7 @@ def judged(cache: Path, problem: Problem, code: str) -> EvalReport:
 
 
 def test_nvcc_compiles_a_candidate_and_trims_its_errors(tmp_path: Path, toolkit: Cuda) -> None:
-    compiler = Compiler(tmp_path, find_gcc(), Limits())
+    compiler = Compiler(tmp_path, find_gcc(), JudgeLimits())
     assert isinstance(compiler.cuda(source(FROM_HOST), toolkit, "90"), Path)
     failure = compiler.cuda(source("y[0] = q;"), toolkit, "90")
     assert isinstance(failure, Failure)
@@ -90,21 +90,21 @@ def test_code_that_needs_what_the_lean_recipe_leaves_out_compiles(
     tmp_path: Path, toolkit: Cuda
 ) -> None:
     code = source("y[0] = std::riemann_zeta(2.0f);", f"#include <cmath>\n{KERNEL}")
-    assert isinstance(Compiler(tmp_path, find_gcc(), Limits()).cuda(code, toolkit, "90"), Path)
+    assert isinstance(Compiler(tmp_path, find_gcc(), JudgeLimits()).cuda(code, toolkit, "90"), Path)
 
 
 def test_an_architecture_that_nvcc_does_not_know_is_our_failure(
     tmp_path: Path, toolkit: Cuda
 ) -> None:
     with pytest.raises(ToolError, match="Unsupported gpu architecture"):
-        Compiler(tmp_path, find_gcc(), Limits()).cuda(source(FROM_HOST), toolkit, "19")
+        Compiler(tmp_path, find_gcc(), JudgeLimits()).cuda(source(FROM_HOST), toolkit, "19")
 
 
 @by_call
 def test_the_harness_compiles_for_both_metrics(
     tmp_path: Path, toolkit: Cuda, problem: Problem
 ) -> None:
-    compiler = Compiler(tmp_path, find_gcc(), Limits())
+    compiler = Compiler(tmp_path, find_gcc(), JudgeLimits())
     called = compiler.harness(problem, toolkit, "90")
     on_device = compiler.harness(problem.model_copy(update={"metric": "device"}), toolkit, "90")
     assert called != on_device

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from regraph_kg.evaluation.verify import diagnose
-from regraph_kg.evaluation.verify.diagnose import LENGTH, Truth, mismatch
+from regraph_kg.evaluation.verify.diagnose import LENGTH, ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.large_outputs import arranged, product, sample
 from regraph_kg.evaluation.verify.patterns import PLACES, VALUES, Wrong
 
@@ -15,7 +15,7 @@ Change = Callable[[np.ndarray], np.ndarray]
 
 
 def said(output: np.ndarray, truth: np.ndarray, tolerance: float = 1e-4) -> str:
-    text = mismatch("y", output, Truth(truth, tolerance), POISON)
+    text = mismatch("y", output, ExpectedOutput(truth, tolerance), POISON)
     assert text is not None
     assert len(text) <= LENGTH
     return text
@@ -187,7 +187,7 @@ def test_large_arrays_are_described_without_patterns(monkeypatch: pytest.MonkeyP
 def test_a_truth_known_at_some_places_is_compared_there_only() -> None:
     right = vector()
     at = np.array([3, 10, 999])
-    truth = Truth(right[at], 1e-4, at)
+    truth = ExpectedOutput(right[at], 1e-4, at)
     out = right.copy()
     out[4] = 9
     assert mismatch("y", out, truth, POISON) is None
@@ -273,11 +273,11 @@ def test_an_offset_of_large_integers_is_exact() -> None:
 
 def test_large_integers_within_an_absolute_tolerance_are_compared_exactly() -> None:
     truth = np.full(3, 2**62, np.int64)
-    assert mismatch("y", truth + 2, Truth(truth, 2.0), POISON) is None
-    assert mismatch("y", truth + 3, Truth(truth, 2.0), POISON) is not None
+    assert mismatch("y", truth + 2, ExpectedOutput(truth, 2.0), POISON) is None
+    assert mismatch("y", truth + 3, ExpectedOutput(truth, 2.0), POISON) is not None
 
 
 def test_empty_outputs_are_right() -> None:
     for dtype in (np.float32, np.int32):
         empty = np.zeros((0, 3), dtype)
-        assert mismatch("y", empty, Truth(empty.astype(np.float64), 0.0), POISON) is None
+        assert mismatch("y", empty, ExpectedOutput(empty.astype(np.float64), 0.0), POISON) is None

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from regraph_kg.evaluation.timing.estimate import Level, level, quantile, ratio
+from regraph_kg.evaluation.timing.estimate import TimeEstimate, level, quantile, ratio
 from regraph_kg.models.base import Metric, Target
 
 TWO_WORKERS = [[1.0] * 6, [math.exp(0.2)] * 6]
@@ -63,7 +63,7 @@ def test_a_levels_interval_is_students() -> None:
 def test_a_speedups_interval_holds_both_uncertainties(
     slow: tuple[float, float, int], fast: tuple[float, float, int], times: float, reach: float
 ) -> None:
-    found, interval = ratio(Level(*slow, ()), Level(*fast, ()))
+    found, interval = ratio(TimeEstimate(*slow, ()), TimeEstimate(*fast, ()))
     assert found == pytest.approx(times)
     assert interval.low == pytest.approx(times * math.exp(-reach))
     assert interval.high == pytest.approx(times * math.exp(reach))
@@ -81,7 +81,7 @@ def test_an_interval_holds_the_next_speedup_of_the_same_code() -> None:
     """Workers whose levels scatter as assumed: 95 of 100 intervals hold the truth."""
     rng = random.Random(5)
 
-    def side(count: int) -> Level:
+    def side(count: int) -> TimeEstimate:
         return level([[math.exp(rng.gauss(0, 0.05))] * 6 for _ in range(count)], "openmp", "call")
 
     intervals = [ratio(side(3), side(3))[1] for _ in range(1000)]

@@ -15,7 +15,7 @@ import pytest
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.confined import probe
-from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.worker.shared_memory import Layout
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -97,7 +97,7 @@ def bait(tmp_path: Path) -> Iterator[Bait]:
 @pytest.fixture
 def tried(cache: Path, bait: Bait) -> Tried:
     """Run an expression over attempts.h in a candidate: tried(expression, landlock=False)."""
-    compiler = Compiler(cache / "compiled", find_gcc(), Limits())
+    compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
     problem = problem_named("scale")
 
     def run(attempt: str, prefix: tuple[str, ...] = (), **defences: bool) -> Run:
@@ -110,7 +110,7 @@ def tried(cache: Path, bait: Bait) -> Tried:
         arena = layout.build()
         program = Program(compiler.harness(problem, None), library, "scale")
         where = Surroundings(prefix=prefix)
-        with Worker(program, arena, Defences(**defences), Limits(), 2, where) as worker:
+        with Worker(program, arena, Defences(**defences), JudgeLimits(), 2, where) as worker:
             done = worker.start or worker.call([call.row], 5.0)
         failure = done if isinstance(done, Failure) else None
         executed = failure is not None and f"exit code {EXECUTED}" in failure.diagnosis

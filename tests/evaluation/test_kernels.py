@@ -23,7 +23,7 @@ from regraph_kg.evaluation.gpu.kernels import (
     profile,
     profiler,
 )
-from regraph_kg.evaluation.rules import Failure, Limits
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 from tests.requirement import require
 
@@ -271,7 +271,7 @@ def toolkit() -> Cuda:
 
 
 def test_the_profiler_compiles_against_the_real_cupti(tmp_path: Path, toolkit: Cuda) -> None:
-    built = profiler(Compiler(tmp_path, find_gcc(), Limits()), toolkit)
+    built = profiler(Compiler(tmp_path, find_gcc(), JudgeLimits()), toolkit)
     done = subprocess.run(["nm", "-D", built], capture_output=True, text=True, check=True)
     assert "T regraph_profile_end" in done.stdout
 
@@ -281,7 +281,7 @@ def test_a_real_gpus_kernels_and_copies_are_recorded(tmp_path: Path, toolkit: Cu
         gpu = find_gpu()
     except ToolError as error:
         require("gpu", str(error))
-    compiler = Compiler(tmp_path, find_gcc(), Limits())
+    compiler = Compiler(tmp_path, find_gcc(), JudgeLimits())
     candidate = compiler.cuda(THREE_LAUNCHES, toolkit, gpu.arch)
     assert isinstance(candidate, Path), candidate
     command = [sys.executable, "-c", ONE_CALL, profiler(compiler, toolkit), candidate]

@@ -12,10 +12,10 @@ from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import Gpu, find_gpu, openmp_device
-from regraph_kg.evaluation.rules import Defences, Limits
+from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.timing import peaks as module
 from regraph_kg.evaluation.timing.peaks import better, device_key, measure_peaks, peaks
-from regraph_kg.evaluation.timing.roofline import Level, Peaks
+from regraph_kg.evaluation.timing.roofline import MemoryLevel, Peaks
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from tests.requirement import require
 
@@ -35,7 +35,7 @@ def measured(rate: float, launch: float | None = None) -> Peaks:
         device=device_key("openmp"),
         target="openmp",
         date="2026-11-21T00:00:00+00:00",
-        levels=(Level(working_set=1024, rate=rate), Level(working_set=4096, rate=5e9)),
+        levels=(MemoryLevel(working_set=1024, rate=rate), MemoryLevel(working_set=4096, rate=5e9)),
         fp32=1e9,
         fp64=5e8,
         launch_seconds=launch,
@@ -58,7 +58,7 @@ def test_what_was_measured_is_on_file(tmp_path: Path, measuring: Path) -> None:
     kept = measure_peaks(tmp_path, "openmp")
     assert kept == peaks(tmp_path, "openmp")
     assert kept.device == openmp_device()
-    assert kept.fastest == Level(working_set=1024, rate=2e10)
+    assert kept.fastest == MemoryLevel(working_set=1024, rate=2e10)
     assert kept.memory == 5e9
     assert kept.facts["threads"] == "2"
     assert [path.suffix for path in (tmp_path / "peaks").iterdir()] == [".json"]
@@ -186,7 +186,7 @@ def judged(cache: Path, tmp_path: Path) -> Callable[..., EvalReport]:
 def test_the_judge_takes_a_time_below_the_floor_for_suspicious(
     judged: Callable[..., EvalReport],
 ) -> None:
-    slow = measured(1e3).model_copy(update={"levels": (Level(working_set=1024, rate=1e3),)})
+    slow = measured(1e3).model_copy(update={"levels": (MemoryLevel(working_set=1024, rate=1e3),)})
     report = judged(slow)
     assert report.outcome is Outcome.SUSPICIOUS
     assert "not done in the timed call" in report.diagnosis
@@ -201,7 +201,9 @@ def test_the_judge_holds_a_call_against_peaks_only_where_there_are_some(
     assert passed(report), report.diagnosis
     assert report.account is not None
     assert report.account.roof is None
-    fast = measured(1e15).model_copy(update={"levels": (Level(working_set=2**30, rate=1e15),)})
+    fast = measured(1e15).model_copy(
+        update={"levels": (MemoryLevel(working_set=2**30, rate=1e15),)}
+    )
     report = judged(fast)
     assert passed(report), report.diagnosis
     assert report.account is not None
@@ -229,7 +231,7 @@ def toolkit() -> Cuda:
 
 
 def test_the_gpus_measuring_code_compiles(tmp_path: Path, toolkit: Cuda) -> None:
-    compiler = Compiler(tmp_path, find_gcc(), Limits())
+    compiler = Compiler(tmp_path, find_gcc(), JudgeLimits())
     built = compiler.cuda(module._text("peaks.cu"), toolkit, "90")
     assert isinstance(built, Path), built
 

@@ -15,8 +15,8 @@ import pytest
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.hosts.pool import Hall, JudgePool, PoolOptions, devices_here
-from regraph_kg.evaluation.hosts.process import JudgeProcess, Orders
-from regraph_kg.evaluation.hosts.queue import JudgeLost, Work
+from regraph_kg.evaluation.hosts.process import JudgeOptions, JudgeProcess
+from regraph_kg.evaluation.hosts.queue import JudgeLost, JudgeRequest
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
@@ -60,7 +60,9 @@ def until(true: Callable[[], bool]) -> None:
 def test_candidates_are_judged_as_one_by_one_in_order_and_found_compiled(pool: JudgePool) -> None:
     wrong = scaled("w", RIGHT.replace("a *", "2 * a *"))
     broken = Candidate("openmp", "int")
-    reports = list(pool.map(Work(c, PROBLEM) for c in [scaled("1"), wrong, broken, scaled("2")]))
+    reports = list(
+        pool.map(JudgeRequest(c, PROBLEM) for c in [scaled("1"), wrong, broken, scaled("2")])
+    )
     assert passed(reports[0]), reports[0].diagnosis
     assert reports[1].outcome is Outcome.WRONG_ANSWER
     assert reports[2].outcome is Outcome.COMPILE_FAILED
@@ -71,11 +73,11 @@ def test_candidates_are_judged_as_one_by_one_in_order_and_found_compiled(pool: J
 
 
 def test_the_same_candidate_is_judged_once_while_it_is_under_way(pool: JudgePool) -> None:
-    first = pool.submit(Work(scaled("once"), PROBLEM))
-    assert pool.submit(Work(scaled("once"), PROBLEM)) is first
-    assert pool.submit(Work(scaled("once"), PROBLEM, "full")) is not first
+    first = pool.submit(JudgeRequest(scaled("once"), PROBLEM))
+    assert pool.submit(JudgeRequest(scaled("once"), PROBLEM)) is first
+    assert pool.submit(JudgeRequest(scaled("once"), PROBLEM, "full")) is not first
     first.result(SOON_DONE)
-    until(lambda: pool.submit(Work(scaled("once"), PROBLEM)) is not first)
+    until(lambda: pool.submit(JudgeRequest(scaled("once"), PROBLEM)) is not first)
 
 
 def test_a_bad_problem_is_reported_to_who_asked_and_to_nobody_else(
@@ -91,7 +93,7 @@ def test_a_target_without_device_and_devices_given_twice_are_refused(
     pool: JudgePool, cache: Path
 ) -> None:
     with pytest.raises(ToolError, match="no device for target cuda"):
-        pool.submit(Work(Candidate("cuda", ""), PROBLEM))
+        pool.submit(JudgeRequest(Candidate("cuda", ""), PROBLEM))
     with pytest.raises(ToolError, match="GPU 99"):
         JudgePool(cache, [99])
     with pytest.raises(BadInput, match="each device once"):
@@ -101,7 +103,7 @@ def test_a_target_without_device_and_devices_given_twice_are_refused(
 def test_a_killed_judge_costs_nothing_but_a_second_try(pool: JudgePool) -> None:
     assert passed(pool.evaluate(scaled("before"), PROBLEM))
     (judge,) = children()
-    under_way = [pool.submit(Work(scaled(f"k{number}"), PROBLEM)) for number in range(3)]
+    under_way = [pool.submit(JudgeRequest(scaled(f"k{number}"), PROBLEM)) for number in range(3)]
     until(lambda: under_way[0].running() or under_way[0].done())
     os.kill(judge, signal.SIGKILL)
     assert all(passed(one.result(SOON_DONE)) for one in under_way)
@@ -114,7 +116,9 @@ def test_an_exception_ends_everything_at_once(cache: Path) -> None:
 
     def judge_and_fail() -> None:
         with JudgePool(cache, ["cpu"], PoolOptions(limits=SOON)) as pool:
-            futures.extend(pool.submit(Work(scaled(f"x{number}"), PROBLEM)) for number in range(20))
+            futures.extend(
+                pool.submit(JudgeRequest(scaled(f"x{number}"), PROBLEM)) for number in range(20)
+            )
             until(lambda: futures[0].running() or futures[0].done())
             raise KeyboardInterrupt
 
@@ -192,16 +196,16 @@ def test_ctrl_c_ends_the_pool_without_a_word_from_its_processes(
         assert said == ""
 
 
-def _die(_: Orders) -> None:
+def _die(_: JudgeOptions) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _pid(_: Orders) -> int:
+def _pid(_: JudgeOptions) -> int:
     return os.getpid()
 
 
 def test_a_dead_judge_process_is_said_to_be_lost_and_started_anew(cache: Path) -> None:
-    process = JudgeProcess(Orders(cache, parent=os.getpid()))
+    process = JudgeProcess(JudgeOptions(cache, parent=os.getpid()))
     first = process.ask(_pid)
     with pytest.raises(JudgeLost, match="died"):
         process.ask(_die)
@@ -225,7 +229,7 @@ def test_each_visible_gpu_has_a_judge_and_reports_name_it(
     problem = load_problem(problem_folder())
     with JudgePool(cache, devices_here("cuda"), PoolOptions(limits=SOON)) as pool:
         codes = [scale_source(FROM_HOST, f"{KERNEL}// {number}") for number in range(6)]
-        reports = list(pool.map(Work(Candidate("cuda", code), problem) for code in codes))
+        reports = list(pool.map(JudgeRequest(Candidate("cuda", code), problem) for code in codes))
     assert all(passed(one) for one in reports), [one.diagnosis for one in reports]
     assert {one.facts["gpu"] for one in reports} == {"GPU-fake-0", "GPU-fake-1"}
     assert {one.device for one in reports} == {"Fake GPU"}
@@ -293,12 +297,12 @@ def test_compilers_let_a_waiting_measurement_go_first() -> None:
 
 def test_starting_a_judge_process_leaves_ctrl_c_as_it_was(cache: Path) -> None:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
-    process = JudgeProcess(Orders(cache, parent=os.getpid()))
+    process = JudgeProcess(JudgeOptions(cache, parent=os.getpid()))
     assert process.ask(answering)
     process.end()
     assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
 
 
-def answering(_: Orders) -> bool:
+def answering(_: JudgeOptions) -> bool:
     """In the judge's process."""
     return True

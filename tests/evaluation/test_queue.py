@@ -6,7 +6,13 @@ from concurrent.futures import Future
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.hosts.queue import Docket, Job, JudgeLost, Line, Work
+from regraph_kg.evaluation.hosts.queue import (
+    Docket,
+    JudgeLost,
+    JudgeRequest,
+    JudgeThread,
+    QueuedRequest,
+)
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
 from .conftest import problem_named
@@ -33,18 +39,20 @@ def report(code: str = "", **changed: object) -> EvalReport:
 class Bench:
     """Judges that do what they are told, on one docket."""
 
-    def __init__(self, **judges: Callable[[Job], EvalReport]) -> None:
+    def __init__(self, **judges: Callable[[QueuedRequest], EvalReport]) -> None:
         self.docket = Docket(tries=2)
         self.seen: dict[str, list[str]] = {name: [] for name in judges}
         for name in judges:
             self.docket.join(name, ["openmp"])
         self.lines = [
-            Line(self.docket, name, self._asked(name, ask), self._strand)
+            JudgeThread(self.docket, name, self._asked(name, ask), self._strand)
             for name, ask in judges.items()
         ]
 
-    def _asked(self, name: str, ask: Callable[[Job], EvalReport]) -> Callable[[Job], EvalReport]:
-        def asked(job: Job) -> EvalReport:
+    def _asked(
+        self, name: str, ask: Callable[[QueuedRequest], EvalReport]
+    ) -> Callable[[QueuedRequest], EvalReport]:
+        def asked(job: QueuedRequest) -> EvalReport:
             self.seen[name].append(job.work.candidate.code)
             return ask(job)
 
@@ -55,7 +63,9 @@ class Bench:
 
     def judge(self, *codes: str) -> list[Future[EvalReport]]:
         """Have these judged, one judge after the other taking what it can."""
-        jobs = [self.docket.enter(Work(Candidate("openmp", code), PROBLEM))[0] for code in codes]
+        jobs = [
+            self.docket.enter(JudgeRequest(Candidate("openmp", code), PROBLEM))[0] for code in codes
+        ]
         for job in jobs:
             self.docket.ready(job)
         self.docket.close(abandon=False)
@@ -65,11 +75,11 @@ class Bench:
         return [job.future for job in jobs]
 
 
-def right(job: Job) -> EvalReport:
+def right(job: QueuedRequest) -> EvalReport:
     return report(job.work.candidate.code)
 
 
-def lost_gpu(job: Job) -> EvalReport:
+def lost_gpu(job: QueuedRequest) -> EvalReport:
     raise ToolError("GPU: lost")
 
 
@@ -93,7 +103,7 @@ def test_without_another_device_what_waits_fails_with_the_reason() -> None:
 
 
 def test_a_candidate_that_kills_every_judge_fails_and_no_judge_is_given_up() -> None:
-    def deadly(job: Job) -> EvalReport:
+    def deadly(job: QueuedRequest) -> EvalReport:
         if job.work.candidate.code.startswith("kill"):
             raise JudgeLost("judge: died")
         return right(job)
@@ -108,7 +118,7 @@ def test_a_candidate_that_kills_every_judge_fails_and_no_judge_is_given_up() -> 
 
 
 def test_a_bug_reaches_who_asked_and_the_judge_goes_on() -> None:
-    def buggy(job: Job) -> EvalReport:
+    def buggy(job: QueuedRequest) -> EvalReport:
         if job.work.candidate.code == "bug":
             raise ZeroDivisionError
         return right(job)
@@ -121,7 +131,7 @@ def test_a_bug_reaches_who_asked_and_the_judge_goes_on() -> None:
 
 def test_a_cancelled_candidate_is_not_judged() -> None:
     bench = Bench(only=right)
-    job, _ = bench.docket.enter(Work(Candidate("openmp", "gone"), PROBLEM))
+    job, _ = bench.docket.enter(JudgeRequest(Candidate("openmp", "gone"), PROBLEM))
     bench.docket.ready(job)
     assert job.future.cancel()
     (other,) = bench.judge("a")

@@ -12,7 +12,7 @@ import pytest
 from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.hosts.pool import PoolOptions
-from regraph_kg.evaluation.hosts.queue import Work
+from regraph_kg.evaluation.hosts.queue import JudgeRequest
 from regraph_kg.evaluation.hosts.ray_cluster import environment
 from regraph_kg.evaluation.hosts.ray_hosts import Fleet
 from regraph_kg.evaluation.problem.problem import load_problem
@@ -93,8 +93,10 @@ def test_a_lost_host_costs_only_a_try_and_a_host_that_joins_is_used(
         with pytest.raises(BadInput, match="scale"):
             fleet.evaluate(scaled("b"), load_problem(problem_folder(serial=("] =", "] +="))))
 
-        under_way = [fleet.submit(Work(scaled(f"{number}"), PROBLEM)) for number in range(6)]
-        assert fleet.submit(Work(scaled("5"), PROBLEM)) is under_way[5]
+        under_way = [
+            fleet.submit(JudgeRequest(scaled(f"{number}"), PROBLEM)) for number in range(6)
+        ]
+        assert fleet.submit(JudgeRequest(scaled("5"), PROBLEM)) is under_way[5]
         under_way[0].result(LONGEST)
         cluster.remove_node(first, allow_graceful=False)  # SIGKILL to all that runs there
         host()
@@ -106,7 +108,7 @@ def test_a_lost_host_costs_only_a_try_and_a_host_that_joins_is_used(
 
 def test_without_a_host_candidates_fail_after_a_while(cluster: Any) -> None:
     with fleet_of(cluster, patience=0.5) as fleet:
-        future = fleet.submit(Work(scaled("alone"), PROBLEM))
+        future = fleet.submit(JudgeRequest(scaled("alone"), PROBLEM))
         with pytest.raises(ToolError, match="no host judges target openmp"):
             future.result(LONGEST)
         with pytest.raises(ToolError, match="regraph worker --join"):

@@ -5,7 +5,7 @@ import pytest
 
 from regraph_kg.evaluation.problem.inputs import variant_of
 from regraph_kg.evaluation.problem.problem import ConditionedRule, Problem, SumRule
-from regraph_kg.evaluation.verify.diagnose import Truth, mismatch
+from regraph_kg.evaluation.verify.diagnose import ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.reference import Case, exact_sum, tolerance
 
 from .conftest import problem_named
@@ -29,14 +29,14 @@ def total(**changes: object) -> Problem:
     ],
 )
 def test_a_float_is_compared_with_its_tolerance(output: list[float], says: str | None) -> None:
-    truth = Truth(np.array([1.0, 2.0, 3.0, 4.0]), 0.1)
+    truth = ExpectedOutput(np.array([1.0, 2.0, 3.0, 4.0]), 0.1)
     text = mismatch("y", np.array(output), truth, 0x5A)
     assert text is None if says is None else text is not None and says in text
 
 
 def test_every_element_has_its_own_tolerance_beyond_one_piece() -> None:
     values = np.zeros(200_000)
-    truth = Truth(values, np.linspace(0, 1, values.size))
+    truth = ExpectedOutput(values, np.linspace(0, 1, values.size))
     assert mismatch("y", truth.tolerance * 0.99, truth, POISON) is None
     output = values.copy()
     output[150_000] = 0.8
@@ -44,14 +44,14 @@ def test_every_element_has_its_own_tolerance_beyond_one_piece() -> None:
 
 
 def test_special_values_are_right_only_where_the_truth_has_them() -> None:
-    truth = Truth(np.array([np.nan, np.inf, -np.inf]), 1.0)
+    truth = ExpectedOutput(np.array([np.nan, np.inf, -np.inf]), 1.0)
     assert mismatch("y", np.array([np.nan, np.inf, -np.inf]), truth, POISON) is None
     assert mismatch("y", np.array([1.0, np.inf, -np.inf]), truth, POISON) is not None
     assert mismatch("y", np.array([np.nan, -np.inf, -np.inf]), truth, POISON) is not None
 
 
 def test_a_nan_would_pass_the_naive_comparison() -> None:
-    truth = Truth(np.array([1.0]), 1.0)
+    truth = ExpectedOutput(np.array([1.0]), 1.0)
     assert mismatch("y", np.array([np.nan]), truth, POISON, nan_fails=False) is None
     assert mismatch("y", np.array([np.nan]), truth, POISON) is not None
 

@@ -8,7 +8,7 @@ import pytest
 from regraph_kg.evaluation.problem.problem import Problem, Work, load_problem
 from regraph_kg.evaluation.timing.roofline import (
     SAFETY,
-    Level,
+    MemoryLevel,
     Peaks,
     account,
     below_floor,
@@ -27,9 +27,9 @@ CPU = Peaks(
     target="openmp",
     date="2026-11-21T00:00:00+00:00",
     levels=(
-        Level(working_set=2**20, rate=4e11),
-        Level(working_set=2**24, rate=2e11),
-        Level(working_set=2**30, rate=1e11),
+        MemoryLevel(working_set=2**20, rate=4e11),
+        MemoryLevel(working_set=2**24, rate=2e11),
+        MemoryLevel(working_set=2**30, rate=1e11),
     ),
     fp32=1e12,
     fp64=5e11,
@@ -38,7 +38,7 @@ GPU = Peaks(
     device="a GPU",
     target="cuda",
     date="2026-11-21T00:00:00+00:00",
-    levels=(Level(working_set=10**6, rate=1e13), Level(working_set=2**30, rate=4e12)),
+    levels=(MemoryLevel(working_set=10**6, rate=1e13), MemoryLevel(working_set=2**30, rate=4e12)),
     fp32=6e13,
     fp64=3e13,
     host_to_device=5e10,

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from regraph_kg.evaluation.problem.problem import Work, load_problem
-from regraph_kg.evaluation.timing.roofline import Level, Peaks, account
+from regraph_kg.evaluation.timing.roofline import MemoryLevel, Peaks, account
 from regraph_kg.report import roofline
 
 PEAKS = Peaks(
     device="a GPU",
     target="cuda",
     date="2026-11-21T00:00:00+00:00",
-    levels=(Level(working_set=2**30, rate=2.02e12),),
+    levels=(MemoryLevel(working_set=2**30, rate=2.02e12),),
     fp32=6e13,
     fp64=3e13,
 )

@@ -18,7 +18,7 @@ from regraph_kg.evaluation.compile import sandboxed
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.sandboxed import LAYERS, compiler_confinement, run
 from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
-from regraph_kg.evaluation.rules import Failure, Limits
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 from tests.requirement import require
 
@@ -65,7 +65,9 @@ ASKED = {
 
 def compiled(cache: Path, code: str, *, sandbox: bool) -> tuple[bytes, str]:
     """The object, and what is told of a failure."""
-    made = Compiler(cache, find_gcc(), Limits(), sandbox=sandbox).host(f"{code}\n{ENTRY}", ["-O1"])
+    made = Compiler(cache, find_gcc(), JudgeLimits(), sandbox=sandbox).host(
+        f"{code}\n{ENTRY}", ["-O1"]
+    )
     return (b"", made.diagnosis) if isinstance(made, Failure) else (made.read_bytes(), "")
 
 
@@ -118,7 +120,7 @@ def test_a_link_in_its_own_folder_leads_nowhere(tmp_path: Path) -> None:
     """As if a compiler could be brought to make one."""
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "link").symlink_to("/etc/passwd")
-    ran = run([("/bin/cat", "link")], tmp_path, (), Limits())
+    ran = run([("/bin/cat", "link")], tmp_path, (), JudgeLimits())
     assert ran.code == 1
     assert "No such file" in ran.said
     assert "root:" not in ran.said
@@ -141,7 +143,7 @@ def test_what_a_compiler_could_be_brought_to_do_harms_nothing(
     tmp_path: Path, script: str, says: str
 ) -> None:
     (tmp_path / "work").mkdir()
-    ran = run([("/bin/bash", "-c", script)], tmp_path, (), Limits())
+    ran = run([("/bin/bash", "-c", script)], tmp_path, (), JudgeLimits())
     assert ran.code
     assert says in ran.said
 
@@ -214,7 +216,7 @@ def waited_for(happened: "object") -> bool:
 
 
 def test_objects_above_the_limit_are_refused(tmp_path: Path) -> None:
-    compiler = Compiler(tmp_path, find_gcc(), Limits(object_bytes=2**20))
+    compiler = Compiler(tmp_path, find_gcc(), JudgeLimits(object_bytes=2**20))
     failed = compiler.host(f'asm(".data\\n.zero {2**21}\\n.text");\n{ENTRY}', ["-O1"])
     assert failed == Failure(
         Outcome.COMPILE_FAILED,
@@ -227,7 +229,7 @@ def test_objects_above_the_limit_are_refused(tmp_path: Path) -> None:
 
 def test_a_compiler_that_does_not_start_is_told(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
-    ran = run([("/usr/bin/nothing",)], tmp_path, (), Limits())
+    ran = run([("/usr/bin/nothing",)], tmp_path, (), JudgeLimits())
     assert ran.code == 127
     assert "nothing: does not start: No such file" in ran.said
 
@@ -238,7 +240,7 @@ def test_a_sandbox_that_cannot_be_made_is_our_failure(
     monkeypatch.setattr(sandboxed, "_HERE", tmp_path)
     (tmp_path / "work").mkdir()
     with pytest.raises(ToolError, match="its sandbox failed"):
-        run([("/bin/true",)], tmp_path, (), Limits())
+        run([("/bin/true",)], tmp_path, (), JudgeLimits())
 
 
 @pytest.mark.parametrize("attack", ["include", "incbin_capitals", "has_include"])
@@ -252,7 +254,7 @@ def test_nvcc_finds_no_more(tmp_path: Path, attack: str) -> None:
     code = {**ATTACKS, "has_include": f'{ASKED["has_include"]}\n{USED} s[] = "{SECRET}";\n#endif'}
     text = f"{code[attack].replace('@', str(secret))}\n__global__ void k() {{}}\n{ENTRY}"
     for sandbox in (False, True):
-        compiler = Compiler(tmp_path / "cache", find_gcc(), Limits(), sandbox=sandbox)
+        compiler = Compiler(tmp_path / "cache", find_gcc(), JudgeLimits(), sandbox=sandbox)
         made = compiler.cuda(text, cuda, "90")
         held = b"" if isinstance(made, Failure) else made.read_bytes()
         assert (SECRET.encode() in held) != sandbox
@@ -265,5 +267,5 @@ def test_honest_openmp_code_still_compiles(tmp_path: Path) -> None:
         'extern "C" int most() { int n = 0;\n#pragma omp parallel for reduction(+ : n)\n'
         "for (int i = 0; i < 9; ++i) n += i;\nreturn n; }\n"
     )
-    made = Compiler(tmp_path, find_gcc(), Limits()).host(code, (*HOST_FLAGS, "-fopenmp"))
+    made = Compiler(tmp_path, find_gcc(), JudgeLimits()).host(code, (*HOST_FLAGS, "-fopenmp"))
     assert isinstance(made, Path)

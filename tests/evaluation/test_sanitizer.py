@@ -19,7 +19,7 @@ from regraph_kg.evaluation.gpu.sanitizer import (
     small_shape,
 )
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.worker.spawn import Program
 from tests.requirement import require
 
@@ -184,7 +184,7 @@ def subject(
     del pretended_gpu
     name = 'entry = "scale"'
     problem = load_problem(problem_folder(toml=(name, f'{name}\nmetric = "device"')))
-    compiler = Compiler(cache / "compiled", find_gcc(), Limits())
+    compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
 
     def make(end: str) -> Subject:
         library = compiler.cuda(f"{SCALE} {end}}}", find_cuda(), "90")
@@ -295,7 +295,7 @@ def test_the_real_tool_finds_what_is_there_and_nothing_else(
     cache: Path, problem_folder: Callable[..., Path], real_tool: Path, case: Real
 ) -> None:
     problem, cuda, arch = load_problem(problem_folder()), find_cuda(), find_gpu().arch
-    compiler = Compiler(cache / "compiled", find_gcc(), Limits())
+    compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
     code = GUARDED.replace("@REACH@", case.reach).replace("@COPY@", case.copy)
     library = compiler.cuda(code, cuda, arch)
     assert isinstance(library, Path), library

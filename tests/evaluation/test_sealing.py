@@ -10,11 +10,11 @@ import pytest
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness, reserve
-from regraph_kg.evaluation.verify.timed_inputs import Content, Contents
+from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.worker import sealing as module
 from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.sealing import Costs, Seal, Sealing
-from regraph_kg.evaluation.worker.shared_memory import PART, SEALED, Arena, Call, Layout, Place
+from regraph_kg.evaluation.worker.shared_memory import PART, SEALED, Arena, ArrayPlace, Call, Layout
 
 Array = np.ndarray[Any, Any]
 SECRET = 5
@@ -33,14 +33,14 @@ class Device:
         self.uploads: list[str] = []
         self.swept: list[Seal] = []
 
-    def upload(self, places: Sequence[Place], seal: Seal) -> None:
+    def upload(self, places: Sequence[ArrayPlace], seal: Seal) -> None:
         self.uploads += [place.name for place in places]
         for first, last in map(self._arena.span, places):
             self.memory[first:last] = self._arena._bytes[first:last]
         self.table = self._arena.sealed[: seal.entries].copy()
         self.seal = seal
 
-    def download(self, places: Sequence[Place]) -> None:
+    def download(self, places: Sequence[ArrayPlace]) -> None:
         for first, last in map(self._arena.span, places):
             self._arena._bytes[first:last] = self.memory[first:last]
 
@@ -66,7 +66,7 @@ class Device:
             at, size, _ = map(int, plain)
             self.memory[at : at + size] = plain[2:].view(np.uint8)[:size]
 
-    def holds(self, place: Place) -> Array:
+    def holds(self, place: ArrayPlace) -> Array:
         """The array there."""
         at = self._arena.offset(place)
         return self.memory[at : at + place.nbytes].view(place.dtype)
@@ -233,7 +233,7 @@ def test_one_call_made_again_and_again_is_opened_once(desks: Desks, on_device: P
 
 
 def test_one_more_call_is_sealed_as_well(desks: Desks, on_device: Problem) -> None:
-    desk, content = desks(on_device), Content(77)
+    desk, content = desks(on_device), TimedInputs(77)
     assert desk.bench.last(desk.device, content) == desk.calls[0].row
     place, wanted = desk.calls[0].places["x"], desk.contents.arrays(content)["x"]
     assert desk.device.holds(place).tobytes() != wanted.tobytes()

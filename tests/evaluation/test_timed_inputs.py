@@ -13,7 +13,12 @@ from regraph_kg.evaluation.problem.inputs import distributions, generate
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify import timed_inputs as module
-from regraph_kg.evaluation.verify.timed_inputs import Content, Contents, changeable, with_changes
+from regraph_kg.evaluation.verify.timed_inputs import (
+    Contents,
+    TimedInputs,
+    changeable,
+    with_changes,
+)
 
 from .conftest import problem_named
 
@@ -57,18 +62,18 @@ KINDS = ["normal", "uniform", "sorted", "sparse", "small-int"]
 @pytest.mark.parametrize("n", [N, 100])
 def test_a_name_is_its_arrays_and_no_two_are_alike(kind: str, n: int) -> None:
     contents = Contents(problem(kind, n=n), SECRET)
-    seen = [bits(contents.arrays(Content(seed))) for seed in range(200)]
+    seen = [bits(contents.arrays(TimedInputs(seed))) for seed in range(200)]
     assert len(set(seen)) == 200
     again = Contents(problem(kind, n=n), SECRET)
-    assert [bits(again.arrays(Content(seed))) for seed in range(200)] == seen
+    assert [bits(again.arrays(TimedInputs(seed))) for seed in range(200)] == seen
     other = Contents(problem(kind, n=n), SECRET + 1)
-    assert bits(other.arrays(Content(0))) != seen[0]
+    assert bits(other.arrays(TimedInputs(0))) != seen[0]
 
 
 def test_large_arrays_of_one_drawing_differ_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_LARGE_BYTES", 0)
     contents = Contents(problem("normal"), SECRET)
-    assert len({bits(contents.arrays(Content(seed))) for seed in range(100)}) == 100
+    assert len({bits(contents.arrays(TimedInputs(seed))) for seed in range(100)}) == 100
 
 
 @pytest.mark.parametrize("type", ["float32", "float64", "int32", "uint8"])
@@ -77,7 +82,7 @@ def test_a_version_differs_in_few_places_and_never_near_the_ends(type: str) -> N
     contents = Contents(made, SECRET)
     places = set()
     for seed in range(20):
-        before, after = (contents.arrays(Content(seed, version)) for version in (1, 2))
+        before, after = (contents.arrays(TimedInputs(seed, version)) for version in (1, 2))
         different = np.flatnonzero(before["x0"] != after["x0"])
         assert 1 <= different.size <= contents.changed == 16
         assert different.min() >= N // 8
@@ -94,7 +99,7 @@ def bytes_problem() -> Problem:
 
 def test_changes_go_one_way_so_that_sums_show_them() -> None:
     contents = Contents(problem("normal"), SECRET)
-    before, after = (contents.arrays(Content(3, version)) for version in (0, 1))
+    before, after = (contents.arrays(TimedInputs(3, version)) for version in (0, 1))
     at = np.flatnonzero(before["x0"] != after["x0"])
     assert after["x0"][at].min() > 3, "among the largest of thousands of normal numbers"
     assert after["x0"].sum() - before["x0"].sum() > 16
@@ -102,28 +107,28 @@ def test_changes_go_one_way_so_that_sums_show_them() -> None:
 
 def test_changing_in_place_gives_what_writing_the_version_gives() -> None:
     contents = Contents(problem("normal", "uniform"), SECRET)
-    content = Content(7)
+    content = TimedInputs(7)
     made = contents.arrays(content)
     for _ in range(3):
         content = content.next
         contents.change(content, made)
         assert bits(made) == bits(contents.arrays(content))
-    assert content == Content(7, 3)
+    assert content == TimedInputs(7, 3)
 
 
 def test_sorted_arrays_stay_sorted_and_do_not_change() -> None:
     contents = Contents(problem("sorted", "normal"), SECRET)
     assert contents.changeable == ("x1",)
     for seed in range(20):
-        made = contents.arrays(Content(seed, 2))
+        made = contents.arrays(TimedInputs(seed, 2))
         assert np.all(np.diff(made["x0"]) >= 0)
-        assert set(contents.changes(Content(seed, 1))) == {"x1"}
+        assert set(contents.changes(TimedInputs(seed, 1))) == {"x1"}
     alone = Contents(problem("sorted"), SECRET)
     assert (alone.changed, alone.sizes) == (0, [])
 
 
 def test_pieces_are_of_the_declared_distribution() -> None:
-    values = Contents(problem("uniform", type="int32"), SECRET).arrays(Content(1, 1))["x0"]
+    values = Contents(problem("uniform", type="int32"), SECRET).arrays(TimedInputs(1, 1))["x0"]
     assert (values.min() >= 0, values.max() <= 1000) == (True, True)
     assert 450 < values.mean() < 550
 
@@ -139,23 +144,23 @@ def sparse(monkeypatch: pytest.MonkeyPatch) -> Iterator[Contents]:
 
 
 def test_arrays_of_inputs_py_are_drawn_for_each_content_and_do_not_change(sparse: Contents) -> None:
-    one, other, again = (sparse.arrays(Content(seed)) for seed in (0, 1, 0))
+    one, other, again = (sparse.arrays(TimedInputs(seed)) for seed in (0, 1, 0))
     assert sparse.changeable == ("value", "x")
     assert bits(one) == bits(again)
     assert one["column"].tobytes() != other["column"].tobytes()
-    changed = sparse.arrays(Content(0, 1))
+    changed = sparse.arrays(TimedInputs(0, 1))
     assert changed["column"].tobytes() == one["column"].tobytes()
     assert changed["value"].tobytes() != one["value"].tobytes()
 
 
 def test_no_worker_gets_a_drawing_twice_and_each_another_order(sparse: Contents) -> None:
-    sparse.arrays(Content(77))
+    sparse.arrays(TimedInputs(77))
     orders = []
     for seed in (1, 2):
         supply = sparse.supply(random.Random(seed), lambda seed: seed == 77)
         assert supply.most(10**6) > 1
         orders.append([supply.next().seed for _ in range(500)])
-        drawn = {sparse.arrays(Content(seed))["column"].tobytes() for seed in orders[-1][-100:]}
+        drawn = {sparse.arrays(TimedInputs(seed))["column"].tobytes() for seed in orders[-1][-100:]}
         assert len(drawn) == 100
         assert len(set(orders[-1])) == 500
         assert 77 not in orders[-1]
@@ -176,7 +181,7 @@ def test_where_drawing_takes_long_a_batch_has_fewer_calls(
 ) -> None:
     monkeypatch.setattr(draws, "_AHEAD_SECONDS", 0.0)
     assert sparse.supply(random.Random(1), lambda _: False).most(100) == 100
-    sparse.arrays(Content(1))
+    sparse.arrays(TimedInputs(1))
     monkeypatch.setattr(draws.Drawings, "seconds", 0.1)
     assert sparse.supply(random.Random(1), lambda _: False).most(100) == 1
 
@@ -184,11 +189,11 @@ def test_where_drawing_takes_long_a_batch_has_fewer_calls(
 def test_what_is_not_kept_is_drawn_again_and_the_same(
     sparse: Contents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = bits(sparse.arrays(Content(1)))
+    kept = bits(sparse.arrays(TimedInputs(1)))
     monkeypatch.setattr(draws, "_KEPT_BYTES", 0)
     with closing(Contents(problem_of(sparse), SECRET)) as other:
-        other.arrays(Content(2))
-        assert bits(other.arrays(Content(1))) == kept
+        other.arrays(TimedInputs(2))
+        assert bits(other.arrays(TimedInputs(1))) == kept
 
 
 def problem_of(contents: Contents) -> Problem:
@@ -201,11 +206,11 @@ def test_an_array_is_compared_with_its_content_in_blocks(
 ) -> None:
     monkeypatch.setattr(module, "_BLOCK", 700)
     contents = Contents(problem(kind), SECRET)
-    made = contents.arrays(Content(3))
-    assert contents.altered(Content(3), made) is None
+    made = contents.arrays(TimedInputs(3))
+    assert contents.altered(TimedInputs(3), made) is None
     made["x0"][N - 1] += 1
-    assert contents.altered(Content(3), made) == "x0"
-    assert contents.altered(Content(3), {}) is None
+    assert contents.altered(TimedInputs(3), made) == "x0"
+    assert contents.altered(TimedInputs(3), {}) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -213,8 +218,8 @@ def test_wider_arrays_get_the_same_values(kind: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "_BLOCK", 700)
     contents = Contents(problem(kind), SECRET)
     wide = {"x0": np.empty(N)}
-    contents.write(Content(3, 1), wide)
-    assert np.array_equal(wide["x0"], contents.arrays(Content(3, 1))["x0"])
+    contents.write(TimedInputs(3, 1), wide)
+    assert np.array_equal(wide["x0"], contents.arrays(TimedInputs(3, 1))["x0"])
 
 
 def test_where_a_sample_of_the_output_is_looked_at_more_elements_change(

@@ -13,8 +13,8 @@ from regraph_kg.evaluation.timing import timing
 from regraph_kg.evaluation.timing.stop import StopRule, WarmUp, summarise
 from regraph_kg.evaluation.timing.timing import (
     SPINNING,
-    Measured,
-    Method,
+    MeasuredSeries,
+    TimingOptions,
     carried_over,
     is_uneven,
     measure,
@@ -100,8 +100,8 @@ class PacedWorker:
 
 def timed(
     worker: PacedWorker, *, bench: PacedBench | None = None, rule: StopRule = RULE, **method: Any
-) -> Measured | Failure:
-    how = Method(**{"warm_up": WarmUp(seconds=0.02), "cooling_seconds": 0.0, **method})
+) -> MeasuredSeries | Failure:
+    how = TimingOptions(**{"warm_up": WarmUp(seconds=0.02), "cooling_seconds": 0.0, **method})
     return measure(worker, bench or PacedBench(), rule, 1.0, how)  # type: ignore[arg-type]
 
 
@@ -109,13 +109,13 @@ def timed(
 def test_the_judges_clock_counts_whatever_the_worker_says(believed: bool, seconds: float) -> None:
     worker = PacedWorker(0.002, claim=lambda passed: passed / 10)
     result = timed(worker, judge_clock=believed)
-    assert isinstance(result, Measured)
+    assert isinstance(result, MeasuredSeries)
     assert summarise(result.samples).median == pytest.approx(seconds)
 
 
 def test_the_round_trip_of_an_empty_batch_is_taken_off() -> None:
     result = timed(PacedWorker(0.01, overhead=0.001))
-    assert isinstance(result, Measured)
+    assert isinstance(result, MeasuredSeries)
     assert result.samples == pytest.approx([0.01] * 6)
     assert result.first == pytest.approx(0.01)
 
@@ -123,7 +123,7 @@ def test_the_round_trip_of_an_empty_batch_is_taken_off() -> None:
 def test_batches_grow_until_the_clock_can_tell() -> None:
     worker, bench = PacedWorker(1e-6), PacedBench()
     result = timed(worker, bench=bench, clock=SPINNING, warm_up=WarmUp(seconds=5.0))
-    assert isinstance(result, Measured)
+    assert isinstance(result, MeasuredSeries)
     assert summarise(result.samples).median == pytest.approx(1e-6)
     assert max(worker.patience) >= 1.0 + 1000 * SPINNING.batch_seconds
 
@@ -136,7 +136,7 @@ def test_every_batch_finds_its_inputs_and_leaves_what_is_verified() -> None:
 
 def test_far_slower_than_the_incumbent_is_given_up_after_three_samples() -> None:
     result = timed(PacedWorker(0.01), rule=StopRule(0.1, 0.0, give_up_above=0.001))
-    assert isinstance(result, Measured)
+    assert isinstance(result, MeasuredSeries)
     assert result.censored
     assert len(result.samples) == 3
 
@@ -148,7 +148,7 @@ def test_writing_inputs_that_takes_long_ends_a_series(monkeypatch: pytest.Monkey
     worker = PacedWorker(1e-6)
     worker.tails = iter([1.0, 2.0] * 1000)
     result = timed(worker, bench=bench, rule=StopRule(0.005, 0.0))
-    assert isinstance(result, Measured)
+    assert isinstance(result, MeasuredSeries)
     assert 6 <= len(result.samples) <= 12
 
 
@@ -160,7 +160,7 @@ def test_only_calls_on_new_inputs_count_where_those_take_longer(
 ) -> None:
     rule = StopRule(10.0, 0.0, least=40, most=40)
     result = timed(PacedWorker(call, new_seconds=more), bench=PacedBench(new_each=4), rule=rule)
-    assert isinstance(result, Measured)
+    assert isinstance(result, MeasuredSeries)
     if longer is None:
         assert result.carried_over is None
         assert len(result.samples) == 40
@@ -210,7 +210,7 @@ def test_calls_one_by_one_count_where_those_of_a_batch_worked_for_each_other(
 
     monkeypatch.setattr(worker, "call", alone)
     result = timed(worker, warm_up=WarmUp(seconds=5.0))
-    assert isinstance(result, Measured)
+    assert isinstance(result, MeasuredSeries)
     assert result.worked_ahead == (ahead if ahead is None else pytest.approx(ahead))
     assert summarise(result.samples).median == pytest.approx(one if ahead else batched)
     assert ("one_by_one" in result.facts()) == bool(ahead)
@@ -240,7 +240,7 @@ def test_code_that_is_honest_now_and_then_is_not_believed() -> None:
     worker = PacedWorker(0.01)
     worker.tails = iter([1.0, 1.0, 1.0, *[1.0, 1.0, 1.0, 10.0] * 50])
     result = timed(worker, rule=StopRule(10.0, 0.0, most=40))
-    assert isinstance(result, Measured)
+    assert isinstance(result, MeasuredSeries)
     assert result.uneven
 
 
@@ -253,7 +253,7 @@ def test_samples_of_which_the_host_took_much_are_thrown_away_a_few_times(
     monkeypatch.setattr(timing, "stolen_seconds", lambda: next(taken))
     bench = PacedBench()
     result = timed(PacedWorker(seconds), bench=bench)
-    assert isinstance(result, Measured)
+    assert isinstance(result, MeasuredSeries)
     assert len(result.samples) == least
     assert bench.loads - warm_up - least == thrown_away
 
@@ -276,10 +276,10 @@ def test_a_call_that_takes_too_long_is_told_its_limit(monkeypatch: pytest.Monkey
     assert "10 times the serial code's time, or 2 s: 1 s here" in result.diagnosis
 
 
-def hot(reasons: list[int]) -> tuple[Measured, GpuMonitor]:
+def hot(reasons: list[int]) -> tuple[MeasuredSeries, GpuMonitor]:
     gpu = monitor(ScriptedNvml(reasons=reasons))
     result = timed(PacedWorker(0.002), clock=SPINNING, monitor=gpu)
-    assert isinstance(result, Measured)
+    assert isinstance(result, MeasuredSeries)
     return result, gpu
 
 
@@ -306,7 +306,7 @@ def test_warming_up_waits_for_the_gpus_clock() -> None:
     rising = [345, 600, 900, 1200, 1500, 1800, 1980, 1980]
     gpu = monitor(ScriptedNvml(clocks=list(rising)))
     result = timed(PacedWorker(0.002), clock=SPINNING, monitor=gpu)
-    assert isinstance(result, Measured)
+    assert isinstance(result, MeasuredSeries)
     assert result.facts()["sm_clock_mhz"] == "1980"
 
 
@@ -317,7 +317,7 @@ def test_memory_kept_between_calls_is_flagged() -> None:
     flags = []
     for worker in (kept, freed):
         result = timed(worker, monitor=gpu)
-        assert isinstance(result, Measured)
+        assert isinstance(result, MeasuredSeries)
         flags.append(result.facts()["device_memory_kept"])
     assert flags == ["true", "false"]
 
@@ -333,6 +333,6 @@ def test_time_that_the_host_took_excuses_no_code_that_is_too_slow_without_it(
     warm_up = WarmUp(seconds=0.0, least=1)
     rule = StopRule(seconds=0.1, half_width=0.01, give_up_above=0.2)
     result = timed(PacedWorker(call_seconds), bench=bench, rule=rule, warm_up=warm_up)
-    assert isinstance(result, Measured)
+    assert isinstance(result, MeasuredSeries)
     assert result.censored
     assert bench.loads == 1 + batches

@@ -20,7 +20,7 @@ from regraph_kg.evaluation.problem.problem import (
     shape_text,
 )
 from regraph_kg.evaluation.problem.rewrite import to_double
-from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.covering import (
     check_shapes,
@@ -29,7 +29,7 @@ from regraph_kg.evaluation.verify.covering import (
     shape_class,
     unaligned_shape,
 )
-from regraph_kg.evaluation.verify.diagnose import Truth
+from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
 from regraph_kg.evaluation.verify.reference import References
 from regraph_kg.evaluation.verify.verify import Verification, _unsteady
 from regraph_kg.evaluation.worker.shared_memory import Layout
@@ -141,14 +141,14 @@ def test_the_cases_of_an_argument_cover_its_distributions() -> None:
 def test_floats_may_differ_between_runs_within_the_tolerance(
     first: list[float], second: list[float], says: str | None
 ) -> None:
-    truths = {"y": Truth(np.array([1.0, 2.0]), 0.1)}
+    truths = {"y": ExpectedOutput(np.array([1.0, 2.0]), 0.1)}
     runs = [{"y": np.array(first)}, {"y": np.array(second)}]
     text = _unsteady(runs, truths)
     assert text is None if says is None else says in str(text)
 
 
 def test_integers_may_not_differ_between_runs() -> None:
-    truths = {"y": Truth(np.array([1, 2]), 1.0)}
+    truths = {"y": ExpectedOutput(np.array([1, 2]), 1.0)}
     assert "integers differ" in str(
         _unsteady([{"y": np.array([1, 2])}, {"y": np.array([1, 3])}], truths)
     )
@@ -157,7 +157,10 @@ def test_integers_may_not_differ_between_runs() -> None:
 @pytest.fixture
 def examined(cache: Path) -> Iterator[Callable[..., Failure | frozenset[str]]]:
     """Examine an openmp candidate for a problem, with real compilers and processes."""
-    compiler, limits = Compiler(cache / "compiled", find_gcc(), Limits()), Limits(call_seconds=1)
+    compiler, limits = (
+        Compiler(cache / "compiled", find_gcc(), JudgeLimits()),
+        JudgeLimits(call_seconds=1),
+    )
     with ExitStack() as stack:
 
         def examine(problem: Problem, code: str) -> Failure | frozenset[str]:

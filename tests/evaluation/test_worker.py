@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.rules import Defences, Limits
+from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
 from .conftest import passed, problem_named, scale_source
@@ -98,7 +98,7 @@ def test_memory_is_bounded(cache: Path) -> None:
         f"if (p == MAP_FAILED) abort(); munmap(p, 6LL << 30); {RIGHT}"
     )
     candidate = Candidate("openmp", scale_source(body, HEADERS))
-    with Judge(cache, limits=Limits(memory_bytes=2**30)) as judge:
+    with Judge(cache, limits=JudgeLimits(memory_bytes=2**30)) as judge:
         report = judge.evaluate(candidate, problem_named("scale"))
     assert report.outcome is Outcome.CRASHED
     with Judge(cache, defences=Defences(memory_limit=False)) as judge:
@@ -134,7 +134,7 @@ def test_nothing_is_left_behind(cache: Path) -> None:
     before = children(os.getpid())
     shared, opened = shared_memory(), descriptors()
     bodies = [RIGHT, "", "abort();", "for (;;) sleep(1);", 'for (;;) puts("passed");']
-    with Judge(cache, limits=Limits(call_seconds=0.3)) as judge:
+    with Judge(cache, limits=JudgeLimits(call_seconds=0.3)) as judge:
         for body in bodies:
             judge.evaluate(Candidate("openmp", scale_source(body, HEADERS)), problem_named("scale"))
     del judge

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from regraph_kg import remedies
 from regraph_kg.cli.worker import app
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.hosts.ray_cluster import Node, make_token, serve, split
+from regraph_kg.evaluation.hosts.ray_cluster import RayNode, make_token, serve, split
 
 from ..requirement import require
 
@@ -76,7 +76,7 @@ def test_without_the_token_no_node_is_started(tmp_path: Path) -> None:
     if not find_spec("ray"):
         require("ray", f"Ray is not installed: {remedies.install('ray')}")
     with pytest.raises(BadInput, match="copy it from the head"):
-        serve(Node("10.0.0.1:6379"), tmp_path / "none")
+        serve(RayNode("10.0.0.1:6379"), tmp_path / "none")
 
 
 def test_a_token_that_others_may_read_is_refused(tmp_path: Path) -> None:
@@ -99,6 +99,6 @@ def test_an_address_needs_host_and_port(address: str) -> None:
 
 
 def test_a_node_that_only_asks_lends_nothing() -> None:
-    assert {"--num-cpus=0", "--num-gpus=0"} <= set(Node("a:1", judges=False).command())
-    assert "--address=a:1" in Node("a:1").command()
-    assert {"--head", "--port=6379"} <= set(Node().command())
+    assert {"--num-cpus=0", "--num-gpus=0"} <= set(RayNode("a:1", judges=False).command())
+    assert "--address=a:1" in RayNode("a:1").command()
+    assert {"--head", "--port=6379"} <= set(RayNode().command())

@@ -12,7 +12,7 @@ from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.search.prompts.fences import beside, blocks, fence, quoted
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.render import (
-    Failure,
+    FailedAnswer,
     Variant,
     feedback_advice,
     rag_advice,
@@ -36,8 +36,8 @@ def outside(prompt: str) -> str:
     return beside(prompt)
 
 
-def failure(text: str) -> Failure:
-    return Failure(Outcome.COMPILE_FAILED, text, text)
+def failure(text: str) -> FailedAnswer:
+    return FailedAnswer(Outcome.COMPILE_FAILED, text, text)
 
 
 def known(text: str) -> str:

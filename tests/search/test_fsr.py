@@ -10,7 +10,7 @@ from regraph_kg.models.method import FsrSettings
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import Cost, StepRecord
 from regraph_kg.search.context import Iteration
-from regraph_kg.search.effects import Ask, Evaluate, Work
+from regraph_kg.search.effects import Effects, Evaluate, ModelRequest
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.fsr import FED_BACK, chosen_rounds
 from regraph_kg.search.prompts.render import free_advice
@@ -103,14 +103,14 @@ class Hands:
     def __init__(self, patience: int) -> None:
         head = header(99, settings=FsrSettings(patience=patience))
         self._method = begin(TASK, head, Toy({}, rounds()).world, Ledger(head.limits))
-        self._works: list[Work[Iteration]] = []
+        self._works: list[Effects[Iteration]] = []
 
     def begin(self) -> str:
         """Begin a round: its prompt."""
         work = self._method.iteration()
         assert work is not None
         effect = next(work)
-        assert isinstance(effect, Ask)
+        assert isinstance(effect, ModelRequest)
         self._works.append(work)
         return effect.prompt.user
 

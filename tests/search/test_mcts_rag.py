@@ -2,12 +2,12 @@
 
 import pytest
 
-from regraph_kg.models.method import Limits, MctsRagSettings
+from regraph_kg.models.method import MctsRagSettings, SearchLimits
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.context import Iteration
 from regraph_kg.search.driver import Driver
-from regraph_kg.search.effects import Ask, Work
+from regraph_kg.search.effects import Effects, ModelRequest
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcts_rag import MctsRag
@@ -35,7 +35,7 @@ def search(
     settings: MctsRagSettings | None = None,
 ) -> tuple[Toy, list[SimulationRecord]]:
     toy, settings = Toy({}, script), settings or MctsRagSettings()
-    head = header(settings=settings, limits=Limits(calls=calls))
+    head = header(settings=settings, limits=SearchLimits(calls=calls))
     ledger = Ledger(head.limits)
     method = MctsRag(parts(TASK, head, toy.world, ledger), settings)
     return toy, list(Driver(method, Alone(toy.world), ledger).run())
@@ -160,9 +160,9 @@ def test_a_repair_belongs_to_the_sample() -> None:
     assert records[-1].spent == 2
 
 
-def begun(calls: int, number: int) -> tuple[MctsRag, list[Work[Iteration]], list[PromptKey]]:
+def begun(calls: int, number: int) -> tuple[MctsRag, list[Effects[Iteration]], list[PromptKey]]:
     """A search with so many iterations under way, and what they first ask for."""
-    head = header(settings=MctsRagSettings(), limits=Limits(calls=calls))
+    head = header(settings=MctsRagSettings(), limits=SearchLimits(calls=calls))
     world = Toy({}, says(0.1)).world
     method = MctsRag(parts(TASK, head, world, Ledger(head.limits)), MctsRagSettings())
     works, keys = [], []
@@ -174,15 +174,15 @@ def begun(calls: int, number: int) -> tuple[MctsRag, list[Work[Iteration]], list
     return method, works, keys
 
 
-def first_key(work: Work[Iteration] | None) -> PromptKey:
+def first_key(work: Effects[Iteration] | None) -> PromptKey:
     assert work is not None
     effect = next(work)
-    assert isinstance(effect, Ask)
+    assert isinstance(effect, ModelRequest)
     assert isinstance(effect.prompt.key, PromptKey)
     return effect.prompt.key
 
 
-def ended(work: Work[Iteration], reply: Reply) -> Iteration:
+def ended(work: Effects[Iteration], reply: Reply) -> Iteration:
     with pytest.raises(StopIteration) as end:
         work.send(reply)
     found: Iteration = end.value.value

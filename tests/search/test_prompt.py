@@ -23,7 +23,7 @@ from regraph_kg.search.prompts.examples import change
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.render import (
     Adviser,
-    Failure,
+    FailedAnswer,
     Variant,
     choose_variants,
     cot_advice,
@@ -42,7 +42,7 @@ from tests.search.toy import TASK, example
 
 ROOT = Path(__file__).parents[2]
 KEY = PromptKey(problem="toy", target="openmp", path=("openmp/a",))
-FAILURE = Failure(Outcome.WRONG_ANSWER, "index 3: expected 1, got 2", "int failed;")
+FAILURE = FailedAnswer(Outcome.WRONG_ANSWER, "index 3: expected 1, got 2", "int failed;")
 
 
 def numbered(count: int, **changes: object) -> list[Example]:
@@ -75,7 +75,7 @@ def test_a_repair_prompt_ends_with_failure_failed_code_and_answer_format() -> No
 
 
 def test_a_failure_without_code_shows_none() -> None:
-    failure = Failure(Outcome.PARSE_FAILED, "the answer is empty", None)
+    failure = FailedAnswer(Outcome.PARSE_FAILED, "the answer is empty", None)
     user = render(TASK, KEY, code="int now;", advice="ADVICE", failure=failure).user
     assert "the answer is empty" in user
     assert "That answer was" not in user
@@ -254,7 +254,7 @@ def golden_prompt() -> Prompt:
         code=codes[1],
         advice=advice("openmp/parallel-for", tiling, codes[1]),
         variants=choose_variants(measured, codes[1], 2),
-        failure=Failure(Outcome.COMPILE_FAILED, "line 3: 'BS' was not declared", codes[0]),
+        failure=FailedAnswer(Outcome.COMPILE_FAILED, "line 3: 'BS' was not declared", codes[0]),
     )
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import pytest
 
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.method import Limits, RethinkSettings
+from regraph_kg.models.method import RethinkSettings, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.context import Iteration
 from regraph_kg.search.driver import Driver
-from regraph_kg.search.effects import Ask, Work
+from regraph_kg.search.effects import Effects, ModelRequest
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.rethink import Rethink
@@ -38,7 +38,7 @@ def says(*levels: float | str | None, thoughts: int | None = None) -> Script:
 
 
 def rethink(toy: Toy, calls: int, settings: RethinkSettings) -> tuple[Rethink, Ledger]:
-    head = header(settings=settings, limits=Limits(calls=calls))
+    head = header(settings=settings, limits=SearchLimits(calls=calls))
     ledger = Ledger(head.limits)
     return Rethink(parts(TASK, head, toy.world, ledger), settings), ledger
 
@@ -179,13 +179,13 @@ def test_a_thought_after_which_no_call_is_left_closes_nothing() -> None:
     assert second is not None
     for work in (first, second):
         next(work)
-    assert isinstance(first.send(Reply(text="One.", finish="stop")), Ask)
+    assert isinstance(first.send(Reply(text="One.", finish="stop")), ModelRequest)
     cut = ended(second, Reply(text="Two.", finish="stop"))
     assert (cut.steps, cut.reward) == ((), None)
     assert method.iteration() is not None
 
 
-def ended(work: Work[Iteration], reply: Reply) -> Iteration:
+def ended(work: Effects[Iteration], reply: Reply) -> Iteration:
     with pytest.raises(StopIteration) as end:
         work.send(reply)
     found: Iteration = end.value.value

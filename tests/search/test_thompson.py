@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from regraph_kg.models.graph import Successor
-from regraph_kg.models.method import Limits, Prompting, ThompsonSettings
+from regraph_kg.models.method import Prompting, SearchLimits, ThompsonSettings
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
@@ -39,7 +39,7 @@ def search(
     toy: Toy, settings: ThompsonSettings, calls: int, *, parallel: int = 1, seed: int = 0
 ) -> tuple[list[SimulationRecord], Mapping[tuple[str, str], Belief]]:
     """The records of a whole search, and what it came to believe of edges, by short names."""
-    head = header(seed=seed, limits=Limits(calls=calls), prompting=Prompting())
+    head = header(seed=seed, limits=SearchLimits(calls=calls), prompting=Prompting())
     ledger = Ledger(head.limits)
     method = Thompson(parts(TASK, head, toy.world, ledger), settings)
     records = list(Driver(method, Alone(toy.world), ledger, parallel).run())
