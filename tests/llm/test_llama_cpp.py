@@ -4,13 +4,15 @@ Not here: what it does as others do (test_contract.py), nor llama.cpp's own `lla
 """
 
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
 
 import httpx
 import pytest
 
 from regraph_kg.errors import ModelError
+from regraph_kg.llm.completion import LONGEST_STRING
+from tests.llm import real_llama_cpp
 from tests.llm.conftest import Opener, Served
 from tests.llm.test_contract import CHOICE, prompt, question
 from tests.llm.tiny_model import CONTEXT
@@ -75,6 +77,22 @@ def test_a_schema_is_answered_without_a_wait(
     assert "trying again" not in caplog.text
 
 
+@pytest.mark.parametrize(
+    "text", [{"type": "string", "maxLength": LONGEST_STRING + 1}, {"enum": ['a "tile"']}]
+)
+def test_a_schema_that_it_cannot_parse_ends_the_server(
+    text: dict[str, object], tmp_path: Path
+) -> None:
+    """The reason for the client's bound. No text in a schema of ours holds a quote."""
+    schema = {"type": "object", "properties": {"text": text}, "required": ["text"]}
+    with real_llama_cpp.served(real_llama_cpp.found(), tmp_path) as url:
+        server = Served(url, {})
+        with pytest.raises(httpx.RemoteProtocolError):
+            raw(server, "tiny", response_format={"type": "json_object", "schema": schema})
+        with pytest.raises(httpx.ConnectError):
+            raw(server, "tiny")
+
+
 def test_an_answer_that_repeats_itself_goes_on_to_its_length(opened: Opener) -> None:
     reply = opened("babble", max_tokens=400, temperature=0).complete(prompt())
     assert (reply.finish, reply.output_tokens) == ("length", 400)
@@ -83,16 +101,14 @@ def test_an_answer_that_repeats_itself_goes_on_to_its_length(opened: Opener) -> 
 def test_closing_ends_a_call_here_and_not_the_servers_work(
     opened: Opener, llama_cpp: Served
 ) -> None:
-    """The whole answer takes several seconds; nothing else is answered before it is there."""
+    """The whole answer takes 8 s; nothing else is answered before it is there."""
     model = opened("babble", max_tokens=2000)
     with ThreadPoolExecutor(1) as pool:
         call = pool.submit(model.complete, prompt())
         assert not wait([call], timeout=0.5).done
-        started = time.perf_counter()
         model.close()
         with pytest.raises(ModelError, match="was closed on our side"):
             call.result(timeout=5)
-        assert time.perf_counter() - started < 1
     with pytest.raises(httpx.ReadTimeout):
         httpx.get(f"{llama_cpp.url}/v1/models", timeout=0.5)
     assert opened("babble", max_tokens=1).complete(prompt()).output_tokens == 1
