@@ -7,7 +7,7 @@ PYTHON  ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11;
 PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help need demo test check bench ollama-test-server clean
+.PHONY: help need demo test check bench ollama-test-server llama-test-server clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -41,6 +41,9 @@ bench: $(VENV)/.dev ## measure, then rewrite docs/benchmarks.md
 
 ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 3 to 4 minutes)
 	@$(BIN)/python tests/install_ollama.py
+
+llama-test-server: $(VENV)/.dev ## build a real llama.cpp server for the tests (C++, 7 minutes)
+	@$(BIN)/python tests/install_llama_cpp.py
 
 clean: ## remove what make made (not the user's graph)
 	rm -rf $(VENV) build dist .demo *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -11,6 +11,7 @@ KNOWN = (
     "gpu",
     "nvcc",
     "ollama",
+    "llama-cpp",
     "browser",
     "sandbox",
     "root",

@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from regraph_kg.models.prompt import Prompt
 
-LONGEST_STRING = 2000
-"""A schema that allows a longer string crashes Ollama's runner and passes llama.cpp's bound."""
+LONGEST_STRING = 1000
+"""A schema that allows a longer string crashes llama-cpp-python's server; Ollama bears 2000."""
 
 
 class TokenUsage(BaseModel):
