@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from regraph_kg.backends.changes import TechniquesById, names
+from regraph_kg.backends.curation.changes import TechniquesById, names
 from regraph_kg.errors import BadInput
 from regraph_kg.models.curation import Change, Changed, Transfer
 from regraph_kg.models.technique import Technique, spelling

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from regraph_kg.backends.bolt import Query
-from regraph_kg.backends.rewrite import StepRef
+from regraph_kg.backends.curation.transfer import StepRef
 from regraph_kg.errors import BadInput
 from regraph_kg.models.curation import Change, Curation, LabelDecision
 

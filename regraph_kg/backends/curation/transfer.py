@@ -1,4 +1,4 @@
-"""Rewrites which techniques steps and failures lead to, inside one write transaction.
+"""Transfers steps and failures from technique to technique, inside one write transaction.
 
 Truth is changed in one go: paths and failures of the trajectories, and where each example hangs,
 TRANSITION or (:Archived). What follows from it (NEXT, Edge, Failure rows) is recounted for the

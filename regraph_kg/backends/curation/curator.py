@@ -1,7 +1,7 @@
 """BoltCurator: changes that a person makes to the vocabulary, each one write transaction.
 
-A curation is planned (`changes`, `reversal`), its steps are led elsewhere (`rewrite`), and it is
-logged with all it takes to undo it (`decisions`). One is at work at a time: the graph's stamp is
+A curation is planned (`changes`, `undo`), its steps go over to other techniques (`transfer`), and
+it is logged with all it takes to undo it (`log`). One is at work at a time: the graph's stamp is
 their lock. Names that another writer teaches meanwhile wait for the techniques' locks.
 """
 
@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from regraph_kg.backends import changes, decisions
 from regraph_kg.backends.bolt import Bolt, Query
-from regraph_kg.backends.decisions import Places, Record
-from regraph_kg.backends.reversal import reversal
-from regraph_kg.backends.rewrite import LockedTrajectories, TransferScope
+from regraph_kg.backends.curation import changes, log
+from regraph_kg.backends.curation.log import Places, Record
+from regraph_kg.backends.curation.transfer import LockedTrajectories, TransferScope
+from regraph_kg.backends.curation.undo import reversal
 from regraph_kg.errors import BadInput
 from regraph_kg.models.curation import (
     Change,
@@ -170,11 +170,11 @@ class BoltCurator:
 
     def log(self) -> tuple[Curation, ...]:
         """See `Curator`."""
-        return self._bolt.read(decisions.read)
+        return self._bolt.read(log.read)
 
     def verdicts(self) -> tuple[LabelDecision, ...]:
         """See `Curator`."""
-        return self._bolt.read(decisions.verdicts)
+        return self._bolt.read(log.verdicts)
 
     def usage(self) -> tuple[TechniqueUsage, ...]:
         """See `Curator`."""
@@ -223,7 +223,7 @@ def _carry_out(ask: Query, order: Order) -> Curation:
     _write_techniques(ask, change)
     holding.write()
     ask("curate_delete", ids=[one.id for one in change.techniques if one.after is None])
-    known = decisions.read(ask)
+    known = log.read(ask)
     at = [place.at for places in moves for place in places]
     curation = Curation(
         number=1 + max((one.number for one in known), default=0),
@@ -238,7 +238,7 @@ def _carry_out(ask: Query, order: Order) -> Curation:
         failures=sum(isinstance(one, str) for one in at),
         undoes=order.undoes,
     )
-    decisions.write(ask, curation, Record(change, tuple(moves), stays))
+    log.write(ask, curation, Record(change, tuple(moves), stays))
     return curation
 
 
@@ -287,9 +287,9 @@ def _labels(ask: Query, source: Technique, given: Sequence[str]) -> tuple[str, .
 
 
 def _undoing(ask: Query, number: int | None, note: Note) -> Order:
-    curations = decisions.read(ask)
-    undone = decisions.to_undo(curations, number)
-    record = decisions.record(ask, undone.number)
+    curations = log.read(ask)
+    undone = log.to_undo(curations, number)
+    record = log.record(ask, undone.number)
     known = _locked(ask, undone.techniques)
     return Order(
         "undo",
