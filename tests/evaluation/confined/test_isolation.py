@@ -287,7 +287,7 @@ def test_every_confinement_is_tried_and_holds() -> None:
 def features(*command: str) -> dict[str, tuple[bool, str, str]]:
     """What `probe.probe` says in a process that is started by `command`."""
     script = (
-        "import json, sys; from regraph_kg.evaluation import sandbox\n"
+        "import json, sys; from regraph_kg.evaluation.confined import probe\n"
         "print(json.dumps({f.name: [f.holds, f.remedy, f.what] for f in probe.probe()}))"
     )
     child = subprocess.run(

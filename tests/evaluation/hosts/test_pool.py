@@ -139,11 +139,11 @@ def test_judge_processes_ignore_ctrl_c_and_die_with_their_parent(
     script.write_text(
         "import os, sys, time\n"
         "from pathlib import Path\n"
-        "from regraph_kg.evaluation.hosts.process import JudgeProcess, Orders\n"
+        "from regraph_kg.evaluation.hosts.process import JudgeProcess, JudgeOptions\n"
         "def pid(orders):\n"
         "    return os.getpid()\n"
         "if __name__ == '__main__':\n"
-        f"    judge = JudgeProcess(Orders(Path({str(cache)!r}), parent=os.getpid()))\n"
+        f"    judge = JudgeProcess(JudgeOptions(Path({str(cache)!r}), parent=os.getpid()))\n"
         "    print(judge.ask(pid), flush=True)\n"
         "    time.sleep(600)\n"
     )
@@ -166,7 +166,7 @@ def test_ctrl_c_ends_the_pool_without_a_word_from_its_processes(
     script.write_text(
         "import sys\n"
         "from pathlib import Path\n"
-        "from regraph_kg.evaluation.hosts.queue import Work\n"
+        "from regraph_kg.evaluation.hosts.queue import JudgeRequest\n"
         "from regraph_kg.evaluation.hosts.pool import JudgePool\n"
         "from regraph_kg.evaluation.problem.problem import load_problem\n"
         "from regraph_kg.models.evaluation import Candidate\n"
@@ -175,7 +175,7 @@ def test_ctrl_c_ends_the_pool_without_a_word_from_its_processes(
         f"    codes = [{scale_source(RIGHT)!r} + f'// c{{n}}' for n in range(30)]\n"
         "    try:\n"
         f"        with JudgePool(Path({str(cache)!r}), ['cpu']) as pool:\n"
-        "            works = [Work(Candidate('openmp', c), problem) for c in codes]\n"
+        "            works = [JudgeRequest(Candidate('openmp', c), problem) for c in codes]\n"
         "            for _ in pool.map(works):\n"
         "                print('under way', flush=True)\n"
         "    except KeyboardInterrupt:\n"
