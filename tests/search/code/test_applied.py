@@ -11,7 +11,7 @@ import pytest
 from regraph_kg.search.code.applied import applied, deed, markers, technique_of
 from regraph_kg.search.code.tokens import normalized
 
-CORPUS = Path(__file__).parents[2] / "corpus"
+CORPUS = Path(__file__).parents[3] / "corpus"
 
 LOOP = """extern "C" void work(float* x, int n) {
     // doubles

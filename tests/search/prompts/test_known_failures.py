@@ -19,7 +19,7 @@ from regraph_kg.search.prompts.known_failures import (
     similar,
 )
 from regraph_kg.search.trace import Trace
-from tests.search.test_prompt import known, stands_in_order
+from tests.search.prompts.test_render import known, stands_in_order
 from tests.search.toy import SEAL, SERIAL, Toy, code, fenced, header, searching, traced
 
 CODE = "\n".join(f"x[{n}] += a{n};" for n in range(20))

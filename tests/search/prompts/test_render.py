@@ -1,6 +1,6 @@
 """What a small model is told, and in which order.
 
-After a wanted change of a text: `pytest tests/search/test_prompt.py --write-golden`, and read the
+After a wanted change of a text: `pytest tests/search/prompts/test_render.py --write-golden`, and read the
 diff of tests/golden/prompt-*.txt.
 """
 
@@ -40,7 +40,7 @@ from regraph_kg.search.prompts.render import (
 )
 from tests.search.toy import TASK, example
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 KEY = PromptKey(problem="toy", target="openmp", path=("openmp/a",))
 FAILURE = FailedAnswer(Outcome.WRONG_ANSWER, "index 3: expected 1, got 2", "int failed;")
 
