@@ -1,7 +1,7 @@
 """What a small model is told, and in which order.
 
-After a wanted change of a text: `pytest tests/search/prompts/test_render.py --write-golden`, and read the
-diff of tests/golden/prompt-*.txt.
+After a wanted change of a text: `pytest tests/search/prompts/test_render.py --write-golden`, and
+read the diff of tests/golden/prompt-*.txt.
 """
 
 import json
@@ -280,8 +280,7 @@ def test_a_changed_template_changes_the_identity_of_the_prompts(
 
 
 def test_every_template_is_used() -> None:
-    modules = ("render.py", "examples.py", "known.py")
-    source = "".join((ROOT / "search" / name).read_text() for name in modules)
+    source = "".join(path.read_text() for path in module.FOLDER.glob("*.py"))
     chosen = {"cuda", "openmp", "aligned_call", "aligned_device"}
-    names = {path.stem for path in module.FOLDER.iterdir()}
+    names = {path.stem for path in module.FOLDER.glob("*.txt")}
     assert {name for name in names if f'"{name}"' not in source} == chosen
