@@ -27,7 +27,7 @@ from regraph_kg.evaluation.verify.reference import Case
 
 _ALIGNED = 32
 _TIMED_BYTES = 16 * 2**20
-"""Above this the timing shape is verified by its timed calls only: a seat has room for one more."""
+"""Above this the timing shape is verified by its timed calls only: a slot has room for one more."""
 _LAST_SEED = 7
 _SECRET_TRIES = 1000
 _EMPTY = "empty"

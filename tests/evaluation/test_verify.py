@@ -169,17 +169,17 @@ def examined(cache: Path) -> Iterator[Callable[..., Failure | frozenset[str]]]:
             calls = {(shape_text(sizes), True): layout.call(sizes) for sizes in shapes}
             odd = unaligned_shape(problem, shapes)
             calls[shape_text(odd), False] = layout.call(odd, aligned=False)
-            arena = layout.build()
-            stack.callback(arena.close)
+            shared = layout.build()
+            stack.callback(shared.close)
             references = References(
                 problem, built(problem.promoted(), to_double(problem.serial_code)), shapes, limits
             )
             stack.callback(references.close)
             worker = stack.enter_context(
-                Worker(built(problem, code), arena, Defences(), limits, threads=1)
+                Worker(built(problem, code), shared, Defences(), limits, threads=1)
             )
             assert worker.start is None
-            verification = Verification(problem, arena, calls, references, Defences(), 1.0)
+            verification = Verification(problem, shared, calls, references, Defences(), 1.0)
             return verification.examine(worker, plan(problem, shapes, 1, full=True))
 
         def built(problem: Problem, code: str) -> Program:
