@@ -1,4 +1,4 @@
-"""Gets the container images of the tests: `python tests/install_docker_images.py` (make test-docker).
+"""Gets the container images of the tests: `python tests/install_docker_images.py`.
 
 Each is taken as it is here, else pulled, else made under the same name from what the tests have
 anyhow: Debian by mmdebstrap, Neo4j from the jars of install_neo4j.py, Ollama as install_ollama.py
@@ -32,11 +32,12 @@ CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 _NO_ENGINE = 3
 
 
-def docker(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
-    """Run the client; raises CalledProcessError with its output when it fails."""
-    return subprocess.run(  # type: ignore[call-overload, no-any-return]
-        ["docker", *words], **{"capture_output": True, "text": True, "check": True, **options}
-    )
+def docker(
+    *words: str, check: bool = True, timeout: float | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the client; raises CalledProcessError with its output when it fails and `check`."""
+    command = ["docker", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=check, timeout=timeout)
 
 
 def silent() -> str | None:

@@ -84,7 +84,7 @@ def test_an_honest_candidate_for_a_shipped_problem_passes(
     assert json.loads(done.stdout)["outcome"] in ("passed", "unstable_timing")
 
 
-@pytest.mark.parametrize("exploit", ["constant", "known_shapes", "mutates_input"])
+@pytest.mark.parametrize("exploit", ["known_shapes", "mutates_input"])
 def test_an_exploit_is_caught(worker_image: str, exploit: str) -> None:
     done = run(worker_image, "evaluate", "problem/smooth", f"openmp/{exploit}.cpp", "--json")
     assert done.returncode == 1, done.stdout + done.stderr
@@ -109,4 +109,4 @@ def test_a_container_is_a_worker_that_judges(head: str) -> None:
     command = ("regraph", "evaluate", "reduction", code, "--json")
     done = docker("exec", "--env", "REGRAPH_WORKERS=auto", head, *command, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads(done.stdout)["device"]["host"] == head[:12]
+    assert json.loads(done.stdout)["facts"]["host"].startswith(head[:12])
