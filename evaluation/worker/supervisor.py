@@ -31,17 +31,11 @@ from statistics import median
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
-from regraph_kg.evaluation.worker import last_words
+from regraph_kg.evaluation.worker import last_words, shared_memory
 from regraph_kg.evaluation.worker.handshake import Elapsed, Operation, sleep, wake
 from regraph_kg.evaluation.worker.output import Drain, kill_group
 from regraph_kg.evaluation.worker.sealing import Costs, Seal
-from regraph_kg.evaluation.worker.shared_memory import (
-    MAX_BATCH,
-    MAX_SPANS,
-    ArrayPlace,
-    Key,
-    SharedMemory,
-)
+from regraph_kg.evaluation.worker.shared_memory import ArrayPlace, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program, Start, Surroundings, filled
 from regraph_kg.evaluation.worker.standstill import Standstill
 from regraph_kg.models.evaluation import Outcome
@@ -288,7 +282,7 @@ class Worker:
         control.operation = operation
         control.status = 0
         start = time.perf_counter()
-        control.key = Key(*(seal.key if seal else ()))
+        control.key = shared_memory.Key(*(seal.key if seal else ()))
         self._standstill.begin()
         failure = self._moved(self._standstill.release()) or self._give(seconds)
         if failure:
@@ -342,7 +336,7 @@ class Worker:
     def _calls(
         self, operation: Operation, rows: Sequence[int], seconds: float
     ) -> Elapsed | Failure:
-        assert len(rows) <= MAX_BATCH
+        assert len(rows) <= shared_memory.MAX_BATCH
         self._shared.sequence[: len(rows)] = rows
         seal = self._announce(len(rows))
         done = self._command(operation, seconds, seal)
@@ -361,8 +355,8 @@ class Worker:
     def _transfer(self, operation: Operation, spans: Sequence[tuple[int, int]]) -> Failure | None:
         if not (spans and self.on_device):
             return None
-        for start in range(0, len(spans), MAX_SPANS):
-            self._shared.list_spans(spans[start : start + MAX_SPANS])
+        for start in range(0, len(spans), shared_memory.MAX_SPANS):
+            self._shared.list_spans(spans[start : start + shared_memory.MAX_SPANS])
             done = self._command(operation, self._limits.load_seconds)
             if isinstance(done, Failure):
                 return done

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.evaluation.problem.problem import Problem, DeclaredWork, load_problem
+from regraph_kg.evaluation.problem.problem import DeclaredWork, Problem, load_problem
 from regraph_kg.evaluation.timing.roofline import (
     SAFETY,
     MemoryLevel,

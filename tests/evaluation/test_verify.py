@@ -54,6 +54,13 @@ def test_a_secret_shape_and_the_timing_shape_follow_the_declared_ones() -> None:
     assert all(shapes_of(problem, seed)[2]["n"] % 32 for seed in range(200))
 
 
+def test_the_secret_shape_is_never_a_declared_one() -> None:
+    problem = problem_named("scale")
+    for seed in range(2000):
+        shapes = [shape["n"] for shape in shapes_of(problem, seed)]
+        assert len(set(shapes)) == len(shapes) == 4
+
+
 def test_a_problem_may_refuse_the_secret_shape() -> None:
     problem = problem_named("scale").model_copy(update={"held_out": False})
     assert shapes_of(problem) == [*problem.sizes.check, problem.sizes.time]
