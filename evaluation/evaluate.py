@@ -20,13 +20,13 @@ from regraph_kg.evaluation.gpu.kernels import advice, unfinished
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.report import Times
-from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session
-from regraph_kg.evaluation.slot import Isolation, Rules, Seat
+from regraph_kg.evaluation.slot import Isolation, SessionRules, Slot
 from regraph_kg.evaluation.timing.load import LoadWatch
 from regraph_kg.evaluation.timing.roofline import account, below_floor
 from regraph_kg.evaluation.timing.stop import StopRule
-from regraph_kg.evaluation.timing.timing import Measured
+from regraph_kg.evaluation.timing.timing import MeasuredSeries
 from regraph_kg.evaluation.trial import Trial
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.base import Target
@@ -80,7 +80,7 @@ class Judge:
         *,
         grade: Grade = "screening",
         seed: int | None = None,
-        limits: Limits | None = None,
+        limits: JudgeLimits | None = None,
         defences: Defences | None = None,
         isolation: Isolation = "fresh",
         gpu: int = 0,
@@ -89,7 +89,9 @@ class Judge:
         self._tell = tell
         self._grade: Grade = grade
         secret = secrets.randbits(128) if seed is None else seed
-        self._rules = Rules(secret, defences or Defences(), limits or Limits(), isolation=isolation)
+        self._rules = SessionRules(
+            secret, defences or Defences(), limits or JudgeLimits(), isolation=isolation
+        )
         self._machine = Machine(cache, self._rules, gpu)
         self._sessions: dict[tuple[str, Target], Session] = {}
         self._opening = 0.0
@@ -174,7 +176,7 @@ class Judge:
         session = self._session(problem, candidate.target)
         trial = Trial(session, candidate, "full")
         programs = [self._machine.program(code, problem) for code in (candidate, incumbent)]
-        series: tuple[list[Measured], list[Measured]] = ([], [])
+        series: tuple[list[MeasuredSeries], list[MeasuredSeries]] = ([], [])
         with self._turn(candidate.target):
             for rounds in LOOKS:
                 while len(series[0]) < rounds:
@@ -185,13 +187,13 @@ class Judge:
                     break
         return found
 
-    def series(self, candidate: Candidate, problem: Problem) -> Measured:
+    def series(self, candidate: Candidate, problem: Problem) -> MeasuredSeries:
         """Times of one fresh worker at the full grade. Raises `BadInput` where it fails."""
         trial = Trial(self._session(problem, candidate.target), candidate, "full")
         with self._turn(candidate.target):
             return self._timed(trial, self._machine.program(candidate, problem))
 
-    def _timed(self, trial: Trial, program: Program | Failure) -> Measured:
+    def _timed(self, trial: Trial, program: Program | Failure) -> MeasuredSeries:
         times = program if isinstance(program, Failure) else self._fresh(trial, program)
         if isinstance(times, Failure):
             raise BadInput(f"compare: one of the two does not pass: {times.diagnosis}")
@@ -222,16 +224,16 @@ class Judge:
     def _run(self, trial: Trial, program: Program) -> Failure | Times:
         """Verify, then time; what is too noisy is timed again, then at the full grade."""
         session = trial.session
-        with session.candidate(program) as seat:
+        with session.candidate(program) as slot:
             with trial.stage("verify"):
-                seen = seat.worker.start or session.verify(seat, full=trial.grade == "full")
+                seen = slot.worker.start or session.verify(slot, full=trial.grade == "full")
             if isinstance(seen, Failure):
                 return seen
             trial.flags = seen
             with trial.stage("baseline"):
                 session.serve()
             with trial.stage("time"):
-                times = self._times(trial, program, seat)
+                times = self._times(trial, program, slot)
         asked: Grade = trial.grade
         for grade in (asked, "full"):
             if isinstance(times, Failure) or not times.doubt:
@@ -242,13 +244,13 @@ class Judge:
         trial.grade = asked
         return times
 
-    def _times(self, trial: Trial, program: Program, seat: Seat | None = None) -> Failure | Times:
+    def _times(self, trial: Trial, program: Program, slot: Slot | None = None) -> Failure | Times:
         """Series of a few workers, of which the verified one may be the first; load is noted."""
         session, target = trial.session, trial.candidate.target
         watch = LoadWatch(threads() if target == "openmp" else 1)
         full = trial.grade == "full"
         with session.silence(program) if full else nullcontext():
-            own = self._workers(trial, program, seat)
+            own = self._workers(trial, program, slot)
             trial.load = watch.found()
             if not isinstance(own, Failure) and (trial.load or (full and target == "openmp")):
                 session.time_serial()
@@ -257,16 +259,16 @@ class Judge:
         return Times(tuple(own), session.serial_level, target, session.problem.metric)
 
     def _workers(
-        self, trial: Trial, program: Program, seat: Seat | None
-    ) -> Failure | list[Measured]:
+        self, trial: Trial, program: Program, slot: Slot | None
+    ) -> Failure | list[MeasuredSeries]:
         """Series of as many workers as the grade asks for, one where it is censored."""
-        own: list[Measured] = []
+        own: list[MeasuredSeries] = []
         for _ in range(_WORKERS[trial.grade][trial.candidate.target]):
-            times = self._once(trial, seat) if seat else self._fresh(trial, program)
+            times = self._once(trial, slot) if slot else self._fresh(trial, program)
             if isinstance(times, Failure):
                 return times
             own.append(times)
-            seat = None
+            slot = None
             if times.censored:
                 break
         return own
@@ -297,20 +299,20 @@ class Judge:
         if before is not None and after is not None:
             trial.joules = after - before
 
-    def _once(self, trial: Trial, seat: Seat) -> Failure | Measured:
+    def _once(self, trial: Trial, slot: Slot) -> Failure | MeasuredSeries:
         """The verified worker itself."""
         session, full = trial.session, trial.grade == "full"
-        times = session.time(seat, self._rule(trial), self._call_seconds(trial), full=full)
+        times = session.time(slot, self._rule(trial), self._call_seconds(trial), full=full)
         if not isinstance(times, Failure):
-            session.keep(seat)
+            session.keep(slot)
         return times
 
-    def _fresh(self, trial: Trial, program: Program) -> Failure | Measured:
+    def _fresh(self, trial: Trial, program: Program) -> Failure | MeasuredSeries:
         """Times of one fresh worker."""
         rule, call_seconds = self._rule(trial), self._call_seconds(trial)
         full = trial.grade == "full"
-        with trial.session.candidate(program) as seat:
-            return seat.worker.start or trial.session.time(seat, rule, call_seconds, full=full)
+        with trial.session.candidate(program) as slot:
+            return slot.worker.start or trial.session.time(slot, rule, call_seconds, full=full)
 
     def _rule(self, trial: Trial) -> StopRule:
         return StopRule(

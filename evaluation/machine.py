@@ -24,7 +24,7 @@ from regraph_kg.evaluation.problem.problem import Problem, shape_text
 from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Programs
-from regraph_kg.evaluation.slot import Rules
+from regraph_kg.evaluation.slot import SessionRules
 from regraph_kg.evaluation.timing.peaks import peaks
 from regraph_kg.evaluation.timing.roofline import Peaks
 from regraph_kg.evaluation.verify.covering import unaligned_shape
@@ -43,7 +43,7 @@ class Machine:
     `cache` holds compiled code and measured peaks; `gpu` counts the GPUs that CUDA may see.
     """
 
-    def __init__(self, cache: Path, rules: Rules, gpu: int) -> None:
+    def __init__(self, cache: Path, rules: SessionRules, gpu: int) -> None:
         self._cache, self._rules, self._gpu_index = cache, rules, gpu
         self._gcc = find_gcc()
         sandbox = rules.defences.compiler_sandbox
@@ -174,7 +174,7 @@ class Machine:
             self._health = Health(cuda, gpu.visible, seen)
         return self._gpu_tools
 
-    def rules(self, target: Target) -> Rules:
+    def rules(self, target: Target) -> SessionRules:
         """For cuda: this judge's GPU, and cores of its own where there are enough."""
         programs = _SHARED_PROGRAMS if self._rules.isolation == "shared" else 1
         if target == "openmp":

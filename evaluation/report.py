@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from regraph_kg.evaluation.timing.estimate import Level, level, ratio
-from regraph_kg.evaluation.timing.timing import Measured
+from regraph_kg.evaluation.timing.estimate import TimeEstimate, level, ratio
+from regraph_kg.evaluation.timing.timing import MeasuredSeries
 from regraph_kg.models.base import Metric, Target
 from regraph_kg.models.evaluation import Outcome
 
@@ -15,13 +15,13 @@ UNSTABLE: dict[Target, float] = {"openmp": 0.40, "cuda": 0.35}
 class Times:
     """What was measured: series of the candidate's workers, and the serial code's level."""
 
-    own: tuple[Measured, ...]
-    serial: Level
+    own: tuple[MeasuredSeries, ...]
+    serial: TimeEstimate
     target: Target
     metric: Metric
 
     @property
-    def level(self) -> Level:
+    def level(self) -> TimeEstimate:
         """How long the candidate takes."""
         return level([series.samples for series in self.own], self.target, self.metric)
 

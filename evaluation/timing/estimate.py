@@ -51,7 +51,7 @@ _T = {
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class TimeEstimate:
     """Seconds a call, and how well they are known."""
 
     log: float
@@ -84,7 +84,7 @@ class Level:
         )
 
 
-def level(workers: Sequence[Sequence[float]], target: Target, metric: Metric) -> Level:
+def level(workers: Sequence[Sequence[float]], target: Target, metric: Metric) -> TimeEstimate:
     """What some workers' samples (seconds a call) say; at least one worker, one sample each."""
     timings = [summarise(samples) for samples in workers]
     logs = [math.log(timing.median) for timing in timings]
@@ -93,10 +93,10 @@ def level(workers: Sequence[Sequence[float]], target: Target, metric: Metric) ->
     freedom = _PRIOR_WORKERS + len(logs) - 1
     within = fmean(_standard_error(timing) ** 2 for timing in timings)
     variance = (squares / freedom + within) / len(logs)
-    return Level(mean, variance, freedom, tuple(s for samples in workers for s in samples))
+    return TimeEstimate(mean, variance, freedom, tuple(s for samples in workers for s in samples))
 
 
-def ratio(slow: Level, fast: Level) -> tuple[float, Interval]:
+def ratio(slow: TimeEstimate, fast: TimeEstimate) -> tuple[float, Interval]:
     """How many times as long as `fast` takes `slow`, and its 95 % interval."""
     difference = slow.log - fast.log
     variance = slow.variance + fast.variance

@@ -38,8 +38,8 @@ from regraph_kg.evaluation.gpu.device import (
     threads,
     turn,
 )
-from regraph_kg.evaluation.rules import Failure, Limits
-from regraph_kg.evaluation.timing.roofline import Level, Peaks
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
+from regraph_kg.evaluation.timing.roofline import MemoryLevel, Peaks
 from regraph_kg.models.base import Target
 
 _SECONDS = 60.0
@@ -99,7 +99,7 @@ def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
 def better(old: Peaks, new: Peaks) -> Peaks:
     """`new`, with whatever `old` had better."""
     levels = tuple(
-        Level(
+        MemoryLevel(
             working_set=level.working_set,
             rate=max(level.rate, old.bandwidth(level.working_set)),
         )
@@ -123,7 +123,7 @@ def _known(*figures: float | None) -> list[float]:
 
 def _library(cache: Path, gpu: Gpu | None) -> Path:
     """The measuring code, compiled; it exports `regraph_peaks`."""
-    compiler = Compiler(cache / "compiled", find_gcc(), Limits())
+    compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
     if gpu:
         built = compiler.cuda(_text("peaks.cu"), find_cuda(), gpu.arch)
     else:

@@ -40,7 +40,7 @@ _NEAR_LAUNCH = 2.0
 """A call shorter than this many empty launches says little of the work in it."""
 
 
-class Level(Frozen):
+class MemoryLevel(Frozen):
     """Largest rate at which data of this size can be read or written, over all threads."""
 
     working_set: int = Field(gt=0)
@@ -58,7 +58,7 @@ class Peaks(Frozen):
     date: str
     """When it was measured last: ISO 8601, UTC."""
     facts: dict[str, str] = Field(default_factory=dict)
-    levels: tuple[Level, ...] = Field(min_length=1)
+    levels: tuple[MemoryLevel, ...] = Field(min_length=1)
     """From the smallest working set to the largest, which is memory."""
     fp32: float = Field(gt=0, allow_inf_nan=False)
     """Fused multiply-adds, two operations each: flop/s."""
@@ -87,7 +87,7 @@ class Peaks(Frozen):
         return max(self.levels, key=lambda level: level.working_set).rate
 
     @property
-    def fastest(self) -> Level:
+    def fastest(self) -> MemoryLevel:
         """The level with the largest rate."""
         return max(self.levels, key=lambda level: level.rate)
 

@@ -13,11 +13,11 @@ from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Target
 from regraph_kg.models.method import (
     SETTINGS,
-    Limits,
-    Method,
+    MethodName,
     Preset,
     Prompting,
     Retrieval,
+    SearchLimits,
     SearchSettings,
     Shown,
     Told,
@@ -51,7 +51,7 @@ class Options:
     """The command line as typed; None where an option was left out."""
 
     problems: Sequence[str]
-    method: Method | None
+    method: MethodName | None
     preset: Preset | None
     sets: Sequence[str]
     target: Target | None
@@ -189,7 +189,7 @@ def _usual(options: Options, model: str) -> SearchChoice:
         target="openmp",
         settings=_settings(options),
         prompting=Prompting.model_validate(FAST_PROMPTING if options.fast else {}),
-        limits=Limits.model_validate(limits),
+        limits=SearchLimits.model_validate(limits),
         parallel=BY_FILE_PARALLEL if model.startswith("batch:") else 1,
         final="screening" if options.fast else "full",
         seed=0,
@@ -200,7 +200,7 @@ def _usual(options: Options, model: str) -> SearchChoice:
 
 
 def _settings(options: Options) -> SearchSettings:
-    method: Method = options.method or "mcgs"
+    method: MethodName = options.method or "mcgs"
     if options.preset == "paper" and method == "mcgs":
         method = "mcgs-paper"
     elif options.preset is not None and method != "mcgs":

@@ -13,7 +13,7 @@ from regraph_kg.cli.choice import BUDGET, Options, choose, every_call, traced_mo
 from regraph_kg.cli.problem import require_good
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.base import Target
-from regraph_kg.models.method import WALKS, Method, Preset, Retrieval, Shown, Told
+from regraph_kg.models.method import WALKS, MethodName, Preset, Retrieval, Shown, Told
 from regraph_kg.models.run import FinalGrade, SearchChoice
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
         typer.Argument(metavar="PROBLEM", help="Folders of problems, or names of the corpus."),
     ],
     method: Annotated[
-        Method | None,
+        MethodName | None,
         typer.Option(
             help="How calls are spent (regraph docs methods); mcgs walks the technique graph.",
             show_default="mcgs",

@@ -13,7 +13,7 @@ from regraph_kg.cli.verdicts import decision, legible
 from regraph_kg.models.graph import RelabelLevel
 
 if TYPE_CHECKING:
-    from regraph_kg.ingest.check import Judged, Tally
+    from regraph_kg.ingest.check import Judged, LabelCounts
 
 LEVELS: Mapping[RelabelLevel, tuple[RelabelLevel, ...]] = {
     "exact": ("exact",),
@@ -118,7 +118,7 @@ def _print(judged: "Mapping[RelabelLevel, Sequence[Judged]]") -> None:
     Console(highlight=False, markup=False).print(table)
 
 
-def _counts(one: "Tally") -> list[str]:
+def _counts(one: "LabelCounts") -> list[str]:
     shares = (f"{part} ({100 * part / one.total:.1f} %)" for part in (one.wrong, one.missed))
     return [str(one.total), f"{one.right} ({100 * one.right / one.total:.1f} %)", *shares]
 

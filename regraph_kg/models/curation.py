@@ -87,7 +87,7 @@ class Curation:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LabelDecision:
     """One entry of the relabelling's log: what a label was taken for, once per target."""
 
     label: str
@@ -102,7 +102,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TechniqueUsage:
     """What a graph holds of one technique."""
 
     technique: Technique

@@ -218,7 +218,7 @@ class GraphStats:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class GraphFinding:
     """Something in a graph that is not what its trajectories say.
 
     Only an "example" cannot be rebuilt: the rest is derived.

@@ -52,7 +52,7 @@ class Prompt(Frozen):
     part or not at all, and a cut answer breaks it: take only "stop", and validate the text."""
 
 
-Text = Annotated[str, BeforeValidator(lambda text: text.encode("utf-8", "replace").decode())]
+PromptText = Annotated[str, BeforeValidator(lambda text: text.encode("utf-8", "replace").decode())]
 """What can be written to a file: half of a surrogate pair, as a broken server may send, cannot."""
 
 
@@ -64,7 +64,7 @@ class Reply(Frozen):
     teaches nothing); "pending": the answer is to come by file (see `LanguageModel.finish`).
     """
 
-    text: Text
+    text: PromptText
     finish: Literal["stop", "length", "unrecorded", "pending"]
     prompt_tokens: int = 0
     output_tokens: int = 0

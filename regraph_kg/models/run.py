@@ -6,7 +6,7 @@ from typing import Literal
 
 from regraph_kg.models.base import Frozen, Metric, Target
 from regraph_kg.models.evaluation import Interval, Outcome
-from regraph_kg.models.method import Limits, Method, Prompting, SearchSettings
+from regraph_kg.models.method import MethodName, Prompting, SearchLimits, SearchSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class SearchChoice:
     target: Target
     settings: SearchSettings
     prompting: Prompting
-    limits: Limits
+    limits: SearchLimits
     parallel: int
     final: FinalGrade
     seed: int
@@ -70,7 +70,7 @@ class RunHeader(Frozen):
     target: Target
     settings: SearchSettings
     prompting: Prompting
-    limits: Limits
+    limits: SearchLimits
     parallel: int
     """Calls of the model under way at once, at most."""
     final: FinalGrade
@@ -87,7 +87,7 @@ class RunHeader(Frozen):
     """The problem whose examples the search did not read; None: it read all."""
 
     @property
-    def method(self) -> Method:
+    def method(self) -> MethodName:
         """Whose settings these are."""
         return self.settings.method
 
@@ -190,11 +190,11 @@ class RunSummary(Frozen):
 
     problem: str
     target: Target
-    method: Method
+    method: MethodName
     model: str
     judge: str
     seed: int
-    limits: Limits
+    limits: SearchLimits
     parallel: int
     active_seconds: float
     final: FinalGrade

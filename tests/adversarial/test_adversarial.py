@@ -17,7 +17,7 @@ from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.gpu.sanitizer import find_sanitizer
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import Defences, Limits
+from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.timing import batches
 from regraph_kg.evaluation.timing.peaks import measure_peaks
 from regraph_kg.models.base import Target
@@ -34,9 +34,9 @@ from tests.adversarial.source import (
 )
 from tests.requirement import require
 
-LIMITS: dict[Target, Limits] = {
-    "openmp": Limits(load_seconds=3, call_seconds=0.5),
-    "cuda": Limits(call_seconds=1.5, sanitizer_seconds=0),
+LIMITS: dict[Target, JudgeLimits] = {
+    "openmp": JudgeLimits(load_seconds=3, call_seconds=0.5),
+    "cuda": JudgeLimits(call_seconds=1.5, sanitizer_seconds=0),
 }
 """Short for the sake of those that hang."""
 SANITIZER_SECONDS = 30.0
@@ -78,7 +78,7 @@ def judges(cache: Path) -> Iterator[Judges]:
         yield judge
 
 
-def limits_of(target: Target, grade: Grade) -> Limits:
+def limits_of(target: Target, grade: Grade) -> JudgeLimits:
     limits = LIMITS[target]
     if grade == "screening":
         return limits
