@@ -66,7 +66,7 @@ CONTROLS: Mapping[str, tuple[str, ...]] = {
 """Graphs besides "before" and "taught" on which a method searches."""
 SIMILAR = 0.8
 SEEDS = range(1, 801, 2)
-"""Odd ones: what was tried while the search was tuned were even ones (docs/LOG.md)."""
+"""Odd ones: what was tried while the search was tuned were even ones (docs/dev/LOG.md)."""
 ORDERS = range(3)
 """Orders of successors with equally many examples."""
 CALLS, ALL_CALLS = 300, 2_000

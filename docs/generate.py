@@ -91,7 +91,7 @@ def _default(name: str) -> str:
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     return {
-        ROOT / "docs" / "modules.md": modules(),
+        ROOT / "docs" / "dev" / "modules.md": modules(),
         ROOT / "docs" / "cli.md": commands(),
         ROOT / "docs" / "settings.md": settings(),
         ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),

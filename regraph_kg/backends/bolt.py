@@ -215,7 +215,7 @@ class _Unseen(list[object]):
     """Rows on their way out.
 
     The driver makes the repr of all parameters for a debug line, logged or not, which took ten
-    times longer than to send them (docs/LOG.md).
+    times longer than to send them (docs/dev/LOG.md).
     """
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 import difflib
 import pydoc
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Annotated
 
 import typer
@@ -16,19 +17,30 @@ def docs(
     ] = None,
 ) -> None:
     """Read a document: how problems are described, what the judge covers, every setting."""
-    found = {
-        one.name.removesuffix(".md"): one
-        for one in (files("regraph_kg") / "docs").iterdir()
-        if one.name.endswith(".md")
-    }
+    folder = files("regraph_kg") / "docs"
+    users, developers = _documents(folder), _documents(folder / "dev")
+    found = users | developers
     if name is None:
-        width = max(map(len, found))
-        for key in sorted(found, key=str.lower):
-            title = found[key].read_text(encoding="utf-8").partition("\n")[0]
-            typer.echo(f"{key:<{width}}  {title.lstrip('# ')}")
+        _list(users)
+        typer.echo("\nFor developers:\n")
+        _list(developers)
         return
-    key = name.removesuffix(".md")
+    key = name.removesuffix(".md").removeprefix("dev/")
     if key not in found:
         near = difflib.get_close_matches(key, found, 1) or ["problems"]
         raise BadInput(f"no document {name!r}; did you mean regraph docs {near[0]}?")
     pydoc.pager(found[key].read_text(encoding="utf-8"))  # plain text where there is no terminal
+
+
+def _documents(folder: Traversable) -> dict[str, Traversable]:
+    """The documents that lie in a folder, by name."""
+    pages = (one for one in folder.iterdir() if one.name.endswith(".md"))
+    return {one.name.removesuffix(".md"): one for one in pages}
+
+
+def _list(documents: dict[str, Traversable]) -> None:
+    """A line a document: its name and its title."""
+    width = max(map(len, documents), default=0)
+    for key in sorted(documents, key=str.lower):
+        title = documents[key].read_text(encoding="utf-8").partition("\n")[0]
+        typer.echo(f"{key:<{width}}  {title.lstrip('# ')}")

@@ -18,7 +18,7 @@ class Outcome(StrEnum):
     """How a candidate ended. Closed; everything but PASSED is a failure for the reward.
 
     UNSTABLE_TIMING is our machine's fault: timed once more, then the interval's lower bound is the
-    reward, and it is never a final answer (docs/method.md section 3.2).
+    reward, and it is never a final answer (docs/dev/method.md section 3.2).
     """
 
     PARSE_FAILED = "parse_failed"

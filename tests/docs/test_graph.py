@@ -1,4 +1,4 @@
-"""docs/graph.md names the labels, relationships and properties that a graph has."""
+"""docs/dev/graph.md names the labels, relationships and properties that a graph has."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from regraph_kg.settings import Settings
 from tests.stores import cypher, environment
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "graph.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "dev" / "graph.md").read_text(encoding="utf-8")
 TILES = "Tiles in shared memory"
 """A name that relabelling recognizes, and logs."""
 ABSENT = {"next_model", "next_dimension", "restoring", "embedding_2", "embedding_slot"}

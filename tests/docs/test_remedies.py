@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     *ROOT.glob("*.md"),
     *(ROOT / "docs").glob("*.md"),
+    *(ROOT / "docs" / "dev").glob("*.md"),
     *(ROOT / "docker").iterdir(),
     ROOT / "docs" / "demo.sh",
     ROOT / "corpus" / "README.md",
@@ -144,7 +145,8 @@ def test_every_setting_that_is_told_exists() -> None:
 
 
 def test_every_document_that_is_told_is_shipped() -> None:
-    shipped = {path.stem for path in (ROOT / "regraph_kg" / "docs").glob("*.md")}
+    docs = ROOT / "regraph_kg" / "docs"
+    shipped = {path.stem for path in (*docs.glob("*.md"), *(docs / "dev").glob("*.md"))}
     named = {
         (where, name)
         for where, text in texts()
@@ -229,7 +231,9 @@ def test_the_installer_is_that_of_the_running_python(
 def test_the_program_prints_its_documents() -> None:
     command = [sys.executable, "-c", "from regraph_kg.cli.app import main; main()", "docs"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "problems" in listed.stdout
+    users, developers = listed.stdout.split("For developers:")
+    assert "problems" in users
+    assert "method " in developers
     shown = subprocess.run([*command, "problems"], capture_output=True, text=True, check=True)
     assert "problem.toml" in shown.stdout
     absent = subprocess.run([*command, "problem"], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""The direction rules of docs/architecture.md hold, and each one can fail."""
+"""The direction rules of docs/dev/architecture.md hold, and each one can fail."""
 
 import shutil
 import subprocess

@@ -147,7 +147,8 @@ def test_both_hold_what_a_user_needs(built: Mapping[str, Path]) -> None:
     assert len(corpus) > 25
     assert {f"regraph_kg/{name}" for name in corpus} - names == set()
     assert corpus - sources == set()
-    documents = {f"regraph_kg/docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
+    pages = (*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "dev").glob("*.md"))
+    documents = {f"regraph_kg/{path.relative_to(ROOT)}" for path in pages}
     assert documents - names == set()
     assert "regraph_kg/py.typed" in names
     assert licences
