@@ -32,7 +32,7 @@ from regraph_kg.evaluation.gpu.health import GpuSettings, Health, settings
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.load import used_by_others
 from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 
 CheckState = Literal["green", "red", "absent"]
 

@@ -29,7 +29,6 @@ from regraph_kg.evaluation.timing.stop import StopRule
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
 from regraph_kg.evaluation.trial import Trial
 from regraph_kg.evaluation.worker.spawn import Program
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import (
     Candidate,
     EvalReport,
@@ -37,6 +36,7 @@ from regraph_kg.models.evaluation import (
     Outcome,
     code_hash,
 )
+from regraph_kg.models.target import Target
 
 EVALUATOR = "3"
 """Version of the judge's rules. History: 1 (2026-11) first version; 2 (2026-11) device calls start

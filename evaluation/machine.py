@@ -30,8 +30,8 @@ from regraph_kg.evaluation.timing.roofline import Peaks
 from regraph_kg.evaluation.verify.covering import unaligned_shape
 from regraph_kg.evaluation.worker.handshake import Stopwatch
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, Outcome
+from regraph_kg.models.target import Target
 
 _SHARED_PROGRAMS = 64
 """A worker that many candidates share serves so many."""

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level, ratio
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
-from regraph_kg.models.base import Metric, Target
+from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import Target
 
 UNSTABLE: dict[Target, float] = {"openmp": 0.40, "cuda": 0.35}
 """Reach of a level (log) above which a time means nothing."""

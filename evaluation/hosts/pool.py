@@ -35,8 +35,8 @@ from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.slot import Isolation, SessionRules
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
+from regraph_kg.models.target import Target
 
 _Activity = Literal["compile", "judge", "quiet", "alone"]
 _CLASHES: dict[_Activity, frozenset[_Activity]] = {

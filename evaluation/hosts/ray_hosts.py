@@ -43,8 +43,8 @@ from regraph_kg.evaluation.hosts.queue import (
 )
 from regraph_kg.evaluation.hosts.ray_cluster import connect
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
+from regraph_kg.models.target import Target
 from regraph_kg.settings import read_settings
 
 _TRIES = 3

@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from regraph_kg.evaluation.timing.stop import summarise
-from regraph_kg.models.base import Metric, Target
+from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Interval, Timing
+from regraph_kg.models.target import Target
 
 _SCATTER: dict[tuple[Target, Metric], float] = {
     ("openmp", "call"): 0.05,

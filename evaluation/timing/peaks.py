@@ -40,7 +40,7 @@ from regraph_kg.evaluation.gpu.device import (
 )
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.roofline import MemoryLevel, Peaks
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 
 _SECONDS = 60.0
 """Patience with one measurement, which takes two to five seconds."""

@@ -31,8 +31,9 @@ from pydantic import Field
 
 from regraph_kg.evaluation.problem.problem import Argument, Problem, size_of
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome, Roof, WorkAccount
+from regraph_kg.models.target import Target
 
 SAFETY = 0.8
 """Share of the computed floor that is enforced: peaks are measured, and may be a little low."""

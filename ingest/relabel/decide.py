@@ -27,8 +27,9 @@ from regraph_kg.ingest.relabel.verdict import (
 )
 from regraph_kg.ingest.relabel.words import addresses, holds, stems
 from regraph_kg.llm.model import LanguageModel
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import (
     Technique,
     Vocabulary,

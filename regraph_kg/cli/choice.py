@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
 from regraph_kg.models.method import (
     SETTINGS,
     MethodName,
@@ -23,6 +22,7 @@ from regraph_kg.models.method import (
     Told,
 )
 from regraph_kg.models.run import FinalGrade, SearchChoice
+from regraph_kg.models.target import Target
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -10,8 +10,8 @@ import typer
 from regraph_kg.cli.problem import require_good
 from regraph_kg.cli.progress import telling
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.target import Target
 from regraph_kg.report import interval, roofline, seconds, times
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from regraph_kg.cli import display, running
 from regraph_kg.cli.choice import BUDGET, Options, choose, every_call, traced_model
 from regraph_kg.cli.problem import require_good
 from regraph_kg.errors import AnswersPending
-from regraph_kg.models.base import Target
 from regraph_kg.models.method import WALKS, MethodName, Preset, Retrieval, Shown, Told
 from regraph_kg.models.run import FinalGrade, SearchChoice
+from regraph_kg.models.target import Target
 
 if TYPE_CHECKING:
     from regraph_kg.settings import Settings

@@ -16,9 +16,9 @@ from regraph_kg.errors import (
     StoreError,
     ToolError,
 )
-from regraph_kg.models.base import Target
 from regraph_kg.models.method import WALKS
 from regraph_kg.models.run import RunSummary, SimulationRecord
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 
 if TYPE_CHECKING:

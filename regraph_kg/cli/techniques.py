@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 
 from regraph_kg.cli import curation
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import EFFECT_SCALE, Neighbourhood, Successor
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, Vocabulary, spelling, start_id
 
 TARGETS: tuple[Target, ...] = ("cuda", "openmp")

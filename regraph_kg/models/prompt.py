@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import Target
 
 AskKind = Literal["code", "thought", "verdict"]
 """What a search's prompt asks for; only "code" is a unit of the budget."""

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from regraph_kg.models.base import Frozen, Metric, Target
+from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.evaluation import Interval, Outcome
 from regraph_kg.models.method import MethodName, Prompting, SearchLimits, SearchSettings
+from regraph_kg.models.target import Target
 
 
 @dataclass(frozen=True, slots=True)

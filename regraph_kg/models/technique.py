@@ -13,7 +13,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
+from regraph_kg.models.target import Target
 
 TechniqueId = Annotated[
     str,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from regraph_kg.errors import AnswersPending, BadInput, ToolError
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder, language_model
 from regraph_kg.wiring.key import trace_key

@@ -7,8 +7,8 @@ import pytest
 
 from regraph_kg.errors import BadInput
 from regraph_kg.llm.scripted import ScriptedModel
-from regraph_kg.models.base import Target
 from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey
+from regraph_kg.models.target import Target
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring import language_model
 from tests.llm.fake_ollama import FakeOllama
