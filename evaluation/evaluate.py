@@ -36,7 +36,7 @@ from regraph_kg.models.evaluation import (
     Outcome,
     code_hash,
 )
-from regraph_kg.models.target import Target
+from regraph_kg.models.target import TARGETS, Target, timed_by
 
 EVALUATOR = "3"
 """Version of the judge's rules. History: 1 (2026-11) first version; 2 (2026-11) device calls start
@@ -44,23 +44,6 @@ from a swept cache, ghost calls, unseen inputs, floors, guarded device allocatio
 timed call has new inputs, workers stand still between calls, only the judge's clock counts, levels
 of several workers and of the baseline are in the interval."""
 
-_SECONDS: dict[Grade, dict[Target, float]] = {
-    "screening": {"openmp": 0.04, "cuda": 0.06},
-    "full": {"openmp": 0.1, "cuda": 0.1},
-}
-"""Of timed calls of one worker."""
-_WORKERS: dict[Grade, dict[Target, int]] = {
-    "screening": {"openmp": 3, "cuda": 1},
-    "full": {"openmp": 5, "cuda": 3},
-}
-_LEAST_SAMPLES: dict[Target, int] = {"openmp": 3, "cuda": 6}
-"""Of one worker."""
-_ACCEPTABLE: dict[Target, float] = {"openmp": 0.12, "cuda": 0.05}
-"""A series whose half-width is above this goes on for a while."""
-_HALF_WIDTH: dict[Grade, dict[Target, float]] = {
-    "screening": {"openmp": 0.02, "cuda": 0.01},
-    "full": {"openmp": 0.02, "cuda": 0.005},
-}
 _CENSORED_ABOVE = 3.0
 _LEAST_CALL_SECONDS = 2.0
 _DIAGNOSIS_LENGTH = 1500
@@ -134,8 +117,11 @@ class Judge:
         Timing ends early (censored) where a call takes 3 times `incumbent_seconds`, the best time
         so far, else 3 times the serial code's.
         """
-        if candidate.target == "openmp" and problem.metric == "device":
-            raise BadInput(f'problem {problem.name}: metric "device" needs target cuda, not openmp')
+        if problem.metric not in TARGETS[candidate.target].metrics:
+            raise BadInput(
+                f'problem {problem.name}: metric "{problem.metric}" needs target'
+                f" {' or '.join(timed_by(problem.metric))}, not {candidate.target}"
+            )
         self._opening = 0.0
         refused = self._refused(candidate, problem, grade or self._grade)
         if refused:
@@ -144,7 +130,7 @@ class Judge:
         trial = Trial(session, candidate, grade or self._grade, incumbent_seconds)
         trial.opening = self._opening
         result = self._judge(trial)
-        if isinstance(result, Failure) and candidate.target == "cuda":
+        if isinstance(result, Failure) and TARGETS[candidate.target].on_gpu:
             self._machine.blame(result)
         return self._report(trial, result)
 
@@ -200,9 +186,9 @@ class Judge:
         return times
 
     def _judge(self, trial: Trial) -> Failure | Times:
-        session = trial.session
-        if trial.candidate.target == "openmp":
-            session.staff(_WORKERS[trial.grade]["openmp"])
+        session, target = trial.session, TARGETS[trial.candidate.target]
+        if not target.on_gpu:
+            session.staff(target.efforts[trial.grade].workers)
         with trial.stage("compile"):
             program = self._machine.program(trial.candidate, session.problem)
         if isinstance(program, Failure):
@@ -247,12 +233,13 @@ class Judge:
     def _times(self, trial: Trial, program: Program, seat: Seat | None = None) -> Failure | Times:
         """Series of a few workers, of which the verified one may be the first; load is noted."""
         session, target = trial.session, trial.candidate.target
-        watch = LoadWatch(threads() if target == "openmp" else 1)
+        on_gpu = TARGETS[target].on_gpu
+        watch = LoadWatch(1 if on_gpu else threads())
         full = trial.grade == "full"
         with session.silence(program) if full else nullcontext():
             own = self._workers(trial, program, seat)
             trial.load = watch.found()
-            if not isinstance(own, Failure) and (trial.load or (full and target == "openmp")):
+            if not isinstance(own, Failure) and (trial.load or (full and not on_gpu)):
                 session.time_serial()
         if isinstance(own, Failure):
             return own
@@ -263,7 +250,7 @@ class Judge:
     ) -> Failure | list[MeasuredSeries]:
         """Series of as many workers as the grade asks for, one where it is censored."""
         own: list[MeasuredSeries] = []
-        for _ in range(_WORKERS[trial.grade][trial.candidate.target]):
+        for _ in range(TARGETS[trial.candidate.target].efforts[trial.grade].workers):
             times = self._once(trial, seat) if seat else self._fresh(trial, program)
             if isinstance(times, Failure):
                 return times
@@ -287,7 +274,7 @@ class Judge:
         return unfinished(found) or times
 
     def _turn(self, target: Target) -> AbstractContextManager[None]:
-        device = "cpu" if target == "openmp" else self._machine.gpu.visible
+        device = self._machine.gpu.visible if TARGETS[target].on_gpu else "cpu"
         return turn(device, self._tell)
 
     @contextmanager
@@ -315,11 +302,13 @@ class Judge:
             return seat.worker.start or trial.session.time(seat, rule, call_seconds, full=full)
 
     def _rule(self, trial: Trial) -> StopRule:
+        target = TARGETS[trial.candidate.target]
+        effort = target.efforts[trial.grade]
         return StopRule(
-            _SECONDS[trial.grade][trial.candidate.target],
-            _HALF_WIDTH[trial.grade][trial.candidate.target],
-            _ACCEPTABLE[trial.candidate.target],
-            least=_LEAST_SAMPLES[trial.candidate.target],
+            effort.seconds,
+            effort.half_width,
+            target.acceptable,
+            least=target.least_samples,
             give_up_above=_CENSORED_ABOVE * (trial.incumbent or trial.session.serial_seconds),
         )
 

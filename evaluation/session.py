@@ -39,6 +39,7 @@ from regraph_kg.evaluation.worker.sealing import Costs
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import USUAL
 
 _BASELINE_SECONDS = 120.0
 _BASELINE_RULE = StopRule(0.25, 0.01, least=3)
@@ -268,7 +269,7 @@ class Session:
     @property
     def serial_level(self) -> TimeEstimate:
         """How long the serial code takes, as far as its workers tell."""
-        return level([series.samples for series in self.baseline], "openmp", self.problem.metric)
+        return level([series.samples for series in self.baseline], USUAL, self.problem.metric)
 
     def serve(self) -> None:
         """Before a candidate is timed: machines drift, so replace a worker of the baseline."""

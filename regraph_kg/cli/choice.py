@@ -22,7 +22,7 @@ from regraph_kg.models.method import (
     Told,
 )
 from regraph_kg.models.run import FinalGrade, SearchChoice
-from regraph_kg.models.target import Target
+from regraph_kg.models.target import USUAL, Target
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -186,7 +186,7 @@ def _usual(options: Options, model: str) -> SearchChoice:
     limits = {"calls": BUDGET} | (dict(FAST_LIMITS) if options.fast else {})
     return SearchChoice(
         problem=options.problems[0],
-        target="openmp",
+        target=USUAL,
         settings=_settings(options),
         prompting=Prompting.model_validate(FAST_PROMPTING if options.fast else {}),
         limits=SearchLimits.model_validate(limits),

@@ -14,7 +14,7 @@ from regraph_kg.cli.problem import require_good
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.method import WALKS, MethodName, Preset, Retrieval, Shown, Told
 from regraph_kg.models.run import FinalGrade, SearchChoice
-from regraph_kg.models.target import Target
+from regraph_kg.models.target import NEEDS, USUAL, Target
 
 if TYPE_CHECKING:
     from regraph_kg.settings import Settings
@@ -43,7 +43,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
     ] = None,
     target: Annotated[
         Target | None,
-        typer.Option(help="openmp: g++ -fopenmp; cuda: nvcc and a GPU.", show_default="openmp"),
+        typer.Option(help=NEEDS, show_default=USUAL),
     ] = None,
     budget: Annotated[
         int | None,

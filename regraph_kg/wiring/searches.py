@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from regraph_kg.errors import AnswersPending, BadInput, ToolError
-from regraph_kg.models.target import Target
+from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder, language_model
 from regraph_kg.wiring.key import trace_key
@@ -66,7 +66,7 @@ def open_judges(
     devices = devices_here(target)
     if not devices:
         find_gpus()  # says what is wrong
-    if parallel == 1 and target == "cuda":
+    if parallel == 1 and TARGETS[target].on_gpu:
         devices = (settings.gpu,)
     options = PoolOptions(isolation=settings.isolation)
     with JudgePool(settings.cache_dir, devices, options) as pool:
