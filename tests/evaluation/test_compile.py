@@ -105,9 +105,9 @@ def test_a_killed_judge_leaves_no_half_entry(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
         "from regraph_kg.evaluation.compile.compile import Compiler\n"
-        "from regraph_kg.evaluation.rules import Limits\n"
+        "from regraph_kg.evaluation.rules import JudgeLimits\n"
         "from regraph_kg.evaluation.compile.toolchain import find_gcc\n"
-        "compiler = Compiler(Path(sys.argv[1]), find_gcc(), Limits())\n"
+        "compiler = Compiler(Path(sys.argv[1]), find_gcc(), JudgeLimits())\n"
         "print('ready', flush=True)\n"
         f"for i in range(1000): compiler.host({CODE!r} + f'int x{{i}};', ['-O0'])\n"
     )
