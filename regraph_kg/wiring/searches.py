@@ -205,7 +205,7 @@ def open_searches(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSe
     """
     from regraph_kg.search.executor import Turns  # noqa: PLC0415
 
-    own = choice.model == "recorded"
+    own = choice.model.is_recorded
     model = None if own else any_model(settings, choice.model)
     with ExitStack() as stack:
         staff = stack.enter_context(ExitStack())  # leaves last: judges and model end its work
@@ -239,7 +239,7 @@ def _reading(
         signature=problem.signature(),
         metric=problem.metric,
     )
-    header = _header(choice, task, choice.model if model is None else model.name, bench)
+    header = _header(choice, task, str(choice.model) if model is None else model.name, bench)
     reader = GraphReader(
         partial(open_store, settings, retry_seconds=2.0),
         bench.device,
@@ -272,7 +272,7 @@ def _crew(world: "World", choice: "SearchChoice", judges: int, staff: ExitStack)
 
 def _alone(choice: "SearchChoice") -> bool:
     """Whether nothing is gained by threads: answers that are there already come in their order."""
-    return choice.parallel == 1 or choice.model.partition(":")[0] in ("recorded", "batch")
+    return choice.parallel == 1 or not choice.model.asks_server
 
 
 def _answer(model: "LanguageModel", prompt: "Prompt") -> "Reply":
