@@ -189,7 +189,7 @@ def checks(scope: Scope) -> tuple[Check, ...]:
         Check("machine", "memory", _memory),
         Check("machine", "clock", _clock),
         Check("machine", "shared memory", _shared_memory),
-        Check("machine", "cache folder", partial(_folder, scope.cache, "REGRAPH_CACHE_DIR")),
+        Check("machine", "cache folder", partial(_loadable, scope.cache, "REGRAPH_CACHE_DIR")),
         Check("machine", "temporary folder", partial(_folder, _temporary(), "TMPDIR")),
         Check("compilers", "g++", _gcc),
         Check("compilers", "g++ -fopenmp", partial(_openmp, scope.cache)),
@@ -260,7 +260,7 @@ def _temporary() -> Path:
 
 
 def _folder(folder: Path, setting: str) -> CheckResult:
-    """Can be written, has room, and what is compiled there can be loaded."""
+    """Can be written and has room."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -273,11 +273,16 @@ def _folder(folder: Path, setting: str) -> CheckResult:
     found = f"{folder}: {free / 2**30:.1f} GiB free"
     if free < _LEAST_DISK:
         return CheckResult("red", found, f"free the disk, or set {setting}")
-    if os.statvfs(folder).f_flag & os.ST_NOEXEC:
-        return CheckResult(
-            "red", f"{found}, noexec", f"set {setting}: shared objects are loaded here"
-        )
     return CheckResult("green", found)
+
+
+def _loadable(folder: Path, setting: str) -> CheckResult:
+    """The same, and what is compiled there can be loaded; nothing runs from TMPDIR."""
+    seen = _folder(folder, setting)
+    if seen.state == "green" and os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        remedy = f"set {setting}: shared objects are loaded here"
+        return CheckResult("red", f"{seen.found}, noexec", remedy)
+    return seen
 
 
 def _gcc() -> CheckResult:

@@ -22,7 +22,7 @@ from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.report import Times
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session
-from regraph_kg.evaluation.slot import Isolation, Seat, SessionRules
+from regraph_kg.evaluation.slot import Isolation, SessionRules, Slot
 from regraph_kg.evaluation.timing.load import LoadWatch
 from regraph_kg.evaluation.timing.roofline import account, below_floor
 from regraph_kg.evaluation.timing.stop import StopRule
@@ -210,16 +210,16 @@ class Judge:
     def _run(self, trial: Trial, program: Program) -> Failure | Times:
         """Verify, then time; what is too noisy is timed again, then at the full grade."""
         session = trial.session
-        with session.candidate(program) as seat:
+        with session.candidate(program) as slot:
             with trial.stage("verify"):
-                seen = seat.worker.start or session.verify(seat, full=trial.grade == "full")
+                seen = slot.worker.start or session.verify(slot, full=trial.grade == "full")
             if isinstance(seen, Failure):
                 return seen
             trial.flags = seen
             with trial.stage("baseline"):
                 session.serve()
             with trial.stage("time"):
-                times = self._times(trial, program, seat)
+                times = self._times(trial, program, slot)
         asked: Grade = trial.grade
         for grade in (asked, "full"):
             if isinstance(times, Failure) or not times.doubt:
@@ -230,14 +230,14 @@ class Judge:
         trial.grade = asked
         return times
 
-    def _times(self, trial: Trial, program: Program, seat: Seat | None = None) -> Failure | Times:
+    def _times(self, trial: Trial, program: Program, slot: Slot | None = None) -> Failure | Times:
         """Series of a few workers, of which the verified one may be the first; load is noted."""
         session, target = trial.session, trial.candidate.target
         on_gpu = TARGETS[target].on_gpu
         watch = LoadWatch(1 if on_gpu else threads())
         full = trial.grade == "full"
         with session.silence(program) if full else nullcontext():
-            own = self._workers(trial, program, seat)
+            own = self._workers(trial, program, slot)
             trial.load = watch.found()
             if not isinstance(own, Failure) and (trial.load or (full and not on_gpu)):
                 session.time_serial()
@@ -246,16 +246,16 @@ class Judge:
         return Times(tuple(own), session.serial_level, target, session.problem.metric)
 
     def _workers(
-        self, trial: Trial, program: Program, seat: Seat | None
+        self, trial: Trial, program: Program, slot: Slot | None
     ) -> Failure | list[MeasuredSeries]:
         """Series of as many workers as the grade asks for, one where it is censored."""
         own: list[MeasuredSeries] = []
         for _ in range(TARGETS[trial.candidate.target].efforts[trial.grade].workers):
-            times = self._once(trial, seat) if seat else self._fresh(trial, program)
+            times = self._once(trial, slot) if slot else self._fresh(trial, program)
             if isinstance(times, Failure):
                 return times
             own.append(times)
-            seat = None
+            slot = None
             if times.censored:
                 break
         return own
@@ -286,20 +286,20 @@ class Judge:
         if before is not None and after is not None:
             trial.joules = after - before
 
-    def _once(self, trial: Trial, seat: Seat) -> Failure | MeasuredSeries:
+    def _once(self, trial: Trial, slot: Slot) -> Failure | MeasuredSeries:
         """The verified worker itself."""
         session, full = trial.session, trial.grade == "full"
-        times = session.time(seat, self._rule(trial), self._call_seconds(trial), full=full)
+        times = session.time(slot, self._rule(trial), self._call_seconds(trial), full=full)
         if not isinstance(times, Failure):
-            session.keep(seat)
+            session.keep(slot)
         return times
 
     def _fresh(self, trial: Trial, program: Program) -> Failure | MeasuredSeries:
         """Times of one fresh worker."""
         rule, call_seconds = self._rule(trial), self._call_seconds(trial)
         full = trial.grade == "full"
-        with trial.session.candidate(program) as seat:
-            return seat.worker.start or trial.session.time(seat, rule, call_seconds, full=full)
+        with trial.session.candidate(program) as slot:
+            return slot.worker.start or trial.session.time(slot, rule, call_seconds, full=full)
 
     def _rule(self, trial: Trial) -> StopRule:
         target = TARGETS[trial.candidate.target]

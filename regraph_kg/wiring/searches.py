@@ -18,7 +18,7 @@ from regraph_kg.wiring.stores import open_store
 if TYPE_CHECKING:
     from regraph_kg.evaluation.evaluate import Judge
     from regraph_kg.evaluation.hosts.pool import JudgePool
-    from regraph_kg.evaluation.hosts.ray_hosts import Fleet
+    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
     from regraph_kg.evaluation.problem.problem import Problem
     from regraph_kg.llm.model import LanguageModel
     from regraph_kg.models.evaluation import Candidate, EvalReport
@@ -37,20 +37,20 @@ def open_judge(
     settings: Settings,
     grade: Literal["screening", "full"] = "screening",
     tell: Callable[[str], None] = _nobody_hears,
-) -> "Judge | Fleet":
+) -> "Judge | RayJudges":
     """Who judges: this machine, or the cluster that the settings name; a context manager.
 
     `tell` hears, in a few words, what takes long on this machine.
     """
     if settings.workers:
-        return _open_fleet(settings, settings.workers, grade)
+        return _open_ray_judges(settings, settings.workers, grade)
     return local_judge(settings, grade, tell)
 
 
 @contextmanager
 def open_judges(
     settings: Settings, target: Target, parallel: int
-) -> "Iterator[tuple[Judge | Fleet | JudgePool, int]]":
+) -> "Iterator[tuple[Judge | RayJudges | JudgePool, int]]":
     """Who judges for a search, and how many candidates at once: the cluster, or this machine.
 
     On this machine it is a pool, so that what judging needs (a problem's arrays several times) is
@@ -92,13 +92,15 @@ def local_judge(
     )
 
 
-def _open_fleet(settings: Settings, address: str, grade: Literal["screening", "full"]) -> "Fleet":
+def _open_ray_judges(
+    settings: Settings, address: str, grade: Literal["screening", "full"]
+) -> "RayJudges":
     from regraph_kg.evaluation.hosts.pool import PoolOptions  # noqa: PLC0415
-    from regraph_kg.evaluation.hosts.ray_hosts import Fleet  # noqa: PLC0415
+    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges  # noqa: PLC0415
 
     token = settings.data_dir / "worker-token"
     options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
-    return Fleet(address, options, token=token if token.exists() else None)
+    return RayJudges(address, options, token=token if token.exists() else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +302,7 @@ class _Bench:
 class _Judging:
     """Who judges, whatever the problem; None: the verdicts of a trace are replayed."""
 
-    judge: "Judge | Fleet | JudgePool | None"
+    judge: "Judge | RayJudges | JudgePool | None"
     judges: int
 
 

@@ -86,7 +86,7 @@ def recorded(libc, flavour):
     return True
 
 seccomp.confine = recorded
-worker.main(worker.Orders(**json.loads(orders)))
+worker.main(worker.WorkerOrders(**json.loads(orders)))
 """
 
 

@@ -32,7 +32,7 @@ class Standing:
 
 
 class Desk:
-    """A bench, its arena, and a worker who computes y = 2 x, or b = 1."""
+    """A bench, its shared memory, and a worker who computes y = 2 x, or b = 1."""
 
     def __init__(
         self, problem: Problem, seed: int = 1, calls: int = 4, defences: Defences | None = None
@@ -40,12 +40,12 @@ class Desk:
         layout = Layout(problem, alignment=64)
         self.problem = problem
         self.calls = reserve(layout, problem)[:calls]
-        self.arena = layout.build()
+        self.shared = layout.build()
         self.contents = Contents(problem, SECRET)
         self.pool = Pool(SECRET)
         self.worker: Any = Standing()
         self.bench = Bench(
-            self.arena, self.calls, self.contents, self.pool, seed, defences or Defences()
+            self.shared, self.calls, self.contents, self.pool, seed, defences or Defences()
         )
         assert self.bench.begin(self.worker) is None
 
@@ -70,7 +70,7 @@ class Desk:
 
     def _view(self, row: int, name: str) -> Any:
         call = self.calls[row - self.calls[0].row]
-        return self.arena.view(call.places[name]).reshape(-1)
+        return self.shared.view(call.places[name]).reshape(-1)
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def desks() -> Iterator[Callable[..., Desk]]:
 
     yield desk
     for each in made:
-        each.arena.close()
+        each.shared.close()
 
 
 Desks = Callable[..., Desk]
@@ -192,7 +192,7 @@ def test_any_call_of_all_may_be_audited(desks: Desks, scale: Problem) -> None:
     desk = desks(scale)
     last, kept = Counter[int](), 0
     for seed in range(400):
-        bench = Bench(desk.arena, desk.calls, desk.contents, desk.pool, seed, Defences())
+        bench = Bench(desk.shared, desk.calls, desk.contents, desk.pool, seed, Defences())
         for batch in range(4):
             rows, audit = bench.load(desk.worker, 1, NEVER_SPENT), bench.audit
             assert not isinstance(rows, Failure)
@@ -275,7 +275,7 @@ def test_what_is_written_around_any_array_is_seen(
     desk = desks(scale, defences=Defences(guards=guarded))
     assert desk.bench.harm() is None
     place = desk.calls[3].places["y"]
-    desk.arena._bytes[desk.arena.offset(place) - 1] = 0
+    desk.shared._bytes[desk.shared.offset(place) - 1] = 0
     failure = desk.bench.harm()
     assert (failure is not None) is guarded
     assert failure is None or "before the start of y" in failure.diagnosis

@@ -126,10 +126,10 @@ import sys
 from pathlib import Path
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 try:
-    Compiler(Path(sys.argv[1]), find_gcc(), Limits()).host(sys.argv[2], HOST_FLAGS)
+    Compiler(Path(sys.argv[1]), find_gcc(), JudgeLimits()).host(sys.argv[2], HOST_FLAGS)
 except ToolError as error:
     print(error, [path.name for path in Path(sys.argv[1]).iterdir()])
 """

@@ -107,16 +107,16 @@ def tried(cache: Path, bait: Bait) -> Tried:
         assert isinstance(library, Path), library
         layout = Layout(problem, 64)
         call = layout.call({"n": 7})
-        arena = layout.build()
+        shared = layout.build()
         program = Program(compiler.harness(problem, None), library, "scale")
         where = Surroundings(prefix=prefix)
-        with Worker(program, arena, Defences(**defences), JudgeLimits(), 2, where) as worker:
+        with Worker(program, shared, Defences(**defences), JudgeLimits(), 2, where) as worker:
             done = worker.start or worker.call([call.row], 5.0)
         failure = done if isinstance(done, Failure) else None
         executed = failure is not None and f"exit code {EXECUTED}" in failure.diagnosis
-        value = float(arena.view(call.places["y"])[0])
-        confined = int(arena.control.confined) & ~SEALED  # which only new kernels can
-        arena.close()
+        value = float(shared.view(call.places["y"])[0])
+        confined = int(shared.control.confined) & ~SEALED  # which only new kernels can
+        shared.close()
         return Run(value == 1 or executed, confined, failure)
 
     return run

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.hosts.pool import Hall, JudgePool, PoolOptions, devices_here
+from regraph_kg.evaluation.hosts.pool import Activities, JudgePool, PoolOptions, devices_here
 from regraph_kg.evaluation.hosts.process import JudgeOptions, JudgeProcess
 from regraph_kg.evaluation.hosts.queue import JudgeLost, JudgeRequest
 from regraph_kg.evaluation.problem.problem import load_problem
@@ -139,11 +139,11 @@ def test_judge_processes_ignore_ctrl_c_and_die_with_their_parent(
     script.write_text(
         "import os, sys, time\n"
         "from pathlib import Path\n"
-        "from regraph_kg.evaluation.hosts.process import JudgeProcess, Orders\n"
+        "from regraph_kg.evaluation.hosts.process import JudgeProcess, JudgeOptions\n"
         "def pid(orders):\n"
         "    return os.getpid()\n"
         "if __name__ == '__main__':\n"
-        f"    judge = JudgeProcess(Orders(Path({str(cache)!r}), parent=os.getpid()))\n"
+        f"    judge = JudgeProcess(JudgeOptions(Path({str(cache)!r}), parent=os.getpid()))\n"
         "    print(judge.ask(pid), flush=True)\n"
         "    time.sleep(600)\n"
     )
@@ -166,7 +166,7 @@ def test_ctrl_c_ends_the_pool_without_a_word_from_its_processes(
     script.write_text(
         "import sys\n"
         "from pathlib import Path\n"
-        "from regraph_kg.evaluation.hosts.queue import Work\n"
+        "from regraph_kg.evaluation.hosts.queue import JudgeRequest\n"
         "from regraph_kg.evaluation.hosts.pool import JudgePool\n"
         "from regraph_kg.evaluation.problem.problem import load_problem\n"
         "from regraph_kg.models.evaluation import Candidate\n"
@@ -175,7 +175,7 @@ def test_ctrl_c_ends_the_pool_without_a_word_from_its_processes(
         f"    codes = [{scale_source(RIGHT)!r} + f'// c{{n}}' for n in range(30)]\n"
         "    try:\n"
         f"        with JudgePool(Path({str(cache)!r}), ['cpu']) as pool:\n"
-        "            works = [Work(Candidate('openmp', c), problem) for c in codes]\n"
+        "            works = [JudgeRequest(Candidate('openmp', c), problem) for c in codes]\n"
         "            for _ in pool.map(works):\n"
         "                print('under way', flush=True)\n"
         "    except KeyboardInterrupt:\n"
@@ -264,14 +264,18 @@ def test_gpus_of_several_models_are_refused(
 )
 def test_what_disturbs_a_measurement_waits(first: str, second: str, together: bool) -> None:
     for one, other in ((first, second), (second, first)):
-        hall, inside = Hall(), threading.Event()
+        activities, inside = Activities(), threading.Event()
 
-        def enter(hall: Hall = hall, other: str = other, inside: threading.Event = inside) -> None:
-            with hall.activity(other):  # type: ignore[arg-type]
+        def enter(
+            activities: Activities = activities,
+            other: str = other,
+            inside: threading.Event = inside,
+        ) -> None:
+            with activities.activity(other):  # type: ignore[arg-type]
                 inside.set()
 
         thread = threading.Thread(target=enter)
-        with hall.activity(one):  # type: ignore[arg-type]
+        with activities.activity(one):  # type: ignore[arg-type]
             thread.start()
             assert inside.wait(SOON_DONE if together else 0.05) is together
         thread.join(SOON_DONE)
@@ -279,17 +283,17 @@ def test_what_disturbs_a_measurement_waits(first: str, second: str, together: bo
 
 
 def test_compilers_let_a_waiting_measurement_go_first() -> None:
-    hall, order = Hall(), list[str]()
+    activities, order = Activities(), list[str]()
 
     def enter(kind: str) -> None:
-        with hall.activity(kind):  # type: ignore[arg-type]
+        with activities.activity(kind):  # type: ignore[arg-type]
             order.append(kind)
 
     threads = [threading.Thread(target=enter, args=(kind,)) for kind in ("alone", "compile")]
-    with hall.activity("compile"):
+    with activities.activity("compile"):
         for number, thread in enumerate(threads, start=1):
             thread.start()
-            until(lambda number=number: len(hall._waiting) == number)
+            until(lambda number=number: len(activities._waiting) == number)
     for thread in threads:
         thread.join(SOON_DONE)
     assert order == ["alone", "compile"]

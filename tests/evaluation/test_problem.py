@@ -153,9 +153,9 @@ def test_memory_grows_with_the_timing_shape_and_its_fp64_truth() -> None:
         scale.model_dump(by_alias=True)
         | {"sizes": scale.sizes.model_dump() | {"time": {"n": 1000}}}
     )
-    a_drawing, seats, kept = 0.5, 2, 8
+    a_drawing, slots, kept = 0.5, 2, 8
     grown = scale.memory_bytes() - own.memory_bytes()
-    assert grown == (a_drawing + seats + kept) * (arrays - checked)
+    assert grown == (a_drawing + slots + kept) * (arrays - checked)
 
 
 @pytest.mark.parametrize("missing", ["problem.toml", "serial.cpp"])

@@ -1,4 +1,4 @@
-"""The docket: who gets a candidate when judges fail, and when one is given up."""
+"""The queue: who gets a candidate when judges fail, and when one is given up."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -7,11 +7,11 @@ import pytest
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.hosts.queue import (
-    Docket,
     JudgeLost,
     JudgeRequest,
     JudgeThread,
     QueuedRequest,
+    RequestQueue,
 )
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
@@ -37,15 +37,15 @@ def report(code: str = "", **changed: object) -> EvalReport:
 
 
 class Bench:
-    """Judges that do what they are told, on one docket."""
+    """Judges that do what they are told, on one queue."""
 
     def __init__(self, **judges: Callable[[QueuedRequest], EvalReport]) -> None:
-        self.docket = Docket(tries=2)
+        self.queue = RequestQueue(tries=2)
         self.seen: dict[str, list[str]] = {name: [] for name in judges}
         for name in judges:
-            self.docket.join(name, ["openmp"])
+            self.queue.join(name, ["openmp"])
         self.lines = [
-            JudgeThread(self.docket, name, self._asked(name, ask), self._strand)
+            JudgeThread(self.queue, name, self._asked(name, ask), self._strand)
             for name, ask in judges.items()
         ]
 
@@ -59,16 +59,16 @@ class Bench:
         return asked
 
     def _strand(self) -> None:
-        self.docket.strand("openmp", "no device left")
+        self.queue.strand("openmp", "no device left")
 
     def judge(self, *codes: str) -> list[Future[EvalReport]]:
         """Have these judged, one judge after the other taking what it can."""
         jobs = [
-            self.docket.enter(JudgeRequest(Candidate("openmp", code), PROBLEM))[0] for code in codes
+            self.queue.enter(JudgeRequest(Candidate("openmp", code), PROBLEM))[0] for code in codes
         ]
         for job in jobs:
-            self.docket.ready(job)
-        self.docket.close(abandon=False)
+            self.queue.ready(job)
+        self.queue.close(abandon=False)
         for line in self.lines:
             line.start()
             line.join(SOON_DONE)
@@ -131,8 +131,8 @@ def test_a_bug_reaches_who_asked_and_the_judge_goes_on() -> None:
 
 def test_a_cancelled_candidate_is_not_judged() -> None:
     bench = Bench(only=right)
-    job, _ = bench.docket.enter(JudgeRequest(Candidate("openmp", "gone"), PROBLEM))
-    bench.docket.ready(job)
+    job, _ = bench.queue.enter(JudgeRequest(Candidate("openmp", "gone"), PROBLEM))
+    bench.queue.ready(job)
     assert job.future.cancel()
     (other,) = bench.judge("a")
     assert other.result(0).passed

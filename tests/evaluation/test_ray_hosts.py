@@ -1,4 +1,4 @@
-"""The fleet, on a real Ray cluster whose hosts are processes of this machine."""
+"""The judges, on a real Ray cluster whose hosts are processes of this machine."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.hosts.pool import PoolOptions
 from regraph_kg.evaluation.hosts.queue import JudgeRequest
 from regraph_kg.evaluation.hosts.ray_cluster import environment
-from regraph_kg.evaluation.hosts.ray_hosts import Fleet
+from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import Candidate, Outcome
 
@@ -72,53 +72,53 @@ def host(cluster: Any) -> Iterator[Callable[[], Any]]:
             cluster.remove_node(node, allow_graceful=False)
 
 
-def fleet_of(cluster: Any, patience: float = LONGEST) -> Fleet:
-    return Fleet(cluster.address, PoolOptions(limits=SOON, tries=1), patience=patience)
+def fleet_of(cluster: Any, patience: float = LONGEST) -> RayJudges:
+    return RayJudges(cluster.address, PoolOptions(limits=SOON, tries=1), patience=patience)
 
 
 def test_a_lost_host_costs_only_a_try_and_a_host_that_joins_is_used(
     cluster: Any, host: Callable[[], Any], problem_folder: Callable[..., Path]
 ) -> None:
     first = host()
-    with fleet_of(cluster) as fleet:
-        report = fleet.evaluate(scaled("first"), PROBLEM)
+    with fleet_of(cluster) as judges:
+        report = judges.evaluate(scaled("first"), PROBLEM)
         assert passed(report), report.diagnosis
-        (name,) = fleet.hosts()
+        (name,) = judges.hosts()
         assert report.facts["host"] == name
-        assert report.device == fleet.device("openmp")
-        assert report.toolchain == fleet.toolchain("openmp")
-        wrong = fleet.evaluate(scaled("wrong", RIGHT.replace("a *", "3 * a *")), PROBLEM)
+        assert report.device == judges.device("openmp")
+        assert report.toolchain == judges.toolchain("openmp")
+        wrong = judges.evaluate(scaled("wrong", RIGHT.replace("a *", "3 * a *")), PROBLEM)
         assert wrong.outcome is Outcome.WRONG_ANSWER
         assert wrong.differs_from(report) is None
         with pytest.raises(BadInput, match="scale"):
-            fleet.evaluate(scaled("b"), load_problem(problem_folder(serial=("] =", "] +="))))
+            judges.evaluate(scaled("b"), load_problem(problem_folder(serial=("] =", "] +="))))
 
         under_way = [
-            fleet.submit(JudgeRequest(scaled(f"{number}"), PROBLEM)) for number in range(6)
+            judges.submit(JudgeRequest(scaled(f"{number}"), PROBLEM)) for number in range(6)
         ]
-        assert fleet.submit(JudgeRequest(scaled("5"), PROBLEM)) is under_way[5]
+        assert judges.submit(JudgeRequest(scaled("5"), PROBLEM)) is under_way[5]
         under_way[0].result(LONGEST)
         cluster.remove_node(first, allow_graceful=False)  # SIGKILL to all that runs there
         host()
         reports = [one.result(LONGEST) for one in under_way]
         assert all(passed(one) for one in reports), [one.diagnosis for one in reports]
-        assert reports[-1].facts["host"] in fleet.hosts()
+        assert reports[-1].facts["host"] in judges.hosts()
         assert len({one.device for one in reports}) == 1
 
 
 def test_without_a_host_candidates_fail_after_a_while(cluster: Any) -> None:
-    with fleet_of(cluster, patience=0.5) as fleet:
-        future = fleet.submit(JudgeRequest(scaled("alone"), PROBLEM))
+    with fleet_of(cluster, patience=0.5) as judges:
+        future = judges.submit(JudgeRequest(scaled("alone"), PROBLEM))
         with pytest.raises(ToolError, match="no host judges target openmp"):
             future.result(LONGEST)
         with pytest.raises(ToolError, match="regraph worker --join"):
-            fleet.device("openmp")
+            judges.device("openmp")
 
 
 def test_an_address_without_a_cluster_is_told() -> None:
     ray_or_skip()
     with pytest.raises(ToolError, match=r"no cluster at 127\.0\.0\.1:1: .*refused.*start one"):
-        Fleet("127.0.0.1:1")
+        RayJudges("127.0.0.1:1")
 
 
 def test_the_token_is_used_unless_ray_is_configured_otherwise(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.evaluation.problem.problem import Problem, Work, load_problem
+from regraph_kg.evaluation.problem.problem import DeclaredWork, Problem, load_problem
 from regraph_kg.evaluation.timing.roofline import (
     SAFETY,
     MemoryLevel,
@@ -53,7 +53,7 @@ def scale() -> Problem:
 
 
 def declared(problem: Problem, metric: str = "call", **work: object) -> Problem:
-    return problem.model_copy(update={"work": Work.model_validate(work), "metric": metric})
+    return problem.model_copy(update={"work": DeclaredWork.model_validate(work), "metric": metric})
 
 
 def roof(problem: Problem, seconds: float, peaks: Peaks) -> Roof:
@@ -187,7 +187,7 @@ def test_a_call_as_short_as_a_launch_is_noted(scale: Problem) -> None:
 @pytest.mark.parametrize("name", sorted(p.name for p in CORPUS.iterdir() if p.is_dir()))
 def test_corpus_problems_declare_no_more_bytes_than_their_arrays_hold(name: str) -> None:
     problem = load_problem(CORPUS / name)
-    derived = traffic(problem.model_copy(update={"work": Work()})).total
+    derived = traffic(problem.model_copy(update={"work": DeclaredWork()})).total
     found = account(problem, 1.0, CPU)
     assert 0.5 * derived <= found.bytes <= derived
     assert below_floor(found) is None

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from regraph_kg.evaluation.problem.problem import Work, load_problem
+from regraph_kg.evaluation.problem.problem import DeclaredWork, load_problem
 from regraph_kg.evaluation.timing.roofline import MemoryLevel, Peaks, account
 from regraph_kg.report import roofline
 
@@ -18,12 +18,12 @@ PEAKS = Peaks(
 
 def test_a_roofline_is_one_line() -> None:
     scale = load_problem(Path(__file__).parent / "problems" / "scale")
-    problem = scale.model_copy(update={"metric": "device", "work": Work(flop="2*n")})
+    problem = scale.model_copy(update={"metric": "device", "work": DeclaredWork(flop="2*n")})
     seconds = 1_600_000 / 1.23e12
     assert roofline(account(problem, seconds, PEAKS)) == (
         "61 % of memory bound (1.23 of 2.02 TB/s; 0.25 flop/byte)"
     )
-    busy = problem.model_copy(update={"work": Work(flop="1000000*n")})
+    busy = problem.model_copy(update={"work": DeclaredWork(flop="1000000*n")})
     said = roofline(account(busy, 0.1, PEAKS))
     assert said.startswith("3 % of compute bound (2 of 60 Tflop/s")
     assert "regraph doctor" in roofline(account(problem, seconds, None))

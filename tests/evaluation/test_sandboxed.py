@@ -180,10 +180,10 @@ def test_nothing_of_a_compilation_outlives_its_judge(
         "import sys; from pathlib import Path\n"
         "from regraph_kg.evaluation import confined\n"
         "from regraph_kg.evaluation.compile.compile import Compiler\n"
-        "from regraph_kg.evaluation.rules import Limits\n"
+        "from regraph_kg.evaluation.rules import JudgeLimits\n"
         "from regraph_kg.evaluation.compile.toolchain import Gcc\n"
         f"confined.LAYERS = {layers}\n"
-        "Compiler(Path(sys.argv[1]), Gcc(Path(sys.argv[2]), ''), Limits()).host('x', [])\n"
+        "Compiler(Path(sys.argv[1]), Gcc(Path(sys.argv[2]), ''), JudgeLimits()).host('x', [])\n"
     )
     command = [sys.executable, "-c", script, str(tmp_path / "cache"), str(slow)]
     judge = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "TMPDIR": str(tmp_path)})

@@ -14,7 +14,14 @@ from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.worker import sealing as module
 from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.sealing import Costs, Seal, Sealing
-from regraph_kg.evaluation.worker.shared_memory import PART, SEALED, Arena, ArrayPlace, Call, Layout
+from regraph_kg.evaluation.worker.shared_memory import (
+    PART,
+    SEALED,
+    ArrayPlace,
+    Call,
+    Layout,
+    SharedMemory,
+)
 
 Array = np.ndarray[Any, Any]
 SECRET = 5
@@ -26,23 +33,23 @@ class Device:
 
     on_device = True
 
-    def __init__(self, arena: Arena) -> None:
-        self._arena = arena
-        self.memory = arena._bytes.copy()
+    def __init__(self, shared: SharedMemory) -> None:
+        self._shared = shared
+        self.memory = shared._bytes.copy()
         self.seal: Seal | None = None
         self.uploads: list[str] = []
         self.swept: list[Seal] = []
 
     def upload(self, places: Sequence[ArrayPlace], seal: Seal) -> None:
         self.uploads += [place.name for place in places]
-        for first, last in map(self._arena.span, places):
-            self.memory[first:last] = self._arena._bytes[first:last]
-        self.table = self._arena.sealed[: seal.entries].copy()
+        for first, last in map(self._shared.span, places):
+            self.memory[first:last] = self._shared._bytes[first:last]
+        self.table = self._shared.sealed[: seal.entries].copy()
         self.seal = seal
 
     def download(self, places: Sequence[ArrayPlace]) -> None:
-        for first, last in map(self._arena.span, places):
-            self._arena._bytes[first:last] = self.memory[first:last]
+        for first, last in map(self._shared.span, places):
+            self._shared._bytes[first:last] = self.memory[first:last]
 
     def sweeps(self, count: int) -> Elapsed:
         assert self.seal
@@ -68,7 +75,7 @@ class Device:
 
     def holds(self, place: ArrayPlace) -> Array:
         """The array there."""
-        at = self._arena.offset(place)
+        at = self._shared.offset(place)
         return self.memory[at : at + place.nbytes].view(place.dtype)
 
     def _mask(self, block: int, size: int) -> Array:
@@ -84,11 +91,11 @@ class Desk:
     def __init__(self, problem: Problem, defences: Defences | None = None, calls: int = 4) -> None:
         layout = Layout(problem, alignment=256)
         self.calls: list[Call] = reserve(layout, problem)[:calls]
-        self.arena = layout.build()
+        self.shared = layout.build()
         self.contents = Contents(problem, SECRET)
-        self.device: Any = Device(self.arena)
+        self.device: Any = Device(self.shared)
         self.bench = Bench(
-            *(self.arena, self.calls, self.contents, Pool(SECRET), 1, defences or Defences())
+            *(self.shared, self.calls, self.contents, Pool(SECRET), 1, defences or Defences())
         )
         self.bench.begin(self.device)
 
@@ -131,7 +138,7 @@ def desks() -> Iterator[Desks]:
 
     yield desk
     for each in made:
-        each.arena.close()
+        each.shared.close()
 
 
 def test_before_its_call_nothing_of_an_input_lies_anywhere(
@@ -144,7 +151,7 @@ def test_before_its_call_nothing_of_an_input_lies_anywhere(
         for index, call in enumerate(calls):
             place, wanted = call.places["x"], desk.wanted(call)
             is_step = bool(desk.device.seal.parts[index]["elements"])
-            for seen in (desk.device.holds(place), desk.arena.view(place).reshape(-1)):
+            for seen in (desk.device.holds(place), desk.shared.view(place).reshape(-1)):
                 assert np.count_nonzero(seen == wanted) <= (100 if is_step else 3)
             desk.device.open(index)
             assert desk.device.holds(place).tobytes() == wanted.tobytes()
@@ -186,7 +193,7 @@ def test_of_a_change_in_place_only_masked_elements_are_sent(
     assert 1 <= different.size <= 16
     bits = set(wanted.view(np.uint32)[different].tolist())
     assert not bits & set(desk.device.table["value"].tolist())
-    assert desk.arena.offset(place) + 4 * different[0] not in desk.device.table["at"]
+    assert desk.shared.offset(place) + 4 * different[0] not in desk.device.table["at"]
     desk.device.open(0)
     assert desk.device.holds(place).tobytes() == wanted.tobytes()
 
@@ -206,7 +213,7 @@ def test_more_elements_than_there_is_room_for_are_sent_as_arrays(
 def test_of_an_element_that_changes_twice_the_last_counts(desks: Desks, on_device: Problem) -> None:
     desk = desks(on_device)
     place = desk.calls[0].places["x"]
-    sealing = Sealing(desk.arena)
+    sealing = Sealing(desk.shared)
     values = np.array([1, 2, 3, 4], np.float32)
     assert sealing.changed({"x": (np.array([7, 9, 7, 9]), values)}, {"x": place})
     desk.device.upload([], sealing.close(1))

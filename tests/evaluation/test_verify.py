@@ -54,6 +54,13 @@ def test_a_secret_shape_and_the_timing_shape_follow_the_declared_ones() -> None:
     assert all(shapes_of(problem, seed)[2]["n"] % 32 for seed in range(200))
 
 
+def test_the_secret_shape_is_never_a_declared_one() -> None:
+    problem = problem_named("scale")
+    for seed in range(2000):
+        shapes = [shape["n"] for shape in shapes_of(problem, seed)]
+        assert len(set(shapes)) == len(shapes) == 4
+
+
 def test_a_problem_may_refuse_the_secret_shape() -> None:
     problem = problem_named("scale").model_copy(update={"held_out": False})
     assert shapes_of(problem) == [*problem.sizes.check, problem.sizes.time]
@@ -169,17 +176,17 @@ def examined(cache: Path) -> Iterator[Callable[..., Failure | frozenset[str]]]:
             calls = {(shape_text(sizes), True): layout.call(sizes) for sizes in shapes}
             odd = unaligned_shape(problem, shapes)
             calls[shape_text(odd), False] = layout.call(odd, aligned=False)
-            arena = layout.build()
-            stack.callback(arena.close)
+            shared = layout.build()
+            stack.callback(shared.close)
             references = References(
                 problem, built(problem.promoted(), to_double(problem.serial_code)), shapes, limits
             )
             stack.callback(references.close)
             worker = stack.enter_context(
-                Worker(built(problem, code), arena, Defences(), limits, threads=1)
+                Worker(built(problem, code), shared, Defences(), limits, threads=1)
             )
             assert worker.start is None
-            verification = Verification(problem, arena, calls, references, Defences(), 1.0)
+            verification = Verification(problem, shared, calls, references, Defences(), 1.0)
             return verification.examine(worker, plan(problem, shapes, 1, full=True))
 
         def built(problem: Problem, code: str) -> Program:
