@@ -32,7 +32,7 @@ from regraph_kg.evaluation.gpu.health import GpuSettings, Health, settings
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.load import used_by_others
 from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
-from regraph_kg.models.target import TARGETS, Target, on_device
+from regraph_kg.models.target import ON_CPU, ON_GPU, Target
 
 CheckState = Literal["green", "red", "absent"]
 
@@ -130,12 +130,7 @@ class Scope:
         """Targets whose candidates can be judged here, or that were asked for."""
         if self.target:
             return (self.target,)
-        return on_device("cpu") + (on_device("gpu") if self.sees_gpu else ())
-
-    @property
-    def wants_gpu(self) -> bool:
-        """Whether a target was asked for that needs one."""
-        return self.target is not None and TARGETS[self.target].on_gpu
+        return ON_CPU + (ON_GPU if self.sees_gpu else ())
 
     @property
     def gpu(self) -> Gpu:
@@ -182,7 +177,7 @@ def _looked(check: Check) -> tuple[CheckRow, ...]:
 
 def checks(scope: Scope) -> tuple[Check, ...]:
     """Everything but the exploits."""
-    looks_at_gpu = scope.target is None or scope.wants_gpu
+    looks_at_gpu = scope.target is None or scope.target in ON_GPU
     busy = used_by_others()
     table = [
         Check("machine", "cores", partial(_cores, busy)),
@@ -313,7 +308,7 @@ def _nvcc(scope: Scope) -> CheckResult:
     try:
         cuda = find_cuda()
     except ToolError as error:
-        wanted = scope.sees_gpu or scope.wants_gpu
+        wanted = scope.sees_gpu or scope.target in ON_GPU
         return CheckResult("red" if wanted else "absent", *_parted(error))
     arch = scope.gpu.arch if scope.sees_gpu else "90"
     code = 'extern "C" __attribute__((visibility("default"))) int regraph_zero() { return 0; }\n'
@@ -328,14 +323,14 @@ def _gpu(scope: Scope) -> CheckResult:
     try:
         gpu = scope.gpu
     except ToolError as error:
-        wanted = scope.wants_gpu or shutil.which("nvidia-smi")
+        wanted = scope.target in ON_GPU or shutil.which("nvidia-smi")
         return CheckResult("red" if wanted else "absent", *_parted(error))
     return CheckResult("green", f"{gpu.name}, sm_{gpu.arch}, driver {gpu.driver}")
 
 
 def _context(scope: Scope) -> CheckResult:
     """A process of ours makes a context, and reads back what it wrote to the device."""
-    if not (scope.sees_gpu or scope.wants_gpu):
+    if not (scope.sees_gpu or scope.target in ON_GPU):
         return CheckResult("absent", "no GPU")
     ill = Health(find_cuda(), scope.gpu.visible).illness()
     if ill:
@@ -383,7 +378,7 @@ def _sandbox() -> Sequence[CheckResult]:
 
 def _peaks(scope: Scope, target: Target, busy: float) -> CheckResult:
     """Measured once a device, then read; peaks of a busy machine would be too low."""
-    gpu = scope.gpu if TARGETS[target].on_gpu else None
+    gpu = scope.gpu if target in ON_GPU else None
     known = None if scope.remeasure else peaks(scope.cache, target, gpu)
     if known:
         return CheckResult("green", str(known))

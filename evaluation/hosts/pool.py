@@ -36,7 +36,7 @@ from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.slot import Isolation, SessionRules
 from regraph_kg.models.evaluation import EvalReport, Grade
-from regraph_kg.models.target import TARGETS, Target, on_device
+from regraph_kg.models.target import ON_CPU, ON_GPU, TARGETS, Target
 
 _Activity = Literal["compile", "judge", "quiet", "alone"]
 _CLASHES: dict[_Activity, frozenset[_Activity]] = {
@@ -185,7 +185,7 @@ class JudgePool(Judges):
 
     def _line(self, process: JudgeProcess, device: Device) -> JudgeThread:
         name = "cpu" if device == "cpu" else f"gpu {device}"
-        targets = on_device("cpu" if device == "cpu" else "gpu")
+        targets = ON_CPU if device == "cpu" else ON_GPU
         self._queue.join(name, targets)
         known: set[str] = set()
 

@@ -112,6 +112,8 @@ _OPENMP = TargetTraits(
 
 TARGETS: Mapping[Target, TargetTraits] = {one.name: one for one in (_CUDA, _OPENMP)}
 
+ON_CPU = tuple(one.name for one in TARGETS.values() if not one.on_gpu)
+ON_GPU = tuple(one.name for one in TARGETS.values() if one.on_gpu)
 USUAL: Target = "openmp"
 """Where none is named; serial code, which is C++ on a CPU, is timed as its candidates are."""
 NAMES = "|".join(TARGETS)
@@ -123,11 +125,6 @@ NEEDS = "; ".join(f"{one.name}: {one.needs}" for one in TARGETS.values()) + "."
 def timed_by(metric: Metric) -> tuple[Target, ...]:
     """Targets whose candidates can be timed so."""
     return tuple(one.name for one in TARGETS.values() if metric in one.metrics)
-
-
-def on_device(kind: DeviceKind) -> tuple[Target, ...]:
-    """Targets whose candidates run there."""
-    return tuple(one.name for one in TARGETS.values() if one.device == kind)
 
 
 def scatter(target: Target, metric: Metric) -> float:
