@@ -1,6 +1,6 @@
 """Several problems in one command: they take turns at model and judge, and fail one by one.
 
-Not covered: several hosts (tests/evaluation/test_ray_hosts.py has one search's judges), live
+Not covered: several hosts (tests/evaluation/hosts/test_ray_hosts.py has one search's judges), live
 models.
 """
 
