@@ -9,7 +9,7 @@ say which.
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from regraph_kg.errors import BadInput, ToolError
@@ -22,10 +22,8 @@ from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.report import Times
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session
-from regraph_kg.evaluation.slot import Isolation, SessionRules, Slot
-from regraph_kg.evaluation.timing.load import LoadWatch
+from regraph_kg.evaluation.slot import Isolation, SessionRules
 from regraph_kg.evaluation.timing.roofline import account, below_floor
-from regraph_kg.evaluation.timing.stop import StopRule
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
 from regraph_kg.evaluation.trial import Trial
 from regraph_kg.evaluation.worker.spawn import Program
@@ -44,8 +42,6 @@ from a swept cache, ghost calls, unseen inputs, floors, guarded device allocatio
 timed call has new inputs, workers stand still between calls, only the judge's clock counts, levels
 of several workers and of the baseline are in the interval."""
 
-_CENSORED_ABOVE = 3.0
-_LEAST_CALL_SECONDS = 2.0
 _DIAGNOSIS_LENGTH = 1500
 
 
@@ -180,7 +176,7 @@ class Judge:
             return self._timed(trial, self._machine.program(candidate, problem))
 
     def _timed(self, trial: Trial, program: Program | Failure) -> MeasuredSeries:
-        times = program if isinstance(program, Failure) else self._fresh(trial, program)
+        times = program if isinstance(program, Failure) else trial.fresh(program)
         if isinstance(times, Failure):
             raise BadInput(f"compare: one of the two does not pass: {times.diagnosis}")
         return times
@@ -219,46 +215,16 @@ class Judge:
             with trial.stage("baseline"):
                 session.serve()
             with trial.stage("time"):
-                times = self._times(trial, program, slot)
+                times = trial.times(program, slot)
         asked: Grade = trial.grade
         for grade in (asked, "full"):
             if isinstance(times, Failure) or not times.doubt:
                 break
             trial.grade = grade
             with trial.stage("time again"):
-                times = self._times(trial, program)
+                times = trial.times(program)
         trial.grade = asked
         return times
-
-    def _times(self, trial: Trial, program: Program, slot: Slot | None = None) -> Failure | Times:
-        """Series of a few workers, of which the verified one may be the first; load is noted."""
-        session, target = trial.session, trial.candidate.target
-        on_gpu = TARGETS[target].on_gpu
-        watch = LoadWatch(1 if on_gpu else threads())
-        full = trial.grade == "full"
-        with session.silence(program) if full else nullcontext():
-            own = self._workers(trial, program, slot)
-            trial.load = watch.found()
-            if not isinstance(own, Failure) and (trial.load or (full and not on_gpu)):
-                session.time_serial()
-        if isinstance(own, Failure):
-            return own
-        return Times(tuple(own), session.serial_level, target, session.problem.metric)
-
-    def _workers(
-        self, trial: Trial, program: Program, slot: Slot | None
-    ) -> Failure | list[MeasuredSeries]:
-        """Series of as many workers as the grade asks for, one where it is censored."""
-        own: list[MeasuredSeries] = []
-        for _ in range(TARGETS[trial.candidate.target].efforts[trial.grade].workers):
-            times = self._once(trial, slot) if slot else self._fresh(trial, program)
-            if isinstance(times, Failure):
-                return times
-            own.append(times)
-            slot = None
-            if times.censored:
-                break
-        return own
 
     def _profiled(self, trial: Trial, program: Program, times: Times) -> Failure | Times:
         """Note kernels and copies of one call, by CUPTI; a call without a kernel is suspicious."""
@@ -267,7 +233,7 @@ class Judge:
         except ToolError as error:
             trial.profile = {"profile": str(error)}
             return times
-        found = trial.session.profile(program, library, self._call_seconds(trial))
+        found = trial.session.profile(program, library, trial.call_seconds)
         if found is None:
             return times
         trial.profile = found.facts() | {"profile": advice(found, times.seconds)}
@@ -285,36 +251,6 @@ class Judge:
         after = self._machine.joules(trial.candidate.target)
         if before is not None and after is not None:
             trial.joules = after - before
-
-    def _once(self, trial: Trial, slot: Slot) -> Failure | MeasuredSeries:
-        """The verified worker itself."""
-        session, full = trial.session, trial.grade == "full"
-        times = session.time(slot, self._rule(trial), self._call_seconds(trial), full=full)
-        if not isinstance(times, Failure):
-            session.keep(slot)
-        return times
-
-    def _fresh(self, trial: Trial, program: Program) -> Failure | MeasuredSeries:
-        """Times of one fresh worker."""
-        rule, call_seconds = self._rule(trial), self._call_seconds(trial)
-        full = trial.grade == "full"
-        with trial.session.candidate(program) as slot:
-            return slot.worker.start or trial.session.time(slot, rule, call_seconds, full=full)
-
-    def _rule(self, trial: Trial) -> StopRule:
-        target = TARGETS[trial.candidate.target]
-        effort = target.efforts[trial.grade]
-        return StopRule(
-            effort.seconds,
-            effort.half_width,
-            target.acceptable,
-            least=target.least_samples,
-            give_up_above=_CENSORED_ABOVE * (trial.incumbent or trial.session.serial_seconds),
-        )
-
-    def _call_seconds(self, trial: Trial) -> float:
-        factor = self._rules.limits.slower_than_serial
-        return max(_LEAST_CALL_SECONDS, factor * trial.session.serial_seconds)
 
     def _session(self, problem: Problem, target: Target) -> Session:
         """The problem's session, opened (serial code verified and timed) when first asked."""
