@@ -12,13 +12,13 @@ from regraph_kg.search.driver import Crew, Driver
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.cot import Cot
 from regraph_kg.search.methods.fsr import Fsr
-from regraph_kg.search.methods.greedy import Greedy
+from regraph_kg.search.methods.greedy_graph import Greedy
 from regraph_kg.search.methods.mcgs import Mcgs
+from regraph_kg.search.methods.mcgs_paper import Paper
 from regraph_kg.search.methods.mcts_rag import MctsRag
-from regraph_kg.search.methods.paper import Paper
 from regraph_kg.search.methods.rag import Rag
 from regraph_kg.search.methods.regrapht import ReGraphT
-from regraph_kg.search.methods.rethink import Rethink
+from regraph_kg.search.methods.rethink_mcts import Rethink
 from regraph_kg.search.methods.standard import Standard
 from regraph_kg.search.methods.thompson import Thompson
 from regraph_kg.search.prompts.known_failures import KnownFailures

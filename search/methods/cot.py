@@ -7,8 +7,8 @@ here: reasoning of the model's own accord ("thinking"), which a server does or n
 
 from regraph_kg.models.method import CotSettings
 from regraph_kg.search.context import Parts
-from regraph_kg.search.methods.samples import Samples
 from regraph_kg.search.prompts.render import cot_advice
+from regraph_kg.search.samples import Samples
 
 
 class Cot(Samples):

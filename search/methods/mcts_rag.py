@@ -28,9 +28,9 @@ from regraph_kg.models.method import MctsRagSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
-from regraph_kg.search.methods.uct import Visits, level_reward
 from regraph_kg.search.prompts.render import free_advice, rag_advice, render_subgoal, thought_advice
 from regraph_kg.search.propose import Request
+from regraph_kg.search.uct import Visits, level_reward
 
 ActionKind = Literal["direct", "decompose", "retrieve"]
 KINDS: tuple[ActionKind, ...] = ("direct", "decompose", "retrieve")

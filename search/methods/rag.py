@@ -10,8 +10,8 @@ and whose examples are left out (reader.py); retrieval for code other than the s
 
 from regraph_kg.models.method import RagSettings
 from regraph_kg.search.context import Parts
-from regraph_kg.search.methods.samples import Samples
 from regraph_kg.search.prompts.render import rag_advice
+from regraph_kg.search.samples import Samples
 
 
 class Rag(Samples):

@@ -9,7 +9,7 @@ known to have applied another technique than it was asked for, the walk goes on 
 Nothing is cached: every step is a call for a new sample, on a known path, too. Nothing is learned,
 but prompts warn of what failed (known_failures.py). Added, because recorded models have holes:
 what they have no answer for is closed on its path, a walk that bought nothing is no attempt, and a
-start with all closed ends the search. Not here: choosing by what was measured (mcgs.py, paper.py).
+start with all closed ends the search. Not here: choosing by what was measured (mcgs.py, mcgs_paper.py).
 """
 
 from regraph_kg.models.method import ReGraphTSettings
@@ -17,7 +17,7 @@ from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
-from regraph_kg.search.methods.walk import Walks
+from regraph_kg.search.walk import Walks
 
 
 class ReGraphT:

@@ -2,8 +2,8 @@
 
 from regraph_kg.models.method import StandardSettings
 from regraph_kg.search.context import Parts
-from regraph_kg.search.methods.samples import Samples
 from regraph_kg.search.prompts.render import free_advice
+from regraph_kg.search.samples import Samples
 
 
 class Standard(Samples):

@@ -11,7 +11,7 @@ from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.paper import Counters, Paper
+from regraph_kg.search.methods.mcgs_paper import Counters, Paper
 from regraph_kg.search.run import parts
 from tests.search.toy import TASK, Graph, Toy, code, fenced, header, names, noisy_script
 

@@ -14,7 +14,7 @@ from regraph_kg.search.driver import Driver
 from regraph_kg.search.effects import Effects, ModelRequest
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.rethink import Rethink
+from regraph_kg.search.methods.rethink_mcts import Rethink
 from regraph_kg.search.run import parts
 from tests.search.toy import TASK, Script, Toy, code, fenced, header
 

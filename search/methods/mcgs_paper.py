@@ -26,9 +26,9 @@ from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
-from regraph_kg.search.methods.walk import Walks
 from regraph_kg.search.reward import paper_reward
 from regraph_kg.search.select import paper_bound, policy
+from regraph_kg.search.walk import Walks
 
 
 @dataclass(slots=True)

@@ -28,7 +28,6 @@ from regraph_kg.models.method import RethinkSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
-from regraph_kg.search.methods.uct import Visits, level_reward
 from regraph_kg.search.prompts.examples import short
 from regraph_kg.search.prompts.render import (
     FailedAnswer,
@@ -38,6 +37,7 @@ from regraph_kg.search.prompts.render import (
     thought_advice,
 )
 from regraph_kg.search.propose import Request
+from regraph_kg.search.uct import Visits, level_reward
 
 LONGEST_THOUGHT = 300
 """Characters of a thought that a later prompt tells of."""
