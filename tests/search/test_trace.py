@@ -11,8 +11,10 @@ import pytest
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate
-from regraph_kg.models.method import McgsSettings, PaperSettings, SearchLimits
+from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import RunHeader
+from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.methods.mcgs_paper import PaperSettings
 from regraph_kg.search.trace import RecordedEvaluator, Trace
 from regraph_kg.search.trace_lines import checksum, ending, mac_of, read, read_header
 from tests.search.recorded_run import HEADER, recorded_toy, still, toy
