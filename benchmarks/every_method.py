@@ -25,6 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from regraph_kg.search.methods import method_names
 from tests.corpus.corpus import CORPUS, PROBLEMS
 from tests.llm import real_ollama
 

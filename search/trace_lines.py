@@ -119,9 +119,12 @@ def read_header(path: Path) -> RunHeader:
 def header_of(first: TraceLine) -> RunHeader:
     """What stands in a trace's first line; `BadInput` names the field that is not ours."""
     value = first.value if isinstance(first.value, dict) else {}
+    told = value.get("settings")
+    if not isinstance(told, dict) or "method" not in told:
+        raise BadInput("header field 'settings' is not ours")
     where = "settings."
     try:
-        settings = read_settings(value.get("settings"))
+        settings = read_settings(told)
         where = ""
         return RunHeader.model_validate(value | {"settings": settings})
     except ValidationError as error:

@@ -67,11 +67,11 @@ def kind_of(name: str) -> MethodKind:
 
 
 def read_settings(raw: Mapping[str, Any]) -> MethodSettings:
-    """Settings as a trace holds them; `BadInput` for an unknown method.
+    """Settings as a trace holds them, with their "method"; `BadInput` for an unknown one.
 
     Raises `ValidationError` for settings that the method does not have.
     """
-    return kind_of(str(raw.get("method"))).settings.model_validate(raw)
+    return kind_of(str(raw["method"])).settings.model_validate(raw)
 
 
 def _module(name: str) -> str:

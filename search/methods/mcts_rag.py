@@ -28,11 +28,11 @@ from pydantic import Field
 
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
+from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.render import free_advice, rag_advice, render_subgoal, thought_advice
-from regraph_kg.search.propose import Request
 from regraph_kg.search.uct import Visits, level_reward
 
 
@@ -153,10 +153,10 @@ class MctsRag:
         return free_advice()
 
     def _thought(self, node: _Node) -> Effects[str | None]:
-        task, proposer = self._parts.task, self._parts.proposer
-        key = proposer.key("thought", attempt=next(self._thoughts))
-        seed = proposer.seed(key)
-        reply = yield from proposer.think(render_subgoal(task, key, code=node.code, seed=seed))
+        task, asker = self._parts.task, self._parts.proposer.asker
+        key = asker.key("thought", attempt=next(self._thoughts))
+        seed = asker.seed(key)
+        reply = yield from asker.think(render_subgoal(task, key, code=node.code, seed=seed))
         if reply is None:
             return None
         return thought_advice(reply.text) if reply.text.strip() else free_advice()

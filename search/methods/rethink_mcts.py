@@ -29,6 +29,7 @@ from pydantic import Field
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
+from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
@@ -40,7 +41,6 @@ from regraph_kg.search.prompts.render import (
     render_thought,
     thought_advice,
 )
-from regraph_kg.search.propose import Request
 from regraph_kg.search.uct import Visits, level_reward
 
 
@@ -165,9 +165,9 @@ class Rethink:
 
     def _think(self, node: _Node, last: _Round | None) -> Effects[str | None]:
         """A new thought, or the last one rewritten; None: a recorded model has none."""
-        proposer, task = self._parts.proposer, self._parts.task
-        key = proposer.key("thought", attempt=next(self._thoughts))
-        seed = proposer.seed(key)
+        asker, task = self._parts.proposer.asker, self._parts.task
+        key = asker.key("thought", attempt=next(self._thoughts))
+        seed = asker.seed(key)
         if last is None:
             told = "\n".join(node.told[-REMEMBERED:])
             prompt = render_thought(
@@ -179,7 +179,7 @@ class Rethink:
             prompt = render_rethink(
                 task, key, code=node.code, thought=last.thought, failure=failure, seed=seed
             )
-        reply = yield from proposer.think(prompt)
+        reply = yield from asker.think(prompt)
         return None if reply is None else reply.text.strip()
 
     def _node(self, thought: str, code: str, level: float, depth: int) -> _Node:
