@@ -27,12 +27,12 @@ def section(title: str) -> str:
 
 
 def test_limits_are_told_with_their_defaults() -> None:
-    told = {row[0]: (row[1], row[2]) for row in table(section("SearchLimits"))}
+    told = {row[0]: (row[1], row[2]) for row in table(section("Limits"))}
     assert told["--budget"] == (str(BUDGET), str(FAST_LIMITS["calls"]))
     assert told["--seconds"] == ("none", f"{FAST_LIMITS['seconds']:.0f}")
     assert told["--unreadable"] == (str(SearchLimits(calls=1).unreadable), "")
     assert set(told) == {"--budget", "--seconds", "--evaluations", "--tokens", "--unreadable"}
     usual = Prompting()
     said = f"{FAST_PROMPTING['example_tokens']} tokens instead of {usual.example_tokens}"
-    assert said in section("SearchLimits")
+    assert said in section("Limits")
     assert (FAST_PROMPTING["examples"], usual.examples) == (1, 2)  # "one instead of two"
