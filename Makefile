@@ -7,7 +7,7 @@ PYTHON  ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11;
 PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help need demo test check bench ollama-test-server llama-test-server clean
+.PHONY: help need demo test test-docker check bench ollama-test-server llama-test-server clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -32,6 +32,14 @@ demo: $(VENV)/.ready ## grow a technique graph, search it, print faster code (ab
 test: $(VENV)/.dev ## all tests; REQUIRE=neo4j,gpu turns absences into failures
 	@$(BIN)/python tests/install_neo4j.py
 	@$(BIN)/pytest -n 3 $(if $(REQUIRE),--require=$(REQUIRE))
+
+test-docker: export TESTCONTAINERS_RYUK_DISABLED = true
+test-docker: export REGRAPH_TEST_NEO4J_CONTAINER = 1
+test-docker: $(VENV)/.dev ## the container parts, where an engine answers (Error 3: none does)
+	@$(BIN)/python tests/install_neo4j.py
+	@$(BIN)/python tests/install_docker_images.py
+	@$(BIN)/pytest tests/docker --require=docker
+	@$(BIN)/pytest tests/contract -k '[neo4j and not 2026' --require=neo4j
 
 check: $(VENV)/.dev ## format, lint, types, architecture
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports

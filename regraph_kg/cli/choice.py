@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
 from regraph_kg.models.method import (
     MethodSettings,
     Preset,
@@ -20,7 +19,9 @@ from regraph_kg.models.method import (
     Shown,
     Told,
 )
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import FinalGrade, SearchChoice
+from regraph_kg.models.target import USUAL, Target
 from regraph_kg.search.methods import kind_of
 
 M = TypeVar("M", bound=BaseModel)
@@ -90,7 +91,7 @@ def choose(options: Options, model: str) -> SearchChoice:
     from regraph_kg.search.trace_lines import read_header  # noqa: PLC0415 (heavy)
 
     _check(options)
-    usual = _usual(options, model)
+    usual = _usual(options, ModelSpec.parse(model))
     if options.resume:
         was = read_header(options.resume)
         asked = options.method or options.preset or options.sets or options.fast
@@ -123,7 +124,7 @@ def choose(options: Options, model: str) -> SearchChoice:
 
 def every_call(options: Options, choice: SearchChoice) -> bool:
     """Whether each call is told: where that is asked for, and by file, where all take hours."""
-    return options.verbose or choice.model.startswith("batch:")
+    return options.verbose or choice.model.by_file
 
 
 def traced_model(options: Options) -> str | None:
@@ -132,10 +133,10 @@ def traced_model(options: Options) -> str | None:
 
     if options.resume is None:
         return None
-    kind, _, rest = read_header(options.resume).model.partition(":")
-    if kind == "batch":
+    was = ModelSpec.traced(read_header(options.resume).model)
+    if was is None or was.by_file:
         return None  # the folder is not in the trace
-    return "recorded" if kind == "recorded" else f"{kind}:{rest.partition('@')[0]}"
+    return str(was)
 
 
 def shares(choice: SearchChoice, options: Options) -> tuple[SearchChoice, ...]:
@@ -145,7 +146,7 @@ def shares(choice: SearchChoice, options: Options) -> tuple[SearchChoice, ...]:
     turn takes active seconds, so that the minute of --fast becomes one for each problem.
     """
     problems, each, limits = options.problems, choice.parallel, choice.limits
-    if not choice.model.startswith("batch:"):
+    if not choice.model.by_file:
         each = math.ceil(choice.parallel / len(problems))
     if options.fast and options.seconds is None:
         seconds = FAST_LIMITS["seconds"] * len(problems)
@@ -182,16 +183,16 @@ def _check(options: Options) -> None:
         raise BadInput("prompt: what would be sent is shown by --dry-run --prompt")
 
 
-def _usual(options: Options, model: str) -> SearchChoice:
+def _usual(options: Options, model: ModelSpec) -> SearchChoice:
     """The defaults, those of --fast where it is given."""
     limits = {"calls": BUDGET} | (dict(FAST_LIMITS) if options.fast else {})
     return SearchChoice(
         problem=options.problems[0],
-        target="openmp",
+        target=USUAL,
         settings=_settings(options),
         prompting=Prompting.model_validate(FAST_PROMPTING if options.fast else {}),
         limits=SearchLimits.model_validate(limits),
-        parallel=BY_FILE_PARALLEL if model.startswith("batch:") else 1,
+        parallel=BY_FILE_PARALLEL if model.by_file else 1,
         final="screening" if options.fast else "full",
         seed=0,
         model=model,

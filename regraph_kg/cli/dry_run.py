@@ -106,7 +106,7 @@ def estimate(settings: "Settings", runs: Path, choice: SearchChoice) -> Estimate
         problem=header.problem,
         target=header.target,
         method=header.method,
-        model=choice.model,
+        model=str(choice.model),
         calls=limits.calls,
         thoughts=thoughts,
         prompts=prompts,
@@ -202,7 +202,7 @@ def _seen(path: Path, choice: SearchChoice) -> _Seen | None:
         header = header_of(lines[0])
     except RegraphError:
         return None
-    if header.target != choice.target or not _same_model(header.model, choice.model):
+    if header.target != choice.target or not choice.model.answered(header.model):
         return None
     replies = [line.value for line in lines if line.event == "reply"]
     replies = [one for one in replies if one["finish"] in ("stop", "length")]
@@ -223,14 +223,6 @@ def _total(report: Mapping[str, Any]) -> float:
 
 def _median(values: Sequence[float]) -> float:
     return median(values) if values else 0.0
-
-
-def _same_model(traced: str, spec: str) -> bool:
-    """Whether a trace's model ("ollama:NAME@digest ..") is the one of this specification."""
-    kind = spec.partition(":")[0]
-    if kind in ("recorded", "batch"):
-        return traced.partition(":")[0] == kind
-    return traced.partition("@")[0] == spec
 
 
 def duration(choice: SearchChoice, asked: int, known: PastCosts) -> float:

@@ -12,9 +12,9 @@ from regraph_kg.cli import display, running
 from regraph_kg.cli.choice import BUDGET, DEFAULT_METHOD, Options, choose, every_call, traced_model
 from regraph_kg.cli.problem import require_good
 from regraph_kg.errors import AnswersPending
-from regraph_kg.models.base import Target
 from regraph_kg.models.method import Preset, Retrieval, Shown, Told
 from regraph_kg.models.run import FinalGrade, SearchChoice
+from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.search.methods import kind_of, method_lines, method_names
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
     ] = None,
     target: Annotated[
         Target | None,
-        typer.Option(help="openmp: g++ -fopenmp; cuda: nvcc and a GPU.", show_default="openmp"),
+        typer.Option(help=NEEDS, show_default=USUAL),
     ] = None,
     budget: Annotated[
         int | None,

@@ -6,9 +6,11 @@ from typing import Literal
 
 from pydantic import SerializeAsAny
 
-from regraph_kg.models.base import Frozen, Metric, Target
+from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.evaluation import Interval, Outcome
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
+from regraph_kg.models.model_spec import ModelSpec
+from regraph_kg.models.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,7 @@ class SearchChoice:
     parallel: int
     final: FinalGrade
     seed: int
-    model: str
-    """ "recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
+    model: ModelSpec
     judge: Path | None
     """A trace whose verdicts are replayed; None evaluates here and now."""
     include_own: bool

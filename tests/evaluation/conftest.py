@@ -136,8 +136,8 @@ def children() -> set[int]:
 
 
 def memory_files() -> int:
-    """Open anonymous files: arenas and candidates."""
-    gc.collect()  # a traceback's frames hold an arena's mapping, in a cycle
+    """Open anonymous files: shared memory and candidates."""
+    gc.collect()  # a traceback's frames hold a shared memory's mapping, in a cycle
     found = 0
     for entry in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):  # the descriptor of this very listing
