@@ -11,19 +11,18 @@ from pydantic import BaseModel, ValidationError
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.method import (
-    SETTINGS,
-    MethodName,
+    MethodSettings,
     Preset,
     Prompting,
     Retrieval,
     SearchLimits,
-    SearchSettings,
     Shown,
     Told,
 )
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import FinalGrade, SearchChoice
 from regraph_kg.models.target import USUAL, Target
+from regraph_kg.search.methods import kind_of
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -31,6 +30,8 @@ _OPTION: Mapping[str, str] = {"calls": "budget"}
 """Of limits, options of another name."""
 
 BUDGET = 50
+DEFAULT_METHOD, PAPER_METHOD = "mcgs", "mcgs-paper"
+"""The second is what `--preset paper` makes of the first."""
 BY_FILE_PARALLEL = 8
 FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}
 """Of --fast, where no others are given."""
@@ -52,7 +53,7 @@ class Options:
     """The command line as typed; None where an option was left out."""
 
     problems: Sequence[str]
-    method: MethodName | None
+    method: str | None
     preset: Preset | None
     sets: Sequence[str]
     target: Target | None
@@ -200,18 +201,21 @@ def _usual(options: Options, model: ModelSpec) -> SearchChoice:
     )
 
 
-def _settings(options: Options) -> SearchSettings:
-    method: MethodName = options.method or "mcgs"
-    if options.preset == "paper" and method == "mcgs":
-        method = "mcgs-paper"
-    elif options.preset is not None and method != "mcgs":
-        raise BadInput(f"preset {options.preset} is for mcgs; leave it out with --method {method}")
-    kind = SETTINGS[method]
+def _settings(options: Options) -> MethodSettings:
+    method = options.method or DEFAULT_METHOD
+    if options.preset is not None and method != DEFAULT_METHOD:
+        raise BadInput(
+            f"preset {options.preset} is for {DEFAULT_METHOD}; leave it out with --method {method}"
+        )
+    if options.preset == "paper":
+        method = PAPER_METHOD
+    kind = kind_of(method).settings
     known = set(kind.model_fields) - {"method"}
     fast = {name: value for name, value in FAST_SETTINGS.items() if options.fast and name in known}
-    found: SearchSettings = kind.model_validate(fast)
     return _with(
-        found, dict(_assigned(one, method, known) for one in options.sets), "--set {}=".format
+        kind.model_validate(fast),
+        dict(_assigned(one, method, known) for one in options.sets),
+        "--set {}=".format,
     )
 
 

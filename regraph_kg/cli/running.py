@@ -16,10 +16,10 @@ from regraph_kg.errors import (
     StoreError,
     ToolError,
 )
-from regraph_kg.models.method import WALKS
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.target import TARGETS
 from regraph_kg.models.technique import start_id
+from regraph_kg.search.methods import kind_of
 
 if TYPE_CHECKING:
     from regraph_kg.search.trace import Trace
@@ -40,7 +40,7 @@ def open_trace(options: Options, search: "OpenSearch") -> "Trace":
 def require_graph(search: "OpenSearch | DrySearch") -> None:
     """`BadInput` where the method walks the graph, and there is nothing to begin with."""
     header = search.header
-    if header.method not in WALKS:
+    if not kind_of(header.method).walks:
         return
     if not search.world.neighbours(start_id(header.target)).successors:
         without = f" without {header.excluded}'s own examples" if header.excluded else ""
@@ -55,7 +55,7 @@ def introduce(search: "OpenSearch", trace: "Trace", show: Show) -> None:
     header = search.header
     what = f"{header.problem} ({header.target})"
     show.say(f"{what}: {header.method}, at most {header.limits.calls} calls of {header.model}")
-    if header.method in WALKS and header.excluded:
+    if header.excluded and kind_of(header.method).walks:
         show.say(f"the graph is read without {header.excluded}'s own examples")
     show.say(f"trace: {trace.path}" + (" (its last line was torn: dropped)" if trace.torn else ""))
 
