@@ -20,14 +20,14 @@ from benchmarks import recorded
 from benchmarks.learning import Ratio, spent
 from benchmarks.taught import best, head, search
 from regraph_kg.cli.choice import BUDGET, FAST_LIMITS, FAST_SETTINGS
-from regraph_kg.models.method import SETTINGS, WALKS, MethodName
+from regraph_kg.search.methods import kind_of, method_names
 
 ORDERS = range(10)
 
 
-def found(method: MethodName, name: str, order: int, *, fast: bool) -> tuple[float, int]:
+def found(method: str, name: str, order: int, *, fast: bool) -> tuple[float, int]:
     """Best speedup and evaluations of one search."""
-    kind = SETTINGS[method]
+    kind = kind_of(method).settings
     settings = kind.model_validate(
         {name: value for name, value in FAST_SETTINGS.items() if fast and name in kind.model_fields}
     )
@@ -40,7 +40,7 @@ def found(method: MethodName, name: str, order: int, *, fast: bool) -> tuple[flo
 
 def rows() -> Iterator[dict[str, Any]]:
     """Of each method."""
-    for method in sorted(WALKS):
+    for method in filter(lambda one: kind_of(one).walks, method_names()):
         pairs = [
             (found(method, name, order, fast=True), found(method, name, order, fast=False))
             for name in recorded.names()

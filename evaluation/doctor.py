@@ -32,7 +32,7 @@ from regraph_kg.evaluation.gpu.health import GpuSettings, Health, settings
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.load import used_by_others
 from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import ON_CPU, ON_GPU, Target
 
 CheckState = Literal["green", "red", "absent"]
 
@@ -130,7 +130,7 @@ class Scope:
         """Targets whose candidates can be judged here, or that were asked for."""
         if self.target:
             return (self.target,)
-        return ("openmp", "cuda") if self.sees_gpu else ("openmp",)
+        return ON_CPU + (ON_GPU if self.sees_gpu else ())
 
     @property
     def gpu(self) -> Gpu:
@@ -177,7 +177,7 @@ def _looked(check: Check) -> tuple[CheckRow, ...]:
 
 def checks(scope: Scope) -> tuple[Check, ...]:
     """Everything but the exploits."""
-    wants_cuda = scope.target != "openmp"
+    looks_at_gpu = scope.target is None or scope.target in ON_GPU
     busy = used_by_others()
     table = [
         Check("machine", "cores", partial(_cores, busy)),
@@ -190,7 +190,7 @@ def checks(scope: Scope) -> tuple[Check, ...]:
         Check("compilers", "g++ -fopenmp", partial(_openmp, scope.cache)),
         Check("compilers", "sandbox", _compiler_sandbox),
     ]
-    if wants_cuda:
+    if looks_at_gpu:
         table += [
             Check("compilers", "nvcc", partial(_nvcc, scope)),
             Check("GPU", "driver", partial(_gpu, scope)),
@@ -308,7 +308,7 @@ def _nvcc(scope: Scope) -> CheckResult:
     try:
         cuda = find_cuda()
     except ToolError as error:
-        wanted = scope.sees_gpu or scope.target == "cuda"
+        wanted = scope.sees_gpu or scope.target in ON_GPU
         return CheckResult("red" if wanted else "absent", *_parted(error))
     arch = scope.gpu.arch if scope.sees_gpu else "90"
     code = 'extern "C" __attribute__((visibility("default"))) int regraph_zero() { return 0; }\n'
@@ -323,14 +323,14 @@ def _gpu(scope: Scope) -> CheckResult:
     try:
         gpu = scope.gpu
     except ToolError as error:
-        wanted = scope.target == "cuda" or shutil.which("nvidia-smi")
+        wanted = scope.target in ON_GPU or shutil.which("nvidia-smi")
         return CheckResult("red" if wanted else "absent", *_parted(error))
     return CheckResult("green", f"{gpu.name}, sm_{gpu.arch}, driver {gpu.driver}")
 
 
 def _context(scope: Scope) -> CheckResult:
     """A process of ours makes a context, and reads back what it wrote to the device."""
-    if not (scope.sees_gpu or scope.target == "cuda"):
+    if not (scope.sees_gpu or scope.target in ON_GPU):
         return CheckResult("absent", "no GPU")
     ill = Health(find_cuda(), scope.gpu.visible).illness()
     if ill:
@@ -378,7 +378,7 @@ def _sandbox() -> Sequence[CheckResult]:
 
 def _peaks(scope: Scope, target: Target, busy: float) -> CheckResult:
     """Measured once a device, then read; peaks of a busy machine would be too low."""
-    gpu = scope.gpu if target == "cuda" else None
+    gpu = scope.gpu if target in ON_GPU else None
     known = None if scope.remeasure else peaks(scope.cache, target, gpu)
     if known:
         return CheckResult("green", str(known))

@@ -39,6 +39,7 @@ from regraph_kg.evaluation.worker.sealing import Costs
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import USUAL
 
 _BASELINE_SECONDS = 120.0
 _BASELINE_RULE = StopRule(0.25, 0.01, least=3)
@@ -81,7 +82,7 @@ class Session:
         self, problem: Problem, programs: Programs, rules: SessionRules, threads: int
     ) -> None:
         self.problem = problem
-        self._programs, self._rules, self._threads = programs, rules, threads
+        self._programs, self.rules, self._threads = programs, rules, threads
         self._shapes = check_shapes(problem, rules.seed, rules.defences)
         self._contents = Contents(problem, rules.seed)
         shapes = [*self._shapes, problem.sizes.time]
@@ -191,14 +192,14 @@ class Session:
 
     def keep(self, slot: Slot) -> None:
         """After a clean pass: with shared isolation its worker serves the next candidate, too."""
-        if self._rules.isolation == "shared" and slot.worker.programs_left:
+        if self.rules.isolation == "shared" and slot.worker.programs_left:
             slot.bench = self._plan.bench(slot.verification.shared, self._contents)
             self._taken.remove(slot)
             self._spares.append(slot)
 
     def warm_up(self, program: Program) -> None:
         """Start workers for the programs that may come; only cuda's take long to start."""
-        if not program.cuda or self._rules.isolation == "shared":
+        if not program.cuda or self.rules.isolation == "shared":
             return
         self._leaving = [worker for worker in self._leaving if not worker.is_gone]
         wanted = _SPARES if self._seat_bytes < _LARGE_BYTES else _FEW_SPARES
@@ -210,7 +211,7 @@ class Session:
     def staff(self, count: int) -> None:
         """Before a CPU candidate is compiled: start so many workers, if they are small."""
         small = self.problem.nbytes(self.problem.sizes.time) < _SMALL_BYTES
-        if small and self._rules.isolation == "fresh":
+        if small and self.rules.isolation == "fresh":
             while len(self._spares) < count:
                 self._spares.append(self._staffed(self._programs.serial))
 
@@ -235,15 +236,15 @@ class Session:
             self._examiner.retire(slot.bench.shown)  # its last words may tell of them
             return measured
         failure = self._shrunk_sweep(slot)
-        if self._rules.defences.ghost and slot.serves.cuda and not failure:
+        if self.rules.defences.ghost and slot.serves.cuda and not failure:
             failure = self._examiner.ghost(slot.bench, worker, call_seconds)
-        if self._rules.isolation == "fresh":
+        if self.rules.isolation == "fresh":
             slot.dismiss()  # it stands still: none of its code runs any more
         return failure or self._examiner.examine(slot.bench, full=full) or measured
 
     def profile(self, program: Program, library: Path, seconds: float) -> KernelTimes | None:
         """Kernels and copies of one warm call, in a worker of its own; None where that fails."""
-        where = replace(self._rules.surroundings, profiler=library, programs=1)
+        where = replace(self.rules.surroundings, profiler=library, programs=1)
         slot = self._plan.slot(self._contents, program, self._threads, where)
         try:
             worker, bench = slot.worker, slot.bench
@@ -268,13 +269,13 @@ class Session:
     @property
     def serial_level(self) -> TimeEstimate:
         """How long the serial code takes, as far as its workers tell."""
-        return level([series.samples for series in self.baseline], "openmp", self.problem.metric)
+        return level([series.samples for series in self.baseline], USUAL, self.problem.metric)
 
     def serve(self) -> None:
         """Before a candidate is timed: machines drift, so replace a worker of the baseline."""
         since = time.monotonic() - self._renewed
         cost = (_BASELINE_RULE.least + 2) * self.serial_seconds
-        share = _RENEWED_SHARE if self._rules.surroundings.gpu is None else _RENEWED_SHARE_GPU
+        share = _RENEWED_SHARE if self.rules.surroundings.gpu is None else _RENEWED_SHARE_GPU
         if since > max(_RENEWED_AFTER, cost / share):
             self.time_serial()
             self._steady_baseline(_WORST_REACH)
@@ -311,7 +312,7 @@ class Session:
 
     @contextlib.contextmanager
     def _serial(self) -> Iterator[Slot]:
-        where = self._rules.surroundings
+        where = self.rules.surroundings
         own = Surroundings(stopwatch=where.stopwatch, cores=where.cores)
         slot = self._plan.slot(self._contents, self._programs.serial, 1, own)
         try:
@@ -350,7 +351,7 @@ class Session:
         return slot.serves.harness == program.harness
 
     def _staffed(self, program: Program) -> Slot:
-        where = self._rules.surroundings
+        where = self.rules.surroundings
         slot = self._plan.slot(self._contents, program, self._threads, where)
         self._seat_bytes = slot.verification.shared.nbytes
         return slot
@@ -365,7 +366,7 @@ class Session:
     def _shrunk_sweep(self, slot: Slot) -> Failure | None:
         """Whether a sweep of the cache takes less time now than before the candidate was loaded."""
         known = slot.worker.costs.least
-        if not known or not self._rules.defences.device_state:
+        if not known or not self.rules.defences.device_state:
             return None
         now = slot.bench.rehearse(slot.worker, "sweep")
         if isinstance(now, Failure) or now >= known / _SHRUNK:
@@ -376,12 +377,12 @@ class Session:
         )
 
     def _cases(self, full: bool) -> list[Case]:
-        return plan(self.problem, self._shapes, self._rules.seed, full)
+        return plan(self.problem, self._shapes, self.rules.seed, full)
 
     def _measure(
         self, slot: Slot, rule: StopRule, call_seconds: float, method: TimingOptions
     ) -> MeasuredSeries | Failure:
-        with pinned(self._rules.judge_cores):
+        with pinned(self.rules.judge_cores):
             return measure(slot.worker, slot.bench, rule, call_seconds, method)
 
     def _require(self, result: _Kept | Failure) -> _Kept:

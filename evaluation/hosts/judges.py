@@ -6,8 +6,8 @@ from concurrent.futures import Future
 
 from regraph_kg.evaluation.hosts.queue import JudgeRequest
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
+from regraph_kg.models.target import Target
 
 
 class Judges(ABC):

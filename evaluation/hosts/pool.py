@@ -35,8 +35,8 @@ from regraph_kg.evaluation.hosts.queue import JudgeRequest, JudgeThread, QueuedR
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.slot import Isolation, SessionRules
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import EvalReport, Grade
+from regraph_kg.models.target import ON_CPU, ON_GPU, TARGETS, Target
 
 _Activity = Literal["compile", "judge", "quiet", "alone"]
 _CLASHES: dict[_Activity, frozenset[_Activity]] = {
@@ -185,8 +185,8 @@ class JudgePool(Judges):
 
     def _line(self, process: JudgeProcess, device: Device) -> JudgeThread:
         name = "cpu" if device == "cpu" else f"gpu {device}"
-        target: Target = "openmp" if device == "cpu" else "cuda"
-        self._queue.join(name, [target])
+        targets = ON_CPU if device == "cpu" else ON_GPU
+        self._queue.join(name, targets)
         known: set[str] = set()
 
         def ask(job: QueuedRequest) -> EvalReport:
@@ -197,7 +197,8 @@ class JudgePool(Judges):
 
         def end() -> None:
             process.end()
-            self._strand(target)
+            for target in targets:
+                self._strand(target)
 
         line = JudgeThread(self._queue, name, ask, end)
         line.start()
@@ -223,8 +224,9 @@ class JudgePool(Judges):
 
 def devices_here(target: Target | None = None) -> tuple[Device, ...]:
     """The host's devices (for the target): GPUs that CUDA may see, and the CPU."""
-    gpus = range(len(_gpus())) if target != "openmp" else ()
-    return tuple(gpus) if target == "cuda" else (*gpus, "cpu")
+    kinds = {"cpu", "gpu"} if target is None else {TARGETS[target].device}
+    gpus = range(len(_gpus())) if "gpu" in kinds else ()
+    return (*gpus, "cpu") if "cpu" in kinds else tuple(gpus)
 
 
 def _gpus() -> list[Gpu]:
@@ -252,7 +254,7 @@ def _check(devices: Sequence[Device]) -> None:
 
 def _activity(job: QueuedRequest, known: set[str]) -> _Activity:
     """How much quiet judging it needs; `known` problems have their serial code timed."""
-    if job.target == "openmp":
+    if not TARGETS[job.target].on_gpu:
         return "alone"
     return "quiet" if job.work.grade == "full" or job.work.problem.name not in known else "judge"
 

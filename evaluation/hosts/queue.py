@@ -15,8 +15,8 @@ from typing import Protocol
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, code_hash
+from regraph_kg.models.target import Target
 
 _GIVEN_UP_AFTER = 2
 

@@ -43,8 +43,8 @@ from regraph_kg.evaluation.hosts.queue import (
     RequestQueue,
 )
 from regraph_kg.evaluation.hosts.ray_cluster import connect
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import EvalReport
+from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import read_settings
 
 _TRIES = 3
@@ -59,7 +59,6 @@ _CALLS_AT_ONCE = 64
 _ERRORS: dict[str, type[RegraphError]] = {
     error.__name__: error for error in (BadInput, ToolError, JudgeLost)
 }
-_TARGETS: tuple[Target, ...] = ("cuda", "openmp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ class HostJudge:
     def about(self) -> About:
         """What there is here."""
         judges: dict[Target, tuple[str, str]] = {}
-        for target in _TARGETS:
+        for target in TARGETS:
             if devices_here(target):
                 with contextlib.suppress(ToolError):
                     judges[target] = (self._pool.device(target), self._pool.toolchain(target))
@@ -218,13 +217,13 @@ class RayJudges(Judges):
 
     def _look(self) -> None:
         """Watch for hosts that come, until the end; give up what has waited too long for one."""
-        served = dict.fromkeys(_TARGETS, time.monotonic())
+        served = dict.fromkeys(TARGETS, time.monotonic())
         while not self._ending.is_set():
             for node in self._ray.nodes():
                 if node["Alive"] and node["Resources"].get("CPU"):
                     self._start(node)
             now = time.monotonic()
-            for target in _TARGETS:
+            for target in TARGETS:
                 if self._queue.judges(target) or any(t.is_alive() for t in self._opening):
                     served[target] = now
                 elif now - served[target] > self._patience:

@@ -14,7 +14,7 @@ from regraph_kg.cli.examples import examples
 from regraph_kg.cli.ingest import ingest
 from regraph_kg.cli.learn import learn
 from regraph_kg.cli.measure import measure
-from regraph_kg.cli.optimize import optimize
+from regraph_kg.cli.optimize import METHODS, optimize
 from regraph_kg.cli.relabel import relabel_check
 from regraph_kg.cli.settings import settings
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
@@ -44,7 +44,7 @@ app.command()(examples)
 app.command()(ingest)
 app.command()(learn)
 app.command()(measure)
-app.command()(optimize)
+app.command(epilog=METHODS)(optimize)
 app.command()(relabel_check)
 app.command()(settings)
 app.add_typer(batch.app, name="batch")

@@ -14,6 +14,7 @@ import typer
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import start_id
 from regraph_kg.models.text import plain
+from regraph_kg.search.methods import kind_of
 
 if TYPE_CHECKING:
     from regraph_kg.settings import Settings
@@ -109,7 +110,8 @@ def print_summary(settings: "Settings", summary: RunSummary, rows: Mapping[str, 
     from regraph_kg import report, wiring  # noqa: PLC0415 (heavy)
 
     typer.secho(report.headline(summary), bold=True)
-    typer.echo(report.run_table(summary, rows))
+    walks = kind_of(summary.method).walks
+    typer.echo(report.run_table(summary, rows, walks=walks))
     if not summary.best_path:
         return
     path = techniques(summary)

@@ -16,8 +16,8 @@ from regraph_kg.cli.growing import COUNTS
 from regraph_kg.cli.progress import bar
 from regraph_kg.cli.verdicts import print_verdicts
 from regraph_kg.errors import BadInput, Environment
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.models.target import Target
 from regraph_kg.private import opener
 
 if TYPE_CHECKING:

@@ -4,20 +4,28 @@ Here: the command, and one search. Several at once: several.py; --dry-run: dry_r
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from regraph_kg.cli import display, running
-from regraph_kg.cli.choice import BUDGET, Options, choose, every_call, traced_model
+from regraph_kg.cli.choice import BUDGET, DEFAULT_METHOD, Options, choose, every_call, traced_model
 from regraph_kg.cli.problem import require_good
 from regraph_kg.errors import AnswersPending
-from regraph_kg.models.base import Target
-from regraph_kg.models.method import WALKS, MethodName, Preset, Retrieval, Shown, Told
+from regraph_kg.models.method import Preset, Retrieval, Shown, Told
 from regraph_kg.models.run import FinalGrade, SearchChoice
+from regraph_kg.models.target import NEEDS, USUAL, Target
+from regraph_kg.search.methods import kind_of, method_lines, method_names
 
 if TYPE_CHECKING:
     from regraph_kg.settings import Settings
+
+    MethodName = str
+else:
+    MethodName = Literal[method_names()]  # the choices of --method are what search/methods/ holds
+
+METHODS = "\n\n".join(["Methods:", *(f"{name}: {line}" for name, line in method_lines().items())])
+"""What stands below the options of this command."""
 
 
 def optimize(  # noqa: PLR0913 (a command's options)
@@ -29,8 +37,8 @@ def optimize(  # noqa: PLR0913 (a command's options)
     method: Annotated[
         MethodName | None,
         typer.Option(
-            help="How calls are spent (regraph docs methods); mcgs walks the technique graph.",
-            show_default="mcgs",
+            help="How calls are spent: see below, and regraph docs methods.",
+            show_default=DEFAULT_METHOD,
         ),
     ] = None,
     preset: Annotated[
@@ -43,7 +51,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
     ] = None,
     target: Annotated[
         Target | None,
-        typer.Option(help="openmp: g++ -fopenmp; cuda: nvcc and a GPU.", show_default="openmp"),
+        typer.Option(help=NEEDS, show_default=USUAL),
     ] = None,
     budget: Annotated[
         int | None,
@@ -224,7 +232,7 @@ def _run(options: Options) -> bool:
 
     settings = read_settings(model=options.model or traced_model(options))
     choice = choose(options, settings.model)
-    if options.starter or (choice.settings.method in WALKS and not options.resume):
+    if options.starter or (kind_of(choice.settings.method).walks and not options.resume):
         from regraph_kg.cli.starter import offer  # noqa: PLC0415 (heavy)
 
         offer(settings, options.starter)

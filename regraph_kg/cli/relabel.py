@@ -11,6 +11,7 @@ import typer
 
 from regraph_kg.cli.verdicts import decision, legible
 from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.models.model_spec import ModelSpec
 
 if TYPE_CHECKING:
     from regraph_kg.ingest.check import Judged, LabelCounts
@@ -67,7 +68,7 @@ def relabel_check(
     vocabulary = Vocabulary(wiring.vocabulary(settings))
     judged: dict[RelabelLevel, Sequence[Judged]] = {}
     for level in LEVELS[relabel]:
-        recorded = level == "model" and settings.model == "recorded"
+        recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded
         asked = wiring.recorded_verdicts(settings) if recorded else None
         cascade = wiring.cascade(settings, vocabulary, level, asked)
         verdicts = cascade.settle(((one.target, one.label) for one in lines), lambda _: None)

@@ -16,17 +16,15 @@ from regraph_kg.errors import (
     StoreError,
     ToolError,
 )
-from regraph_kg.models.base import Target
-from regraph_kg.models.method import WALKS
 from regraph_kg.models.run import RunSummary, SimulationRecord
+from regraph_kg.models.target import TARGETS
 from regraph_kg.models.technique import start_id
+from regraph_kg.search.methods import kind_of
 
 if TYPE_CHECKING:
     from regraph_kg.search.trace import Trace
     from regraph_kg.settings import Settings
     from regraph_kg.wiring import DrySearch, OpenSearch
-
-_SUFFIX: dict[Target, str] = {"openmp": ".cpp", "cuda": ".cu"}
 
 
 def open_trace(options: Options, search: "OpenSearch") -> "Trace":
@@ -42,7 +40,7 @@ def open_trace(options: Options, search: "OpenSearch") -> "Trace":
 def require_graph(search: "OpenSearch | DrySearch") -> None:
     """`BadInput` where the method walks the graph, and there is nothing to begin with."""
     header = search.header
-    if header.method not in WALKS:
+    if not kind_of(header.method).walks:
         return
     if not search.world.neighbours(start_id(header.target)).successors:
         without = f" without {header.excluded}'s own examples" if header.excluded else ""
@@ -57,7 +55,7 @@ def introduce(search: "OpenSearch", trace: "Trace", show: Show) -> None:
     header = search.header
     what = f"{header.problem} ({header.target})"
     show.say(f"{what}: {header.method}, at most {header.limits.calls} calls of {header.model}")
-    if header.method in WALKS and header.excluded:
+    if header.excluded and kind_of(header.method).walks:
         show.say(f"the graph is read without {header.excluded}'s own examples")
     show.say(f"trace: {trace.path}" + (" (its last line was torn: dropped)" if trace.torn else ""))
 
@@ -100,7 +98,7 @@ def run(search: "OpenSearch", trace: "Trace", show: Show, output: Path, go_on: s
 
 def output_of(options: Options, search: "OpenSearch", trace: Path) -> Path:
     """Where a search's best code goes: --output, which is a folder for several problems."""
-    suffix = _SUFFIX[search.header.target]
+    suffix = TARGETS[search.header.target].suffix
     if options.output is None:
         return trace.with_suffix(suffix)
     if len(options.problems) == 1:

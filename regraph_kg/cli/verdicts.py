@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 
 if TYPE_CHECKING:
     from regraph_kg.ingest.relabel.verdict import LabelVerdict

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from regraph_kg.errors import AnswersPending, BadInput, ToolError
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder, language_model
 from regraph_kg.wiring.key import trace_key
@@ -66,7 +66,7 @@ def open_judges(
     devices = devices_here(target)
     if not devices:
         find_gpus()  # says what is wrong
-    if parallel == 1 and target == "cuda":
+    if parallel == 1 and TARGETS[target].on_gpu:
         devices = (settings.gpu,)
     options = PoolOptions(isolation=settings.isolation)
     with JudgePool(settings.cache_dir, devices, options) as pool:
@@ -207,7 +207,7 @@ def open_searches(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSe
     """
     from regraph_kg.search.executor import Turns  # noqa: PLC0415
 
-    own = choice.model == "recorded"
+    own = choice.model.is_recorded
     model = None if own else any_model(settings, choice.model)
     with ExitStack() as stack:
         staff = stack.enter_context(ExitStack())  # leaves last: judges and model end its work
@@ -241,7 +241,7 @@ def _reading(
         signature=problem.signature(),
         metric=problem.metric,
     )
-    header = _header(choice, task, choice.model if model is None else model.name, bench)
+    header = _header(choice, task, str(choice.model) if model is None else model.name, bench)
     reader = GraphReader(
         partial(open_store, settings, retry_seconds=2.0),
         bench.device,
@@ -274,7 +274,7 @@ def _crew(world: "World", choice: "SearchChoice", judges: int, staff: ExitStack)
 
 def _alone(choice: "SearchChoice") -> bool:
     """Whether nothing is gained by threads: answers that are there already come in their order."""
-    return choice.parallel == 1 or choice.model.partition(":")[0] in ("recorded", "batch")
+    return choice.parallel == 1 or not choice.model.asks_server
 
 
 def _answer(model: "LanguageModel", prompt: "Prompt") -> "Reply":

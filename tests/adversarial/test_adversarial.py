@@ -20,8 +20,8 @@ from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.timing import batches
 from regraph_kg.evaluation.timing.peaks import measure_peaks
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
+from regraph_kg.models.target import Target
 from tests.adversarial import naive
 from tests.adversarial.harm import Scene, scene
 from tests.adversarial.source import (

@@ -1,18 +1,15 @@
-"""docs/methods.md says what the code does: settings, defaults, --fast, needs."""
+"""docs/methods.md says what the code does: limits and --fast.
+
+Its list of methods is generated: test_generated.py.
+"""
 
 import re
 from pathlib import Path
 
-import pytest
-
-from regraph_kg.cli.choice import BUDGET, FAST_LIMITS, FAST_PROMPTING, FAST_SETTINGS
-from regraph_kg.cli.dry_run import THINKING
-from regraph_kg.models.method import SETTINGS, WALKS, MethodName, Prompting, SearchLimits
-from regraph_kg.search.run import METHODS
+from regraph_kg.cli.choice import BUDGET, FAST_LIMITS, FAST_PROMPTING
+from regraph_kg.models.method import Prompting, SearchLimits
 
 TEXT = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
-NEAREST = {"rag", "mcts-rag"}
-"""Methods that look for the examples nearest to a code."""
 
 
 def table(section: str) -> list[list[str]]:
@@ -27,30 +24,6 @@ def section(title: str) -> str:
     found = re.search(rf"^##+ {title}.*?\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL)
     assert found, title
     return found.group(1)
-
-
-def test_every_method_has_its_section_and_needs() -> None:
-    assert set(re.findall(r"^### `([a-z-]+)`", TEXT, re.MULTILINE)) == set(METHODS)
-    needs = {row[0]: (row[1], row[2]) for row in table(section("The methods"))}
-    assert set(needs) == set(METHODS)
-    for method, (need, thoughts) in needs.items():
-        assert thoughts == ("yes" if method in THINKING else "no"), method
-        if method in WALKS:
-            assert need == "a graph", method
-        else:
-            assert need == ("a graph with embeddings" if method in NEAREST else "nothing"), method
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_every_setting_is_told_with_its_default_and_what_fast_makes_of_it(
-    method: MethodName,
-) -> None:
-    told = {row[0]: (row[1], row[2]) for row in table(section(f"`{method}`"))}
-    defaults = SETTINGS[method]().model_dump(exclude={"method"})
-    assert told == {
-        name: ("none" if value is None else str(value), str(FAST_SETTINGS.get(name, "")))
-        for name, value in defaults.items()
-    }
 
 
 def test_limits_are_told_with_their_defaults() -> None:

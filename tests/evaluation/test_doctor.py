@@ -16,8 +16,8 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation import doctor as doctor_module
 from regraph_kg.evaluation.doctor import Check, CheckResult, CheckRow, Scope, checks, rows
 from regraph_kg.evaluation.exploit_check import EXPLOITS, exploits, header
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import Target
 
 from .conftest import HERE
 

@@ -18,8 +18,8 @@ import pytest
 from regraph_kg.cli import learn as learning
 from regraph_kg.errors import ModelError, StoreError
 from regraph_kg.llm.scripted import ScriptedModel
-from regraph_kg.models.base import Target
 from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.models.target import Target
 from regraph_kg.search.trace_lines import read, read_header
 from regraph_kg.wiring import searches
 from tests.llm.fake_ollama import FakeModel, FakeOllama

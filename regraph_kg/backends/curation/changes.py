@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
 from regraph_kg.models.curation import Change, Changed, Transfer
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import LONGEST_NAME, Technique, spelling, start_id, technique_id
 
 LONGEST_TEXT = 2_000

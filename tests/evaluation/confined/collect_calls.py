@@ -30,8 +30,8 @@ from typing import Any
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.rules import JudgeLimits
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate
+from regraph_kg.models.target import Target
 from tests.adversarial.source import honest, problem_folder
 
 HERE = Path(__file__).resolve().parent

@@ -6,7 +6,8 @@ import random
 import pytest
 
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level, quantile, ratio
-from regraph_kg.models.base import Metric, Target
+from regraph_kg.models.base import Metric
+from regraph_kg.models.target import Target
 
 TWO_WORKERS = [[1.0] * 6, [math.exp(0.2)] * 6]
 

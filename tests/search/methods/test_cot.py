@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from regraph_kg.models.method import CotSettings
 from regraph_kg.models.prompt import PromptKey
+from regraph_kg.search.methods.cot import CotSettings
 from regraph_kg.search.prompts.render import cot_advice, free_advice
 from tests.search.in_toy import asked, run
 from tests.search.toy import SERIAL, Toy, code, fenced

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 import pytest
 
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.method import FsrSettings
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import Cost, StepRecord
 from regraph_kg.search.context import Iteration
 from regraph_kg.search.effects import Effects, Evaluate, ModelRequest
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.fsr import FED_BACK, chosen_rounds
+from regraph_kg.search.methods.fsr import FED_BACK, FsrSettings, chosen_rounds
 from regraph_kg.search.prompts.render import free_advice
 from regraph_kg.search.run import begin
 from tests.search.in_toy import asked, run

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regraph_kg.models.method import MctsRagSettings, SearchLimits
+from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.context import Iteration
@@ -10,7 +10,7 @@ from regraph_kg.search.driver import Driver
 from regraph_kg.search.effects import Effects, ModelRequest
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcts_rag import MctsRag
+from regraph_kg.search.methods.mcts_rag import MctsRag, MctsRagSettings
 from regraph_kg.search.run import parts
 from tests.search.toy import TASK, Script, Toy, code, fenced, header
 

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from regraph_kg.models.method import PaperSettings
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.paper import Counters, Paper
+from regraph_kg.search.methods.mcgs_paper import Counters, Paper, PaperSettings
 from regraph_kg.search.run import parts
 from tests.search.toy import TASK, Graph, Toy, code, fenced, header, names, noisy_script
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from regraph_kg.models.graph import Example
-from regraph_kg.models.method import Prompting, RagSettings
+from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
+from regraph_kg.search.methods.rag import RagSettings
 from regraph_kg.search.prompts.render import free_advice, rag_advice
 from tests.search.in_toy import asked
 from tests.search.toy import SERIAL, Toy, code, example, fenced, header, searching

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from regraph_kg.models.method import ReGraphTSettings
 from regraph_kg.models.prompt import PromptKey
+from regraph_kg.search.methods.regrapht import ReGraphTSettings
 from tests.search.in_toy import asked, run
 from tests.search.toy import SERIAL, Graph, Toy, code, fenced, names, noisy_script
 

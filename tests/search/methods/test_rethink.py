@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.method import RethinkSettings, SearchLimits
+from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.context import Iteration
@@ -14,7 +14,7 @@ from regraph_kg.search.driver import Driver
 from regraph_kg.search.effects import Effects, ModelRequest
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.rethink import Rethink
+from regraph_kg.search.methods.rethink_mcts import Rethink, RethinkSettings
 from regraph_kg.search.run import parts
 from tests.search.toy import TASK, Script, Toy, code, fenced, header
 

@@ -1,7 +1,7 @@
 """The standard method: one prompt a sample, best of n."""
 
-from regraph_kg.models.method import StandardSettings
 from regraph_kg.models.prompt import PromptKey
+from regraph_kg.search.methods.standard import StandardSettings
 from tests.search.toy import SERIAL, Toy, code, fenced, header, searching
 
 

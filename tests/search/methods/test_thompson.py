@@ -8,13 +8,13 @@ from collections.abc import Mapping
 import pytest
 
 from regraph_kg.models.graph import Successor
-from regraph_kg.models.method import Prompting, SearchLimits, ThompsonSettings
+from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.thompson import Belief, Posterior, Thompson
+from regraph_kg.search.methods.thompson import Belief, Posterior, Thompson, ThompsonSettings
 from regraph_kg.search.run import parts
 from tests.search.in_toy import asked
 from tests.search.toy import (

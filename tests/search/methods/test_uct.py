@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from regraph_kg.search.methods.uct import Visits, level_reward
+from regraph_kg.search.uct import Visits, level_reward
 
 
 @pytest.mark.parametrize(

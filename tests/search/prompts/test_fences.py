@@ -9,6 +9,7 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey, Reply
+from regraph_kg.search.extract import parse
 from regraph_kg.search.prompts.fences import beside, blocks, fence, quoted
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.render import (
@@ -22,7 +23,6 @@ from regraph_kg.search.prompts.render import (
     render_verdict,
     thought_advice,
 )
-from regraph_kg.search.propose import parse
 from tests.search.toy import TASK, example
 
 KEY = PromptKey(problem="toy", target="openmp", path=("openmp/a",))

@@ -8,8 +8,9 @@ import pytest
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
-from regraph_kg.models.method import McgsSettings, Prompting
+from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey
+from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.prompts.examples import DIAGNOSIS_CHARACTERS
 from regraph_kg.search.prompts.known_failures import (
     LIKE,

@@ -271,6 +271,8 @@ def test_a_changed_template_changes_the_identity_of_the_prompts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(module.FOLDER, tmp_path / "prompts")
+    (tmp_path / "prompts" / "__pycache__").mkdir(exist_ok=True)
+    (tmp_path / "prompts" / "render.py").write_text("# what renders them is no template\n")
     usual = prompts_id()
     assert usual.startswith("4:")
     monkeypatch.setattr(module, "FOLDER", tmp_path / "prompts")

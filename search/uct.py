@@ -1,4 +1,4 @@
-"""UCT: counts, bound and reward of the tree searches that walk no graph (mcts_rag.py, rethink.py).
+"""UCT: counts, bound and reward of the tree searches that walk no graph (mcts_rag, rethink_mcts).
 
     bound = W / n + w sqrt(ln(N + O) / (n + o))
 

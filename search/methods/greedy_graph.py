@@ -1,4 +1,4 @@
-"""Greedy on the graph: extend the fastest verified code by what was tried least (method.md 4).
+"""The fastest verified code is extended by the successor that was tried least.
 
 Of all verified states, the serial code among them, the fastest one that is open is extended; of its
 successors, the one with the fewest tries, and of these the first in the order of the prior q0 of
@@ -14,12 +14,32 @@ exploring on purpose (mcgs.py does by counts, thompson.py by drawing).
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
-from regraph_kg.models.method import GreedySettings
+from pydantic import Field
+
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
+from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.select import prior
+
+
+class GreedySettings(MethodSettings):
+    """The best verified state, extended by its least-tried successor."""
+
+    method: Literal["greedy-graph"] = "greedy-graph"
+    failure_gain: float = -0.3
+    """f: log gain of a failure, in the prior."""
+    other_devices: float = Field(default=0.5, ge=0, le=1)
+    """What a try on another device of the target counts in the prior."""
+    samples: int = Field(default=3, ge=1)
+    """m: samples of one step, at most."""
+    repairs: int = Field(default=1, ge=0)
+    """Repair calls after a failed answer, at most."""
+    depth: int = Field(default=8, ge=1)
+    """Steps of a path, at most."""
 
 
 @dataclass(slots=True, eq=False)
@@ -89,3 +109,6 @@ class Greedy:
         ordered = sorted(successors, key=lambda one: -prior(one, self._settings))
         choices = [_Choice(one.technique) for one in ordered]
         self._states.append(_State(technique, path, code, level, choices))
+
+
+METHOD = MethodKind(GreedySettings, Greedy, needs="graph")

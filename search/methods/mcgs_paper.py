@@ -1,4 +1,4 @@
-"""MCGS as the paper has it (method.md 3.1), with what had to be added to make it run.
+"""The paper's MCGS, with the least that makes it run: every step of every walk is a new call.
 
 Counters W and N are per technique, whatever the path. Nothing is cached: every step, those of the
 selected path too, is a call for a new sample. Added, because the text does not run without:
@@ -20,15 +20,33 @@ selected path too, is a call for a new sample. Added, because the text does not 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
-from regraph_kg.models.method import PaperSettings
+from pydantic import Field
+
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
-from regraph_kg.search.methods.walk import Walks
+from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.reward import paper_reward
 from regraph_kg.search.select import paper_bound, policy
+from regraph_kg.search.walk import Walks
+
+
+class PaperSettings(MethodSettings):
+    """The paper's MCGS, method.md 3.1."""
+
+    method: Literal["mcgs-paper"] = "mcgs-paper"
+    exploration: float = Field(default=1.0, ge=0)
+    """c: weight of the bonus for what was tried little."""
+    visit_penalty: float = Field(default=0.1, ge=0)
+    """lambda: penalty for each visit, in rollouts."""
+    epsilon: float = Field(default=0.1, ge=0, le=1)
+    """epsilon: share of random rollout steps."""
+    steps: int = Field(default=8, ge=1)
+    """L: steps of selection and rollout together."""
 
 
 @dataclass(slots=True)
@@ -124,3 +142,6 @@ class Paper:
             self._settings.epsilon,
             self._parts.rng,
         )
+
+
+METHOD = MethodKind(PaperSettings, Paper, needs="graph")

@@ -3,7 +3,7 @@
 import pytest
 
 from regraph_kg.models.prompt import Reply
-from regraph_kg.search.propose import ParseFailure, parse
+from regraph_kg.search.extract import ParseFailure, parse
 
 CODE = "void work(int n) {\n  n++;\n}\n"
 BLOCK = f"```cpp\n{CODE}```"

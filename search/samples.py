@@ -4,9 +4,9 @@ standard.py, cot.py and rag.py differ in the advice they give. Not here: what is
 (render.py), and what a sample costs and how it is mended (propose.py).
 """
 
+from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
-from regraph_kg.search.propose import Request
 
 
 class Samples:

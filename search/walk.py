@@ -1,6 +1,6 @@
 """Steps of walks on the graph that cache nothing: attempts are numbered, holes are closed.
 
-paper.py and regrapht.py differ in the successor they choose. Not here: that choice.
+mcgs_paper.py and regrapht.py differ in the successor they choose. Not here: that choice.
 """
 
 from collections import defaultdict

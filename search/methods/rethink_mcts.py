@@ -1,4 +1,4 @@
-"""Rethink-MCTS: tree search over thoughts, of which the bad ones are rewritten (method.md 4).
+"""Tree search over thoughts; one whose code fails or is not faster is rewritten.
 
 After Li et al., RethinkMCTS, arXiv 2409.09584. A node is a thought and the verified code that came
 of it; the root is the serial code. An expansion asks for a thought about the node's code, told what
@@ -22,13 +22,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Literal
+
+from pydantic import Field
 
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.method import RethinkSettings
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
+from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
-from regraph_kg.search.methods.uct import Visits, level_reward
+from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.examples import short
 from regraph_kg.search.prompts.render import (
     FailedAnswer,
@@ -37,7 +41,22 @@ from regraph_kg.search.prompts.render import (
     render_thought,
     thought_advice,
 )
-from regraph_kg.search.propose import Request
+from regraph_kg.search.uct import Visits, level_reward
+
+
+class RethinkSettings(MethodSettings):
+    """Tree search over thoughts; a failed one is rewritten."""
+
+    method: Literal["rethink-mcts"] = "rethink-mcts"
+    exploration: float = Field(default=1.0, ge=0)
+    """Weight of the bonus for what was tried little."""
+    rethinks: int = Field(default=2, ge=0)
+    """Of one thought, at most."""
+    width: int = Field(default=3, ge=1)
+    """Thoughts a node."""
+    depth: int = Field(default=5, ge=1)
+    """Versions on the way from the serial code, at most."""
+
 
 LONGEST_THOUGHT = 300
 """Characters of a thought that a later prompt tells of."""
@@ -146,9 +165,9 @@ class Rethink:
 
     def _think(self, node: _Node, last: _Round | None) -> Effects[str | None]:
         """A new thought, or the last one rewritten; None: a recorded model has none."""
-        proposer, task = self._parts.proposer, self._parts.task
-        key = proposer.key("thought", attempt=next(self._thoughts))
-        seed = proposer.seed(key)
+        asker, task = self._parts.proposer.asker, self._parts.task
+        key = asker.key("thought", attempt=next(self._thoughts))
+        seed = asker.seed(key)
         if last is None:
             told = "\n".join(node.told[-REMEMBERED:])
             prompt = render_thought(
@@ -160,7 +179,7 @@ class Rethink:
             prompt = render_rethink(
                 task, key, code=node.code, thought=last.thought, failure=failure, seed=seed
             )
-        reply = yield from proposer.think(prompt)
+        reply = yield from asker.think(prompt)
         return None if reply is None else reply.text.strip()
 
     def _node(self, thought: str, code: str, level: float, depth: int) -> _Node:
@@ -172,3 +191,6 @@ def _feedback(node: _Node, step: StepRecord) -> str:
     if step.speedup is None:
         return step.diagnosis or str(step.outcome)
     return f"right, and {step.speedup / math.exp(node.level):.2f} times as fast as the current code"
+
+
+METHOD = MethodKind(RethinkSettings, Rethink, thinks=True)
