@@ -37,6 +37,7 @@ def any_model(settings: Settings, spec: str) -> "LanguageModel":
             timeout=settings.model_timeout_seconds,
             temperature=settings.model_temperature,
             max_tokens=settings.model_max_tokens,
+            patience=settings.patience_seconds,
         )
     if kind == "openai" and name:
         return _openai_model(settings, name)
@@ -63,6 +64,7 @@ def _openai_model(settings: Settings, name: str) -> "LanguageModel":
         timeout=settings.model_timeout_seconds,
         temperature=settings.model_temperature,
         max_tokens=settings.model_max_tokens,
+        patience=settings.patience_seconds,
     )
 
 
@@ -82,7 +84,10 @@ def embedder(settings: Settings, known: "EmbeddingSpace | None" = None) -> "Embe
 
     unset = "hash" if known is None else spec_of(known)
     opened = open_embedder(
-        settings.embedder or unset, settings.ollama_url, timeout=settings.model_timeout_seconds
+        settings.embedder or unset,
+        settings.ollama_url,
+        timeout=settings.model_timeout_seconds,
+        patience=settings.patience_seconds,
     )
     if known is not None and opened.space != known:
         remedy = "" if spec_of(opened.space) == unset else f"set REGRAPH_EMBEDDER={unset}, or "

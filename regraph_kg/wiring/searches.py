@@ -245,6 +245,7 @@ def _reading(
         bench.device,
         header.excluded,
         partial(embedder, settings),
+        patience=settings.patience_seconds,
     )
     world = World(
         neighbours=reader.neighbours,

@@ -32,6 +32,7 @@ class Served:
             timeout=timeout,
             temperature=temperature,
             max_tokens=max_tokens,
+            patience=30,
         )
 
 
@@ -52,6 +53,7 @@ class Opener:
             Endpoint(f"{self.server.url}/v1", SecretStr("")),
             self.server.names.get(name, name),
             **settings,  # type: ignore[arg-type]
+            patience=30,
         )
 
 

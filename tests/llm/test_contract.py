@@ -154,7 +154,7 @@ def test_an_answer_that_repeats_itself_is_cut_by_the_server_and_says_so(opened: 
 
 def test_an_unknown_model_names_the_command_that_gets_it(server: Served) -> None:
     with pytest.raises(ModelError, match=r"no model no-such-model: ollama pull no-such-model$"):
-        OllamaModel(server.url, "no-such-model", timeout=5, temperature=0, max_tokens=1)
+        OllamaModel(server.url, "no-such-model", timeout=5, temperature=0, max_tokens=1, patience=0)
 
 
 def test_an_unknown_model_is_told_with_those_that_are_there(server: Served) -> None:

@@ -49,7 +49,7 @@ def embedder(
             yield HashEmbedder()
         case "fake ollama":
             with FakeOllama(models={"tiny": FakeModel(context=HELD)}) as fake:
-                yield OllamaEmbedder(fake.url, "tiny", timeout=5)
+                yield OllamaEmbedder(fake.url, "tiny", timeout=5, patience=0)
         case "ollama":
             yield from _real(folder)
         case _:
@@ -60,12 +60,12 @@ def _real(folder: Path) -> Iterator[Embedder]:
     place = real_ollama.found()
     if "://" in place:
         names = real_ollama.create_models(place, folder, HELD)
-        yield OllamaEmbedder(place, names["tiny"], timeout=120)
+        yield OllamaEmbedder(place, names["tiny"], timeout=120, patience=30)
         real_ollama.delete_models(place, names)
     else:
         with real_ollama.served(place, folder) as (url, _):
             names = real_ollama.create_models(url, folder, HELD)
-            yield OllamaEmbedder(url, names["tiny"], timeout=120)
+            yield OllamaEmbedder(url, names["tiny"], timeout=120, patience=30)
 
 
 def tiny_transformer(folder: Path) -> str:
