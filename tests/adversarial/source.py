@@ -53,6 +53,11 @@ class Adversary:
         return self.path.stem
 
     @property
+    def hangs(self) -> bool:
+        """Whether it waits for the judge to lose its patience."""
+        return "timed_out" in self.outcomes | self.without | {one for _, one in self.alone}
+
+    @property
     def is_for_naive(self) -> bool:
         """Whether it is naive.py that it must get past."""
         return not NAIVE.isdisjoint(self.defences)

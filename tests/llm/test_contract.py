@@ -203,6 +203,7 @@ def test_calls_at_once_get_the_answers_of_calls_one_by_one(opened: Opener) -> No
         assert [reply.text for reply in pool.map(model.complete, asked)] == one_by_one
 
 
+@pytest.mark.timing
 def test_closing_ends_a_call_in_another_thread_and_frees_the_server(opened: Opener) -> None:
     model = opened("babble", max_tokens=15_000)
     with ThreadPoolExecutor(1) as pool:
@@ -222,6 +223,7 @@ def test_silence_beyond_the_timeout_ends_the_wait(opened: Opener) -> None:
         opened("babble", timeout=0.2, max_tokens=15_000).complete(prompt())
 
 
+@pytest.mark.timing
 def test_ctrl_c_frees_the_server_at_once(opened: Opener) -> None:
     """The whole answer would take several seconds, and a server answers one request at a time."""
     model = opened("babble", max_tokens=15_000)

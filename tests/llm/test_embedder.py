@@ -139,6 +139,7 @@ def test_hashes_know_what_shares_words_and_parts_of_words() -> None:
     assert near[0] > 0.3 > far[0]
 
 
+@pytest.mark.timing
 def test_hashing_costs_little() -> None:
     """An ingest embeds thousands of texts a second; four times what a busy machine needed."""
     texts = [f"{TILING} {BITS} {SAME_IDEA} {number}"[:300] for number in range(500)]
