@@ -32,6 +32,7 @@ def run(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess
     )
 
 
+@pytest.mark.slow
 def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path) -> None:
     """How long it takes on a machine at rest: benchmarks/first_use.py."""
     done = run(environment, "bash", "docs/demo.sh")
