@@ -1,5 +1,6 @@
 """What a whole verdict takes of the judge's own memory: at most three times a problem's arrays."""
 
+import pytest
 import json
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import Candidate
+
+pytestmark = pytest.mark.slow
 
 def own():
     lines = Path("/proc/self/status").read_text().splitlines()
