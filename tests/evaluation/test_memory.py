@@ -1,11 +1,14 @@
 """What a whole verdict takes of the judge's own memory: at most three times a problem's arrays."""
 
-import pytest
 import json
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
 
 VERDICT = """
 import json, sys, threading, time
@@ -13,8 +16,6 @@ from pathlib import Path
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import Candidate
-
-pytestmark = pytest.mark.slow
 
 def own():
     lines = Path("/proc/self/status").read_text().splitlines()
