@@ -8,8 +8,10 @@ BIN     := $(VENV)/bin
 PYTHON  ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
              $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 UV      := $(shell uv --version >/dev/null 2>&1 && echo uv)
-SYNC    := UV_PROJECT_ENVIRONMENT=$(VENV) uv sync --quiet --locked --inexact --python $(PYTHON)
+SYNC    := UV_PROJECT_ENVIRONMENT=$(VENV) uv sync --quiet --locked --inexact --compile-bytecode --python $(PYTHON)
 PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Compiled modules are kept whatever the shell says: each of hundreds of commands would compile anew.
+export PYTHONDONTWRITEBYTECODE :=
 PYTEST   = $(BIN)/python -m pytest $(if $(REQUIRE),--require=$(REQUIRE))
 
 .DEFAULT_GOAL := help
@@ -42,7 +44,7 @@ demo: $(VENV)/.ready ## grow a technique graph, search it, print faster code (ab
 
 test: $(VENV)/.dev ## the quick tests; REQUIRE=neo4j,gpu turns absences into failures
 	@$(BIN)/python tests/install_neo4j.py
-	@$(PYTEST) -n 2 -m "not slow and not timing"
+	@$(PYTEST) -n 3 -m "not slow and not timing"
 
 test-slow: $(VENV)/.dev ## the rest: what takes long, then what measures time, alone
 	@$(BIN)/python tests/install_neo4j.py
