@@ -16,6 +16,7 @@ harm.py says what the placeholders stand for.
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -63,9 +64,10 @@ class Adversary:
         return not NAIVE.isdisjoint(self.defences)
 
 
-def adversaries(target: Target) -> list[Adversary]:
+@cache
+def adversaries(target: Target) -> tuple[Adversary, ...]:
     """Every adversarial candidate for a target, by name."""
-    return sorted(map(_read, _files(target)), key=lambda adversary: adversary.name)
+    return tuple(sorted(map(_read, _files(target)), key=lambda adversary: adversary.name))
 
 
 def honest(target: Target) -> list[tuple[Path, str]]:
