@@ -19,7 +19,7 @@ from tests.contract.plans import plan
 from tests.neo4j_server import prepared, running
 from tests.requirement import require
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("encryption")]
 
 CONF = """\
 server.bolt.tls_level=REQUIRED

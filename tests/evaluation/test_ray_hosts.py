@@ -21,7 +21,7 @@ from regraph_kg.models.evaluation import Candidate, Outcome
 from ..requirement import require
 from .conftest import SOON, passed, problem_named, scale_source
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 
 PROBLEM = problem_named("scale")
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"

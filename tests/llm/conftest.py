@@ -57,7 +57,9 @@ class Opener:
         )
 
 
-@pytest.fixture(scope="module", params=["fake", "real"])
+@pytest.fixture(
+    scope="module", params=["fake", pytest.param("real", marks=pytest.mark.xdist_group("ollama"))]
+)
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:

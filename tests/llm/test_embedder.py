@@ -38,7 +38,15 @@ HELD = 640
 """Bytes, which are tokens, that the models of servers hold; sentence-transformers' holds less."""
 
 
-@pytest.fixture(scope="module", params=["hash", "fake ollama", "ollama", "sentence-transformers"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "hash",
+        "fake ollama",
+        pytest.param("ollama", marks=pytest.mark.xdist_group("ollama")),
+        "sentence-transformers",
+    ],
+)
 def embedder(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Embedder]:
