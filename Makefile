@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTEST   = $(BIN)/python -m pytest $(if $(REQUIRE),--require=$(REQUIRE))
 
 .DEFAULT_GOAL := help
-.PHONY: help need demo test test-slow test-stress check bench ollama-test-server clean
+.PHONY: help need demo test test-slow test-stress test-docker check bench ollama-test-server llama-test-server clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -54,6 +54,14 @@ test-slow: $(VENV)/.dev ## the rest: what takes long, then what measures time, a
 test-stress: $(VENV)/.dev ## make test COUNT times beside six busy loops, IDLE times without
 	@$(BIN)/python tests/stress.py --busy $(COUNT) --idle $(IDLE) -- $(MAKE) --no-print-directory test
 
+test-docker: export TESTCONTAINERS_RYUK_DISABLED = true
+test-docker: export REGRAPH_TEST_NEO4J_CONTAINER = 1
+test-docker: $(VENV)/.dev ## the container parts, where an engine answers (Error 3: none does)
+	@$(BIN)/python tests/install_neo4j.py
+	@$(BIN)/python tests/install_docker_images.py
+	@$(BIN)/pytest tests/docker --require=docker
+	@$(BIN)/pytest tests/contract -k '[neo4j and not 2026' --require=neo4j
+
 check: $(VENV)/.dev ## format, lint, types, architecture
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
 
@@ -62,6 +70,9 @@ bench: $(VENV)/.dev ## measure, then rewrite docs/benchmarks.md
 
 ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 3 to 4 minutes)
 	@$(BIN)/python tests/install_ollama.py
+
+llama-test-server: $(VENV)/.dev ## build a real llama.cpp server for the tests (C++, 7 minutes)
+	@$(BIN)/python tests/install_llama_cpp.py
 
 clean: ## remove what make made (not the user's graph)
 	rm -rf .venv .venv-* build dist .demo *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

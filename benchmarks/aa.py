@@ -39,9 +39,9 @@ from typing import Any
 from regraph_kg.evaluation.compare import LOOKS, compare
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.timing.timing import Measured
-from regraph_kg.models.base import Target
+from regraph_kg.evaluation.timing.timing import MeasuredSeries
 from regraph_kg.models.evaluation import Candidate
+from regraph_kg.models.target import Target
 
 PLANTED = 1.05
 WINDOW, PLANTED_WINDOW = 24, 12
@@ -176,13 +176,15 @@ class Run:
             self.problems[code.metric] = load_problem(folder)
         return self.problems[code.metric]
 
-    def series(self, code: Code, steps: int | None = None) -> Measured:
+    def series(self, code: Code, steps: int | None = None) -> MeasuredSeries:
         return self.judge.series(code.candidate(steps), self.problem(code))
 
-    def in_turn(self, code: Code, steps: int, rounds: int) -> tuple[list[Measured], list[Measured]]:
+    def in_turn(
+        self, code: Code, steps: int, rounds: int
+    ) -> tuple[list[MeasuredSeries], list[MeasuredSeries]]:
         """Base and variant: a b, b a, a b, ..."""
-        base: list[Measured] = []
-        variant: list[Measured] = []
+        base: list[MeasuredSeries] = []
+        variant: list[MeasuredSeries] = []
         for index in range(rounds):
             order = [(base, code.steps), (variant, steps)]
             for found, count in order if index % 2 == 0 else reversed(order):
@@ -260,7 +262,7 @@ def planted(base: Series, variant: Series, number: int) -> dict[str, object]:
     return found | {"share_found": verdicts.get("faster", 0) / number}
 
 
-def raw(measured: Sequence[Measured]) -> dict[str, object]:
+def raw(measured: Sequence[MeasuredSeries]) -> dict[str, object]:
     """Samples in nanoseconds, and what spread they have."""
     medians = [median(one.samples) for one in measured]
     return {
@@ -272,7 +274,7 @@ def raw(measured: Sequence[Measured]) -> dict[str, object]:
     }
 
 
-def samples(measured: Sequence[Measured]) -> Series:
+def samples(measured: Sequence[MeasuredSeries]) -> Series:
     return [one.samples for one in measured]
 
 

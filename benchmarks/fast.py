@@ -20,12 +20,12 @@ from benchmarks import recorded
 from benchmarks.learning import Ratio, spent
 from benchmarks.taught import best, head, search
 from regraph_kg.cli.choice import BUDGET, FAST_LIMITS, FAST_SETTINGS
-from regraph_kg.models.method import SETTINGS, WALKS, Method
+from regraph_kg.models.method import SETTINGS, WALKS, MethodName
 
 ORDERS = range(10)
 
 
-def found(method: Method, name: str, order: int, *, fast: bool) -> tuple[float, int]:
+def found(method: MethodName, name: str, order: int, *, fast: bool) -> tuple[float, int]:
     """Best speedup and evaluations of one search."""
     kind = SETTINGS[method]
     settings = kind.model_validate(

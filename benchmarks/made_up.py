@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from benchmarks.taught import Graph, Problem
-from regraph_kg.backends.statistics import Origin, Pair, Share, Tally
+from regraph_kg.backends.statistics import Pair, RowCounts, RowKey, Share
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, Timing, code_hash
 from regraph_kg.models.graph import EFFECT_SCALE
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
@@ -160,5 +160,5 @@ def known(graph: Graph, made: Made) -> Graph:
         passed = round(TRIES * (1 - made.failing(pair) ** 2))
         log2_effects = round(EFFECT_SCALE * passed * made.gain(pair) / math.log(2))
         counts = {"tried": TRIES, "verified": passed, "sum_log2_effect": log2_effects}
-        found[pair, Origin(DEVICE)] = Tally(Counter(counts))
+        found[pair, RowKey(DEVICE)] = RowCounts(Counter(counts))
     return replace(graph, shares=(*graph.shares, ("known", found)))

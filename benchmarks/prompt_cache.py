@@ -29,7 +29,7 @@ from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.prompts.known_failures import KnownFailures
-from regraph_kg.search.prompts.render import Adviser, Failure, render
+from regraph_kg.search.prompts.render import Adviser, FailedAnswer, render
 from tests.llm import real_ollama
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -45,7 +45,7 @@ def prompts() -> Iterator[Prompt]:
     listed = json.loads((CORPUS / "techniques.json").read_text(encoding="utf-8"))
     known = [Technique.model_validate(one) for one in listed if one["target"] == TARGET]
     adviser = Adviser(lambda *_: (), KnownFailures(lambda *_: (), 0), Prompting())
-    failure = Failure(Outcome.WRONG_ANSWER, "c[0] is 1.5 and should be 2.5 (n = 1)", code)
+    failure = FailedAnswer(Outcome.WRONG_ANSWER, "c[0] is 1.5 and should be 2.5 (n = 1)", code)
     for technique in known[:TECHNIQUES]:
         advice = adviser("openmp/start", technique, code)
         for attempt in range(SAMPLES):

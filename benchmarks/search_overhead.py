@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import Example, Neighbourhood, Successor
-from regraph_kg.models.method import Limits, McgsSettings, Prompting
+from regraph_kg.models.method import McgsSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, Task
 from regraph_kg.models.technique import Technique
@@ -114,7 +114,7 @@ def header(seed: int) -> RunHeader:
         target="openmp",
         settings=McgsSettings(),
         prompting=Prompting(),
-        limits=Limits(calls=BUDGET),
+        limits=SearchLimits(calls=BUDGET),
         parallel=1,
         final="full",
         seed=seed,

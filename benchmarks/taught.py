@@ -14,10 +14,10 @@ from functools import cache, cached_property
 
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.statistics import (
-    Origin,
     Pair,
+    RowCounts,
+    RowKey,
     Share,
-    Tally,
     precedence,
     share,
     successor,
@@ -25,7 +25,7 @@ from regraph_kg.backends.statistics import (
 )
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.graph import MergePlan, Neighbourhood, Relabelled
-from regraph_kg.models.method import Limits, Prompting, SearchSettings
+from regraph_kg.models.method import Prompting, SearchLimits, SearchSettings
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
@@ -66,9 +66,9 @@ class Graph:
         return replace(self, shares=tuple(one for one in self.shares if one[0] not in problems))
 
     @cached_property
-    def rows(self) -> Mapping[Pair, Mapping[Origin, Tally]]:
+    def rows(self) -> Mapping[Pair, Mapping[RowKey, RowCounts]]:
         """Its NEXT rows, by pair."""
-        found: defaultdict[Pair, dict[Origin, Tally]] = defaultdict(dict)
+        found: defaultdict[Pair, dict[RowKey, RowCounts]] = defaultdict(dict)
         for (pair, origin), tally in total(one for _, one in self.shares).items():
             found[pair][origin] = tally
         return found
@@ -124,7 +124,7 @@ def head(problem: Problem, settings: SearchSettings, calls: int, seed: int) -> R
         target=problem.task.target,
         settings=settings,
         prompting=PROMPTING,
-        limits=Limits(calls=calls),
+        limits=SearchLimits(calls=calls),
         parallel=1,
         final="screening",
         seed=seed,

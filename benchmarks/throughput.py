@@ -37,11 +37,11 @@ from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpus
 from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions
-from regraph_kg.evaluation.hosts.queue import Work
+from regraph_kg.evaluation.hosts.queue import JudgeRequest
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import Defences, Limits
-from regraph_kg.evaluation.slot import Rules
+from regraph_kg.evaluation.rules import Defences, JudgeLimits
+from regraph_kg.evaluation.slot import SessionRules
 from regraph_kg.models.evaluation import Candidate, EvalReport
 
 HERE = Path(__file__).parent
@@ -88,11 +88,13 @@ class Subject:
         self.headers = headers.read_text() if headers.exists() else None
         self._numbers = itertools.count()
 
-    def fresh(self, count: int, code: str | None = None) -> list[Work]:
+    def fresh(self, count: int, code: str | None = None) -> list[JudgeRequest]:
         """Candidates with source texts never seen before."""
         codes = itertools.cycle([code] if code else self._codes)
         return [
-            Work(Candidate("cuda", f"{next(codes)}\n// {next(self._numbers)}\n"), self.problem)
+            JudgeRequest(
+                Candidate("cuda", f"{next(codes)}\n// {next(self._numbers)}\n"), self.problem
+            )
             for _ in range(count)
         ]
 
@@ -102,7 +104,7 @@ class Bench:
 
     def __init__(self, cache: Path, subjects: list[Subject], extent: Extent) -> None:
         self._cache, self._subjects, self._extent = cache, subjects, extent
-        self._machine = Machine(cache, Rules(0, Defences(), Limits()), 0)
+        self._machine = Machine(cache, SessionRules(0, Defences(), JudgeLimits()), 0)
         self._limit: dict[int, float] = {}
         self._with_one_gpu: dict[tuple[str, str, str], float] = {}
 
@@ -198,7 +200,7 @@ class Bench:
                 return
         raise ToolError(f"of {gpus} GPUs only {sorted(seen)} judge")
 
-    def _compile(self, works: Iterable[Work]) -> None:
+    def _compile(self, works: Iterable[JudgeRequest]) -> None:
         with ThreadPoolExecutor() as threads:
             list(threads.map(lambda w: self._machine.program(w.candidate, w.problem), works))
 
@@ -220,7 +222,7 @@ class Bench:
                 **ratios("again", again, alone),
             }
 
-    def _one_by_one(self, judge: Judge, works: Iterable[Work]) -> Iterator[EvalReport]:
+    def _one_by_one(self, judge: Judge, works: Iterable[JudgeRequest]) -> Iterator[EvalReport]:
         for work in works:
             time.sleep(0.0 if self._extent.small else PAUSE_SECONDS)
             yield judge.evaluate(work.candidate, work.problem)
@@ -240,7 +242,9 @@ class Bench:
                         works = subject.fresh(2, subject.headers)
                         yield self._warm(judge, subject, "warm, cub headers", works)
 
-    def _warm(self, judge: Judge, subject: Subject, name: str, works: list[Work]) -> dict[str, Any]:
+    def _warm(
+        self, judge: Judge, subject: Subject, name: str, works: list[JudgeRequest]
+    ) -> dict[str, Any]:
         taken, reports = [], []
         for work in works:
             time.sleep(0.0 if self._extent.small else PAUSE_SECONDS)

@@ -20,7 +20,7 @@ from benchmarks.bare import Bare, Rows, open_bare
 from benchmarks.servers import Server, peak_mb
 from benchmarks.walks import CODE_LINES, STEPS, Walks, vocabulary
 from regraph_kg import wiring
-from regraph_kg.backends.bolt import Ask, Bolt, Row
+from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.ingest.pipeline import BATCH_LINES, ingest, open_vocabulary
 from regraph_kg.ingest.plan import plan
@@ -56,15 +56,15 @@ class Noting(Bolt):
     noting = False
     created: Rows
 
-    def write(self, work: Callable[[Ask], T]) -> T:
+    def write(self, work: Callable[[Query], T]) -> T:
         """See `Bolt`; of several tries the last one counts."""
         if not self.noting:
             return super().write(work)
 
-        def noted(ask: Ask) -> T:
+        def noted(ask: Query) -> T:
             self.created = []
 
-            def asked(name: str, /, **parameters: Any) -> list[Row]:
+            def asked(name: str, /, **parameters: Any) -> list[GraphRow]:
                 if name.startswith(("create_", "claim_")):
                     self.created += [row.get("properties", row) for row in parameters["rows"]]
                 return ask(name, **parameters)

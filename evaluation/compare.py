@@ -32,7 +32,7 @@ from typing import Literal
 from regraph_kg.evaluation.timing.stop import summarise
 from regraph_kg.models.evaluation import Interval
 
-Verdict = Literal["faster", "slower", "same", "unknown"]
+SpeedVerdict = Literal["faster", "slower", "same", "unknown"]
 
 LEAST_WORKERS = 3
 LOOKS = (3, 5, 8)
@@ -65,7 +65,7 @@ _T = {
 class Comparison:
     """What two sets of series say. `ratio` = time of b / time of a: above 1 where a is faster."""
 
-    verdict: Verdict
+    verdict: SpeedVerdict
     ratio: float
     interval: Interval
     """99.9 % interval of the ratio."""
@@ -112,13 +112,13 @@ def _quantile(freedom: int) -> float:
 
 def _decide(
     a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], difference: float, reach: float
-) -> tuple[Verdict, str]:
+) -> tuple[SpeedVerdict, str]:
     workers = min(len(a), len(b))
     least = _LEAST_DIFFERENCE.get(workers, _LEAST_WITH_MORE)
     percent = _said(abs(difference))
     certain = abs(difference) > reach
     if certain and abs(difference) >= math.log1p(least) and _apart(_hull(a), _hull(b)):
-        verdict: Verdict = "faster" if difference > 0 else "slower"
+        verdict: SpeedVerdict = "faster" if difference > 0 else "slower"
         return verdict, f"{percent} {verdict}, {workers} fresh workers a side"
     negligible = not certain or abs(difference) < math.log1p(_LEAST_WITH_MORE)
     if negligible and abs(difference) + reach < math.log1p(_DIFFERENCE_SOUGHT):

@@ -29,12 +29,12 @@ from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.confined.probe import probe
 from regraph_kg.evaluation.gpu.device import Gpu, find_gpu, machine_facts, threads
 from regraph_kg.evaluation.gpu.health import GpuSettings, Health, settings
-from regraph_kg.evaluation.rules import Failure, Limits
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.load import used_by_others
 from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import ON_CPU, ON_GPU, Target
 
-State = Literal["green", "red", "absent"]
+CheckState = Literal["green", "red", "absent"]
 
 _LEAST_AT_ONCE = 4
 """Checks side by side; several only wait for a process."""
@@ -45,10 +45,10 @@ _SLOW_CLOCK_NS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """What one look showed. `name` where a check shows several things; `remedy` where red."""
 
-    state: State
+    state: CheckState
     found: str
     remedy: str = ""
     name: str = ""
@@ -56,12 +56,12 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CheckRow:
     """One line of the table."""
 
     part: str
     name: str
-    state: State
+    state: CheckState
     found: str
     remedy: str
     expected: str
@@ -73,23 +73,23 @@ class Check:
 
     part: str
     name: str
-    look: Callable[[], Finding | Sequence[Finding]]
+    look: Callable[[], CheckResult | Sequence[CheckResult]]
     alone: bool = False
     """It times something: nothing else is looked at meanwhile."""
     ahead: Callable[[], object] | None = None
     """What can be done for it beside other checks; whatever fails there, `look` meets again."""
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[CheckRow]:
         """What it shows; never raises."""
         try:
             found = self.look()
         except RegraphError as error:
-            found = Finding("red", *_parted(error))
+            found = CheckResult("red", *_parted(error))
         except Exception as error:  # noqa: BLE001 (a broken machine breaks in its own ways)
-            found = Finding("red", f"{type(error).__name__}: {' '.join(str(error).split())}")
-        for one in (found,) if isinstance(found, Finding) else found:
+            found = CheckResult("red", f"{type(error).__name__}: {' '.join(str(error).split())}")
+        for one in (found,) if isinstance(found, CheckResult) else found:
             name = one.name or self.name
-            yield Row(self.part, name, one.state, one.found, one.remedy, one.expected)
+            yield CheckRow(self.part, name, one.state, one.found, one.remedy, one.expected)
 
 
 class _FirstGpu:
@@ -130,7 +130,7 @@ class Scope:
         """Targets whose candidates can be judged here, or that were asked for."""
         if self.target:
             return (self.target,)
-        return ("openmp", "cuda") if self.sees_gpu else ("openmp",)
+        return ON_CPU + (ON_GPU if self.sees_gpu else ())
 
     @property
     def gpu(self) -> Gpu:
@@ -149,7 +149,7 @@ class Scope:
 
 def rows(
     checks: Iterable[Check], show: Callable[[int, str], object] = lambda *_: None
-) -> Iterator[Row]:
+) -> Iterator[CheckRow]:
     """The table, row by row as it comes; `show` hears how many checks are done, and the next."""
     table = tuple(checks)
     with ThreadPoolExecutor(max(_LEAST_AT_ONCE, threads()), "doctor") as pool:
@@ -171,26 +171,26 @@ def rows(
             raise
 
 
-def _looked(check: Check) -> tuple[Row, ...]:
+def _looked(check: Check) -> tuple[CheckRow, ...]:
     return tuple(check.rows())
 
 
 def checks(scope: Scope) -> tuple[Check, ...]:
     """Everything but the exploits."""
-    wants_cuda = scope.target != "openmp"
+    looks_at_gpu = scope.target is None or scope.target in ON_GPU
     busy = used_by_others()
     table = [
         Check("machine", "cores", partial(_cores, busy)),
         Check("machine", "memory", _memory),
         Check("machine", "clock", _clock),
         Check("machine", "shared memory", _shared_memory),
-        Check("machine", "cache folder", partial(_folder, scope.cache, "REGRAPH_CACHE_DIR")),
+        Check("machine", "cache folder", partial(_loadable, scope.cache, "REGRAPH_CACHE_DIR")),
         Check("machine", "temporary folder", partial(_folder, _temporary(), "TMPDIR")),
         Check("compilers", "g++", _gcc),
         Check("compilers", "g++ -fopenmp", partial(_openmp, scope.cache)),
         Check("compilers", "sandbox", _compiler_sandbox),
     ]
-    if wants_cuda:
+    if looks_at_gpu:
         table += [
             Check("compilers", "nvcc", partial(_nvcc, scope)),
             Check("GPU", "driver", partial(_gpu, scope)),
@@ -206,32 +206,34 @@ def checks(scope: Scope) -> tuple[Check, ...]:
     return tuple(table)
 
 
-def _cores(busy: float) -> Finding:
+def _cores(busy: float) -> CheckResult:
     usable = threads()
     found = f"{usable} usable, others use {busy:.1f}; {machine_facts()['cpu']}"
     if usable < 2:  # noqa: PLR2004 (judge and candidate)
-        return Finding("red", found, "judge and candidate take turns on one core: give it two")
+        return CheckResult("red", found, "judge and candidate take turns on one core: give it two")
     if busy > usable / 2:
-        return Finding("red", found, "times mean little on a busy machine: end other programs")
-    return Finding("green", found)
+        return CheckResult("red", found, "times mean little on a busy machine: end other programs")
+    return CheckResult("green", found)
 
 
-def _memory() -> Finding:
+def _memory() -> CheckResult:
     text = Path("/proc/meminfo").read_text(encoding="ascii")
     free = 1024 * int(re.findall(r"^MemAvailable:\s+(\d+)", text, re.MULTILINE)[0])
     found = f"{free / 2**30:.1f} GiB available"
     if free >= _LEAST_MEMORY:
-        return Finding("green", found)
-    return Finding("red", found, f"end other programs: {_LEAST_MEMORY / 2**30:.0f} GiB are needed")
+        return CheckResult("green", found)
+    return CheckResult(
+        "red", found, f"end other programs: {_LEAST_MEMORY / 2**30:.0f} GiB are needed"
+    )
 
 
-def _clock() -> Finding:
+def _clock() -> CheckResult:
     cost = min(_clock_cost() for _ in range(1000))
     source = _CLOCK.read_text(encoding="ascii").strip() if _CLOCK.exists() else "unknown source"
     found = f"{source}, {cost} ns a reading"
     if cost < _SLOW_CLOCK_NS and (source in _STEADY_CLOCKS or not _CLOCK.exists()):
-        return Finding("green", found)
-    return Finding("red", found, "short calls are timed badly: boot with clocksource=tsc")
+        return CheckResult("green", found)
+    return CheckResult("red", found, "short calls are timed badly: boot with clocksource=tsc")
 
 
 def _clock_cost() -> int:
@@ -239,42 +241,51 @@ def _clock_cost() -> int:
     return time.perf_counter_ns() - start
 
 
-def _shared_memory() -> Finding:
+def _shared_memory() -> CheckResult:
     descriptor = os.memfd_create("doctor")
     try:
         os.posix_fallocate(descriptor, 0, 2**20)
     finally:
         os.close(descriptor)
-    return Finding("green", "memfd; /dev/shm is not used")
+    return CheckResult("green", "memfd; /dev/shm is not used")
 
 
 def _temporary() -> Path:
     return Path(tempfile.gettempdir())
 
 
-def _folder(folder: Path, setting: str) -> Finding:
-    """Can be written, has room, and what is compiled there can be loaded."""
+def _folder(folder: Path, setting: str) -> CheckResult:
+    """Can be written and has room."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"x")
     except OSError as error:
-        return Finding("red", f"{folder}: {error.strerror}", f"set {setting} to a folder of yours")
+        return CheckResult(
+            "red", f"{folder}: {error.strerror}", f"set {setting} to a folder of yours"
+        )
     free = shutil.disk_usage(folder).free
     found = f"{folder}: {free / 2**30:.1f} GiB free"
     if free < _LEAST_DISK:
-        return Finding("red", found, f"free the disk, or set {setting}")
-    if os.statvfs(folder).f_flag & os.ST_NOEXEC:
-        return Finding("red", f"{found}, noexec", f"set {setting}: shared objects are loaded here")
-    return Finding("green", found)
+        return CheckResult("red", found, f"free the disk, or set {setting}")
+    return CheckResult("green", found)
 
 
-def _gcc() -> Finding:
+def _loadable(folder: Path, setting: str) -> CheckResult:
+    """The same, and what is compiled there can be loaded; nothing runs from TMPDIR."""
+    seen = _folder(folder, setting)
+    if seen.state == "green" and os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        remedy = f"set {setting}: shared objects are loaded here"
+        return CheckResult("red", f"{seen.found}, noexec", remedy)
+    return seen
+
+
+def _gcc() -> CheckResult:
     gcc = find_gcc()
-    return Finding("green", f"{gcc.version} ({gcc.path})")
+    return CheckResult("green", f"{gcc.version} ({gcc.path})")
 
 
-def _openmp(cache: Path) -> Finding:
+def _openmp(cache: Path) -> CheckResult:
     """Compiles and runs a parallel region, in this process: the code is ours."""
     code = (
         "#include <omp.h>\n"
@@ -283,102 +294,102 @@ def _openmp(cache: Path) -> Finding:
     )
     built = _compiler(cache).host(code, (*HOST_FLAGS, "-fopenmp"))
     if isinstance(built, Failure):
-        return Finding("red", built.diagnosis[:200], "install g++ with OpenMP (libgomp)")
-    return Finding("green", f"{ctypes.CDLL(str(built)).regraph_threads()} threads")
+        return CheckResult("red", built.diagnosis[:200], "install g++ with OpenMP (libgomp)")
+    return CheckResult("green", f"{ctypes.CDLL(str(built)).regraph_threads()} threads")
 
 
-def _compiler_sandbox() -> Finding:
+def _compiler_sandbox() -> CheckResult:
     """What keeps a source from having this machine's files read."""
     held = compiler_confinement()
-    return Finding("red" if held.remedy else "green", held.what, held.remedy)
+    return CheckResult("red" if held.remedy else "green", held.what, held.remedy)
 
 
-def _nvcc(scope: Scope) -> Finding:
+def _nvcc(scope: Scope) -> CheckResult:
     try:
         cuda = find_cuda()
     except ToolError as error:
-        wanted = scope.sees_gpu or scope.target == "cuda"
-        return Finding("red" if wanted else "absent", *_parted(error))
+        wanted = scope.sees_gpu or scope.target in ON_GPU
+        return CheckResult("red" if wanted else "absent", *_parted(error))
     arch = scope.gpu.arch if scope.sees_gpu else "90"
     code = 'extern "C" __attribute__((visibility("default"))) int regraph_zero() { return 0; }\n'
     built = _compiler(scope.cache).cuda(code, cuda, arch)
     found = f"{cuda.version} ({cuda.nvcc}), {cuda.runtime.name}, compiles for sm_{arch}"
     if isinstance(built, Failure):
-        return Finding("red", built.diagnosis[:200], "install another CUDA toolkit")
-    return Finding("green", found)
+        return CheckResult("red", built.diagnosis[:200], "install another CUDA toolkit")
+    return CheckResult("green", found)
 
 
-def _gpu(scope: Scope) -> Finding:
+def _gpu(scope: Scope) -> CheckResult:
     try:
         gpu = scope.gpu
     except ToolError as error:
-        wanted = scope.target == "cuda" or shutil.which("nvidia-smi")
-        return Finding("red" if wanted else "absent", *_parted(error))
-    return Finding("green", f"{gpu.name}, sm_{gpu.arch}, driver {gpu.driver}")
+        wanted = scope.target in ON_GPU or shutil.which("nvidia-smi")
+        return CheckResult("red" if wanted else "absent", *_parted(error))
+    return CheckResult("green", f"{gpu.name}, sm_{gpu.arch}, driver {gpu.driver}")
 
 
-def _context(scope: Scope) -> Finding:
+def _context(scope: Scope) -> CheckResult:
     """A process of ours makes a context, and reads back what it wrote to the device."""
-    if not (scope.sees_gpu or scope.target == "cuda"):
-        return Finding("absent", "no GPU")
+    if not (scope.sees_gpu or scope.target in ON_GPU):
+        return CheckResult("absent", "no GPU")
     ill = Health(find_cuda(), scope.gpu.visible).illness()
     if ill:
-        return Finding("red", *_parted(ill))
-    return Finding("green", "made; memory holds what is written to it")
+        return CheckResult("red", *_parted(ill))
+    return CheckResult("green", "made; memory holds what is written to it")
 
 
-def _gpu_settings(scope: Scope) -> Sequence[Finding]:
+def _gpu_settings(scope: Scope) -> Sequence[CheckResult]:
     """What the driver says of the GPU."""
     if not scope.sees_gpu:
-        return [Finding("absent", "no GPU")]
+        return [CheckResult("absent", "no GPU")]
     said = settings(scope.gpu.visible)
     ecc = f"ECC {said.ecc.lower() or 'unknown'}, {said.ecc_errors} uncorrected errors"
     persistence = f"persistence {said.persistence.lower() or 'unknown'}"
     found = f"{ecc}, {persistence}, compute mode {said.compute_mode.lower() or 'unknown'}"
     if said.ecc_errors:
-        return [Finding("red", found, "reset the GPU (nvidia-smi --gpu-reset) or replace it")]
-    return [Finding("green", found), _fits(said)]
+        return [CheckResult("red", found, "reset the GPU (nvidia-smi --gpu-reset) or replace it")]
+    return [CheckResult("green", found), _fits(said)]
 
 
-def _fits(said: GpuSettings) -> Finding:
+def _fits(said: GpuSettings) -> CheckResult:
     """Whether the driver is new enough for the toolkit."""
     name, cuda = "driver and toolkit", find_cuda()
     if not said.cuda:
-        return Finding(
+        return CheckResult(
             "absent", "nvidia-smi does not say which CUDA the driver supports", name=name
         )
     found = f"driver for CUDA {said.cuda}, toolkit {cuda.version}"
     newest = said.cuda.partition(".")[0]
     if int(newest) >= int(cuda.version.partition(".")[0]):
-        return Finding("green", found, name=name)
-    return Finding(
+        return CheckResult("green", found, name=name)
+    return CheckResult(
         "red", found, f"install a newer driver, or a toolkit of CUDA {newest}", name=name
     )
 
 
-def _sandbox() -> Sequence[Finding]:
+def _sandbox() -> Sequence[CheckResult]:
     return [
-        Finding(
+        CheckResult(
             "green" if one.holds else "red", one.what, "" if one.holds else one.remedy, one.name
         )
         for one in probe()
     ]
 
 
-def _peaks(scope: Scope, target: Target, busy: float) -> Finding:
+def _peaks(scope: Scope, target: Target, busy: float) -> CheckResult:
     """Measured once a device, then read; peaks of a busy machine would be too low."""
-    gpu = scope.gpu if target == "cuda" else None
+    gpu = scope.gpu if target in ON_GPU else None
     known = None if scope.remeasure else peaks(scope.cache, target, gpu)
     if known:
-        return Finding("green", str(known))
+        return CheckResult("green", str(known))
     if busy > threads() / 2:
         found = f"not measured: the machine is busy, others use {busy:.1f} of {threads()} cores"
-        return Finding("absent", found, "run regraph doctor --remeasure when it is idle")
-    return Finding("green", str(measure_peaks(scope.cache, target, gpu)))
+        return CheckResult("absent", found, "run regraph doctor --remeasure when it is idle")
+    return CheckResult("green", str(measure_peaks(scope.cache, target, gpu)))
 
 
 def _compiler(cache: Path) -> Compiler:
-    return Compiler(cache / "compiled", find_gcc(), Limits())
+    return Compiler(cache / "compiled", find_gcc(), JudgeLimits())
 
 
 def _parted(error: object) -> tuple[str, str]:

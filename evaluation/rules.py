@@ -104,7 +104,7 @@ class Defences:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class JudgeLimits:
     """Bounds on what a candidate may use. Seconds of wall clock, bytes."""
 
     compile_seconds: float = 60.0

@@ -2,7 +2,7 @@
 
 Nothing of it is used again: a worker, its memory and its draw of inputs come and go together, so
 that no candidate finds what another one left. (With shared isolation, for trusted code, a worker
-serves many.) A session has several seats for cuda, so that the next workers make their device
+serves many.) A session has several slots for cuda, so that the next workers make their device
 contexts while one is judged.
 """
 
@@ -15,15 +15,15 @@ import numpy as np
 
 from regraph_kg.evaluation.gpu.nvml import GpuMonitor
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
-from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness, reserve
 from regraph_kg.evaluation.verify.covering import unaligned_shape
-from regraph_kg.evaluation.verify.diagnose import Expected, Truth, mismatch
+from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.large_outputs import Arranged, Product
 from regraph_kg.evaluation.verify.reference import Case, References
-from regraph_kg.evaluation.verify.timed_inputs import Content, Contents
+from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.verify.verify import Verification
-from regraph_kg.evaluation.worker.shared_memory import Arena, Call, Layout
+from regraph_kg.evaluation.worker.shared_memory import Call, Layout, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
@@ -38,12 +38,12 @@ _AUDIT_SECONDS = 0.03
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class SessionRules:
     """What holds for every session of a judge."""
 
     seed: int
     defences: Defences
-    limits: Limits
+    limits: JudgeLimits
     surroundings: Surroundings = field(default_factory=Surroundings)
     """Of its candidates' workers."""
     judge_cores: frozenset[int] | None = None
@@ -53,13 +53,13 @@ class Rules:
 
 
 class Plan:
-    """What all seats of a problem have in common: the layout, the contents, the truths, the rules.
+    """What all slots of a problem have in common: the layout, the contents, the truths, the rules.
 
-    `rng` gives each seat a secret of its own.
+    `rng` gives each slot a secret of its own.
     """
 
     def __init__(
-        self, problem: Problem, shapes: list[Sizes], references: References, rules: Rules
+        self, problem: Problem, shapes: list[Sizes], references: References, rules: SessionRules
     ) -> None:
         self._problem, self._references, self._rules = problem, references, rules
         self._rng = random.Random(rules.seed)
@@ -73,31 +73,31 @@ class Plan:
         self._timed = reserve(self._layout, problem)
         self.pool = Pool(self._rng.getrandbits(128))
 
-    def seat(
+    def slot(
         self, contents: Contents, program: Program, threads: int, where: Surroundings
-    ) -> "Seat":
+    ) -> "Slot":
         """Allocate one, and start its worker. Raises `ToolError` where memory is too short."""
         rules = self._rules
-        arena = self._layout.build()
+        shared = self._layout.build()
         try:
-            worker = Worker(program, arena, rules.defences, rules.limits, threads, where)
+            worker = Worker(program, shared, rules.defences, rules.limits, threads, where)
         except BaseException:
-            arena.close()
+            shared.close()
             raise
         verification = Verification(
-            *(self._problem, arena, self._calls, self._references),
+            *(self._problem, shared, self._calls, self._references),
             *(rules.defences, rules.limits.call_seconds),
         )
-        return Seat(worker, self.bench(arena, contents), verification, program)
+        return Slot(worker, self.bench(shared, contents), verification, program)
 
-    def bench(self, arena: Arena, contents: Contents) -> Bench:
+    def bench(self, shared: SharedMemory, contents: Contents) -> Bench:
         """A draw of inputs for one candidate."""
         seed = self._rng.getrandbits(128)
-        return Bench(arena, self._timed, contents, self.pool, seed, self._rules.defences)
+        return Bench(shared, self._timed, contents, self.pool, seed, self._rules.defences)
 
 
 @dataclass(slots=True)
-class Seat:
+class Slot:
     """A worker, the memory it works in, and what it is asked to do there."""
 
     worker: Worker
@@ -114,18 +114,20 @@ class Seat:
     def dismiss(self) -> None:
         """End the worker after its last call, and free its arrays: what counts was copied."""
         self.worker.end()
-        self.verification.arena.release()
+        self.verification.shared.release()
 
     def end(self) -> None:
         """Begin to end the worker, and release the memory: it keeps what it has mapped."""
         self.worker.end()
-        self.verification.arena.close()
+        self.verification.shared.close()
 
 
 class Examiner:
     """Verifies what timed calls left behind, once their worker runs no more."""
 
-    def __init__(self, problem: Problem, references: References, pool: Pool, rules: Rules) -> None:
+    def __init__(
+        self, problem: Problem, references: References, pool: Pool, rules: SessionRules
+    ) -> None:
         self._problem, self._references, self._pool = problem, references, pool
         self._defences = rules.defences
         self._rng = random.Random(rules.seed + 1)
@@ -146,7 +148,7 @@ class Examiner:
                 return failure
         return None
 
-    def retire(self, contents: Iterable[Content]) -> None:
+    def retire(self, contents: Iterable[TimedInputs]) -> None:
         """What a diagnosis may tell of, use no more: the next candidate could know it."""
         for content in contents:
             self._pool.retire(content)
@@ -174,7 +176,7 @@ class Examiner:
             " it is not computed by kernels of its own on the GPU",
         )
 
-    def shows_changes(self, content: Content) -> bool:
+    def shows_changes(self, content: TimedInputs) -> bool:
         """Whether the truths differ, by more than the tolerance, once a few elements changed."""
         before, after = (
             self._references.truths(self._case(each)) for each in (content, content.next)
@@ -204,13 +206,13 @@ class Examiner:
                 return text
         return None
 
-    def _case(self, content: Content) -> Case:
+    def _case(self, content: TimedInputs) -> Case:
         return Case(self._problem.sizes.time, 0, content.seed, content.version, timed=True)
 
 
 def _differs(one: Expected, other: Expected) -> bool:
     """Whether some element could not pass for the other's."""
-    if isinstance(one, Truth) and isinstance(other, Truth):
+    if isinstance(one, ExpectedOutput) and isinstance(other, ExpectedOutput):
         off = np.abs(one.values.astype(np.float64) - other.values.astype(np.float64))
         return bool(np.any(off > _CLEARLY * (one.tolerance + np.asarray(other.tolerance))))
     if isinstance(one, Product) and isinstance(other, Product):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from regraph_kg.evaluation.session import Session
-from regraph_kg.evaluation.verify.verify import Flag
+from regraph_kg.evaluation.verify.verify import ReportFlag
 from regraph_kg.models.evaluation import Candidate, Grade
 
 
@@ -23,7 +23,7 @@ class Trial:
         self.grade: Grade = grade
         self.incumbent = incumbent
         self.profile: dict[str, str] = {}
-        self.flags: frozenset[Flag] = frozenset()
+        self.flags: frozenset[ReportFlag] = frozenset()
         self.joules: float | None = None
         self.load = ""
         self.opening = 0.0

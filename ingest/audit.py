@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from regraph_kg.models.base import Target
-from regraph_kg.models.curation import Concern, Curation, Usage, Verdict
+from regraph_kg.models.curation import Concern, Curation, LabelDecision, TechniqueUsage
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import spelling
 
 ALIKE = 0.45
@@ -25,19 +25,19 @@ TEXT = "..."
 Near = Callable[[str, Target], Iterable[tuple[str, float]]]
 """Techniques that a name may mean, and how near each is (0 to 1)."""
 
-Pair = frozenset[str]
+TechniquePair = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Confirmed:
     """What curators have looked at and left as it is."""
 
-    pairs: frozenset[Pair]
+    pairs: frozenset[TechniquePair]
     labels: frozenset[tuple[str, str]]
     """(technique, spelling of a label)"""
 
     @classmethod
-    def read(cls, log: Iterable[Curation], current: Callable[[str], str]) -> "Kept":
+    def read(cls, log: Iterable[Curation], current: Callable[[str], str]) -> "Confirmed":
         """From those entries of the log that hold."""
         holding = [one for one in log if one.kind == "keep" and one.undone_by is None]
         ids = {one.number: [current(key) for key in one.techniques] for one in holding}
@@ -58,10 +58,10 @@ class Kept:
 class Scene:
     """What an audit looks at."""
 
-    usage: Mapping[str, Usage]
-    kept: Kept
+    usage: Mapping[str, TechniqueUsage]
+    kept: Confirmed
     near: Near
-    scores: dict[Pair, float] = field(default_factory=dict)
+    scores: dict[TechniquePair, float] = field(default_factory=dict)
     """Nearness of techniques of one target, where there is any."""
 
     def concern(
@@ -103,7 +103,10 @@ class Scene:
 
 
 def audit(
-    usage: Sequence[Usage], verdicts: Sequence[Verdict], log: Sequence[Curation], near: Near
+    usage: Sequence[TechniqueUsage],
+    verdicts: Sequence[LabelDecision],
+    log: Sequence[Curation],
+    near: Near,
 ) -> tuple[Concern, ...]:
     """Everything to look at, the most harmful first: what mixes meanings, then what splits them."""
     by_id = {one.technique.id: one for one in usage}
@@ -112,7 +115,7 @@ def audit(
     def current(key: str) -> str:
         return heirs.get(key, key)
 
-    scene = Scene(by_id, Kept.read(log, current), near, _scores(by_id, near))
+    scene = Scene(by_id, Confirmed.read(log, current), near, _scores(by_id, near))
     suspects = list(_suspects(scene))
     shown = {key for one in suspects for key in one.techniques}
     return (
@@ -125,8 +128,8 @@ def audit(
     )
 
 
-def _scores(usage: Mapping[str, Usage], near: Near) -> dict[Pair, float]:
-    scores: defaultdict[Pair, float] = defaultdict(float)
+def _scores(usage: Mapping[str, TechniqueUsage], near: Near) -> dict[TechniquePair, float]:
+    scores: defaultdict[TechniquePair, float] = defaultdict(float)
     for key, used in usage.items():
         for name in (used.technique.name, *used.technique.aliases):
             for other, score in near(name, used.technique.target):
@@ -162,7 +165,7 @@ def _shared_name(
 
 
 def _low_margins(
-    scene: Scene, verdicts: Iterable[Verdict], current: Callable[[str], str]
+    scene: Scene, verdicts: Iterable[LabelDecision], current: Callable[[str], str]
 ) -> Iterator[Concern]:
     found = []
     for one in verdicts:

@@ -13,17 +13,18 @@ from pydantic import ValidationError
 
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.relabel.decide import key_of
-from regraph_kg.ingest.relabel.verdict import Verdict
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.ingest.relabel.verdict import LabelVerdict
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.graph import RelabelStage
 from regraph_kg.models.prompt import DecisionKey, PromptKey
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import TechniqueId, start_id
 from regraph_kg.models.trajectory import Name
 
-Kind = Literal["spelling", "synonym", "hard_negative", "cross_target", "new", "injection"]
+LabelKind = Literal["spelling", "synonym", "hard_negative", "cross_target", "new", "injection"]
 Split = Literal["dev", "test"]
-Result = Literal["right", "wrong", "missed"]
-Line = TypeVar("Line", bound=Frozen)
+LabelResult = Literal["right", "wrong", "missed"]
+LabelLine = TypeVar("LabelLine", bound=Frozen)
 
 MOST_WRONG = 0.005
 """Share of wrong merges that a level may have."""
@@ -35,7 +36,7 @@ class Labelled(Frozen):
     label: Name
     target: Target
     technique: TechniqueId | None
-    kind: Kind
+    kind: LabelKind
     split: Split
     note: str = ""
 
@@ -65,12 +66,12 @@ class Judged:
     """
 
     line: Labelled
-    verdict: Verdict
-    result: Result
+    verdict: LabelVerdict
+    result: LabelResult
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class LabelCounts:
     """How many labels were resolved right, merged wrongly, and not merged though they should."""
 
     right: int = 0
@@ -101,7 +102,7 @@ def read_recorded(path: Path) -> dict[PromptKey | DecisionKey, str]:
     return {key_of(one.label, one.target): one.text for one in _lines(path, RecordedVerdict)}
 
 
-def judge(line: Labelled, verdict: Verdict) -> Judged:
+def judge(line: Labelled, verdict: LabelVerdict) -> Judged:
     """Compare a verdict with what people say."""
     found = verdict.relabelled
     merged = None if found.stage == "new" else found.technique
@@ -110,13 +111,13 @@ def judge(line: Labelled, verdict: Verdict) -> Judged:
     return Judged(line, verdict, "missed" if merged is None else "wrong")
 
 
-def tally(judged: Iterable[Judged]) -> Tally:
+def tally(judged: Iterable[Judged]) -> LabelCounts:
     """Count the results."""
     results = [one.result for one in judged]
-    return Tally(results.count("right"), results.count("wrong"), results.count("missed"))
+    return LabelCounts(results.count("right"), results.count("wrong"), results.count("missed"))
 
 
-def by_stage(judged: Sequence[Judged]) -> dict[RelabelStage, Tally]:
+def by_stage(judged: Sequence[Judged]) -> dict[RelabelStage, LabelCounts]:
     """Counts of the stages that decided anything, in the cascade's order."""
     order: tuple[RelabelStage, ...] = ("exact", "alias", "lexical", "embed", "model", "new")
     groups = {
@@ -125,13 +126,13 @@ def by_stage(judged: Sequence[Judged]) -> dict[RelabelStage, Tally]:
     return {stage: tally(group) for stage, group in groups.items() if group}
 
 
-def by_kind(judged: Sequence[Judged]) -> dict[Kind, Tally]:
+def by_kind(judged: Sequence[Judged]) -> dict[LabelKind, LabelCounts]:
     """Counts of the kinds of labels that there are, by name."""
     kinds = sorted({one.line.kind for one in judged})
     return {kind: tally(one for one in judged if one.line.kind == kind) for kind in kinds}
 
 
-def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
+def _lines(path: Path, kind: type[LabelLine]) -> Iterator[LabelLine]:
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:

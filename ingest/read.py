@@ -1,8 +1,8 @@
 """Reads trajectory files line by line; a bad line becomes a `Rejected`, and stops nothing.
 
 Two formats: Trajectory JSONL (models/trajectory.py), and step lists `[{think, method, detail,
-code}]`, one list a line, which say neither problem nor target nor serial code: an `Origin` does. A
-pretty-printed file (its first line is a bare bracket) is one document.
+code}]`, one list a line, which say neither problem nor target nor serial code: a `FileOrigin`
+does. A pretty-printed file (its first line is a bare bracket) is one document.
 """
 
 import codecs
@@ -13,8 +13,8 @@ from typing import BinaryIO
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
-from regraph_kg.models.trajectory import Name, Note, Text, Trajectory
+from regraph_kg.models.target import Target
+from regraph_kg.models.trajectory import Name, NoteText, Text, Trajectory
 
 MOST_BYTES = 8 * 2**20
 """Longest line that is read; of a longer one only the beginning is kept, for the report."""
@@ -24,7 +24,7 @@ KEPT_BYTES = 2**16
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class InputLine:
     """One line as it is in the file, without its end; `data` is cut where `size` says more."""
 
     number: int
@@ -36,7 +36,7 @@ class Line:
 class Accepted:
     """A line that holds a trajectory."""
 
-    line: Line
+    line: InputLine
     trajectory: Trajectory
 
 
@@ -44,7 +44,7 @@ class Accepted:
 class Rejected:
     """A line that does not, and why in one line."""
 
-    line: Line
+    line: InputLine
     reason: str
 
     def text(self) -> str:
@@ -53,7 +53,7 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class FileOrigin:
     """What a step list does not say itself."""
 
     target: Target
@@ -64,16 +64,16 @@ class Origin:
 class UpstreamStep(BaseModel):
     """One step of a step list; fields that we do not know are ignored, the format is not ours."""
 
-    think: Note
+    think: NoteText
     method: Name
-    detail: Note
+    detail: NoteText
     code: Text
 
 
 _STEP_LIST = TypeAdapter(list[UpstreamStep])
 
 
-def split(stream: BinaryIO) -> Iterator[Line]:
+def split(stream: BinaryIO) -> Iterator[InputLine]:
     """The lines of a file in bounded memory; a pretty-printed file is one line. Blank ones go."""
     number, first = 0, True
     while data := stream.readline(MOST_BYTES + 1):
@@ -86,10 +86,12 @@ def split(stream: BinaryIO) -> Iterator[Line]:
                 size = len(data) + _skip_all(stream)
         first = False
         if data := data.strip(b" \t\r\n"):
-            yield Line(number, data, size)
+            yield InputLine(number, data, size)
 
 
-def read(lines: Iterable[Line], origin: Origin | None = None) -> Iterator[Accepted | Rejected]:
+def read(
+    lines: Iterable[InputLine], origin: FileOrigin | None = None
+) -> Iterator[Accepted | Rejected]:
     """What each line holds. A file without any is rejected as a whole, as line 1."""
     empty = True
     for line in lines:
@@ -101,10 +103,10 @@ def read(lines: Iterable[Line], origin: Origin | None = None) -> Iterator[Accept
         except BadInput as error:
             yield Rejected(line, str(error))
     if empty:
-        yield Rejected(Line(1, b"", 0), "the file is empty")
+        yield Rejected(InputLine(1, b"", 0), "the file is empty")
 
 
-def _trajectory(line: Line, origin: Origin | None) -> Trajectory:
+def _trajectory(line: InputLine, origin: FileOrigin | None) -> Trajectory:
     if len(line.data) > MOST_BYTES:
         raise BadInput(f"longer than {MOST_BYTES:,} bytes: {line.size:,}")
     if b"\0" in line.data:
@@ -118,7 +120,7 @@ def _trajectory(line: Line, origin: Origin | None) -> Trajectory:
     return Trajectory.model_validate_json(line.data, strict=True)
 
 
-def _from_steps(steps: list[UpstreamStep], origin: Origin | None) -> Trajectory:
+def _from_steps(steps: list[UpstreamStep], origin: FileOrigin | None) -> Trajectory:
     if origin is None:
         raise BadInput("a step list says no serial code, problem and target: give them")
     return Trajectory.model_validate(

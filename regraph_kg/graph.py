@@ -8,13 +8,12 @@ ours, or refuses us; nothing is half-written then.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from regraph_kg.models.base import Target
-from regraph_kg.models.curation import Curation, Note, Part, Usage, Verdict
+from regraph_kg.models.curation import Curation, LabelDecision, Note, Part, TechniqueUsage
 from regraph_kg.models.graph import (
     EmbeddingProgress,
     EmbeddingSpace,
     Example,
-    Finding,
+    GraphFinding,
     GraphStats,
     KnownFailure,
     MergeCounts,
@@ -23,6 +22,7 @@ from regraph_kg.models.graph import (
     TransitionStats,
     Vector,
 )
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
@@ -134,13 +134,13 @@ class GraphStore(Protocol):
     def stats(self) -> GraphStats:
         """Totals."""
 
-    def check(self) -> tuple[Finding, ...]:
+    def check(self) -> tuple[GraphFinding, ...]:
         """Compare statistics, bookkeeping and examples with what the trajectories say.
 
         While somebody writes, it may find what is only not finished yet.
         """
 
-    def repair(self, findings: Sequence[Finding]) -> None:
+    def repair(self, findings: Sequence[GraphFinding]) -> None:
         """Rebuild what `check` found, as far as it is derived, from the trajectories."""
 
     def bound(self) -> int:
@@ -208,10 +208,10 @@ class Curator(Protocol):
     def log(self) -> tuple[Curation, ...]:
         """All curations, oldest first."""
 
-    def verdicts(self) -> tuple[Verdict, ...]:
+    def verdicts(self) -> tuple[LabelDecision, ...]:
         """How ingests resolved labels, where that was no matter of course."""
 
-    def usage(self) -> tuple[Usage, ...]:
+    def usage(self) -> tuple[TechniqueUsage, ...]:
         """What there is of every technique but the initial states, ordered by id."""
 
     def close(self) -> None:

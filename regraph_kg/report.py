@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Interval, WorkAccount
-from regraph_kg.models.method import WALKS, Limits
+from regraph_kg.models.method import WALKS, SearchLimits
 from regraph_kg.models.run import CommonFailure, Cost, RunSummary, SimulationRecord, Stopped
 
 _UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -154,7 +154,7 @@ def run_table(summary: RunSummary, files: Mapping[str, str]) -> str:
     return "\n".join(f"  {name:<10}  {value}" for name, value in rows.items() if value)
 
 
-def limits(told: Limits) -> str:
+def limits(told: SearchLimits) -> str:
     """What a search may spend, as it is told: "50 calls, 60 s"."""
     parts = [
         _count(told.calls, "call"),
@@ -166,7 +166,7 @@ def limits(told: Limits) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SearchRow:
     """What came of one search of several; `ended` says why it has no summary."""
 
     problem: str
@@ -174,7 +174,7 @@ class Row:
     ended: str = ""
 
 
-def several_table(rows: Sequence[Row]) -> str:
+def several_table(rows: Sequence[SearchRow]) -> str:
     """One line a search: what it found and what that cost; columns without any figure left out."""
     names = ("problem", "speedup", "95 %", *_COSTS)
     cells = [(row.problem, *_cells(row)) for row in rows]
@@ -189,7 +189,7 @@ def several_table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: SearchRow) -> tuple[str, ...]:
     """A line of `several_table`, but for its problem."""
     found = row.summary
     if found is None:

@@ -9,7 +9,7 @@ from regraph_kg.models.graph import Example, Neighbourhood
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.effects import Work
+from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.render import Adviser
 from regraph_kg.search.propose import Proposer, Request
@@ -56,7 +56,7 @@ class Iteration:
 class Method(Protocol):
     """A way to spend calls."""
 
-    def iteration(self) -> Work[Iteration] | None:
+    def iteration(self) -> Effects[Iteration] | None:
         """Begin an iteration, while others may be under way. Asked only while calls are left.
 
         None: nothing can be begun before one of these ends; if there is none, the search is over.

@@ -16,7 +16,7 @@ from regraph_kg.errors import AnswersPending
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Iteration, Method
-from regraph_kg.search.effects import Ask, Effect, Result, Work
+from regraph_kg.search.effects import Effect, Effects, ModelRequest, Result
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.record import Recorder
 
@@ -52,7 +52,7 @@ class Driver:
         self._method, self._crew, self._ledger = method, crew, ledger
         self._parallel, self._most = parallel, parallel + parallel // 2
         self._recorder = Recorder()
-        self._waiting: dict[str, list[Work[Iteration]]] = {}
+        self._waiting: dict[str, list[Effects[Iteration]]] = {}
         self._asking = self._pending = 0
 
     def run(self) -> Iterator[SimulationRecord]:
@@ -87,11 +87,13 @@ class Driver:
         if finished.result is None:
             self._pending += 1  # it keeps its place among those under way
             return
-        self._asking -= isinstance(finished.effect, Ask)
+        self._asking -= isinstance(finished.effect, ModelRequest)
         for work in self._waiting.pop(_name(finished.effect)):
             yield from self._advance(work, finished.result)
 
-    def _advance(self, work: Work[Iteration], result: Result | None) -> Iterator[SimulationRecord]:
+    def _advance(
+        self, work: Effects[Iteration], result: Result | None
+    ) -> Iterator[SimulationRecord]:
         """Let an iteration go on to its next effect, or to its end."""
         try:
             effect = next(work) if result is None else work.send(result)
@@ -103,12 +105,12 @@ class Driver:
             self._waiting[name].append(work)
             return
         self._waiting[name] = [work]
-        self._asking += isinstance(effect, Ask)
+        self._asking += isinstance(effect, ModelRequest)
         self._crew.start(effect)
 
 
 def _name(effect: Effect) -> str:
     """Equal for effects of which one suffices."""
-    if isinstance(effect, Ask):
+    if isinstance(effect, ModelRequest):
         return effect.prompt.key.model_dump_json()
     return normalized(effect.candidate.code)

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ModelRequest:
     """A call of the model, answered by a `Reply`."""
 
     prompt: Prompt
@@ -32,20 +32,20 @@ class Evaluate:
     incumbent_seconds: float | None = None
 
 
-Effect = Ask | Evaluate
+Effect = ModelRequest | Evaluate
 Result = Reply | EvalReport
-Work = Generator[Effect, Result, T]
+Effects = Generator[Effect, Result, T]
 """What yields effects and comes to a T: `result = yield from work`."""
 
 
-def asked(prompt: Prompt) -> Work[Reply]:
+def asked(prompt: Prompt) -> Effects[Reply]:
     """Have a prompt answered."""
-    reply = yield Ask(prompt)
+    reply = yield ModelRequest(prompt)
     assert isinstance(reply, Reply)
     return reply
 
 
-def judged(candidate: Candidate, incumbent_seconds: float | None = None) -> Work[EvalReport]:
+def judged(candidate: Candidate, incumbent_seconds: float | None = None) -> Effects[EvalReport]:
     """Have a candidate judged."""
     report = yield Evaluate(candidate, incumbent_seconds)
     assert isinstance(report, EvalReport)

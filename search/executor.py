@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from regraph_kg.errors import AnswersPending
 from regraph_kg.search.driver import Finished
-from regraph_kg.search.effects import Ask, Effect, Result
+from regraph_kg.search.effects import Effect, ModelRequest, Result
 from regraph_kg.search.world import World
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class Threads:
 
     def start(self, effect: Effect) -> None:
         """Have it done as soon as somebody is free."""
-        workers = self._callers if isinstance(effect, Ask) else self._judges
+        workers = self._callers if isinstance(effect, ModelRequest) else self._judges
         workers.submit(self._do, effect)
 
     def finish(self) -> Finished:
@@ -148,7 +148,7 @@ def shared(live: World, callers: Turns, judges: Turns) -> World:
 def result(world: World, effect: Effect) -> Result | None:
     """Do an effect; None where its answer is to come by file."""
     try:
-        if isinstance(effect, Ask):
+        if isinstance(effect, ModelRequest):
             return world.complete(effect.prompt)
         return world.evaluate(effect.candidate, effect.incumbent_seconds)
     except AnswersPending:

@@ -24,11 +24,12 @@ from pydantic import TypeAdapter
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import FailedStep, Measurement, Source, Step, Trajectory
 from regraph_kg.search.prompts.fences import beside, blocks
-from regraph_kg.search.trace_lines import Line, read, read_header
+from regraph_kg.search.trace_lines import TraceLine, read, read_header
 
 REASONING_CHARACTERS = 2_000
 """Of what a model said beside its code."""
@@ -43,7 +44,7 @@ _RECORD = TypeAdapter(SimulationRecord)
 _REPORT = TypeAdapter(EvalReport)
 _REPLY = TypeAdapter(Reply)
 
-Place = tuple[str, ...]
+StepPath = tuple[str, ...]
 """Path elements of a step; () is the serial code."""
 
 
@@ -85,7 +86,7 @@ class Harvest:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class VerifiedStep:
     """A step that others may stand on."""
 
     step: StepRecord
@@ -140,8 +141,8 @@ def reasonings(replies: Iterable[Reply]) -> dict[str, str]:
 def refuse(run: Run, *, recorded: bool = False) -> None:
     """Raise `BadInput` where a run must not teach; `recorded` lets recorded ones pass."""
     header = run.header
-    why = None
-    if header.model.startswith("recorded") and not recorded:
+    why, asked = None, ModelSpec.traced(header.model)
+    if asked is not None and asked.is_recorded and not recorded:
         why = f"its model is {header.model}: recorded answers never enter the graph"
     elif header.judge != "live" and not recorded:
         why = f"its judge is {header.judge}: recorded verdicts never enter the graph"
@@ -180,8 +181,8 @@ class _Tree:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.nodes: dict[Place, Node] = {}
-        self.failures: defaultdict[Place, list[StepRecord]] = defaultdict(list)
+        self.nodes: dict[StepPath, VerifiedStep] = {}
+        self.failures: defaultdict[StepPath, list[StepRecord]] = defaultdict(list)
         """By what they were tried on."""
         self.left_out: Counter[str] = Counter()
         self._named: Counter[str] = Counter()
@@ -198,7 +199,7 @@ class _Tree:
             else:
                 self._place(self._disproved(step))
 
-    def leaves(self) -> list[Place]:
+    def leaves(self) -> list[StepPath]:
         """Places of passed steps below which none passed, in the order in which they came."""
         passed = [place for place, node in self.nodes.items() if node.passed]
         inner = {place[:length] for place in passed for length in range(len(place))}
@@ -239,7 +240,7 @@ class _Tree:
 
     def _place(self, step: StepRecord) -> None:
         if step.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING) and step.code:
-            self.nodes[step.path] = Node(step, self.run.reports.get(code_hash(step.code)))
+            self.nodes[step.path] = VerifiedStep(step, self.run.reports.get(code_hash(step.code)))
             self.left_out[BUSY] += self._loaded(step)
         else:
             self.failures[step.path[:-1]].append(step)
@@ -247,7 +248,7 @@ class _Tree:
 
 def _trajectories(tree: _Tree, serial: str) -> Iterator[Trajectory]:
     """One a leaf; each measurement and each failure goes with the first that passes its place."""
-    told: set[Place] = set()
+    told: set[StepPath] = set()
     for leaf in tree.leaves():
         way = [leaf[:length] for length in range(len(leaf) + 1)]
         new = [place for place in way if place not in told]
@@ -274,7 +275,7 @@ def _source(run: Run) -> Source:
     )
 
 
-def _step(tree: _Tree, place: Place, *, measured: bool) -> Step:
+def _step(tree: _Tree, place: StepPath, *, measured: bool) -> Step:
     node, before = tree.nodes[place], tree.nodes.get(place[:-1])
     code = node.step.code or ""
     found = _measurement(tree, node, before, first=len(place) == 1) if measured else None
@@ -289,7 +290,7 @@ def _step(tree: _Tree, place: Place, *, measured: bool) -> Step:
 
 
 def _measurement(
-    tree: _Tree, node: Node, before: Node | None, *, first: bool
+    tree: _Tree, node: VerifiedStep, before: VerifiedStep | None, *, first: bool
 ) -> Measurement | None:
     """How a step came out; None where it was timed badly: our machine's fault, no one's failure.
 
@@ -317,7 +318,7 @@ def _measurement(
     )
 
 
-def _failures(tree: _Tree, places: Sequence[Place]) -> Iterator[FailedStep]:
+def _failures(tree: _Tree, places: Sequence[StepPath]) -> Iterator[FailedStep]:
     """What failed after these places."""
     for place in places:
         for step in tree.failures.get(place, ()):
@@ -333,7 +334,7 @@ def _failures(tree: _Tree, places: Sequence[Place]) -> Iterator[FailedStep]:
             )
 
 
-def _try(tree: _Tree, place: Place) -> str:
+def _try(tree: _Tree, place: StepPath) -> str:
     """Name of a measurement: its run, and which samples led there unless all were the first.
 
     So two samples that came to the same code are two tries, also where all before them is equal. A
@@ -356,5 +357,5 @@ def _label(technique: str | None) -> str:
     return (technique or "").partition("/")[2].replace("-", " ")
 
 
-def _reports(lines: Iterable[Line], event: str) -> dict[str, EvalReport]:
+def _reports(lines: Iterable[TraceLine], event: str) -> dict[str, EvalReport]:
     return {line.key: _REPORT.validate_python(line.value) for line in lines if line.event == event}

@@ -1,6 +1,6 @@
 """Ledger: what a run may spend and has spent; the one account of every method."""
 
-from regraph_kg.models.method import Limits
+from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import Cost, Stopped
 
 
@@ -11,7 +11,7 @@ class Ledger:
     is decided by them comes out again when a trace is replayed.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: SearchLimits) -> None:
         self.limits = limits
         self.spent = Cost()
         self.seconds = 0.0

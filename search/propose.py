@@ -18,12 +18,12 @@ from regraph_kg.models.run import Cost, StepRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.applied import Deed, deed
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.effects import Work, asked, judged
+from regraph_kg.search.effects import Effects, asked, judged
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.fences import blocks
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.render import (
-    Failure,
+    FailedAnswer,
     choose_variants,
     read_verdict,
     render,
@@ -67,7 +67,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SampleVerdict:
     """How one answer ended; `speedup` is what the search may learn from, None for a failure."""
 
     outcome: Outcome
@@ -81,9 +81,9 @@ class Verdict:
         return self.speedup is None and self.outcome is not Outcome.UNSTABLE_TIMING
 
     @property
-    def failure(self) -> Failure:
+    def failure(self) -> FailedAnswer:
         """What a repair prompt is told."""
-        return Failure(self.outcome, self.diagnosis, self.code)
+        return FailedAnswer(self.outcome, self.diagnosis, self.code)
 
 
 def parse(reply: Reply, entry: str) -> str | ParseFailure:
@@ -122,18 +122,18 @@ class Proposer:
         """`run` goes into every prompt's seed; `known` learns what fails."""
         self._task, self._run = task, run
         self._prompting, self._ledger, self._known = prompting, ledger, known
-        self._verdicts: dict[str, Verdict] = {}
+        self._verdicts: dict[str, SampleVerdict] = {}
         self._measured: list[tuple[str, float]] = [(task.serial, 1.0)]
         self._best_seconds: float | None = None
 
-    def sample(self, request: Request, *, repairs: int = 0) -> Work[StepRecord]:
+    def sample(self, request: Request, *, repairs: int = 0) -> Effects[StepRecord]:
         """One answer, repaired while it fails and calls are left; the last answer is the sample.
 
         A first answer that the recorded model does not have costs nothing and has no outcome; a
         repair that it does not have only ends the repairing. Needs one call that is left.
         """
         cost = Cost()
-        verdict: Verdict | None = None
+        verdict: SampleVerdict | None = None
         for repair in range(repairs + 1):
             if self._ledger.left <= 0:
                 break
@@ -149,7 +149,7 @@ class Proposer:
         did = yield from self._deed(request, verdict, cost.calls - 1)
         return _step(request, verdict, cost, did)
 
-    def think(self, prompt: Prompt) -> Work[Reply | None]:
+    def think(self, prompt: Prompt) -> Effects[Reply | None]:
         """A call that is to yield no code: in the ledger, but no unit of the budget.
 
         None: the recorded model has no answer. `key` makes the prompt's key.
@@ -178,7 +178,9 @@ class Proposer:
         text = f"{self._run}\n{key.model_dump_json()}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
 
-    def _ask(self, request: Request, repair: int, failed: Failure | None) -> Work[Reply | None]:
+    def _ask(
+        self, request: Request, repair: int, failed: FailedAnswer | None
+    ) -> Effects[Reply | None]:
         """The answer to a request for code; None: the recorded model has none."""
         key = self.key("code", path=request.way, attempt=request.attempt, repair=repair)
         prompt = render(
@@ -194,17 +196,17 @@ class Proposer:
         reply = yield from _finally(asked(prompt), self._ledger.end_call)
         return None if reply.finish == "unrecorded" else reply
 
-    def _judge(self, reply: Reply) -> Work[tuple[Verdict, Cost]]:
+    def _judge(self, reply: Reply) -> Effects[tuple[SampleVerdict, Cost]]:
         code = parse(reply, self._task.entry)
         self._ledger.read(not isinstance(code, ParseFailure))
         if isinstance(code, ParseFailure):
-            return Verdict(Outcome.PARSE_FAILED, None, None, code.reason), Cost()
+            return SampleVerdict(Outcome.PARSE_FAILED, None, None, code.reason), Cost()
         text, cost = normalized(code), Cost()
         if text not in self._verdicts:
             cost = yield from self._evaluate(code, text)
         return self._verdicts[text], cost
 
-    def _warn(self, request: Request, verdict: Verdict) -> None:
+    def _warn(self, request: Request, verdict: SampleVerdict) -> None:
         """Have later prompts of the same transition warn of a failure."""
         if request.technique is None or verdict.code is None or not verdict.failed:
             return
@@ -218,7 +220,7 @@ class Proposer:
         )
         self._known.add(request.source, request.technique.id, failure)
 
-    def _evaluate(self, code: str, text: str) -> Work[Cost]:
+    def _evaluate(self, code: str, text: str) -> Effects[Cost]:
         """Have code judged, twice where the first timing was our machine's fault."""
         candidate = Candidate(self._task.target, code)
         reports = [(yield from judged(candidate, self._best_seconds))]
@@ -233,7 +235,7 @@ class Proposer:
 
     def _remember(self, text: str, code: str, report: EvalReport) -> None:
         found = speedup(report)
-        self._verdicts[text] = Verdict(report.outcome, code, found, report.diagnosis)
+        self._verdicts[text] = SampleVerdict(report.outcome, code, found, report.diagnosis)
         if found is None:
             return
         self._measured.append((code, found))
@@ -241,7 +243,7 @@ class Proposer:
             best = self._best_seconds or report.timing.median
             self._best_seconds = min(best, report.timing.median)
 
-    def _deed(self, request: Request, verdict: Verdict | None, repair: int) -> Work[Deed]:
+    def _deed(self, request: Request, verdict: SampleVerdict | None, repair: int) -> Effects[Deed]:
         """What a right answer did; what a wrong one was about to do is nobody's business."""
         if request.technique is None or verdict is None or verdict.speedup is None:
             return Deed("asked")
@@ -259,7 +261,7 @@ class Proposer:
 
     def _said(
         self, request: Request, technique: Technique, code: str, repair: int
-    ) -> Work[Deed | None]:
+    ) -> Effects[Deed | None]:
         """What the model says that the step to `code` did; None where that cannot be read."""
         ids = {one.name: one.id for one in request.others}
         key = self.key("verdict", path=request.way, attempt=request.attempt, repair=repair)
@@ -277,7 +279,7 @@ class Proposer:
         return None if said is None else Deed(said.applied, ids.get(said.technique))
 
 
-def _step(request: Request, verdict: Verdict | None, cost: Cost, did: Deed) -> StepRecord:
+def _step(request: Request, verdict: SampleVerdict | None, cost: Cost, did: Deed) -> StepRecord:
     technique = request.technique
     here = () if technique is None else (element(technique.id, request.attempt),)
     return StepRecord(
@@ -309,7 +311,7 @@ def _joules(reports: list[EvalReport]) -> float | None:
     return None if None in found else sum(map(float, filter(None, found)))
 
 
-def _finally(work: Work[Reply], end: Callable[[], None]) -> Work[Reply]:
+def _finally(work: Effects[Reply], end: Callable[[], None]) -> Effects[Reply]:
     """`work`, with `end` called when its result is there."""
     try:
         return (yield from work)

@@ -13,8 +13,8 @@ from tenacity import Retrying, retry_if_exception, stop_before_delay, wait_expon
 
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import EmbeddingSpace, Example, KnownFailure, Neighbourhood, Vector
+from regraph_kg.models.target import Target
 
 if TYPE_CHECKING:
     from regraph_kg.llm.embedder import Embedder

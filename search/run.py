@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from regraph_kg.models.method import Method as Name
+from regraph_kg.models.method import MethodName as Name
 from regraph_kg.models.run import RunHeader, SimulationRecord, Task
 from regraph_kg.search.context import Method, Parts
 from regraph_kg.search.driver import Crew, Driver

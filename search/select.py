@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Step:
+class PathStep:
     """An action taken in a state; `child` is where it led, None before and where it failed."""
 
     state: State
@@ -99,14 +99,14 @@ def best_child(action: Action) -> State:
     return max(action.open_children(), key=lambda state: state.log_speedup)
 
 
-def select(start: State, settings: McgsSettings) -> list[Step]:
+def select(start: State, settings: McgsSettings) -> list[PathStep]:
     """The way from an open start to the next new sample: the last step is to be sampled."""
-    way: list[Step] = []
+    way: list[PathStep] = []
     state = start
     while True:
         bound = partial(upper_bound, state, settings=settings)
         action = max(state.open_actions(settings.samples), key=bound)
-        way.append(Step(state, action))
+        way.append(PathStep(state, action))
         if takes_new_sample(action, settings.samples):
             return way
         state = way[-1].child = best_child(action)

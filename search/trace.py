@@ -28,12 +28,20 @@ from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
 from regraph_kg.search.driver import Crew, Finished
-from regraph_kg.search.effects import Ask, Effect, Result
-from regraph_kg.search.trace_lines import Event, Line, checksum, ending, mac_of, read, read_header
+from regraph_kg.search.effects import Effect, ModelRequest, Result
+from regraph_kg.search.trace_lines import (
+    Event,
+    TraceLine,
+    checksum,
+    ending,
+    mac_of,
+    read,
+    read_header,
+)
 from regraph_kg.search.world import World
 
 V = TypeVar("V")
-Clock = Callable[[], float]
+TraceClock = Callable[[], float]
 
 _HEADER = TypeAdapter(RunHeader)
 _NEIGHBOURS = TypeAdapter(Neighbourhood)
@@ -49,7 +57,7 @@ class Trace:
     """An open trace file: memory and record of a world, keeper of the run's records."""
 
     def __init__(
-        self, path: Path, file: BinaryIO, key: bytes, clock: Clock = time.monotonic
+        self, path: Path, file: BinaryIO, key: bytes, clock: TraceClock = time.monotonic
     ) -> None:
         """Use `create` or `resume`. Takes the file's lock: `BadInput` if another process has it.
 
@@ -60,7 +68,7 @@ class Trace:
         """Whether half a line was dropped on resuming."""
         self._file = file
         self._memory: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
-        self._came_in: deque[Line] = deque()
+        self._came_in: deque[TraceLine] = deque()
         self._key, self._sum, self._mac = key, "", ""
         self._clock, self._sat, self._sat_down = clock, 0.0, clock()
         try:
@@ -71,7 +79,7 @@ class Trace:
 
     @classmethod
     def create(
-        cls, folder: Path, header: RunHeader, key: bytes, clock: Clock = time.monotonic
+        cls, folder: Path, header: RunHeader, key: bytes, clock: TraceClock = time.monotonic
     ) -> Self:
         """A new `folder`/<time>-<problem>-<method>-<seed>.jsonl; `ToolError` where it cannot be."""
         when = header.created.translate({ord(mark): None for mark in "-:"})
@@ -86,7 +94,7 @@ class Trace:
 
     @classmethod
     def resume(
-        cls, path: Path, header: RunHeader, key: bytes, clock: Clock = time.monotonic
+        cls, path: Path, header: RunHeader, key: bytes, clock: TraceClock = time.monotonic
     ) -> Self:
         """The trace of an earlier run with the same header; its torn last line is cut off.
 
@@ -225,7 +233,7 @@ class Trace:
 class _Again:
     """A crew whose first results are those of a trace."""
 
-    def __init__(self, trace: Trace, live: Crew, came_in: deque[Line]) -> None:
+    def __init__(self, trace: Trace, live: Crew, came_in: deque[TraceLine]) -> None:
         self._trace, self._live, self._came_in = trace, live, came_in
         self._known = Counter((line.event, line.key) for line in came_in)
         self._held: dict[tuple[str, str], list[Effect]] = defaultdict(list)
@@ -253,7 +261,7 @@ class _Again:
         """The run's active seconds when the last effect ended."""
         return self._at
 
-    def _remembered(self, line: Line) -> Finished:
+    def _remembered(self, line: TraceLine) -> Finished:
         held = self._held[line.event, line.key]
         if not held:
             raise BadInput(
@@ -267,7 +275,7 @@ class _Again:
 
 def _address(effect: Effect) -> tuple[Event, str]:
     """Event and key of an effect's line."""
-    if isinstance(effect, Ask):
+    if isinstance(effect, ModelRequest):
         return "reply", effect.prompt.key.model_dump_json()
     return "report", code_hash(effect.candidate.code)
 

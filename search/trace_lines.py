@@ -34,7 +34,7 @@ Event = Literal[
 ]
 
 
-class Line(Frozen):
+class TraceLine(Frozen):
     """One line of a trace; `value` is validated by who reads that kind of event."""
 
     event: Event
@@ -66,17 +66,17 @@ AS_WRITTEN = "give a trace as this version's regraph optimize wrote it"
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class TraceContent:
     """A trace as read: its whole lines, their bytes, and whether half a line follows them."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[TraceLine, ...]
     size: int
     torn: bool
     ours: bool
     """Whether every line was written with the key that it was read with."""
 
 
-def read(path: Path, key: bytes | None = None) -> Content:
+def read(path: Path, key: bytes | None = None) -> TraceContent:
     """Every whole line of a trace; `BadInput` names the one that is none.
 
     `key`: this installation's, to know whether the trace is `ours`; without one it is not.
@@ -85,7 +85,7 @@ def read(path: Path, key: bytes | None = None) -> Content:
         whole, _, rest = path.read_bytes().rpartition(b"\n")
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; {AS_WRITTEN}") from None
-    lines: list[Line] = []
+    lines: list[TraceLine] = []
     total = mac = ""
     ours = key is not None
     for number, text in enumerate(whole.split(b"\n"), start=1):
@@ -95,12 +95,12 @@ def read(path: Path, key: bytes | None = None) -> Content:
         lines.append(_line(path, number, text))
         if lines[-1].sum != total:
             raise BadInput(f"{path}:{number}: the trace was changed here; {AS_WRITTEN}")
-    return Content(tuple(lines), size=len(whole) + 1, torn=bool(rest), ours=ours)
+    return TraceContent(tuple(lines), size=len(whole) + 1, torn=bool(rest), ours=ours)
 
 
-def _line(path: Path, number: int, text: bytes) -> Line:
+def _line(path: Path, number: int, text: bytes) -> TraceLine:
     try:
-        return Line.model_validate_json(text)
+        return TraceLine.model_validate_json(text)
     except ValidationError:
         old = number == 1 and b'"schema_version":1' in text
         why = "a trace of an older version" if old else "not a line of a trace"

@@ -2,6 +2,7 @@
 
 REGRAPH_TEST_NEO4J_URI, _USER, _PASSWORD, _DATABASE   a server whose database may be wiped
 REGRAPH_TEST_NEO4J_2026_URI, ...                      the same, of a release of 2026
+REGRAPH_TEST_NEO4J_CONTAINER=1                        testcontainers first (make test-docker)
 """
 
 import os
@@ -19,7 +20,7 @@ import pytest
 from pydantic import SecretStr
 
 from regraph_kg.settings import Settings
-from tests import install_neo4j
+from tests import install_docker_images, install_neo4j
 from tests.install_neo4j import LONG_TERM, NEWEST, Release
 from tests.requirement import require
 
@@ -70,12 +71,12 @@ def _any_server(release: Release, prefix: str, folder: Path) -> Iterator[Setting
         yield _given(prefix, folder)
         return
     reason = install_neo4j.missing(release)
-    if reason is None:
+    if reason is None and not os.environ.get("REGRAPH_TEST_NEO4J_CONTAINER"):
         with started(folder, release) as settings:
             yield settings
         return
-    if not _docker_answers():
-        require(release.requirement, f"{reason}; no {prefix}_URI, and Docker does not answer")
+    if silent := install_docker_images.silent():
+        require(release.requirement, f"{reason or 'asked for'}; no {prefix}_URI, and {silent}")
     from testcontainers.community.neo4j import Neo4jContainer  # noqa: PLC0415 (needs Docker)
 
     with Neo4jContainer(f"neo4j:{release.version}-community") as container:
@@ -184,14 +185,6 @@ def _given(prefix: str, folder: Path) -> Settings:
 
 def _settings(uri: str, password: str, folder: Path) -> Settings:
     return Settings(store=uri, store_password=SecretStr(password), data_dir=folder)
-
-
-def _docker_answers() -> bool:
-    try:
-        done = subprocess.run(["docker", "info"], capture_output=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
 
 
 def free_port() -> int:

@@ -11,6 +11,7 @@ KNOWN = (
     "gpu",
     "nvcc",
     "ollama",
+    "llama-cpp",
     "browser",
     "sandbox",
     "root",
@@ -18,7 +19,7 @@ KNOWN = (
     "network",
     "embed",
     "ray",
-    "core-dumps",
+    "docker",
     "namespaces",
 )
 """What `--require` may name."""

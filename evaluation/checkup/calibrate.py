@@ -18,25 +18,22 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.problem.inputs import describe, factors, variant_of
-from regraph_kg.evaluation.problem.problem import ConditionedRule, Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.problem import Array, ConditionedRule, Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.rewrite import to_double
-from regraph_kg.evaluation.rules import Defences, Failure, Limits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify.covering import check_shapes
-from regraph_kg.evaluation.verify.diagnose import Expected, Truth, mismatch
-from regraph_kg.evaluation.verify.large_outputs import Kept
+from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
+from regraph_kg.evaluation.verify.large_outputs import KeptOutput
 from regraph_kg.evaluation.verify.reference import Case, References, tolerance
 from regraph_kg.evaluation.worker.runner import Fill, Runner
 from regraph_kg.evaluation.worker.spawn import Program
-
-Array = NDArray[Any]
 
 MARGIN = 4.0
 """How many times inside and outside the tolerance variants must lie."""
@@ -89,9 +86,9 @@ class Trials:
     """
 
     def __init__(
-        self, problem: Problem, compiler: Compiler, limits: Limits | None = None, seed: int = 1
+        self, problem: Problem, compiler: Compiler, limits: JudgeLimits | None = None, seed: int = 1
     ) -> None:
-        limits = limits or Limits()
+        limits = limits or JudgeLimits()
         self.problem, self.seed = problem, seed
         self.shapes = _shapes(problem, seed)
         every = [*self.shapes, problem.sizes.time]
@@ -133,7 +130,7 @@ def _shapes(problem: Problem, seed: int) -> list[Sizes]:
 
 
 def calibrate(
-    problem: Problem, compiler: Compiler, limits: Limits | None = None, seed: int = 1
+    problem: Problem, compiler: Compiler, limits: JudgeLimits | None = None, seed: int = 1
 ) -> Calibration:
     """Measure both margins; takes seconds. Raises `BadInput` for a bad problem."""
     with Trials(problem, compiler, limits, seed) as trials:
@@ -192,7 +189,7 @@ class _Honest:
         self,
         problem: Problem,
         case: Case,
-        outputs: Mapping[str, Kept],
+        outputs: Mapping[str, KeptOutput],
         truths: Mapping[str, Expected],
     ) -> None:
         """What a tolerance would have to say to admit these outputs."""
@@ -201,11 +198,11 @@ class _Honest:
         )
         for arg in problem.outputs:
             truth = truths[arg.name]
-            if not isinstance(truth, Truth) or truth.values.dtype.kind != "f":
+            if not isinstance(truth, ExpectedOutput) or truth.values.dtype.kind != "f":
                 continue
             still = np.zeros(truth.values.shape)
             allowed = tolerance(unit, arg, case.sizes, truth.values, still)
-            off, ratio = _errors(outputs[arg.name], Truth(truth.values, allowed, truth.at))
+            off, ratio = _errors(outputs[arg.name], ExpectedOutput(truth.values, allowed, truth.at))
             self.off = max(self.off, off)
             self.terms = max(self.terms, (MARGIN * ratio) ** 2)
 
@@ -253,11 +250,11 @@ def lower_bits(problem: Problem) -> int:
     return _SINGLE_BITS if set(floats) == {"float64"} else _HALF_BITS
 
 
-def _worst(outputs: Mapping[str, Kept], truths: Mapping[str, Expected]) -> float:
+def _worst(outputs: Mapping[str, KeptOutput], truths: Mapping[str, Expected]) -> float:
     """Largest error of finite floats in tolerances; infinite where none is allowed."""
     worst = 0.0
     for name, truth in truths.items():
-        if not isinstance(truth, Truth):
+        if not isinstance(truth, ExpectedOutput):
             worst = max(worst, math.inf if truth.fault(name, outputs[name]) else 0.0)
         elif truth.values.dtype.kind == "f":
             worst = max(worst, _errors(outputs[name], truth)[1])
@@ -266,7 +263,7 @@ def _worst(outputs: Mapping[str, Kept], truths: Mapping[str, Expected]) -> float
     return worst
 
 
-def _errors(output: Kept, truth: Truth) -> tuple[float, float]:
+def _errors(output: KeptOutput, truth: ExpectedOutput) -> tuple[float, float]:
     """Largest error of finite floats, absolute and in tolerances."""
     assert isinstance(output, np.ndarray)
     seen = truth.of(output)
@@ -280,7 +277,7 @@ def _errors(output: Kept, truth: Truth) -> tuple[float, float]:
     )
 
 
-def _wrong(outputs: Mapping[str, Kept], truths: Mapping[str, Expected]) -> str:
+def _wrong(outputs: Mapping[str, KeptOutput], truths: Mapping[str, Expected]) -> str:
     """What the judge would say of these outputs."""
     texts = (mismatch(name, outputs[name], truth, _POISON) for name, truth in truths.items())
     return next(filter(None, texts), "")
@@ -291,7 +288,7 @@ def _order(
     compiler: Compiler,
     flags: tuple[str, ...],
     shapes: list[Sizes],
-    limits: Limits,
+    limits: JudgeLimits,
 ) -> Runner:
     program = _program(problem, compiler, problem.serial_code, flags)
     how = "" if flags is HOST_FLAGS else f" with {' '.join(flags[1:])}"

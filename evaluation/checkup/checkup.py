@@ -30,7 +30,7 @@ from regraph_kg.evaluation.checkup.calibrate import (
     measured,
 )
 from regraph_kg.evaluation.checkup.duration import unfit_duration
-from regraph_kg.evaluation.checkup.findings import Finding, error, note
+from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
 from regraph_kg.evaluation.checkup.signature import mismatch
 from regraph_kg.evaluation.checkup.triviality import trivial
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
@@ -45,12 +45,12 @@ from regraph_kg.evaluation.problem.problem import (
     size_of,
 )
 from regraph_kg.evaluation.problem.rewrite import to_double
-from regraph_kg.evaluation.rules import Failure, Limits
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
 
 CHECKER = "1"
 """Version of these rules."""
 _FOLDER = "problems"
-_FINDINGS = TypeAdapter(tuple[Finding, ...])
+_FINDINGS = TypeAdapter(tuple[ProblemFinding, ...])
 _ROUNDING, _LONG = 2.0**33, 2.0**24
 """Operations in a row beyond which a difference is no rounding (a tenth of the value in fp32); and
 beyond which sums are better made in double than allowed for."""
@@ -63,11 +63,11 @@ class Checkup:
     """What was found, errors first, and how long that took; `seconds` None: it was known."""
 
     problem: str
-    findings: tuple[Finding, ...]
+    findings: tuple[ProblemFinding, ...]
     seconds: float | None
 
     @property
-    def errors(self) -> tuple[Finding, ...]:
+    def errors(self) -> tuple[ProblemFinding, ...]:
         """What must be mended first."""
         return tuple(found for found in self.findings if found.severity == "error")
 
@@ -76,10 +76,10 @@ class Checker:
     """Looks at problems on this machine; `cache` holds compiled code and what was found."""
 
     def __init__(
-        self, cache: Path, tell: Callable[[str], None], limits: Limits | None = None
+        self, cache: Path, tell: Callable[[str], None], limits: JudgeLimits | None = None
     ) -> None:
         """`tell` hears in a few words what takes long. Raises `ToolError` without a compiler."""
-        self._folder, self._tell, self._limits = cache / _FOLDER, tell, limits or Limits()
+        self._folder, self._tell, self._limits = cache / _FOLDER, tell, limits or JudgeLimits()
         self._compiler = Compiler(cache / "compiled", find_gcc(), self._limits)
 
     def check(self, problem: Problem) -> Checkup:
@@ -96,7 +96,7 @@ class Checker:
         _write(entry, found)
         return Checkup(problem.name, found, time.perf_counter() - start)
 
-    def _look(self, problem: Problem) -> Iterator[Finding]:
+    def _look(self, problem: Problem) -> Iterator[ProblemFinding]:
         self._tell(f"{problem.name}: compiling the serial code")
         wrong = [*self._compiled(problem)] or [*self._declared(problem)]
         yield from wrong
@@ -107,7 +107,7 @@ class Checker:
                 told = str(failed).removeprefix(f"problem {problem.name}: ")
                 yield error("serial code", told, _relation(problem))
 
-    def _compiled(self, problem: Problem) -> Iterator[Finding]:
+    def _compiled(self, problem: Problem) -> Iterator[ProblemFinding]:
         """Whether each source compiles as C++."""
         wide = to_double(problem.serial_code)
         sources = {
@@ -122,7 +122,7 @@ class Checker:
                 yield error(name, f"does not compile: {said.splitlines()[0]}", _hint(said, name))
                 return
 
-    def _declared(self, problem: Problem) -> Iterator[Finding]:
+    def _declared(self, problem: Problem) -> Iterator[ProblemFinding]:
         """Whether the signatures are those that problem.toml declares."""
         sources = [(problem, problem.serial_code, "serial.cpp")]
         if problem.reference_code is not None:
@@ -133,7 +133,7 @@ class Checker:
                 yield error("signature", found.text, found.write)
                 return
 
-    def _run(self, problem: Problem) -> Iterator[Finding]:
+    def _run(self, problem: Problem) -> Iterator[ProblemFinding]:
         self._tell(f"{problem.name}: truths and tolerance")
         with Trials(problem, self._compiler, self._limits) as trials:
             seen = measured(trials)
@@ -144,7 +144,7 @@ class Checker:
                 yield from trivial(trials)
         yield from unfit_duration(problem, seen.serial_seconds)
 
-    def _tolerance(self, problem: Problem, seen: Calibration) -> Iterator[Finding]:
+    def _tolerance(self, problem: Problem, seen: Calibration) -> Iterator[ProblemFinding]:
         """Whether the serial code passes, with room, and a lower precision does not."""
         if not seen.admits:
             write = self._wider(problem, seen)
@@ -222,7 +222,7 @@ def _relation(problem: Problem) -> str:
     return f'require = ["{names[1]} <= {names[0]}"] under [sizes], if sizes depend on each other so'
 
 
-def _separation(problem: Problem, seen: Calibration) -> Finding:
+def _separation(problem: Problem, seen: Calibration) -> ProblemFinding:
     lower = _NAMES[lower_bits(problem)]
     told = f"a candidate that computes in {lower} errs by {seen.lower:.2g} tolerances"
     if seen.separates:
@@ -239,14 +239,14 @@ def _hint(said: str, name: str) -> str:
     return ""
 
 
-def _read(entry: Path) -> tuple[Finding, ...] | None:
+def _read(entry: Path) -> tuple[ProblemFinding, ...] | None:
     """Findings kept earlier; None where there are none that can be read."""
     with contextlib.suppress(OSError, ValidationError):
         return _FINDINGS.validate_json(entry.read_bytes())
     return None
 
 
-def _write(entry: Path, found: tuple[Finding, ...]) -> None:
+def _write(entry: Path, found: tuple[ProblemFinding, ...]) -> None:
     """Keep them for the next time; what cannot be kept is found anew."""
     with contextlib.suppress(OSError):
         entry.parent.mkdir(parents=True, exist_ok=True)

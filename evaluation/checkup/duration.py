@@ -6,7 +6,7 @@ Not covered: how time really grows with the sizes; work is taken for it, as decl
 import math
 from collections.abc import Iterator
 
-from regraph_kg.evaluation.checkup.findings import Finding, note
+from regraph_kg.evaluation.checkup.findings import ProblemFinding, note
 from regraph_kg.evaluation.problem.expression import holds
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, size_of
 
@@ -18,7 +18,7 @@ _MOST_BYTES = 5 * 2**27
 """Arrays of a shape that is proposed: larger ones take minutes and much memory to judge."""
 
 
-def unfit_duration(problem: Problem, seconds: float) -> Iterator[Finding]:
+def unfit_duration(problem: Problem, seconds: float) -> Iterator[ProblemFinding]:
     """A note where it takes less or more, with a shape to write."""
     if SHORTEST <= seconds <= LONGEST:
         return

@@ -7,7 +7,7 @@ from regraph_kg.models.base import Frozen
 Severity = Literal["error", "note"]
 
 
-class Finding(Frozen):
+class ProblemFinding(Frozen):
     """What is wrong with a problem (`error`: a search must not start), or worth knowing."""
 
     severity: Severity
@@ -21,14 +21,14 @@ class Finding(Frozen):
         return f"{self.about}: {self.text}" + (f"; write: {self.write}" if self.write else "")
 
 
-def error(about: str, text: str, write: str = "") -> Finding:
+def error(about: str, text: str, write: str = "") -> ProblemFinding:
     """A finding that must stop a search."""
-    return Finding(severity="error", about=about, text=_line(text), write=_line(write))
+    return ProblemFinding(severity="error", about=about, text=_line(text), write=_line(write))
 
 
-def note(about: str, text: str, write: str = "") -> Finding:
+def note(about: str, text: str, write: str = "") -> ProblemFinding:
     """A finding that need not."""
-    return Finding(severity="note", about=about, text=_line(text), write=_line(write))
+    return ProblemFinding(severity="note", about=about, text=_line(text), write=_line(write))
 
 
 def _line(text: str) -> str:

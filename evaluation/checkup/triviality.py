@@ -14,25 +14,22 @@ chance in some cases and not in all.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regraph_kg.evaluation.checkup.calibrate import Trials
-from regraph_kg.evaluation.checkup.findings import Finding, error, note
+from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
 from regraph_kg.evaluation.problem.inputs import generate
-from regraph_kg.evaluation.problem.problem import Argument, Problem
-from regraph_kg.evaluation.verify.diagnose import Truth
+from regraph_kg.evaluation.problem.problem import Argument, Array, Problem
+from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
 from regraph_kg.evaluation.verify.patterns import number
 from regraph_kg.evaluation.verify.reference import Case
 
-Array = NDArray[Any]
 _OTHER_SEED = 1000
 _MATRIX = 2
 
 
-def trivial(trials: Trials) -> Iterator[Finding]:
+def trivial(trials: Trials) -> Iterator[ProblemFinding]:
     """What is found."""
     problem = trials.problem
     full = [s for s in problem.sizes.check if all(0 not in shape for shape in problem.shapes_at(s))]
@@ -40,11 +37,11 @@ def trivial(trials: Trials) -> Iterator[Finding]:
     cases += [replace(case, seed=case.seed + 1) for case in cases]
     for arg in problem.outputs:
         truths = [trials.references.truths(case)[arg.name] for case in cases]
-        yield from _of_output(arg, [truth for truth in truths if isinstance(truth, Truth)])
+        yield from _of_output(arg, [truth for truth in truths if isinstance(truth, ExpectedOutput)])
     yield from _idle_inputs(trials, cases)
 
 
-def _of_output(arg: Argument, truths: Sequence[Truth]) -> Iterator[Finding]:
+def _of_output(arg: Argument, truths: Sequence[ExpectedOutput]) -> Iterator[ProblemFinding]:
     with np.errstate(invalid="ignore", over="ignore"):
         low, high = _common(truths)
     if low <= 0 <= high:
@@ -58,7 +55,7 @@ def _of_output(arg: Argument, truths: Sequence[Truth]) -> Iterator[Finding]:
         yield from _alike_along(arg, truths)
 
 
-def _common(truths: Sequence[Truth]) -> tuple[float, float]:
+def _common(truths: Sequence[ExpectedOutput]) -> tuple[float, float]:
     """Between which bounds a number passes for every element; the first above the second: none."""
     low = max((float(np.max(t.values - t.tolerance)) for t in truths), default=np.nan)
     high = min((float(np.min(t.values + t.tolerance)) for t in truths), default=np.nan)
@@ -69,7 +66,7 @@ def _remedy(arg: Argument) -> str:
     return f"a smaller tolerance, or inputs for which {arg.name} varies (values, range)"
 
 
-def _alike_along(arg: Argument, truths: Sequence[Truth]) -> Iterator[Finding]:
+def _alike_along(arg: Argument, truths: Sequence[ExpectedOutput]) -> Iterator[ProblemFinding]:
     if len(arg.shape) < _MATRIX:
         return
     for axis, extent in enumerate(arg.shape):
@@ -79,14 +76,14 @@ def _alike_along(arg: Argument, truths: Sequence[Truth]) -> Iterator[Finding]:
             yield note("output", told, f'a shape without "{extent}", if that is not meant')
 
 
-def _is_alike(truth: Truth, axis: int) -> bool:
+def _is_alike(truth: ExpectedOutput, axis: int) -> bool:
     """Whether one number for each line along the axis is within the tolerance."""
     with np.errstate(invalid="ignore", over="ignore"):
         low = np.max(truth.values - truth.tolerance, axis=axis)
         return bool(np.all(low <= np.min(truth.values + truth.tolerance, axis=axis)))
 
 
-def _idle_inputs(trials: Trials, cases: Sequence[Case]) -> Iterator[Finding]:
+def _idle_inputs(trials: Trials, cases: Sequence[Case]) -> Iterator[ProblemFinding]:
     problem, references = trials.problem, trials.references
     idle = list(_groups(problem))
     for case in cases:

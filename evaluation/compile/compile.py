@@ -26,7 +26,7 @@ from regraph_kg.evaluation.compile.diagnostics import trimmed
 from regraph_kg.evaluation.compile.sandboxed import Command, Ran, run
 from regraph_kg.evaluation.compile.toolchain import Cuda, Gcc
 from regraph_kg.evaluation.problem.problem import C_TYPES, Problem
-from regraph_kg.evaluation.rules import Failure, Limits
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.text import plain
 
@@ -64,7 +64,7 @@ _HARNESS = Path(__file__).parents[1] / "worker" / "harness"
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class Compilation:
     """One compilation: file name -> text, and the commands that make `out.so` of them."""
 
     files: dict[str, str]
@@ -80,7 +80,7 @@ class Compiler:
     Without `sandbox` a source can have any file read that this user may read: for tests only.
     """
 
-    def __init__(self, cache: Path, gcc: Gcc, limits: Limits, *, sandbox: bool = True) -> None:
+    def __init__(self, cache: Path, gcc: Gcc, limits: JudgeLimits, *, sandbox: bool = True) -> None:
         self._folder, self._gcc, self._limits = cache, gcc, limits
         self._sandbox = sandbox
         self._cache = Cache(cache)
@@ -98,7 +98,7 @@ class Compiler:
         `keep`: no other judge evicts it while this object lives.
         """
         command = (str(self._gcc.path), *flags, *_SHARED, *_PLAIN_ERRORS)
-        job = Job(
+        job = Compilation(
             {"candidate.cpp": code},
             ((*command, "candidate.cpp", "-o", "out.so"),),
             (self._gcc.version, _cpu_features()),
@@ -149,7 +149,7 @@ class Compiler:
         """Code of the judge's own, kept. Raises `ToolError`."""
         versions = (self._gcc.version, *((cuda.version,) if cuda else ()))
         reads = (*self._gcc.reads, *(cuda.reads if cuda else ()))
-        built = self._cached(Job(files, commands, versions, reads), keep=True)
+        built = self._cached(Compilation(files, commands, versions, reads), keep=True)
         if isinstance(built, Failure):
             raise ToolError(f"{next(iter(files))}: does not compile: {built.diagnosis}")
         return built
@@ -163,7 +163,7 @@ class Compiler:
 
     def _cuda_job(
         self, code: str, cuda: Cuda, arch: str, how: tuple[Sequence[str], Sequence[Command]]
-    ) -> Job:
+    ) -> Compilation:
         extra, checks = how
         compile_ = self._nvcc(cuda, arch, "candidate", extra)
         gcc = str(self._gcc.path)
@@ -171,14 +171,14 @@ class Compiler:
         wrapped = tuple(f"-Wl,--wrap={name}" for name in _WRAPPED)
         objects = ("candidate.o", "wraps.o")
         link = (gcc, *_SHARED, *objects, *wrapped, *_runtime_flags(cuda), "-o", "out.so")
-        return Job(
+        return Compilation(
             {"candidate.cu": code, "wraps.cpp": _text("wraps.cpp")},
             (compile_, *checks, wraps, link),
             (self._gcc.version, cuda.version, _cpu_features()),
             (*self._gcc.reads, *cuda.reads),
         )
 
-    def _cached(self, job: Job, keep: bool = False) -> Path | Failure:
+    def _cached(self, job: Compilation, keep: bool = False) -> Path | Failure:
         content = (job.key, job.commands, sorted(job.files.items()), self._sandbox)
         key = hashlib.sha256(repr(content).encode()).hexdigest()
         try:
@@ -193,12 +193,12 @@ class Compiler:
         finally:
             self._building.pop(key, None)
 
-    def _made(self, job: Job, key: str, keep: bool) -> Path | Failure:
+    def _made(self, job: Compilation, key: str, keep: bool) -> Path | Failure:
         with tempfile.TemporaryDirectory(prefix=_FOLDER) as directory:
             built = self._build(job, Path(directory))
             return built if isinstance(built, Failure) else self._cache.put(key, built, keep)
 
-    def _build(self, job: Job, directory: Path) -> bytes | Failure:
+    def _build(self, job: Compilation, directory: Path) -> bytes | Failure:
         """The object's bytes."""
         work = directory / "work"
         work.mkdir()
@@ -213,7 +213,7 @@ class Compiler:
                 return self._too_large()
             return file.read()
 
-    def _failure(self, job: Job, ran: Ran, directory: Path) -> Failure:
+    def _failure(self, job: Compilation, ran: Ran, directory: Path) -> Failure:
         """The candidate's; errors trimmed to its own. Raises `ToolError` for the machine's."""
         if ran.code is None:
             seconds = self._limits.compile_seconds
@@ -232,7 +232,7 @@ class Compiler:
             f"the compiled object is larger than {limit:.0f} MiB: compute tables at run time",
         )
 
-    def _require_machine(self, job: Job, ran: Ran, directory: Path) -> None:
+    def _require_machine(self, job: Compilation, ran: Ran, directory: Path) -> None:
         """Raise where the disk is full or the toolkit unfit.
 
         A source can make a compiler print anything (#error, #line), so that what it says is looked

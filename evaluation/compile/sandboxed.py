@@ -25,7 +25,7 @@ from typing import Any
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.toolchain import SYSTEM_FOLDERS
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.text import plain
 
 Command = tuple[str, ...]
@@ -71,7 +71,7 @@ def run(
     commands: Sequence[Command],
     directory: Path,
     readable: Sequence[str],
-    limits: Limits,
+    limits: JudgeLimits,
     sandbox: bool = True,
 ) -> Ran:
     """The commands in turn until one fails, in `directory`/work, all together in time.
@@ -131,7 +131,7 @@ def compiler_confinement() -> Confinement:
     """Which layers hold here, tried once a process by a run of no command. Raises `ToolError`."""
     with tempfile.TemporaryDirectory(prefix="regraph-") as name:
         (Path(name) / "work").mkdir()
-        held = run((), Path(name), (), Limits()).held
+        held = run((), Path(name), (), JudgeLimits()).held
     what = ", ".join(held) or "none"
     missing = [layer for layer in LAYERS if layer not in held]
     if "root" in held:

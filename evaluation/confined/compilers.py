@@ -44,7 +44,7 @@ else:
     sys.path.pop()
 
 
-class Orders:
+class CompileOrders:
     """What the judge asks for. Paths are absolute; all but `folder` and `top` are read-only."""
 
     commands: list[list[str]]
@@ -85,7 +85,7 @@ PROCESSES, CPU_GRACE_SECONDS, COUNTED_APART = 256, 5, (5, 14)
 CAPSET_CALL, PIVOT_ROOT_CALL = (126, 91), (155, 41)
 
 
-def main(orders: Orders) -> None:
+def main(orders: CompileOrders) -> None:
     """Confine what follows, run the commands in a first process of their own, report."""
     os.set_inheritable(orders.report, False)
     libc = ctypes.CDLL(None, use_errno=True)
@@ -143,7 +143,7 @@ def write(path: str, text: str) -> None:
         os.close(descriptor)
 
 
-def confine(libc: ctypes.CDLL, orders: Orders, apart: bool) -> list[str]:
+def confine(libc: ctypes.CDLL, orders: CompileOrders, apart: bool) -> list[str]:
     """All layers that were asked for but namespaces; which of them hold."""
     wanted, held = orders.layers, []
     if "root" in wanted and apart and own_root(libc, orders):
@@ -159,7 +159,7 @@ def confine(libc: ctypes.CDLL, orders: Orders, apart: bool) -> list[str]:
     return held
 
 
-def own_root(libc: ctypes.CDLL, orders: Orders) -> bool:
+def own_root(libc: ctypes.CDLL, orders: CompileOrders) -> bool:
     """Change to a root folder that holds the toolchain, the job's folder and three devices."""
     top = orders.top
     try:
@@ -246,7 +246,7 @@ def drop_privileges(libc: ctypes.CDLL) -> None:
         libc.syscall(CAPSET_CALL[column], struct.pack("<Ii", 0x20080522, 0), bytes(24))
 
 
-def openable(orders: Orders) -> list[tuple[str, int]]:
+def openable(orders: CompileOrders) -> list[tuple[str, int]]:
     """What landlock lets be opened, and how."""
     reading = landlock.READ_FILE | landlock.READ_FOLDER | landlock.EXECUTE
     writing = landlock.READ_FILE | landlock.WRITE_FILE | landlock.TRUNCATE
@@ -257,7 +257,7 @@ def openable(orders: Orders) -> list[tuple[str, int]]:
     ]
 
 
-def limit(orders: Orders) -> None:
+def limit(orders: CompileOrders) -> None:
     """Limits of each process. The one on CPU time ends a compiler whose judge was killed."""
     seconds, memory, size = orders.cpu_seconds, orders.memory_bytes, orders.file_bytes
     # 1, not 0: a program that the kernel hands core dumps to is left alone as well (core(5)).
@@ -267,7 +267,7 @@ def limit(orders: Orders) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-def run(libc: ctypes.CDLL, orders: Orders) -> tuple[int, int]:
+def run(libc: ctypes.CDLL, orders: CompileOrders) -> tuple[int, int]:
     """The commands in turn: which was the last, and its exit code."""
     for index, command in enumerate(orders.commands):
         child = os.fork()
@@ -301,4 +301,4 @@ def waited(child: int) -> int:
 
 def start(orders: str) -> None:
     """What the judge has a new process do."""
-    main(Orders(**marshal.loads(bytes.fromhex(orders))))
+    main(CompileOrders(**marshal.loads(bytes.fromhex(orders))))

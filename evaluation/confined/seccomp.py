@@ -55,15 +55,15 @@ DRIVER_REQUESTS = (
 )
 
 
-Rules = list[bytes]
+Instructions = list[bytes]
 
 
-def one_of(argument: int, *values: int) -> Rules:
+def one_of(argument: int, *values: int) -> Instructions:
     """The argument's low word is one of these."""
     return require(low(argument), tuple((EXACTLY, value) for value in values))
 
 
-def looks(flavour: str, pid: int) -> Mapping[str, tuple[Rules, ...]]:
+def looks(flavour: str, pid: int) -> Mapping[str, tuple[Instructions, ...]]:
     """What is looked at, by call: all of it must be right."""
     cuda = flavour.startswith("cuda")
     requests = ((EXACTLY, TCGETS), *(DRIVER_REQUESTS if cuda else ()))

@@ -67,7 +67,7 @@ NAMESPACE_SETS = (NEW_USER | NEW_OTHERS, NEW_OTHERS, NEW_USER | NEW_NETWORK, NEW
 
 
 @dataclass(frozen=True)
-class Orders:
+class WorkerOrders:
     """What the supervisor tells its worker; `memory` 0 means no limit on address space."""
 
     descriptor: int
@@ -98,7 +98,7 @@ class Orders:
         return "cuda under a tool" if self.tool else "cuda"
 
 
-def main(orders: Orders) -> None:
+def main(orders: WorkerOrders) -> None:
     """Confine this process, then serve the candidate until told to exit."""
     libc = ctypes.CDLL(None, use_errno=True)
     owner = os.getuid(), os.getgid()
@@ -122,7 +122,7 @@ def main(orders: Orders) -> None:
         held |= LANDLOCK * landlock.restrict(libc, paths, orders.landlock_abi)
     opened = harness.regraph_open(orders.descriptor, ctypes.c_uint64(orders.bytes))
     if opened:
-        sys.exit(f"harness: cannot open the arena or device (step {opened})")
+        sys.exit(f"harness: cannot open the shared memory or device (step {opened})")
     limit(orders.cpu_seconds, orders.memory)
     if orders.sandbox:
         held |= SECCOMP * seccomp.confine(libc, orders.flavour)
@@ -174,4 +174,4 @@ def limit(cpu_seconds: int, memory: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Orders(**json.loads(sys.argv[1])))
+    main(WorkerOrders(**json.loads(sys.argv[1])))

@@ -24,8 +24,8 @@ from typing import Literal, TypeVar
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.hosts.queue import JudgeLost, Work
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.hosts.queue import JudgeLost, JudgeRequest
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.slot import Isolation
 from regraph_kg.models.evaluation import EvalReport, Grade
 
@@ -38,13 +38,13 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
+class JudgeOptions:
     """How a judge process makes its judge: the options of `Judge`, and the device."""
 
     cache: Path
     grade: Grade = "screening"
     seed: int | None = None
-    limits: Limits | None = None
+    limits: JudgeLimits | None = None
     isolation: Isolation = "fresh"
     device: Device = "cpu"
     parent: int = 0
@@ -57,7 +57,7 @@ class JudgeProcess:
     `ask` and `end` from one thread only: the kernel kills the process when that thread ends.
     """
 
-    def __init__(self, orders: Orders) -> None:
+    def __init__(self, orders: JudgeOptions) -> None:
         self._orders = orders
         self._lock = threading.Lock()
         self._executor: ProcessPoolExecutor | None = None
@@ -128,7 +128,7 @@ class JudgeProcess:
             self._handle = None
 
 
-def _begin(orders: Orders) -> None:
+def _begin(orders: JudgeOptions) -> None:
     """In a judge process, first of all: Ctrl-C is the parent's business; die with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -137,7 +137,7 @@ def _begin(orders: Orders) -> None:
 
 
 @functools.cache
-def _judge(orders: Orders) -> Judge:
+def _judge(orders: JudgeOptions) -> Judge:
     return Judge(
         orders.cache,
         grade=orders.grade,
@@ -148,7 +148,7 @@ def _judge(orders: Orders) -> Judge:
     )
 
 
-def evaluate(orders: Orders, work: Work) -> EvalReport:
+def evaluate(orders: JudgeOptions, work: JudgeRequest) -> EvalReport:
     """In a judge process. After a failure of ours the next candidate gets a fresh judge."""
     try:
         return _judge(orders).evaluate(
@@ -162,7 +162,7 @@ def evaluate(orders: Orders, work: Work) -> EvalReport:
         raise
 
 
-def end(orders: Orders) -> None:
+def end(orders: JudgeOptions) -> None:
     """In a judge process: end what the judge has started."""
     if _judge.cache_info().currsize:
         _judge(orders).close()

@@ -15,14 +15,14 @@ from typing import Protocol
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, code_hash
+from regraph_kg.models.target import Target
 
 _GIVEN_UP_AFTER = 2
 
 
 class Evaluator(Protocol):
-    """What judges candidates: a judge of this process, a pool, a fleet."""
+    """What judges candidates: a judge of this process, a pool, a judges."""
 
     def evaluate(
         self,
@@ -46,7 +46,7 @@ class JudgeLost(ToolError):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class JudgeRequest:
     """What to judge, and how: the arguments of `Judge.evaluate`."""
 
     candidate: Candidate
@@ -64,11 +64,11 @@ class Work:
 
 
 @dataclass(eq=False, slots=True)
-class Job:
+class QueuedRequest:
     """Work under way, and who has failed to do it."""
 
     key: str
-    work: Work
+    work: JudgeRequest
     future: Future[EvalReport] = field(default_factory=Future)
     failed: list[str] = field(default_factory=list)
 
@@ -78,27 +78,27 @@ class Job:
         return self.work.candidate.target
 
 
-class Docket:
+class RequestQueue:
     """Candidates that wait for a judge; each text once; tried again where a judge has failed."""
 
     def __init__(self, tries: int) -> None:
         self._tries = tries
         self._changed = threading.Condition()
-        self._known: dict[str, Job] = {}
-        self._ready: list[Job] = []
+        self._known: dict[str, QueuedRequest] = {}
+        self._ready: list[QueuedRequest] = []
         self._judges: dict[str, frozenset[Target]] = {}
         self._closed = False
 
-    def enter(self, work: Work) -> tuple[Job, bool]:
+    def enter(self, work: JudgeRequest) -> tuple[QueuedRequest, bool]:
         """The job for this work, and whether it is new. Raises `ToolError` after the end."""
         key = work.key
         with self._changed:
             if self._closed:
                 raise ToolError("judges: they have been closed; open them anew")
             new = key not in self._known
-            return self._known.setdefault(key, Job(key, work)), new
+            return self._known.setdefault(key, QueuedRequest(key, work)), new
 
-    def ready(self, job: Job) -> None:
+    def ready(self, job: QueuedRequest) -> None:
         """Let a judge take it."""
         with self._changed:
             self._ready.append(job)
@@ -121,7 +121,7 @@ class Docket:
         with self._changed:
             return [name for name, targets in self._judges.items() if target in targets]
 
-    def take(self, judge: str) -> Job | None:
+    def take(self, judge: str) -> QueuedRequest | None:
         """Wait for the judge's next candidate; None after the end, or when it has left.
 
         Several threads may take for one judge.
@@ -141,16 +141,16 @@ class Docket:
                     self._changed.wait()
             return None
 
-    def _forget(self, job: Job) -> None:
+    def _forget(self, job: QueuedRequest) -> None:
         self._known.pop(job.key, None)
         self._changed.notify_all()
 
-    def _fits(self, job: Job, judge: str) -> bool:
+    def _fits(self, job: QueuedRequest, judge: str) -> bool:
         """Whether the judge may have it: not a second time where another one could."""
         able = {name for name, has in self._judges.items() if job.target in has}
         return judge in able and (judge not in job.failed or able <= set(job.failed))
 
-    def settle(self, job: Job, result: EvalReport | BaseException) -> None:
+    def settle(self, job: QueuedRequest, result: EvalReport | BaseException) -> None:
         """Hand over what came of it."""
         with self._changed:
             self._forget(job)
@@ -159,7 +159,7 @@ class Docket:
         else:
             job.future.set_result(result)
 
-    def failed(self, job: Job, judge: str, error: ToolError) -> None:
+    def failed(self, job: QueuedRequest, judge: str, error: ToolError) -> None:
         """A judge failed on it: another try first of all, or the error after the last."""
         job.failed.append(judge)
         with self._changed:
@@ -203,35 +203,39 @@ class Docket:
                 self.settle(job, ToolError("judges: they were stopped"))
 
 
-class Line(threading.Thread):
-    """Leads candidates from the docket to one judge, until the end or until it is given up.
+class JudgeThread(threading.Thread):
+    """Leads candidates from the queue to one judge, until the end or until it is given up.
 
     `ask` judges one; it raises `JudgeLost` where the judge died, `ToolError` where it failed.
     """
 
     def __init__(
-        self, docket: Docket, judge: str, ask: Callable[[Job], EvalReport], end: Callable[[], None]
+        self,
+        queue: RequestQueue,
+        judge: str,
+        ask: Callable[[QueuedRequest], EvalReport],
+        end: Callable[[], None],
     ) -> None:
         super().__init__(name=f"judge {judge}", daemon=True)
-        self._docket, self.judge, self._ask, self._end = docket, judge, ask, end
+        self._queue, self.judge, self._ask, self._end = queue, judge, ask, end
         self.lost = ""
         """Why the judge was given up."""
 
     def run(self) -> None:
-        """Until the docket ends."""
+        """Until the queue ends."""
         errors = 0
-        while errors < _GIVEN_UP_AFTER and (job := self._docket.take(self.judge)):
+        while errors < _GIVEN_UP_AFTER and (job := self._queue.take(self.judge)):
             try:
                 report = self._ask(job)
             except ToolError as error:
                 errors += not isinstance(error, JudgeLost)
                 if errors >= _GIVEN_UP_AFTER:
                     self.lost = str(error)
-                    self._docket.leave(self.judge)
-                self._docket.failed(job, self.judge, error)
+                    self._queue.leave(self.judge)
+                self._queue.failed(job, self.judge, error)
             except Exception as error:  # noqa: BLE001 (whoever asked gets it)
-                self._docket.settle(job, error)
+                self._queue.settle(job, error)
             else:
                 errors = 0
-                self._docket.settle(job, report)
+                self._queue.settle(job, report)
         self._end()

@@ -29,7 +29,7 @@ _END_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class RayNode:
     """How this host takes part in a cluster: as its head, or as a part of the one at `join`."""
 
     join: str | None = None
@@ -137,7 +137,7 @@ def members(ray: Any) -> list[Member]:
     ]
 
 
-def serve(node: Node, token: Path) -> int:
+def serve(node: RayNode, token: Path) -> int:
     """Run the node until Ctrl-C, SIGTERM or its end; its exit code, 0 after Ctrl-C."""
     library()
     if not token.exists():

@@ -22,12 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.problem.problem import Argument, Problem, Sizes, shape_text
-
-Array = NDArray[Any]
+from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes, shape_text
 
 _GENERATOR = (Path(__file__).parents[1] / "confined" / "generator.py").resolve()
 _SECONDS = 60.0

@@ -84,7 +84,7 @@ Tolerance = Annotated[
 ]
 
 
-class Work(Frozen):
+class DeclaredWork(Frozen):
     """What the operation must do at least: floating-point operations and bytes moved."""
 
     flop: Expression | None = None

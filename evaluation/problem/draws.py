@@ -10,14 +10,9 @@ something else for the same number.
 
 import time
 from collections.abc import Mapping
-from typing import Any
-
-from numpy.typing import NDArray
 
 from regraph_kg.evaluation.problem.custom_inputs import Generator
-from regraph_kg.evaluation.problem.problem import Problem
-
-Array = NDArray[Any]
+from regraph_kg.evaluation.problem.problem import Array, Problem
 
 _KEPT_BYTES = 64 * 2**20
 _AHEAD_SECONDS = 1.0

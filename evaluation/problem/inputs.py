@@ -8,15 +8,11 @@ Arguments whose values are "custom" come from the problem's inputs.py (custom_in
 
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regraph_kg.evaluation.problem.custom_inputs import custom
-from regraph_kg.evaluation.problem.problem import Argument, Problem, Sizes
-
-Array = NDArray[Any]
+from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes
 
 _DENSITY = 0.1
 """Share of elements of a sparse array that are not zero."""

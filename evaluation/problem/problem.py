@@ -11,8 +11,9 @@ import stat
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
+from numpy.typing import NDArray
 from pydantic import (
     ConfigDict,
     Field,
@@ -30,12 +31,12 @@ from regraph_kg.evaluation.problem.declaration import (
     Argument,
     CheapCheck,
     ConditionedRule,
+    DeclaredWork,
     Identifier,
     Precision,
     SizesTable,
     SumRule,
     Tolerance,
-    Work,
     shape_text,
 )
 from regraph_kg.evaluation.problem.expression import Sizes, size_of
@@ -45,18 +46,22 @@ __all__ = [
     "C_TYPES",
     "AbsoluteRule",
     "Argument",
+    "Array",
     "CheapCheck",
     "ConditionedRule",
+    "DeclaredWork",
     "Precision",
     "Problem",
     "Sizes",
     "SumRule",
-    "Work",
     "load_problem",
     "shape_text",
     "size_of",
 ]
 """Also names of declaration.py and expression.py that a problem's users need with it."""
+
+Array = NDArray[Any]
+"""One array of a call."""
 
 _MAX_BYTES = 8 * 2**30
 _PROGRAM_BYTES = 192 * 2**20
@@ -85,7 +90,7 @@ class Problem(Frozen):
     cheap_check: CheapCheck | None = None
     custom_variants: PositiveInt = Field(default=1, le=8)
     """How many kinds of inputs inputs.py makes; it is told which."""
-    work: Work = Work()
+    work: DeclaredWork = DeclaredWork()
     held_out: bool = True
     """Also check a secret shape between the smallest and the largest value of each size."""
     sizes: SizesTable
@@ -189,9 +194,9 @@ class Problem(Frozen):
         own, wide = (problem.nbytes(at) for problem in (self, self.promoted()))
         inputs = own - self._nbytes([arg for arg in self.arrays if arg.role == "out"], at)
         checked = max(self.nbytes(sizes) for sizes in self.sizes.check)
-        seat = own + (len(self.sizes.check) + _MORE_SHAPES) * checked
+        slot = own + (len(self.sizes.check) + _MORE_SHAPES) * checked
         kept = min(_KEPT_TIMES * (own + checked), _KEPT_BYTES)
-        return inputs + max(wide, 2 * seat) + kept + _PROGRAM_BYTES
+        return inputs + max(wide, 2 * slot) + kept + _PROGRAM_BYTES
 
     def signature(self) -> str:
         """The C declaration that a candidate must export."""
@@ -305,7 +310,7 @@ def _fields(place: Sequence[int | str]) -> list[str]:
     tables: dict[str, Sequence[type[Frozen]]] = {
         "sizes": (SizesTable,),
         "args": (Argument,),
-        "work": (Work,),
+        "work": (DeclaredWork,),
         "cheap_check": (CheapCheck,),
         "tolerance": (SumRule, ConditionedRule, AbsoluteRule),
     }

@@ -19,22 +19,25 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Literal
-
-from numpy.typing import NDArray
+from typing import Literal
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Defences, Failure
-from regraph_kg.evaluation.verify.large_outputs import Kept, keeper
-from regraph_kg.evaluation.verify.timed_inputs import Content, Contents
+from regraph_kg.evaluation.verify.large_outputs import KeptOutput, keeper
+from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.worker.sealing import Costs, Sealing
-from regraph_kg.evaluation.worker.shared_memory import MAX_BATCH, Arena, Call, Layout, Place
+from regraph_kg.evaluation.worker.shared_memory import (
+    MAX_BATCH,
+    ArrayPlace,
+    Call,
+    Layout,
+    SharedMemory,
+)
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
-Array = NDArray[Any]
-Step = Literal["sweep", "whole", "changed"]
+BatchKind = Literal["sweep", "whole", "changed"]
 """What gets a call ready: a sweep of the cache; before it all inputs unmasked, or some elements."""
 
 _ROOM_BYTES, _MOST_CALLS = 24 * 2**20, 128
@@ -63,8 +66,8 @@ def reserve(layout: Layout, problem: Problem) -> list[Call]:
 class Witness:
     """What a call left behind, and on which inputs; `poison` was there before."""
 
-    content: Content
-    outputs: Mapping[str, Kept]
+    content: TimedInputs
+    outputs: Mapping[str, KeptOutput]
     poison: int
 
 
@@ -76,23 +79,23 @@ class Pool:
 
     def __init__(self, seed: int) -> None:
         self._rng = random.Random(seed)
-        self._contents: list[Content] = []
+        self._contents: list[TimedInputs] = []
 
-    def content(self, number: int) -> Content:
+    def content(self, number: int) -> TimedInputs:
         """The `number`-th of them."""
         while len(self._contents) <= number:
-            self._contents.append(Content(self._rng.getrandbits(128)))
+            self._contents.append(TimedInputs(self._rng.getrandbits(128)))
         return self._contents[number]
 
     def holds(self, seed: int) -> bool:
         """Whether one of them has this seed."""
         return any(content.seed == seed for content in self._contents)
 
-    def retire(self, content: Content) -> None:
+    def retire(self, content: TimedInputs) -> None:
         """Put another one into its place."""
         for index, one in enumerate(self._contents):
             if one.seed == content.seed:
-                self._contents[index] = Content(self._rng.getrandbits(128))
+                self._contents[index] = TimedInputs(self._rng.getrandbits(128))
 
 
 class Bench:
@@ -103,28 +106,28 @@ class Bench:
 
     def __init__(
         self,
-        arena: Arena,
+        shared: SharedMemory,
         calls: Sequence[Call],
         contents: Contents,
         pool: Pool,
         seed: int,
         defences: Defences,
     ) -> None:
-        self._arena, self._calls, self._contents = arena, calls, contents
+        self._shared, self._calls, self._contents = shared, calls, contents
         self._pool, self._defences = pool, defences
         self._rng = random.Random(seed)
         self._supply = contents.supply(random.Random(self._rng.random()), pool.holds)
-        self._sealing = Sealing(arena)
-        self._holds: list[Content | None] = [None] * len(calls)
+        self._sealing = Sealing(shared)
+        self._holds: list[TimedInputs | None] = [None] * len(calls)
         self._batch, self._used = 0, 0
-        self._planned: dict[int, tuple[int, Content]] = {}
+        self._planned: dict[int, tuple[int, TimedInputs]] = {}
         self._horizon = 0
         self.poison = 0
         """The byte in outputs before the last batch."""
         self._spent = 0.0
         self.witnesses: list[Witness] = []
         """Of calls whose truths the session knows, or will know for the next worker."""
-        self.shown: list[Content] = []
+        self.shown: list[TimedInputs] = []
         """What the worker has had that others may get: of the pool, and drawings of inputs.py."""
         self.audit: Witness | None = None
         """Of one call out of all."""
@@ -132,7 +135,7 @@ class Bench:
         """Whether the inputs of the last batch were new, and not changed ones."""
         self._is_lean = self._compared = False
         self._decoy: int | None = None
-        self._refilled = any(arg.role == "inout" for arg in arena.problem.outputs)
+        self._refilled = any(arg.role == "inout" for arg in shared.problem.outputs)
 
     @property
     def largest_batch(self) -> int:
@@ -145,7 +148,7 @@ class Bench:
         """Make the memory ready for a worker's timed calls."""
         for call in self._calls:
             for place in call.places.values():
-                self._arena.set_canaries(place)
+                self._shared.set_canaries(place)
         return None
 
     def load(self, worker: Worker, count: int, timed: float) -> list[int] | Failure:
@@ -160,7 +163,7 @@ class Bench:
         is_free = self._can_change and self._batch not in self._planned
         decoy = is_free and self._rng.random() < _DECOYS
         self._decoy = self._rng.choice(chosen) if decoy else None
-        changed, written = 0, list[Place]()
+        changed, written = 0, list[ArrayPlace]()
         if worker.on_device:
             self._sealing.begin()
         for at in dict.fromkeys(chosen):
@@ -193,7 +196,7 @@ class Bench:
             self.audit = witness
         return None
 
-    def last(self, worker: Worker, content: Content) -> int | Failure:
+    def last(self, worker: Worker, content: TimedInputs) -> int | Failure:
         """Load one more call with this content: its row."""
         self._sealing.begin()
         written = self._write(worker, 0, content)
@@ -209,18 +212,20 @@ class Bench:
         end = time.monotonic() + _READY_WARM_UP_SECONDS  # a resting GPU's clock is low
         while time.monotonic() < end:
             self._rehearsed(worker, "whole")
-        steps: tuple[Step, ...] = ("sweep", "whole", "changed")
+        steps: tuple[BatchKind, ...] = ("sweep", "whole", "changed")
         seen = [[self._rehearsed(worker, step) for step in steps] for _ in range(_READY_BATCHES)]
         sweep, whole, changed = zip(*seen, strict=True)
         return Costs(median(sweep), median(whole), median(changed), min(sweep))
 
-    def _rehearsed(self, worker: Worker, step: Step) -> float:
+    def _rehearsed(self, worker: Worker, step: BatchKind) -> float:
         seconds = self.rehearse(worker, step)
         if isinstance(seconds, Failure):
             raise ToolError(f"GPU: cannot get a call ready: {seconds.diagnosis}")
         return seconds
 
-    def rehearse(self, worker: Worker, step: Step, count: int = _READY_CALLS) -> float | Failure:
+    def rehearse(
+        self, worker: Worker, step: BatchKind, count: int = _READY_CALLS
+    ) -> float | Failure:
         """Metric "device": seconds that it takes to get one call ready, of so many in a row."""
         self._sealing.begin()
         for index in range(count if step != "sweep" else 0):
@@ -238,7 +243,7 @@ class Bench:
         if not self._defences.guards:
             return None
         places = (place for call in self._calls for place in call.places.values())
-        first = next(filter(None, (self._arena.damage(place) for place in places)), None)
+        first = next(filter(None, (self._shared.damage(place) for place in places)), None)
         return Failure(Outcome.CRASHED, first) if first else None
 
     @property
@@ -273,7 +278,7 @@ class Bench:
             self._planned[first + 1] = place, content.next
         self._horizon = self._batch + length
 
-    def _next(self, at: int) -> Content:
+    def _next(self, at: int) -> TimedInputs:
         if not self._defences.fresh_inputs:
             return self._pool.content(0)
         planned, held = self._planned.get(self._batch), self._holds[at]
@@ -287,10 +292,10 @@ class Bench:
             self.shown.append(content)
         return content
 
-    def _inputs(self, at: int) -> Mapping[str, Place]:
-        return {arg.name: self._calls[at].places[arg.name] for arg in self._arena.problem.inputs}
+    def _inputs(self, at: int) -> Mapping[str, ArrayPlace]:
+        return {arg.name: self._calls[at].places[arg.name] for arg in self._shared.problem.inputs}
 
-    def _write(self, worker: Worker, at: int, content: Content) -> list[Place]:
+    def _write(self, worker: Worker, at: int, content: TimedInputs) -> list[ArrayPlace]:
         """Write a content, or only what differs where the version before lies there.
 
         Arrays that are to be copied to a device.
@@ -303,14 +308,14 @@ class Bench:
                 return []
             self._sealing.whole(self._contents.arrays(content), inputs)
             return list(inputs.values())
-        views = {name: self._arena.view(place) for name, place in inputs.items()}
+        views = {name: self._shared.view(place) for name, place in inputs.items()}
         if is_step:
             self._contents.change(content, views)
         else:
             self._contents.write(content, views)
         return []
 
-    def _send(self, worker: Worker, places: Sequence[Place], count: int) -> Failure | None:
+    def _send(self, worker: Worker, places: Sequence[ArrayPlace], count: int) -> Failure | None:
         """Metric "device": copy these arrays there; the next `count` calls find them unmasked."""
         if not worker.on_device:
             return None
@@ -320,14 +325,14 @@ class Bench:
         opened = worker.sweeps(count)
         return opened if isinstance(opened, Failure) else None
 
-    def _poisoned(self, chosen: Iterable[int]) -> list[Place]:
+    def _poisoned(self, chosen: Iterable[int]) -> list[ArrayPlace]:
         """The outputs of these calls, filled with the poison."""
         if not self._defences.poison:
             return []
-        names = [arg.name for arg in self._arena.problem.outputs if arg.role == "out"]
+        names = [arg.name for arg in self._shared.problem.outputs if arg.role == "out"]
         filled = [self._calls[at].places[name] for at in chosen for name in names]
         for place in filled:
-            self._arena.fill(place, self.poison)
+            self._shared.fill(place, self.poison)
         return filled
 
     def _witness(self, worker: Worker, at: int) -> Witness | Failure:
@@ -336,10 +341,10 @@ class Bench:
         failure = worker.download(list(call.places.values()))
         if failure:
             return failure
-        keep = keeper(self._arena.problem, content.seed)
+        keep = keeper(self._shared.problem, content.seed)
         outputs = {
-            arg.name: keep(arg.name, self._arena.view(call.places[arg.name]))
-            for arg in self._arena.problem.outputs
+            arg.name: keep(arg.name, self._shared.view(call.places[arg.name]))
+            for arg in self._shared.problem.outputs
         }
         return Witness(content, outputs, self.poison)
 
@@ -348,11 +353,11 @@ class Bench:
         call, content = self._calls[at], self._holds[at]
         if not self._defences.input_compare or content is None or content.version:
             return None
-        if self._arena.problem.nbytes(call.sizes) > _COMPARED_BYTES and self._compared:
+        if self._shared.problem.nbytes(call.sizes) > _COMPARED_BYTES and self._compared:
             return None  # once is enough where it takes a while
         self._compared = True
-        inputs = [arg.name for arg in self._arena.problem.inputs if arg.role == "in"]
-        views = {name: self._arena.view(call.places[name]) for name in inputs}
+        inputs = [arg.name for arg in self._shared.problem.inputs if arg.role == "in"]
+        views = {name: self._shared.view(call.places[name]) for name in inputs}
         altered = self._contents.altered(content, views)
         return Failure(Outcome.MUTATED_INPUT, f"changed input {altered}") if altered else None
 

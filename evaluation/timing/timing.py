@@ -68,7 +68,7 @@ SLEEPING = Clock(0.006, 1e-4, 3e-4)
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class TimingOptions:
     """How a series is taken."""
 
     clock: Clock = SLEEPING
@@ -83,7 +83,7 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredSeries:
     """A finished series; `first` is the cold first call, in seconds."""
 
     samples: tuple[float, ...]
@@ -118,8 +118,8 @@ class Measured:
 
 
 def measure(
-    worker: Worker, bench: Bench, rule: StopRule, call_seconds: float, method: Method
-) -> Measured | Failure:
+    worker: Worker, bench: Bench, rule: StopRule, call_seconds: float, method: TimingOptions
+) -> MeasuredSeries | Failure:
     """Time calls until `rule` is content; a call may take `call_seconds`.
 
     Raises `ToolError` where the GPU is lost meanwhile.
@@ -164,7 +164,7 @@ class _Series:
     bench: Bench
     rule: StopRule
     call_seconds: float
-    method: Method
+    method: TimingOptions
     watch: GpuWatch | None
     timed: float = 0.0
     """Seconds in calls so far."""
@@ -172,7 +172,7 @@ class _Series:
     discarded: int = 0
     """Samples that were thrown away for what the host took."""
 
-    def run(self) -> Measured | Failure:
+    def run(self) -> MeasuredSeries | Failure:
         """Warm up, then sample."""
         warm = self._warm_up()
         if isinstance(warm, Failure):
@@ -191,7 +191,7 @@ class _Series:
         samples = tuple(b.each for b in batches if b.is_new or longer is None)
         ahead = worked_ahead(samples, singles, self.method.clock.waking_seconds)
         samples = samples if ahead is None else singles
-        return Measured(
+        return MeasuredSeries(
             samples,
             first,
             censored=min(samples) > self.rule.give_up_above,

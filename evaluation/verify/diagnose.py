@@ -8,15 +8,12 @@ Not covered: patterns of arrays above 2^22 elements and of samples: they take se
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from regraph_kg.evaluation.problem.problem import Array
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.patterns import PLACES, VALUES, Wrong, number
-
-Array = NDArray[Any]
 
 LENGTH = 1500
 """Characters of a whole diagnosis at most."""
@@ -27,7 +24,7 @@ _CHUNK = 2**16
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class ExpectedOutput:
     """Expected output (fp64, or the exact integers) and the tolerance of its elements.
 
     With `at`, both are known at these flat indices only.
@@ -45,19 +42,23 @@ class Truth:
         return flat if flat.size == self.at.size else flat[self.at]
 
 
-Expected = Truth | large_outputs.Product | large_outputs.Arranged
+Expected = ExpectedOutput | large_outputs.Product | large_outputs.Arranged
 """What an output is compared with; `values` of each is constant only where the output is."""
 
 
 def mismatch(
-    name: str, output: large_outputs.Kept, truth: Expected, poison: int, nan_fails: bool = True
+    name: str,
+    output: large_outputs.KeptOutput,
+    truth: Expected,
+    poison: int,
+    nan_fails: bool = True,
 ) -> str | None:
     """None where the output is right; else where and how it is wrong.
 
     `poison` is the byte that the output was filled with. Without `nan_fails` the comparison is
     |d| > tolerance, which a NaN passes: for tests of that defence.
     """
-    if not isinstance(truth, Truth):
+    if not isinstance(truth, ExpectedOutput):
         return truth.fault(name, output)
     assert isinstance(output, np.ndarray)
     seen = truth.of(output)
@@ -71,7 +72,7 @@ def mismatch(
     return explain(name, Wrong(seen, truth.values, bad, truth.tolerance, poison))
 
 
-def _agrees(output: Array, truth: Truth) -> bool:
+def _agrees(output: Array, truth: ExpectedOutput) -> bool:
     """Whether all is right and finite: the quick way, a piece that fits the cache at a time."""
     flat, values = output.reshape(-1), truth.values.reshape(-1)
     if output.dtype.kind != "f":
@@ -88,7 +89,7 @@ def _agrees(output: Array, truth: Truth) -> bool:
     return True
 
 
-def _wrong_elements(output: Array, truth: Truth, nan_fails: bool) -> Array:
+def _wrong_elements(output: Array, truth: ExpectedOutput, nan_fails: bool) -> Array:
     if output.dtype.kind != "f":
         if isinstance(truth.tolerance, float) and truth.tolerance > 0:
             return np.asarray(_apart(output, truth.values) > truth.tolerance)
@@ -108,7 +109,7 @@ def _apart(output: Array, values: Array) -> Array:
     return np.maximum(output, values).astype(wide) - np.minimum(output, values).astype(wide)
 
 
-def _of_sample(name: str, seen: Array, truth: Truth, bad: Array) -> str:
+def _of_sample(name: str, seen: Array, truth: ExpectedOutput, bad: Array) -> str:
     assert truth.at is not None
     first = int(np.argmax(bad))
     return (

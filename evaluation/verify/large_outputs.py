@@ -14,14 +14,10 @@ a product's element off by less than sqrt(columns) tolerances; floats that a sor
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from regraph_kg.evaluation.problem.problem import Problem
-
-Array = NDArray[Any]
+from regraph_kg.evaluation.problem.problem import Array, Problem
 
 LARGE_BYTES = 64 * 2**20
 """Bytes of a call's arrays above which a declared cheap check is used."""
@@ -69,7 +65,7 @@ def is_checked(problem: Problem) -> bool:
     return check is not None and check.rule != "random-indices" and _is_large(problem)
 
 
-def keeper(problem: Problem, seed: int) -> "Callable[[str, Array], Kept]":
+def keeper(problem: Problem, seed: int) -> "Callable[[str, Array], KeptOutput]":
     """What takes from each output of the timing shape all that is compared, and no more."""
     if is_checked(problem):
         assert problem.cheap_check
@@ -108,7 +104,7 @@ class Ordered:
     digest: int
 
 
-Kept = Array | Products | Ordered
+KeptOutput = Array | Products | Ordered
 """What is compared of an output."""
 
 
@@ -121,7 +117,7 @@ class Product:
     allowed: float
     """By how much the sum of a row with random signs may be off."""
 
-    def fault(self, name: str, output: Kept) -> str | None:
+    def fault(self, name: str, output: KeptOutput) -> str | None:
         """The first row that is wrong, in words."""
         assert not isinstance(output, Ordered)
         rows = output.rows if isinstance(output, Products) else _times(output, self.vectors)
@@ -161,7 +157,7 @@ class Arranged:
     """The smallest and the largest."""
     seed: int
 
-    def fault(self, name: str, output: Kept) -> str | None:
+    def fault(self, name: str, output: KeptOutput) -> str | None:
         """Where the order breaks, or that the elements are others."""
         assert not isinstance(output, Products)
         seen = output if isinstance(output, Ordered) else ordered(output, self.seed)

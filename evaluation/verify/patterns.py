@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from regraph_kg.evaluation.problem.problem import Array
+
 Pattern = Callable[["Wrong"], str | None]
 
 _MOST = 0.99

@@ -30,16 +30,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.inputs import Inputs, distributions, move_by_one_ulp
 from regraph_kg.evaluation.problem.problem import (
     AbsoluteRule,
     Argument,
+    Array,
     ConditionedRule,
     Problem,
     Sizes,
@@ -47,14 +46,12 @@ from regraph_kg.evaluation.problem.problem import (
     shape_text,
     size_of,
 )
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
-from regraph_kg.evaluation.verify.diagnose import Expected, Truth
-from regraph_kg.evaluation.verify.timed_inputs import Content, Contents, with_changes
+from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
+from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs, with_changes
 from regraph_kg.evaluation.worker.runner import REFERENCE, Fill, Runner, put
 from regraph_kg.evaluation.worker.spawn import Program
-
-Array = NDArray[Any]
 
 _K = 8.0
 _CONDITION_RUNS, _FEW_CONDITION_RUNS = 8, 2
@@ -81,7 +78,7 @@ class Case:
     version: int = 0
     """1: those of version 0 with a few elements changed. `timed` ones may change more often."""
     timed: bool = False
-    """Whether it is a `Content` of the timing shape."""
+    """Whether it is a `TimedInputs` of the timing shape."""
     aligned: bool = True
     """Whether its arrays lie on more than a multiple of their element's size."""
 
@@ -103,7 +100,7 @@ class References:
         problem: Problem,
         program: Program,
         shapes: list[Sizes],
-        limits: Limits,
+        limits: JudgeLimits,
         contents: Contents | None = None,
     ) -> None:
         self._problem, self._contents = problem, contents or Contents(problem, 0)
@@ -116,7 +113,7 @@ class References:
     def given(self, case: Case) -> Mapping[str, Array]:
         """Inputs by argument name, read-only."""
         if case.timed:
-            return self._contents.arrays(Content(case.seed, case.version))
+            return self._contents.arrays(TimedInputs(case.seed, case.version))
         made = self._inputs.get(case.sizes, case.variant, case.seed)
         if not case.version:
             return made
@@ -125,10 +122,10 @@ class References:
     def fill(self, case: Case) -> Fill:
         """Writes the inputs of a case where they are wanted; nothing of them is kept meanwhile."""
         if case.timed:
-            return partial(self._contents.write, Content(case.seed, case.version))
+            return partial(self._contents.write, TimedInputs(case.seed, case.version))
         return lambda views: put(self.given(case), views)
 
-    def keeper(self, case: Case) -> Callable[[str, Array], large_outputs.Kept]:
+    def keeper(self, case: Case) -> Callable[[str, Array], large_outputs.KeptOutput]:
         """What takes from a candidate's outputs all that the truths of a case are compared with."""
         if case.sizes == self._problem.sizes.time:
             return large_outputs.keeper(self._problem, case.seed)
@@ -149,7 +146,7 @@ class References:
         """Compute that truth anew when it is asked for."""
         self._truths.pop(case.key, None)
 
-    def retire(self, content: Content) -> None:
+    def retire(self, content: TimedInputs) -> None:
         """Use its arrays no more: it was told of."""
         self._contents.retire(content)
 
@@ -215,7 +212,7 @@ class References:
             allowed = exact_sum(problem, arg, case, truth)
             if allowed is None:
                 allowed = tolerance(problem, arg, case.sizes, truth, deviations.pop(arg.name))
-            truths[arg.name] = Truth(truth, allowed, at.get(arg.name))
+            truths[arg.name] = ExpectedOutput(truth, allowed, at.get(arg.name))
         self.seconds = time.perf_counter() - start
         return truths
 

@@ -1,7 +1,7 @@
 """What the arrays of timed calls hold: as many different inputs as calls, from a few drawings.
 
-A `Content` names inputs: the same name, the same arrays. Its version 0 is pieced together from a
-few drawings of the problem's first distribution: segments of random length from random places,
+A `TimedInputs` names inputs: the same name, the same arrays. Its version 0 is pieced together from
+a few drawings of the problem's first distribution: segments of random length from random places,
 their values changed a little, at the speed of copying, block by block. Small arrays are drawn for
 themselves, those of inputs.py by that, for each content anew (draws.py): a `Supply` sees to it
 that no worker gets one twice.
@@ -17,17 +17,13 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regraph_kg.evaluation.problem.draws import Drawings
 from regraph_kg.evaluation.problem.inputs import distributed, distributions, draw
-from regraph_kg.evaluation.problem.problem import Argument, Problem
+from regraph_kg.evaluation.problem.problem import Argument, Array, Problem
 from regraph_kg.evaluation.verify.large_outputs import thinning
-
-Array = NDArray[Any]
 
 _DRAWINGS = 3
 _LARGE_BYTES = 16 * 2**20
@@ -49,7 +45,7 @@ _SAMPLE = 2**16
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class TimedInputs:
     """Name of inputs at the timing shape."""
 
     seed: int
@@ -57,9 +53,9 @@ class Content:
     """How often a few of its elements have changed."""
 
     @property
-    def next(self) -> "Content":
+    def next(self) -> "TimedInputs":
         """The same with a few elements changed."""
-        return Content(self.seed, self.version + 1)
+        return TimedInputs(self.seed, self.version + 1)
 
 
 class Contents:
@@ -89,7 +85,7 @@ class Contents:
         """Contents for one worker; `known` says of which seeds it gets for other reasons."""
         return Supply(self._custom, rng, known)
 
-    def retire(self, content: Content) -> None:
+    def retire(self, content: TimedInputs) -> None:
         """What was told of it in a diagnosis could be known to the next candidate."""
         if self._custom:
             self._custom.drop(content.seed)
@@ -99,21 +95,21 @@ class Contents:
         if self._custom:
             self._custom.close()
 
-    def write(self, content: Content, views: Mapping[str, Array]) -> None:
+    def write(self, content: TimedInputs, views: Mapping[str, Array]) -> None:
         """Fill arrays, by argument name, with a content; they may be wider than declared."""
         for arg in self._problem.inputs:
             flat = views[arg.name].reshape(-1)
             for start, source, turn in self._segments(arg, content):
                 _write(source, turn, flat[start : start + source.size])
         for version in range(1, content.version + 1):
-            self.change(Content(content.seed, version), views)
+            self.change(TimedInputs(content.seed, version), views)
 
-    def change(self, content: Content, views: Mapping[str, Array]) -> None:
+    def change(self, content: TimedInputs, views: Mapping[str, Array]) -> None:
         """Turn the version before into this one, in place."""
         for name, (at, values) in self.changes(content).items():
             views[name].reshape(-1)[at] = values
 
-    def changes(self, content: Content) -> dict[str, tuple[Array, Array]]:
+    def changes(self, content: TimedInputs) -> dict[str, tuple[Array, Array]]:
         """Flat indices and new values of each array that differs from the version before."""
         seed = [self._seed, content.seed, content.version]
         drawn = self._drawings()[0]
@@ -122,14 +118,14 @@ class Contents:
             for index, name in enumerate(self.changeable)
         }
 
-    def altered(self, content: Content, views: Mapping[str, Array]) -> str | None:
+    def altered(self, content: TimedInputs, views: Mapping[str, Array]) -> str | None:
         """Name of the first of these inputs that does not hold a version 0, byte for byte."""
         for arg in self._problem.inputs:
             if arg.name in views and not self._holds(arg, content, views[arg.name].reshape(-1)):
                 return arg.name
         return None
 
-    def _holds(self, arg: Argument, content: Content, flat: Array) -> bool:
+    def _holds(self, arg: Argument, content: TimedInputs, flat: Array) -> bool:
         bits = f"u{flat.itemsize}"
         for start, source, turn in self._segments(arg, content):
             for at in range(0, source.size, _BLOCK):
@@ -140,7 +136,7 @@ class Contents:
                     return False
         return True
 
-    def arrays(self, content: Content) -> dict[str, Array]:
+    def arrays(self, content: TimedInputs) -> dict[str, Array]:
         """A content in memory of its own."""
         made = {
             arg.name: np.empty(arg.dimensions(self._sizes), arg.type)
@@ -149,7 +145,7 @@ class Contents:
         self.write(content, made)
         return made
 
-    def _segments(self, arg: Argument, content: Content) -> "Iterator[Segment]":
+    def _segments(self, arg: Argument, content: TimedInputs) -> "Iterator[Segment]":
         """What a content's array is pieced together from, in order."""
         rng = random.Random(f"{self._seed} {content.seed} {arg.name}")
         shape = arg.dimensions(self._sizes)
@@ -307,10 +303,10 @@ class Supply:
         self._custom, self._rng, self._known = custom, rng, known
         self._ready: list[int] | None = None
 
-    def next(self) -> Content:
+    def next(self) -> TimedInputs:
         """One that this worker has never seen."""
         ready = self._shuffled()
-        return Content(ready.pop() if ready else self._rng.getrandbits(128))
+        return TimedInputs(ready.pop() if ready else self._rng.getrandbits(128))
 
     @property
     def recurs(self) -> bool:

@@ -13,25 +13,23 @@ output is compared and explained (diagnose.py).
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regraph_kg.evaluation.problem.inputs import describe
-from regraph_kg.evaluation.problem.problem import Problem, shape_text
+from regraph_kg.evaluation.problem.problem import Array, Problem, shape_text
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.verify.covering import check_shapes, plan
-from regraph_kg.evaluation.verify.diagnose import Expected, Truth, mismatch
+from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.reference import Case, References
-from regraph_kg.evaluation.worker.shared_memory import POISON, Arena, Call
+from regraph_kg.evaluation.worker.shared_memory import POISON, Call, SharedMemory
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
-__all__ = ["Flag", "Verification", "check_shapes", "plan"]
+__all__ = ["ReportFlag", "Verification", "check_shapes", "plan"]
 
-Array = NDArray[Any]
-Flag = Literal["nondeterministic within tolerance"]
+ReportFlag = Literal["nondeterministic within tolerance"]
 """What is worth knowing of a candidate that is right."""
 
 POISONS = (POISON, 0x5A)
@@ -49,7 +47,7 @@ class Verification:
     """Everything a verification needs besides the worker under test."""
 
     problem: Problem
-    arena: Arena
+    shared: SharedMemory
     calls: Mapping[tuple[str, bool], Call]
     """By shape text, and whether arrays are aligned to more than their elements."""
     references: References
@@ -61,10 +59,10 @@ class Verification:
         result = self.examine(worker, cases)
         return result if isinstance(result, Failure) else None
 
-    def examine(self, worker: Worker, cases: list[Case]) -> Failure | frozenset[Flag]:
+    def examine(self, worker: Worker, cases: list[Case]) -> Failure | frozenset[ReportFlag]:
         """Run every case; the first failure ends it. Flags of a candidate that is right."""
         outputs: dict[tuple[object, ...], Mapping[str, Array]] = {}
-        flags: frozenset[Flag] = frozenset()
+        flags: frozenset[ReportFlag] = frozenset()
         for index, case in enumerate(cases):
             if case.version and not self.defences.small_changes:
                 continue
@@ -133,11 +131,11 @@ class Verification:
     def _prepare(self, call: Call, made: Mapping[str, Array], poison: int) -> None:
         for arg in self.problem.arrays:
             place = call.places[arg.name]
-            self.arena.set_canaries(place)
+            self.shared.set_canaries(place)
             if arg.name in made:
-                self.arena.view(place)[...] = made[arg.name]
+                self.shared.view(place)[...] = made[arg.name]
             elif self.defences.poison:
-                self.arena.fill(place, poison)
+                self.shared.fill(place, poison)
 
     def _run(
         self, worker: Worker, call: Call, made: Mapping[str, Array], where: str
@@ -153,18 +151,18 @@ class Verification:
         if not self.defences.freeze:
             time.sleep(_LATE_SECONDS)
         outputs = {
-            arg.name: self.arena.view(call.places[arg.name]).copy() for arg in self.problem.outputs
+            arg.name: self.shared.view(call.places[arg.name]).copy() for arg in self.problem.outputs
         }
         return self._damage(call, made, where) or outputs
 
     def _damage(self, call: Call, made: Mapping[str, Array], where: str) -> Failure | None:
         for arg in self.problem.arrays:
             place = call.places[arg.name]
-            damage = self.arena.damage(place) if self.defences.guards else None
+            damage = self.shared.damage(place) if self.defences.guards else None
             if damage:
                 return Failure(Outcome.CRASHED, f"{where}: {damage}")
             compared = arg.role == "in" and self.defences.input_compare
-            if compared and not self.arena.holds(place, made[arg.name]):
+            if compared and not self.shared.holds(place, made[arg.name]):
                 return Failure(Outcome.MUTATED_INPUT, f"{where}: changed input {arg.name}")
         return None
 
@@ -188,7 +186,7 @@ class Verification:
             if not _equal_bits(outputs[one.key][arg.name], outputs[other.key][arg.name]):
                 continue
             truths = [self.references.truths(case)[arg.name] for case in (one, other)]
-            if any(isinstance(truth, Truth) and truth.at is not None for truth in truths):
+            if any(isinstance(truth, ExpectedOutput) and truth.at is not None for truth in truths):
                 continue  # known at other places of each
             truth, another = (truth.values for truth in truths)
             if not np.allclose(truth, another, rtol=1e-5, atol=0, equal_nan=True):
@@ -204,7 +202,7 @@ class _Right:
     """Outputs of the first run of a case that was right."""
 
     outputs: Mapping[str, Array]
-    flags: frozenset[Flag]
+    flags: frozenset[ReportFlag]
 
 
 def _unsteady(seen: list[dict[str, Array]], truths: Mapping[str, Expected]) -> str | None:
@@ -216,7 +214,7 @@ def _unsteady(seen: list[dict[str, Array]], truths: Mapping[str, Expected]) -> s
                 continue
             if first.dtype.kind != "f":
                 return f"{name}: integers differ between runs on the same input (a data race?)"
-            if not isinstance(truth, Truth):
+            if not isinstance(truth, ExpectedOutput):
                 return f"{name}: runs on the same input differ"
             off = np.abs(truth.of(first).astype(np.float64) - truth.of(later))
             if np.any(off > truth.tolerance):

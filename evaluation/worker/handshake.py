@@ -30,7 +30,7 @@ class Operation(IntEnum):
     PROFILE = 9
 
 
-class Stage(IntEnum):
+class WorkerStage(IntEnum):
     """How far a worker has come (harness.cpp)."""
 
     STARTED = 0

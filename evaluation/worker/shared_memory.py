@@ -6,7 +6,7 @@ One anonymous file (memfd: nothing in /dev/shm, gone with its last user):
     sequence       uint32[MAX_BATCH]: rows to call, in order
     parts          PART[MAX_BATCH]: what of `sealed` each of these calls is to find unsealed
     rows           uint64[calls][arguments]: one prepared call a row: an array's offset from the
-                   arena's start, or a scalar's bits
+                   shared memory's start, or a scalar's bits
     spans          SPAN[MAX_SPANS]: what is to be copied to the device, or back
     guards         pages that the worker makes inaccessible
     sealed         SEALED[MAX_SEALED], metric "device": see sealing.py
@@ -24,22 +24,18 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.problem.problem import Argument, Problem, Sizes
+from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes
 from regraph_kg.evaluation.rules import Defences
-
-Array = NDArray[Any]
 
 PAGE = mmap.PAGESIZE
 MAX_BATCH = 4096
 MAX_SPANS = 4096
 SPAN = np.dtype([("at", np.uint64), ("bytes", np.uint64)])
-"""Bytes of the arena: where (from its start), and how many."""
+"""Bytes of the shared memory: where (from its start), and how many."""
 PART = np.dtype([("first", np.uint32), ("arrays", np.uint32), ("elements", np.uint32)])
 """Of the table `sealed`: so many arrays from the first on, then so many elements."""
 MAX_SEALED = 2**15
@@ -68,7 +64,7 @@ Key = ctypes.c_uint64 * 2
 
 
 class Control(ctypes.Structure):
-    """Head of the arena; field for field the `Control` of harness/harness.cpp."""
+    """Head of the shared memory; field for field the `Control` of harness/harness.cpp."""
 
     _fields_ = (
         ("size", ctypes.c_uint64),
@@ -100,8 +96,8 @@ class Control(ctypes.Structure):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where an array lies: bytes from the arena's start; `first` to `last` includes its gaps."""
+class ArrayPlace:
+    """Where an array lies: bytes from the start; `first` to `last` includes its gaps."""
 
     name: str
     offset: int
@@ -118,11 +114,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One prepared call: a row of the arena, its shape and its arrays by argument name."""
+    """One prepared call: a row of the shared memory, its shape and its arrays by argument name."""
 
     row: int
     sizes: Sizes
-    places: Mapping[str, Place]
+    places: Mapping[str, ArrayPlace]
 
 
 class Layout:
@@ -145,7 +141,7 @@ class Layout:
         self._calls.append(call)
         return call
 
-    def _place(self, arg: Argument, sizes: Sizes, aligned: bool) -> Place:
+    def _place(self, arg: Argument, sizes: Sizes, aligned: bool) -> ArrayPlace:
         shape, element = arg.dimensions(sizes), np.dtype(arg.type).itemsize
         nbytes = int(element * np.prod(shape, dtype=np.int64))
         first = self._end + PAGE
@@ -156,14 +152,14 @@ class Layout:
             offset = last - nbytes - (0 if odd else element)
         self._guards.append(self._end)
         self._end = last
-        return Place(arg.name, offset, arg.type, shape, first, last)
+        return ArrayPlace(arg.name, offset, arg.type, shape, first, last)
 
-    def build(self) -> "Arena":
+    def build(self) -> "SharedMemory":
         """Allocate the memory. Raises `ToolError` where the machine has too little."""
-        return Arena(self.problem, self._calls, [*self._guards, self._end], self._end + PAGE)
+        return SharedMemory(self.problem, self._calls, [*self._guards, self._end], self._end + PAGE)
 
 
-class Arena:
+class SharedMemory:
     """The memory itself, as the judge sees it: nothing is write-protected on this side."""
 
     def __init__(
@@ -232,20 +228,20 @@ class Arena:
             self._bytes[at : at + len(row)] = np.frombuffer(row, np.uint8)
             at += len(row)
 
-    def view(self, place: Place) -> Array:
+    def view(self, place: ArrayPlace) -> Array:
         """The array at `place`, shared with the worker."""
         start = self._base + place.offset
         flat = self._bytes[start : start + place.nbytes].view(place.dtype)
         return flat.reshape(place.shape)
 
-    def holds(self, place: Place, array: Array) -> bool:
+    def holds(self, place: ArrayPlace, array: Array) -> bool:
         """Whether the array at `place` equals `array` byte for byte."""
         there, here = self.view(place).ctypes.data, np.ascontiguousarray(array).ctypes.data
         different: int = self._libc.memcmp(there, here, place.nbytes)
         return different == 0
 
-    def span(self, place: Place) -> tuple[int, int]:
-        """First and last byte (exclusive) of the array with its gaps, from the arena's start."""
+    def span(self, place: ArrayPlace) -> tuple[int, int]:
+        """First and last byte (exclusive) of the array with its gaps, from the start."""
         return self._base + place.first, self._base + place.last
 
     def list_spans(self, spans: Sequence[tuple[int, int]]) -> None:
@@ -259,25 +255,25 @@ class Arena:
         start = self._head.sealed_at
         return start, start + entries * SEALED.itemsize
 
-    def raw(self, place: Place) -> Array:
+    def raw(self, place: ArrayPlace) -> Array:
         """The bytes of the array."""
         return self.view(place).reshape(-1).view(np.uint8)
 
-    def offset(self, place: Place) -> int:
-        """Where the array begins, from the arena's start."""
+    def offset(self, place: ArrayPlace) -> int:
+        """Where the array begins, from the shared memory's start."""
         return self._base + place.offset
 
-    def fill(self, place: Place, byte: int) -> None:
+    def fill(self, place: ArrayPlace, byte: int) -> None:
         """Set every byte of the array."""
         start = self._base + place.offset
         self._bytes[start : start + place.nbytes] = byte
 
-    def set_canaries(self, place: Place) -> None:
+    def set_canaries(self, place: ArrayPlace) -> None:
         """Fill the gaps around an array."""
         for gap in self._gaps(place):
             gap[:] = CANARY
 
-    def damage(self, place: Place) -> str | None:
+    def damage(self, place: ArrayPlace) -> str | None:
         """What was written outside the array, in words; None where its gaps are whole."""
         before, after = self._gaps(place)
         hits = np.flatnonzero(before != CANARY)
@@ -286,8 +282,8 @@ class Arena:
         hits = np.flatnonzero(after != CANARY)
         return f"wrote {_away(int(hits[0]))}past the end of {place.name}" if hits.size else None
 
-    def owner(self, offset: int) -> tuple[Place, int] | None:
-        """The array nearest to an arena offset, and the offset's distance from its start."""
+    def owner(self, offset: int) -> tuple[ArrayPlace, int] | None:
+        """The array nearest to an offset, and its distance from the start of that."""
         offset -= self._base
         places = [place for call in self._calls for place in call.places.values()]
         near = [p for p in places if p.first - PAGE <= offset < p.last + PAGE]
@@ -313,7 +309,7 @@ class Arena:
         with contextlib.suppress(OSError):  # a kernel without it keeps them until the end
             self._memory.madvise(advice, self._base, self.nbytes - self._base)
 
-    def _gaps(self, place: Place) -> tuple[Array, Array]:
+    def _gaps(self, place: ArrayPlace) -> tuple[Array, Array]:
         start = self._base + place.offset
         before = self._bytes[self._base + place.first : start]
         return before, self._bytes[start + place.nbytes : self._base + place.last]
@@ -322,7 +318,7 @@ class Arena:
         return np.array([self._slot(arg, call) for arg in self.problem.args], np.uint64).tobytes()
 
     def _slot(self, arg: Argument, call: Call) -> int:
-        """An array's offset from the arena's start, or a scalar's bits."""
+        """An array's offset from the shared memory's start, or a scalar's bits."""
         if arg.is_array:
             return self._base + call.places[arg.name].offset
         bits = np.zeros(8, np.uint8)
@@ -333,7 +329,7 @@ class Arena:
 
 def _allocated(nbytes: int, name: str) -> tuple[int, mmap.mmap]:
     """An anonymous file of this size, which nobody can shrink, and the memory in it."""
-    descriptor = os.memfd_create("arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    descriptor = os.memfd_create("regraph", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.posix_fallocate(descriptor, 0, nbytes)
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)

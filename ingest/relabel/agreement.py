@@ -7,7 +7,7 @@ its names.
 
 from collections.abc import Mapping, Sequence
 
-from regraph_kg.ingest.relabel.verdict import Candidate, Shortlist, Verdict, merged
+from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, TechniqueCandidate, merged
 from regraph_kg.ingest.relabel.words import HARMLESS, Speller, addresses, stems, turns
 from regraph_kg.models.technique import Technique, spelling
 
@@ -27,7 +27,7 @@ class EmbedRule:
             for target in targets
         }
 
-    def __call__(self, asked: Shortlist) -> Verdict | None:
+    def __call__(self, asked: Shortlist) -> LabelVerdict | None:
         """See `Stage`."""
         if not asked.candidates or addresses(asked.label):
             return None
@@ -38,7 +38,7 @@ class EmbedRule:
         return merged(asked, chosen, "embed", "embedded")
 
 
-def _leads(chosen: Candidate, candidates: Sequence[Candidate]) -> bool:
+def _leads(chosen: TechniqueCandidate, candidates: Sequence[TechniqueCandidate]) -> bool:
     return all(
         one is chosen
         or (

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from regraph_kg.ingest.relabel.verdict import Candidate, Shortlist
+from regraph_kg.ingest.relabel.verdict import Shortlist, TechniqueCandidate
 from regraph_kg.llm.embedder import Embedder
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, spelling
 
 MOST = 24
@@ -65,7 +65,7 @@ class _Ranking:
         self._labels: dict[str, np.ndarray] = {}
         self._vectors = self._embedded([text for _, text in texts]) if embedder else None
 
-    def best(self, label: str) -> tuple[Candidate, ...]:
+    def best(self, label: str) -> tuple[TechniqueCandidate, ...]:
         lexical = self._nearest(self._grams.cosines(spelling(label)))
         fused = _reciprocal_ranks(lexical)
         most = 1 / (RANK_OFFSET + 1)
@@ -78,7 +78,7 @@ class _Ranking:
             most *= 2
         order = sorted(range(len(fused)), key=lambda row: (-fused[row], row))
         return tuple(
-            Candidate(
+            TechniqueCandidate(
                 self._techniques[row],
                 float(fused[row] / most),
                 float(lexical[row]),

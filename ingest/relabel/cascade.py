@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from regraph_kg.ingest.relabel.candidates import Shortlists
-from regraph_kg.ingest.relabel.verdict import Shortlist, Stage, Verdict, new
-from regraph_kg.models.base import Target
+from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, Stage, new
 from regraph_kg.models.graph import Relabelled
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, Vocabulary, start_id
 from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
 
@@ -49,9 +49,9 @@ class Cascade:
         self._stages = tuple(stages)
         self._shortlists = shortlists
         self._finish = finish
-        self._verdicts: dict[Label, Verdict] = {}
+        self._verdicts: dict[Label, LabelVerdict] = {}
 
-    def resolve(self, label: str, target: Target) -> Verdict:
+    def resolve(self, label: str, target: Target) -> LabelVerdict:
         """What `label` means; decided at its first appearance."""
         key = (target, label)
         verdict = self._verdicts.get(key)
@@ -59,7 +59,9 @@ class Cascade:
             verdict = self._verdicts[key] = self._decide(label, target)
         return verdict
 
-    def settle(self, labels: Iterable[Label], tell: Callable[[int], None]) -> tuple[Verdict, ...]:
+    def settle(
+        self, labels: Iterable[Label], tell: Callable[[int], None]
+    ) -> tuple[LabelVerdict, ...]:
         """Decide many labels at once; `tell` hears how many are, after each.
 
         Raises `AnswersPending` when all that can be asked is asked and answers are to come by file.
@@ -84,12 +86,14 @@ class Cascade:
             tuple(one.coined for one in (*verdicts, *failed) if one.coined is not None),
         )
 
-    def _of(self, step: Step | FailedStep, target: Target) -> Verdict:
+    def _of(self, step: Step | FailedStep, target: Target) -> LabelVerdict:
         if step.technique is None:
             return self.resolve(step.label, target)
-        return Verdict(Relabelled(step.label, self.vocabulary.current(step.technique), "given"))
+        return LabelVerdict(
+            Relabelled(step.label, self.vocabulary.current(step.technique), "given")
+        )
 
-    def _decide(self, label: str, target: Target) -> Verdict:
+    def _decide(self, label: str, target: Target) -> LabelVerdict:
         named = self._named(label, target)
         if named is not None:
             return named
@@ -103,11 +107,11 @@ class Cascade:
         verdicts = (stage(asked) for stage in self._stages)
         return next((one for one in verdicts if one is not None), new(asked))
 
-    def _named(self, label: str, target: Target) -> Verdict | None:
+    def _named(self, label: str, target: Target) -> LabelVerdict | None:
         match = self.vocabulary.find(label, target)
         if match is None or match.technique == start_id(target):
             return None  # no step leads to the initial state
-        return Verdict(Relabelled(label, match.technique, match.stage))
+        return LabelVerdict(Relabelled(label, match.technique, match.stage))
 
 
 def labels_of(trajectories: Iterable[Trajectory]) -> Iterable[Label]:

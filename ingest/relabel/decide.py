@@ -18,11 +18,18 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, ValidationError
 
-from regraph_kg.ingest.relabel.verdict import Candidate, Shortlist, Verdict, merged, new
+from regraph_kg.ingest.relabel.verdict import (
+    LabelVerdict,
+    Shortlist,
+    TechniqueCandidate,
+    merged,
+    new,
+)
 from regraph_kg.ingest.relabel.words import addresses, holds, stems
 from regraph_kg.llm.model import LanguageModel
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
+from regraph_kg.models.target import NAMES, TARGETS, Target
 from regraph_kg.models.technique import (
     Technique,
     Vocabulary,
@@ -64,7 +71,7 @@ class ModelStage:
         self._model = model
         self._vocabulary = vocabulary
 
-    def __call__(self, asked: Shortlist) -> Verdict | None:
+    def __call__(self, asked: Shortlist) -> LabelVerdict | None:
         """See `Stage`. Always decides, unless there is no candidate."""
         if not asked.candidates:
             return None
@@ -83,14 +90,16 @@ class ModelStage:
         )
         return replace(verdict, relabelled=decided, pending=reply.finish == "pending")
 
-    def _verdict(self, asked: Shortlist, answer: Candidate | _Answer | _Unusable) -> Verdict:
+    def _verdict(
+        self, asked: Shortlist, answer: TechniqueCandidate | _Answer | _Unusable
+    ) -> LabelVerdict:
         if isinstance(answer, _Unusable):
             return new(asked)
-        if isinstance(answer, Candidate):
+        if isinstance(answer, TechniqueCandidate):
             return merged(asked, answer, "model", "score")
         return self._coined(asked, answer)
 
-    def _coined(self, asked: Shortlist, answer: _Answer) -> Verdict:
+    def _coined(self, asked: Shortlist, answer: _Answer) -> LabelVerdict:
         """A new technique under the model's name for it, if that is a plain name and nobody's."""
         key = technique_id(asked.target, answer.name)
         plain = re.search(r"[A-Za-z]{3}", answer.name) and re.fullmatch(r"[ -~]+", answer.name)
@@ -98,7 +107,7 @@ class ModelStage:
             not plain
             or addresses(answer.name)
             or addresses(asked.label)
-            or self._taken(answer, key)
+            or self._taken(answer, key, asked.target)
         ):
             return new(asked)
         technique = Technique(
@@ -109,14 +118,13 @@ class ModelStage:
             aliases=(asked.label,),
             review=True,
         )
-        return Verdict(replace(new(asked).relabelled, technique=key), technique)
+        return LabelVerdict(replace(new(asked).relabelled, technique=key), technique)
 
-    def _taken(self, answer: _Answer, key: str) -> bool:
+    def _taken(self, answer: _Answer, key: str, target: Target) -> bool:
         """Whether the coined name is another technique's; one that was coined before is no other.
 
         (An ingest that was killed finds there what its own first half has made.)
         """
-        target: Target = "cuda" if key.startswith("cuda/") else "openmp"
         match = self._vocabulary.find(answer.name, target)
         if match is None:
             return self._vocabulary.current(key) != key
@@ -138,7 +146,7 @@ def _prompt(asked: Shortlist) -> Prompt:
     )
     return Prompt(
         key=key_of(asked.label, asked.target),
-        system=_fill("system", target={"cuda": "CUDA C++", "openmp": "OpenMP C++"}[asked.target]),
+        system=_fill("system", target=TARGETS[asked.target].language),
         user=user,
         answer_schema=_schema(choices),
     )
@@ -163,7 +171,7 @@ def _schema(choices: list[str]) -> dict[str, object]:
     }
 
 
-def _read(reply: Reply, asked: Shortlist) -> Candidate | _Answer | _Unusable:
+def _read(reply: Reply, asked: Shortlist) -> TechniqueCandidate | _Answer | _Unusable:
     """The candidate that was chosen, or an answer that says "new", or neither."""
     if reply.finish != "stop":
         return _Unusable(f"it ended {reply.finish!r}")
@@ -179,7 +187,7 @@ def _read(reply: Reply, asked: Shortlist) -> Candidate | _Answer | _Unusable:
     return answer if answer.choice == NEW else _chosen(answer.choice, asked)
 
 
-def _chosen(choice: str, asked: Shortlist) -> Candidate | _Unusable:
+def _chosen(choice: str, asked: Shortlist) -> TechniqueCandidate | _Unusable:
     found = next((one for one in asked.candidates if one.technique.id == choice), None)
     if found is None:
         return _Unusable("choice: none of the listed ids")
@@ -190,7 +198,7 @@ def _chosen(choice: str, asked: Shortlist) -> Candidate | _Unusable:
 
 def _plainly_named(technique: Technique, label: str) -> bool:
     """Whether the words of `label`, ids aside, hold a name of `technique`."""
-    asked = stems(spelling(re.sub(r"\b(cuda|openmp)/\S*", " ", label.casefold())))
+    asked = stems(spelling(re.sub(rf"\b({NAMES})/\S*", " ", label.casefold())))
     names = (technique.name, *technique.aliases)
     return any(holds(asked, stems(spelling(name))) for name in names)
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regraph_kg.ingest.relabel.verdict import Candidate, Shortlist, Verdict, merged
+from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, TechniqueCandidate, merged
 from regraph_kg.ingest.relabel.words import (
     HARMLESS,
     PLACES,
@@ -22,7 +22,7 @@ from regraph_kg.ingest.relabel.words import (
     tokens,
     turns,
 )
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, spelling
 
 
@@ -45,7 +45,7 @@ class LexicalRule:
             by_target[technique.target].append(technique)
         self._lexicons = {target: _Lexicon(found) for target, found in by_target.items()}
 
-    def __call__(self, asked: Shortlist) -> Verdict | None:
+    def __call__(self, asked: Shortlist) -> LabelVerdict | None:
         """See `Stage`."""
         lexicon = self._lexicons.get(asked.target)
         technique = lexicon.recognize(asked.label) if lexicon else None
@@ -55,7 +55,7 @@ class LexicalRule:
         return merged(asked, chosen, "lexical", "lexical")
 
 
-def _nearest(chosen: Candidate, candidates: Sequence[Candidate]) -> bool:
+def _nearest(chosen: TechniqueCandidate, candidates: Sequence[TechniqueCandidate]) -> bool:
     return all(one is chosen or one.lexical < chosen.lexical for one in candidates)
 
 

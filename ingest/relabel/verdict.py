@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import Relabelled, RelabelStage
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, technique_id
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class TechniqueCandidate:
     """A technique that a label may mean, and how near to it each signal is.
 
     `lexical` and `embedded` are cosines (of character n-grams, of embeddings; the latter 0 where
@@ -28,11 +28,11 @@ class Shortlist:
 
     label: str
     target: Target
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[TechniqueCandidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LabelVerdict:
     """What a label means; `coined` is the technique that a model described, if that is a new one.
 
     `pending`: the answer that decides comes by file, so that this one must not be used.
@@ -46,18 +46,20 @@ class Verdict:
 class Stage(Protocol):
     """One way of recognizing a technique under a name that the vocabulary does not list."""
 
-    def __call__(self, asked: Shortlist) -> Verdict | None:
+    def __call__(self, asked: Shortlist) -> LabelVerdict | None:
         """The verdict on a label, or None: the next stage decides.
 
         A function of its argument, so that a label means the same technique every time.
         """
 
 
-def merged(asked: Shortlist, chosen: Candidate, stage: RelabelStage, signal: str) -> Verdict:
+def merged(
+    asked: Shortlist, chosen: TechniqueCandidate, stage: RelabelStage, signal: str
+) -> LabelVerdict:
     """The verdict that a label means `chosen`, scored by one of a candidate's signals."""
     others = [one for one in asked.candidates if one is not chosen]
     rival = max(others, key=lambda one: float(getattr(one, signal)), default=None)
-    return Verdict(
+    return LabelVerdict(
         Relabelled(
             asked.label,
             chosen.technique.id,
@@ -69,10 +71,10 @@ def merged(asked: Shortlist, chosen: Candidate, stage: RelabelStage, signal: str
     )
 
 
-def new(asked: Shortlist) -> Verdict:
+def new(asked: Shortlist) -> LabelVerdict:
     """The verdict that a label names a technique of its own; the runner-up is what was nearest."""
     nearest = max(asked.candidates, key=lambda one: one.lexical, default=None)
-    return Verdict(
+    return LabelVerdict(
         Relabelled(
             asked.label,
             technique_id(asked.target, asked.label),

@@ -16,12 +16,12 @@ from typing import IO, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from regraph_kg.backends import merge, migrate
-from regraph_kg.backends.bolt import Ask, Bolt, Row
+from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.evidence import failure_key
 from regraph_kg.backends.export import Exported, export
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.models.backup import FORMAT, End, Head, Kept, Line, Seen, Space
+from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, LastSeen, Space, TrajectoryLine
 from regraph_kg.models.graph import MergePlan, Relabelled
 from regraph_kg.models.technique import Technique
 
@@ -86,15 +86,15 @@ class Backup:
         yield Head(format=FORMAT, version=1, bound=head["bound"] or DEFAULT_BOUND, embedding=space)
         techniques = self._bolt.read(_techniques)
         for technique in techniques:
-            yield Line(technique=technique)
+            yield BackupLine(technique=technique)
         for decision in self._decisions():
-            yield Line(decision=dict(sorted(decision.items())))
+            yield BackupLine(decision=dict(sorted(decision.items())))
         known = {technique.id for technique in techniques}
         for one in export(self._bolt):
             if all(step.technique in known for step in one.trajectory.steps):  # else it came later
-                yield Line(kept=_kept(one))
+                yield BackupLine(kept=_kept(one))
         for row in self._bolt.read(lambda ask: ask("backup_last_seen")):
-            yield Line(seen=Seen.model_validate(row))
+            yield BackupLine(seen=LastSeen.model_validate(row))
         gone = known - {technique.id for technique in self._bolt.read(_techniques)}
         if gone:
             raise StoreError(
@@ -102,7 +102,7 @@ class Backup:
                 " run the same command again"
             )
 
-    def _decisions(self) -> Iterator[Row]:
+    def _decisions(self) -> Iterator[GraphRow]:
         last = ""
         while page := self._bolt.read(partial(_some_decisions, after=last)):
             yield from (row["decision"] for row in page)
@@ -126,35 +126,35 @@ class Backup:
         self._bolt.write(lambda ask: ask("restore_begin", backup=digest, bound=bound))
 
 
-def _do(ask: Ask, name: str) -> None:
+def _do(ask: Query, name: str) -> None:
     ask(name)
 
 
-def _end(ask: Ask, space: Space | None) -> None:
+def _end(ask: Query, space: Space | None) -> None:
     ask("restore_end", model=space and space.model, dimension=space and space.dimension)
 
 
-def _techniques(ask: Ask) -> list[Technique]:
+def _techniques(ask: Query) -> list[Technique]:
     return [Technique.model_validate(row["technique"]) for row in ask("backup_techniques")]
 
 
-def _some_decisions(ask: Ask, after: str) -> list[Row]:
+def _some_decisions(ask: Query, after: str) -> list[GraphRow]:
     return ask("backup_decisions", after=after, limit=DECISIONS_AT_ONCE)
 
 
-def _kept(one: Exported) -> Kept:
-    return Kept(trajectory=one.trajectory, stages=one.stages, failed=one.failed)
+def _kept(one: Exported) -> TrajectoryLine:
+    return TrajectoryLine(trajectory=one.trajectory, stages=one.stages, failed=one.failed)
 
 
-def _write_techniques(ask: Ask, lines: Sequence[Line]) -> None:
+def _write_techniques(ask: Query, lines: Sequence[BackupLine]) -> None:
     ask("restore_techniques", rows=[one.technique.model_dump() for one in lines if one.technique])
 
 
-def _write_decisions(ask: Ask, lines: Sequence[Line]) -> None:
+def _write_decisions(ask: Query, lines: Sequence[BackupLine]) -> None:
     ask("restore_decisions", rows=[one.decision for one in lines if one.decision])
 
 
-def _write_trajectories(ask: Ask, lines: Sequence[Line]) -> None:
+def _write_trajectories(ask: Query, lines: Sequence[BackupLine]) -> None:
     kept = [one.kept for one in lines if one.kept]
     refused = merge.merge(_unlogged(ask), [_plan(one) for one in kept]).conflicts
     if refused:
@@ -168,7 +168,7 @@ def _write_trajectories(ask: Ask, lines: Sequence[Line]) -> None:
         ask("restore_failures", rows=failures)
 
 
-def _write_seen(ask: Ask, lines: Sequence[Line]) -> None:
+def _write_seen(ask: Query, lines: Sequence[BackupLine]) -> None:
     ask("restore_last_seen", rows=[one.seen.model_dump() for one in lines if one.seen])
 
 
@@ -180,7 +180,7 @@ _WRITE: dict[str, Callable[..., None]] = {
 }
 
 
-def _plan(one: Kept) -> MergePlan:
+def _plan(one: TrajectoryLine) -> MergePlan:
     labels = [
         Relabelled(step.label, _resolved(step.technique), stage)
         for step, stage in zip(one.trajectory.steps, one.stages, strict=True)
@@ -194,10 +194,10 @@ def _resolved(technique: str | None) -> str:
     return technique
 
 
-def _unlogged(ask: Ask) -> Ask:
+def _unlogged(ask: Query) -> Query:
     """Leaves the log of decisions alone: it is restored as it was."""
 
-    def quiet(name: str, /, **parameters: object) -> list[Row]:
+    def quiet(name: str, /, **parameters: object) -> list[GraphRow]:
         return [] if name == "record_labels" else ask(name, **parameters)
 
     return quiet
@@ -230,12 +230,12 @@ def _whole(file: IO[bytes], path: Path) -> str:
     return end.sha256
 
 
-def _numbered(file: IO[bytes], path: Path) -> Iterator[tuple[int, Line]]:
+def _numbered(file: IO[bytes], path: Path) -> Iterator[tuple[int, BackupLine]]:
     """The lines between the first and the last one, with their numbers in the file."""
     number = 2
     line = file.readline()
     while after := file.readline():
-        yield number, _read(Line, line, f"{path}:{number}")
+        yield number, _read(BackupLine, line, f"{path}:{number}")
         number, line = number + 1, after
 
 

@@ -25,7 +25,7 @@ from regraph_kg.backends.interrupt import undisturbed
 from regraph_kg.backends.uri import endpoint, shown, unusable
 from regraph_kg.errors import StoreError
 
-Row = dict[str, Any]
+GraphRow = dict[str, Any]
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
@@ -48,10 +48,10 @@ class Overtaken(StoreError):
         super().__init__("graph store: the vocabulary is being changed all the time; try again")
 
 
-class Ask(Protocol):
+class Query(Protocol):
     """Runs a statement of cypher/ inside a transaction."""
 
-    def __call__(self, name: str, /, **parameters: object) -> list[Row]:
+    def __call__(self, name: str, /, **parameters: object) -> list[GraphRow]:
         """All rows of statement `name`."""
 
 
@@ -88,12 +88,12 @@ class Bolt:
             self._driver.close()
             raise
 
-    def read(self, work: Callable[[Ask], T]) -> T:
+    def read(self, work: Callable[[Query], T]) -> T:
         """Run `work` in a read transaction; it may run more than once."""
         with self._call(), self._session(neo4j.READ_ACCESS) as session:
             return session.execute_read(lambda tx: work(self._asking(tx)))
 
-    def write(self, work: Callable[[Ask], T]) -> T:
+    def write(self, work: Callable[[Query], T]) -> T:
         """Run `work` in a write transaction; it may run more than once, and counts once.
 
         A violated constraint means that another writer was first (every statement is a MERGE on
@@ -173,8 +173,8 @@ class Bolt:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
-    def _asking(self, tx: neo4j.ManagedTransaction) -> Ask:
-        def ask(name: str, /, **parameters: object) -> list[Row]:
+    def _asking(self, tx: neo4j.ManagedTransaction) -> Query:
+        def ask(name: str, /, **parameters: object) -> list[GraphRow]:
             statement = queries.text(name, self._address.engine)
             shown = {
                 key: _Unseen(value) if isinstance(value, list) else value

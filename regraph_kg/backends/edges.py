@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regraph_kg.backends.bolt import Ask, Row
+from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.bounded import Floors, Mark, choose, limit
 from regraph_kg.backends.evidence import Evidence, latest
 from regraph_kg.backends.statistics import Pair
@@ -45,7 +45,7 @@ class Placed:
         """What decides whether it stays."""
         return mark(self.properties)
 
-    def row(self) -> Row:
+    def row(self) -> GraphRow:
         """The row of a TRANSITION."""
         return {
             "source": self.pair.source,
@@ -70,7 +70,7 @@ def mark(properties: Mapping[str, Any]) -> Mark:
     )
 
 
-def add(ask: Ask, examples: Sequence[Placed], bound: int) -> None:
+def add(ask: Query, examples: Sequence[Placed], bound: int) -> None:
     """Add new examples: each becomes a TRANSITION or goes straight to the archive."""
     floors = _floors(ask, {example.pair for example in examples})
     kept = [one for one in examples if floors.get(one.pair, Floors()).admit(one.mark)]
@@ -79,7 +79,7 @@ def add(ask: Ask, examples: Sequence[Placed], bound: int) -> None:
     _keep(ask, kept, bound)
 
 
-def update(ask: Ask, examples: Sequence[Placed], bound: int) -> None:
+def update(ask: Query, examples: Sequence[Placed], bound: int) -> None:
     """Give known examples those of their properties that measurements decide.
 
     An archived one that is now better than what the archive holds comes back as a TRANSITION; one
@@ -103,7 +103,7 @@ def update(ask: Ask, examples: Sequence[Placed], bound: int) -> None:
     _prune(ask, _count_kept(ask, [pair for pair, _ in back], bound), bound)
 
 
-def reselect(ask: Ask, pairs: Iterable[Pair], bound: int) -> None:
+def reselect(ask: Query, pairs: Iterable[Pair], bound: int) -> None:
     """Choose anew, from all examples of these pairs, which are TRANSITIONs.
 
     Costs as much as the pairs have examples: for curation, repair and another bound. Pairs without
@@ -127,7 +127,7 @@ def reselect(ask: Ask, pairs: Iterable[Pair], bound: int) -> None:
     ask("set_edges", rows=edges)
 
 
-def count_failed_codes(ask: Ask, failures: Mapping[Pair, int]) -> dict[Pair, int]:
+def count_failed_codes(ask: Query, failures: Mapping[Pair, int]) -> dict[Pair, int]:
     """Make room for the code of new failures: how many of each pair may keep theirs."""
     rows = ask("add_to_edges", rows=_counts(failures, {}, failures))
     had = {row["id"]: row["codes_before"] for row in rows}
@@ -137,7 +137,7 @@ def count_failed_codes(ask: Ask, failures: Mapping[Pair, int]) -> dict[Pair, int
     }
 
 
-def _keep(ask: Ask, examples: Sequence[Placed], bound: int) -> None:
+def _keep(ask: Query, examples: Sequence[Placed], bound: int) -> None:
     """Make TRANSITIONs, and prune the pairs that have too many then."""
     full = _count_kept(ask, [example.pair for example in examples], bound)
     rows = [example.row() for example in _sorted(examples)]
@@ -146,7 +146,7 @@ def _keep(ask: Ask, examples: Sequence[Placed], bound: int) -> None:
     _prune(ask, full, bound)
 
 
-def _count_kept(ask: Ask, pairs: Iterable[Pair], bound: int) -> list[Pair]:
+def _count_kept(ask: Query, pairs: Iterable[Pair], bound: int) -> list[Pair]:
     """Count new TRANSITIONs, one per element of `pairs`; the pairs that have too many then."""
     new = Counter(pairs)
     by_id = {pair_id(pair): pair for pair in new}
@@ -154,7 +154,7 @@ def _count_kept(ask: Ask, pairs: Iterable[Pair], bound: int) -> list[Pair]:
     return [by_id[row["id"]] for row in rows if row["kept"] > limit(bound)]
 
 
-def _prune(ask: Ask, pairs: Sequence[Pair], bound: int) -> None:
+def _prune(ask: Query, pairs: Sequence[Pair], bound: int) -> None:
     if not pairs:
         return
     kept, floors = _marks(ask, "kept_marks", pairs), _floors(ask, pairs)
@@ -170,14 +170,14 @@ def _prune(ask: Ask, pairs: Sequence[Pair], bound: int) -> None:
     ask("set_edges", rows=edges)
 
 
-def _archive(ask: Ask, examples: Iterable[Placed]) -> None:
+def _archive(ask: Query, examples: Iterable[Placed]) -> None:
     """Newcomers that no pair has room for."""
     rows = [_archived(example) for example in examples]
     if rows:
         ask("create_archived", rows=rows)
 
 
-def _archived(example: Placed) -> Row:
+def _archived(example: Placed) -> GraphRow:
     """Properties of an (:Archived) node; `archive_transitions.cypher` makes the same ones."""
     kept = {name: example.properties[name] for name in ARCHIVED}
     first = example.properties["step"] == 1
@@ -185,7 +185,7 @@ def _archived(example: Placed) -> Row:
     return {**kept, **before, **_home(example.pair)}
 
 
-def _displace(ask: Ask, examples: Iterable[tuple[Pair, Mark]]) -> None:
+def _displace(ask: Query, examples: Iterable[tuple[Pair, Mark]]) -> None:
     """From TRANSITION to archive."""
     ids: defaultdict[Pair, list[str]] = defaultdict(list)
     for pair, one in examples:
@@ -195,7 +195,7 @@ def _displace(ask: Ask, examples: Iterable[tuple[Pair, Mark]]) -> None:
         ask("archive_transitions", rows=rows)
 
 
-def _restore(ask: Ask, ids: Sequence[str]) -> None:
+def _restore(ask: Query, ids: Sequence[str]) -> None:
     """From archive to TRANSITION, with all that its trajectory knows of it."""
     if not ids:
         return
@@ -207,7 +207,7 @@ def _restore(ask: Ask, ids: Sequence[str]) -> None:
     ask("create_transitions", rows=[example.row() for example in _sorted(examples)])
 
 
-def _restored(row: Row, codes: Mapping[str, str]) -> Placed:
+def _restored(row: GraphRow, codes: Mapping[str, str]) -> Placed:
     archived, trajectory = row["example"], row["trajectory"]
     number = archived["step"]
     measured = Evidence.read(trajectory).measurements[number - 1]
@@ -220,7 +220,7 @@ def _restored(row: Row, codes: Mapping[str, str]) -> Placed:
     return Placed(Pair(archived["source"], archived["target"]), properties)
 
 
-def _step_before(row: Row) -> Row:
+def _step_before(row: GraphRow) -> GraphRow:
     """Where to find the example that led to this one."""
     archived, path = row["example"], row["trajectory"]["path"]
     number = archived["step"] - 1
@@ -231,18 +231,18 @@ def _step_before(row: Row) -> Row:
     }
 
 
-def _home(pair: Pair) -> Row:
+def _home(pair: Pair) -> GraphRow:
     """Where an archived example belongs."""
     return {"source": pair.source, "target": pair.target, "pair": pair_id(pair)}
 
 
-def _floors(ask: Ask, pairs: Iterable[Pair]) -> dict[Pair, Floors]:
+def _floors(ask: Query, pairs: Iterable[Pair]) -> dict[Pair, Floors]:
     by_id = {pair_id(pair): pair for pair in pairs}
     rows = ask("edge_floors", ids=sorted(by_id))
     return {by_id[row["id"]]: Floors.read(row["floors"]) for row in rows}
 
 
-def _marks(ask: Ask, statement: str, pairs: Sequence[Pair]) -> dict[Pair, list[Mark]]:
+def _marks(ask: Query, statement: str, pairs: Sequence[Pair]) -> dict[Pair, list[Mark]]:
     by_id = {pair_id(pair): pair for pair in pairs}
     rows = [{"id": key, "source": p.source, "target": p.target} for key, p in by_id.items()]
     found: defaultdict[Pair, list[Mark]] = defaultdict(list)
@@ -256,7 +256,7 @@ def _marks(ask: Ask, statement: str, pairs: Sequence[Pair]) -> dict[Pair, list[M
 
 def _counts(
     pairs: Iterable[Pair], kept: Mapping[Pair, int], codes: Mapping[Pair, int]
-) -> list[Row]:
+) -> list[GraphRow]:
     return [
         {
             "id": pair_id(pair),
@@ -272,7 +272,7 @@ def _sorted(examples: Iterable[Placed]) -> list[Placed]:
     return sorted(examples, key=lambda example: (example.pair, example.properties["id"]))
 
 
-def refuse_missing(ask: Ask, ids: Iterable[str]) -> None:
+def refuse_missing(ask: Query, ids: Iterable[str]) -> None:
     """Raise for the techniques of `ids` that the graph lacks, which undoes the transaction."""
     missing = ", ".join(row["id"] for row in ask("missing_techniques", ids=sorted(set(ids))))
     raise StoreError(f"merge: neither the graph nor the plan knows {missing}; nothing was written")

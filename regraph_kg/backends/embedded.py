@@ -31,7 +31,7 @@ POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ServerState:
     """What a running store tells its clients."""
 
     folder: str
@@ -68,12 +68,12 @@ class State:
         draft.replace(folder / "state.json")
 
 
-def find(folder: Path) -> State | None:
+def find(folder: Path) -> ServerState | None:
     """The store that serves `folder` now, or None; a state file left by a dead one is ignored."""
     if not running(folder):
         return None
     try:
-        return State(**json.loads((folder / "state.json").read_text()))
+        return ServerState(**json.loads((folder / "state.json").read_text()))
     except FileNotFoundError:
         return None  # it is starting, or about to end
 
@@ -92,7 +92,7 @@ def running(folder: Path) -> bool:
     return False
 
 
-def ensure(folder: Path, idle_seconds: float) -> State:
+def ensure(folder: Path, idle_seconds: float) -> ServerState:
     """The store that serves `folder`, started if need be; safe when several processes ask at once.
 
     `idle_seconds` is how long a store started here waits for clients before it ends. Raises
@@ -113,7 +113,7 @@ def ensure(folder: Path, idle_seconds: float) -> State:
     )
 
 
-def stop(folder: Path) -> State | None:
+def stop(folder: Path) -> ServerState | None:
     """End the store that serves `folder`, in order; returns what it was, None when none ran.
 
     Raises `StoreError` when it does not end.

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from regraph_kg.backends import queries
-from regraph_kg.backends.embedded import DATABASE, USER, State
+from regraph_kg.backends.embedded import DATABASE, USER, ServerState
 
 HEAP = "1g"
 MESSAGE_BYTES = 256 * 2**20
@@ -72,7 +72,7 @@ def serve(folder: Path, idle_seconds: float, report: IO[str]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: ending.set())
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    state = State(str(folder), os.getpid(), port, password, started, idle_seconds)
+    state = ServerState(str(folder), os.getpid(), port, password, started, idle_seconds)
     state.write()
     report.close()
     while wait_until_unused(ending, idle_seconds, connections):

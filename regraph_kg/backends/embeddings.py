@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Literal
 
-from regraph_kg.backends.bolt import Ask, Bolt, Row
+from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.edges import pair_id
 from regraph_kg.backends.statistics import Pair
-from regraph_kg.backends.vectors import SCANNED, Holding, floats, holding, mixed
+from regraph_kg.backends.vectors import SCANNED, VectorState, floats, holding, mixed
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import Embed
 from regraph_kg.models.graph import EmbeddingProgress, EmbeddingSpace
@@ -51,7 +51,7 @@ def change(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[Embeddin
 
 
 def _replace(
-    bolt: Bolt, held: Holding, space: EmbeddingSpace, embed: Embed
+    bolt: Bolt, held: VectorState, space: EmbeddingSpace, embed: Embed
 ) -> Iterator[EmbeddingProgress]:
     """Everything up to the flip."""
     slot = held.other_slot
@@ -65,7 +65,7 @@ def _replace(
     bolt.write(partial(_flip, held=held))
 
 
-def _claim(ask: Ask, space: EmbeddingSpace) -> Holding:
+def _claim(ask: Query, space: EmbeddingSpace) -> VectorState:
     ask("vectors_lock")
     held = holding(ask)
     if held.space is None:
@@ -77,7 +77,7 @@ def _claim(ask: Ask, space: EmbeddingSpace) -> Holding:
     return held
 
 
-def _note(ask: Ask, held: Holding, following: EmbeddingSpace | None) -> Holding:
+def _note(ask: Query, held: VectorState, following: EmbeddingSpace | None) -> VectorState:
     """Say in (:Meta) what the other slot is for."""
     ask("vectors_lock")
     now = holding(ask)
@@ -91,7 +91,7 @@ def _note(ask: Ask, held: Holding, following: EmbeddingSpace | None) -> Holding:
     return holding(ask)
 
 
-def _flip(ask: Ask, held: Holding) -> None:
+def _flip(ask: Query, held: VectorState) -> None:
     """From now on the other slot serves."""
     ask("vectors_lock")
     if holding(ask) != held or held.following is None:
@@ -117,11 +117,11 @@ def _fill(
         yield progress
 
 
-def _reasonings(ask: Ask, pairs: Sequence[Row], slot: str) -> list[Row]:
+def _reasonings(ask: Query, pairs: Sequence[GraphRow], slot: str) -> list[GraphRow]:
     return ask("vectors_reasonings", rows=pairs, slot=slot)
 
 
-def _write(ask: Ask, rows: Sequence[Row], slot: str, space: EmbeddingSpace) -> None:
+def _write(ask: Query, rows: Sequence[GraphRow], slot: str, space: EmbeddingSpace) -> None:
     """Only while the slot is for this space."""
     held = holding(ask)
     if space != (held.space if slot == held.slot else held.following):
@@ -138,7 +138,7 @@ def _clear(bolt: Bolt, slot: str) -> Iterator[EmbeddingProgress]:
         yield progress
 
 
-def _empty(ask: Ask, pairs: Sequence[Row], slot: str) -> None:
+def _empty(ask: Query, pairs: Sequence[GraphRow], slot: str) -> None:
     held = holding(ask)
     if slot == held.slot or held.following is not None:
         raise _disturbed()
@@ -156,7 +156,7 @@ def _index(bolt: Bolt, slot: str, space: EmbeddingSpace) -> None:
         online = _indexes(bolt)
 
 
-def _unindex(ask: Ask, slot: str) -> None:
+def _unindex(ask: Query, slot: str) -> None:
     ask(f"vectors_unindex_{slot}")
 
 
@@ -168,12 +168,12 @@ def _indexes(bolt: Bolt) -> dict[str, bool]:
 
 def _portions(
     bolt: Bolt, step: Literal["embedding", "clearing"], slot: str
-) -> Iterator[tuple[list[Row], EmbeddingProgress]]:
+) -> Iterator[tuple[list[GraphRow], EmbeddingProgress]]:
     """Pairs to work on, a few at a time, and how far it will be done then."""
     filled = step == "clearing"
     pairs = bolt.read(lambda ask: ask("vectors_pairs", slot=slot, filled=filled))
     total = sum(row["examples"] for row in pairs)
-    done, rows, most = 0, list[Row](), AT_ONCE
+    done, rows, most = 0, list[GraphRow](), AT_ONCE
     for pair in pairs:
         rows.append(pair | {"pair": pair_id(Pair(pair["source"], pair["target"]))})
         done += pair["examples"]
@@ -184,10 +184,10 @@ def _portions(
         yield rows, EmbeddingProgress(step, done, total)
 
 
-def _with_vectors(rows: Sequence[Row], embed: Embed, slot: str) -> list[Row]:
+def _with_vectors(rows: Sequence[GraphRow], embed: Embed, slot: str) -> list[GraphRow]:
     """Rows of examples to embed -> rows of pairs with their examples' vectors."""
     packed = embed([row["reasoning"] or "" for row in rows])
-    pairs: dict[Pair, dict[str, Row]] = {}
+    pairs: dict[Pair, dict[str, GraphRow]] = {}
     for row, vector in zip(rows, packed, strict=True):
         pair = Pair(row["source"], row["target"])
         pairs.setdefault(pair, {})[row["id"]] = {slot: floats(vector)}

@@ -10,11 +10,11 @@ from pydantic import TypeAdapter
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.models.trajectory import FailedStep, Measurement, Source, Trajectory
 
-Measured = tuple[Measurement, ...]
+Measurements = tuple[Measurement, ...]
 """One step's measurements, oldest first."""
 
-_STEP = TypeAdapter(Measured)
-_STEPS = TypeAdapter(tuple[Measured, ...])
+_STEP = TypeAdapter(Measurements)
+_STEPS = TypeAdapter(tuple[Measurements, ...])
 _FAILURES = TypeAdapter(tuple[FailedStep, ...])
 _CODE = {"__all__": {"code"}}
 """Of a failure; the (:Failure) nodes hold it."""
@@ -26,7 +26,7 @@ class Evidence:
 
     path: tuple[str, ...]
     """Technique ids from the start on."""
-    measurements: tuple[Measured, ...]
+    measurements: tuple[Measurements, ...]
     """One entry per step."""
     failures: tuple[FailedStep, ...]
     """With resolved techniques."""
@@ -58,7 +58,7 @@ class Evidence:
         )
 
     def plus(
-        self, measurements: tuple[Measured, ...], failures: tuple[FailedStep, ...]
+        self, measurements: tuple[Measurements, ...], failures: tuple[FailedStep, ...]
     ) -> "Evidence":
         """With those measurements whose key is new to their step, and the failures that are new."""
         steps = []
@@ -155,7 +155,7 @@ def trajectory(
     )
 
 
-def latest(measured: Measured) -> dict[str, Any]:
+def latest(measured: Measurements) -> dict[str, Any]:
     """The properties of a TRANSITION that its measurements decide."""
     last = measured[-1] if measured else None
     devices = sorted({one.device for one in measured if one.outcome == "passed"})
@@ -171,6 +171,6 @@ def latest(measured: Measured) -> dict[str, Any]:
     }
 
 
-def read_measured(text: str) -> Measured:
+def read_measured(text: str) -> Measurements:
     """Read the `measurements` of one TRANSITION."""
     return _STEP.validate_json(text)

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import groupby
 
 from regraph_kg.backends import evidence
-from regraph_kg.backends.bolt import Ask, Bolt
+from regraph_kg.backends.bolt import Bolt, Query
 from regraph_kg.models.graph import RelabelStage
 from regraph_kg.models.trajectory import Trajectory
 
@@ -34,7 +34,7 @@ def export(bolt: Bolt) -> Iterator[Exported]:
         last = found[-1].id
 
 
-def _page(ask: Ask, after: str, limit: int) -> list[Exported]:
+def _page(ask: Query, after: str, limit: int) -> list[Exported]:
     nodes = [row["trajectory"] for row in ask("page_of_trajectories", after=after, limit=limit)]
     if not nodes:
         return []

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from regraph_kg.backends import edges
-from regraph_kg.backends.bolt import Ask, Overtaken
+from regraph_kg.backends.bolt import Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import Placed
 from regraph_kg.backends.evidence import Evidence, failure_key, latest, node
 from regraph_kg.backends.statistics import COUNTS, FAILURES, PASSES, Pair, Share, share, total
 from regraph_kg.errors import StoreError
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, spelling
 from regraph_kg.models.trajectory import FailedStep, Trajectory
 
@@ -78,7 +78,7 @@ def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
     return dict(sorted(found.items()))
 
 
-def merge(ask: Ask, plans: Sequence[MergePlan]) -> MergeCounts:
+def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
     """Merge a batch inside the transaction of `ask`; a curation in between begins it anew."""
     context, counts, refusal = read_context(ask), MergeCounts(), None
     try:
@@ -92,7 +92,7 @@ def merge(ask: Ask, plans: Sequence[MergePlan]) -> MergeCounts:
     return counts
 
 
-def _merged(ask: Ask, plans: Sequence[MergePlan], context: Context) -> MergeCounts:
+def _merged(ask: Query, plans: Sequence[MergePlan], context: Context) -> MergeCounts:
     batch = arrivals([_redirected(plan, context.replaced) for plan in plans])
     conflicts = _ref_clashes(ask, batch)
     accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}
@@ -123,7 +123,7 @@ def _merged(ask: Ask, plans: Sequence[MergePlan], context: Context) -> MergeCoun
     )
 
 
-def read_context(ask: Ask) -> Context:
+def read_context(ask: Query) -> Context:
     """The bound, and which techniques were merged away."""
     (row,) = ask("merge_context")
     return Context(
@@ -155,7 +155,7 @@ def _redirected(plan: MergePlan, replaced: Mapping[str, str]) -> MergePlan:
     )
 
 
-def add_techniques(ask: Ask, techniques: Iterable[Technique]) -> int:
+def add_techniques(ask: Query, techniques: Iterable[Technique]) -> int:
     """Add the unknown ones, extend the aliases of the others; count the new ones.
 
     Those that were merged away stay away.
@@ -171,7 +171,7 @@ def add_techniques(ask: Ask, techniques: Iterable[Technique]) -> int:
     return int(ask("add_techniques", techniques=rows)[0]["added"]) if rows else 0
 
 
-def _ref_clashes(ask: Ask, batch: Mapping[str, Arrival]) -> dict[str, str]:
+def _ref_clashes(ask: Query, batch: Mapping[str, Arrival]) -> dict[str, str]:
     """Ids to refuse, with the reason: their ref names other content, stored or in this batch."""
     refs = {key: one.trajectory.ref for key, one in batch.items() if one.trajectory.ref}
     if not refs:
@@ -191,7 +191,7 @@ def _ref_clashes(ask: Ask, batch: Mapping[str, Arrival]) -> dict[str, str]:
     }
 
 
-def _record_labels(ask: Ask, added: Sequence[Arrival]) -> None:
+def _record_labels(ask: Query, added: Sequence[Arrival]) -> None:
     """Log the verdicts that are not plain, one per target and spelling."""
     rows = {
         row["id"]: row
@@ -266,7 +266,7 @@ def _additions(batch: Mapping[str, Arrival], known: Iterable[Mapping[str, Any]])
     return additions
 
 
-def _write_additions(ask: Ask, additions: Sequence[Addition], bound: int) -> None:
+def _write_additions(ask: Query, additions: Sequence[Addition], bound: int) -> None:
     if not additions:
         return
     rows = [
@@ -292,7 +292,7 @@ def _write_additions(ask: Ask, additions: Sequence[Addition], bound: int) -> Non
         edges.update(ask, measured, bound)
 
 
-def _write_failures(ask: Ask, added: Sequence[Arrival], additions: Sequence[Addition]) -> int:
+def _write_failures(ask: Query, added: Sequence[Arrival], additions: Sequence[Addition]) -> int:
     """Write the (:Failure) nodes of what is new; their number."""
     new = [(one, one.evidence, one.evidence.failures) for one in added]
     new += [
@@ -327,7 +327,7 @@ def failure_node(
     }
 
 
-def _with_room(ask: Ask, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_room(ask: Query, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without the code of failures whose pair keeps enough of them already."""
     pairs = Counter(Pair(row["source"], row["target"]) for row in rows if row["code"])
     room = Counter(edges.count_failed_codes(ask, pairs)) if pairs else Counter()
@@ -340,7 +340,7 @@ def _with_room(ask: Ask, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
     return kept
 
 
-def _add_to_next(ask: Ask, added: Sequence[Arrival], additions: Sequence[Addition]) -> None:
+def _add_to_next(ask: Query, added: Sequence[Arrival], additions: Sequence[Addition]) -> None:
     gained = [share(arrival.evidence) for arrival in added]
     gained += [share(one.after) for one in additions]
     rows = next_rows(total(gained, [share(one.before) for one in additions]))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from regraph_kg.backends import queries
-from regraph_kg.backends.bolt import Ask, Bolt
+from regraph_kg.backends.bolt import Bolt, Query
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.recount import recount, trajectories
 from regraph_kg.backends.statistics import Pair
@@ -120,7 +120,7 @@ def read_stamp(bolt: Bolt) -> Stamp:
     return Stamp(row["schema_version"], row["bare"], row["restoring"])
 
 
-def _stamp(ask: Ask, version: int) -> None:
+def _stamp(ask: Query, version: int) -> None:
     ask("stamp_version", product=PRODUCT, version=version)
 
 
@@ -133,7 +133,7 @@ def _rebuild(bolt: Bolt) -> Iterator[tuple[int, int]]:
         yield first + len(some), len(pairs)
 
 
-def _pairs(ask: Ask) -> list[Pair]:
+def _pairs(ask: Query) -> list[Pair]:
     """Every pair that a trajectory went along or failed on, sorted."""
     found: set[Pair] = set()
     for row in trajectories(ask):

@@ -11,19 +11,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from regraph_kg.backends import edges
-from regraph_kg.backends.bolt import Ask, Row
+from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.bounded import limit
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.merge import failure_node, next_rows, read_context
-from regraph_kg.backends.statistics import COUNTS, Origin, Pair, Share, Tally, best, share, total
-from regraph_kg.models.graph import Finding
+from regraph_kg.backends.statistics import (
+    COUNTS,
+    Pair,
+    RowCounts,
+    RowKey,
+    Share,
+    best,
+    share,
+    total,
+)
+from regraph_kg.models.graph import GraphFinding
 
 PAGE = 2_000
 """Trajectories read at a time."""
 
 
 @dataclass(slots=True)
-class Truth:
+class ExpectedGraph:
     """What trajectories add up to."""
 
     shares: Share = field(default_factory=dict)
@@ -32,11 +41,11 @@ class Truth:
     steps: defaultdict[Pair, int] = field(default_factory=lambda: defaultdict(int))
     """Examples per pair."""
 
-    def add(self, row: Row) -> None:
+    def add(self, row: GraphRow) -> None:
         """Add one trajectory: id, problem, path, measurements, failures."""
         evidence = Evidence.read(row)
         for key, tally in share(evidence).items():
-            self.shares.setdefault(key, Tally()).add(tally)
+            self.shares.setdefault(key, RowCounts()).add(tally)
         for pair in zip(evidence.path, evidence.path[1:], strict=False):
             self.steps[Pair(*pair)] += 1
         for failure in evidence.failures:
@@ -46,7 +55,7 @@ class Truth:
                 self.failures[node["id"]] = node
 
 
-def recount(ask: Ask, pairs: Iterable[Pair]) -> None:
+def recount(ask: Query, pairs: Iterable[Pair]) -> None:
     """Rebuild the NEXT, Edge and Failure rows of `pairs`, and choose anew what is archived.
 
     Part of the transaction that moved their examples, or of a repair. Reads every trajectory that
@@ -57,7 +66,7 @@ def recount(ask: Ask, pairs: Iterable[Pair]) -> None:
         return
     rows = [{"id": edges.pair_id(pair), **pair._asdict()} for pair in sorted(wanted)]
     ask("lock_next", rows=rows)
-    truth = Truth()
+    truth = ExpectedGraph()
     sources = sorted({pair.source for pair in wanted})
     for trajectory in trajectories(ask, sources):
         truth.add(trajectory)
@@ -70,15 +79,15 @@ def recount(ask: Ask, pairs: Iterable[Pair]) -> None:
     ask("finish_edges", ids=[row["id"] for row in rows])
 
 
-def trajectories(ask: Ask, through: Sequence[str] | None = None) -> Iterator[Row]:
+def trajectories(ask: Query, through: Sequence[str] | None = None) -> Iterator[GraphRow]:
     """Every trajectory, or those with one of the techniques `through`, ordered by id."""
     for page in _pages(ask, through):
         yield from page
 
 
-def findings(ask: Ask) -> Iterator[Finding]:
+def findings(ask: Query) -> Iterator[GraphFinding]:
     """Where the derived rows of a graph, or its examples, are not what its trajectories say."""
-    truth = Truth()
+    truth = ExpectedGraph()
     for page in _pages(ask):
         for row in page:
             truth.add(row)
@@ -88,14 +97,14 @@ def findings(ask: Ask) -> Iterator[Finding]:
     yield from _wrong_failures(ask, truth.failures)
 
 
-def _pages(ask: Ask, through: Sequence[str] | None = None) -> Iterator[list[Row]]:
+def _pages(ask: Query, through: Sequence[str] | None = None) -> Iterator[list[GraphRow]]:
     after = ""
     while page := ask("page_of_evidence", after=after, limit=PAGE, through=through):
         yield page
         after = page[-1]["id"]
 
 
-def _set_next(ask: Ask, pairs: Sequence[Row], shares: Share) -> None:
+def _set_next(ask: Query, pairs: Sequence[GraphRow], shares: Share) -> None:
     rows = next_rows(total([shares]))
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     ask("delete_next", rows=pairs, keep=[row["id"] for row in rows])
@@ -103,12 +112,12 @@ def _set_next(ask: Ask, pairs: Sequence[Row], shares: Share) -> None:
         edges.refuse_missing(ask, (row[end] for row in rows for end in ("source", "target")))
 
 
-def _set_failures(ask: Ask, pairs: Sequence[str], expected: Sequence[Mapping[str, Any]]) -> None:
+def _set_failures(ask: Query, pairs: Sequence[str], expected: Sequence[Mapping[str, Any]]) -> None:
     ask("update_failures", rows=sorted(expected, key=lambda row: str(row["id"])))
     ask("delete_failures", pairs=pairs, keep=[row["id"] for row in expected])
 
 
-def _misplaced(ask: Ask, page: Sequence[Row]) -> Iterator[Finding]:
+def _misplaced(ask: Query, page: Sequence[GraphRow]) -> Iterator[GraphFinding]:
     """Examples that are missing, there twice, or on another pair than their trajectory says."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in ask("places_of_steps", first=page[0]["id"], last=page[-1]["id"]):
@@ -119,53 +128,55 @@ def _misplaced(ask: Ask, page: Sequence[Row]) -> Iterator[Finding]:
             places = found.pop(key, [])
             if places != [expected]:
                 said = " and ".join(places) or "nowhere"
-                yield Finding("example", *pair, key, expected, said)
+                yield GraphFinding("example", *pair, key, expected, said)
     for key, places in sorted(found.items()):
         source, _, target = places[0].partition(" ")
-        yield Finding("example", source, target, key, "nowhere", " and ".join(places))
+        yield GraphFinding("example", source, target, key, "nowhere", " and ".join(places))
 
 
-def _wrong_statistics(ask: Ask, truth: Share) -> Iterator[Finding]:
+def _wrong_statistics(ask: Query, truth: Share) -> Iterator[GraphFinding]:
     stored: Share = {}
     for row in ask("transitions"):
         numbers = row["statistics"]
-        tally = Tally(best_effect=numbers.get("best_effect"))
+        tally = RowCounts(best_effect=numbers.get("best_effect"))
         tally.counts.update({name: numbers.get(name, 0) for name in COUNTS})
-        origin = Origin(numbers["device"], numbers.get("learner"))
+        origin = RowKey(numbers["device"], numbers.get("learner"))
         stored[Pair(row["source"], row["target"]), origin] = tally
     for key in total([truth, stored]):
-        expected, found = truth.get(key, Tally()), stored.get(key, Tally())
+        expected, found = truth.get(key, RowCounts()), stored.get(key, RowCounts())
         pair, origin = key
         for name in (*COUNTS, "best_effect"):
             right, is_ = _number(expected, name), _number(found, name)
             if right != is_:
-                yield Finding("statistics", *pair, f"{name} on {origin}", str(right), str(is_))
+                yield GraphFinding("statistics", *pair, f"{name} on {origin}", str(right), str(is_))
 
 
-def _number(tally: Tally, name: str) -> float | None:
+def _number(tally: RowCounts, name: str) -> float | None:
     return best(tally.best_effect) if name == "best_effect" else tally.counts[name]
 
 
-def _wrong_edges(ask: Ask, steps: Mapping[Pair, int]) -> Iterator[Finding]:
+def _wrong_edges(ask: Query, steps: Mapping[Pair, int]) -> Iterator[GraphFinding]:
     bound = read_context(ask).bound
     counted = ask("count_edges")
     known = {row["id"] for row in counted}
     for row in counted:
         pair = Pair(*row["id"].split(" "))
         if row["kept"] != row["transitions"]:
-            yield Finding("edge", *pair, "kept", str(row["transitions"]), str(row["kept"]))
+            yield GraphFinding("edge", *pair, "kept", str(row["transitions"]), str(row["kept"]))
         elif row["transitions"] > limit(bound):
-            yield Finding("edge", *pair, "bound", f"at most {bound}", str(row["transitions"]))
+            yield GraphFinding("edge", *pair, "bound", f"at most {bound}", str(row["transitions"]))
     for pair in sorted(steps):
         if edges.pair_id(pair) not in known:
-            yield Finding("edge", *pair, "kept", str(steps[pair]), "no Edge")
+            yield GraphFinding("edge", *pair, "kept", str(steps[pair]), "no Edge")
 
 
-def _wrong_failures(ask: Ask, expected: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
+def _wrong_failures(
+    ask: Query, expected: Mapping[str, Mapping[str, Any]]
+) -> Iterator[GraphFinding]:
     stored = {row["id"]: row["pair"] for row in ask("places_of_failures")}
     for key in sorted({*expected, *stored}):
         right = expected[key]["pair"] if key in expected else "nowhere"
         is_ = stored.get(key, "nowhere")
         if right != is_:
             pair = Pair(*(right if key in expected else is_).split(" "))
-            yield Finding("failure", *pair, key, right, is_)
+            yield GraphFinding("failure", *pair, key, right, is_)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from regraph_kg.backends.evidence import Evidence, Measured
+from regraph_kg.backends.evidence import Evidence, Measurements
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, Successor
 from regraph_kg.models.technique import Technique
@@ -47,13 +47,13 @@ class Pair(NamedTuple):
 
 
 @dataclass(slots=True)
-class Tally:
+class RowCounts:
     """The numbers of one NEXT row, or of a share in one."""
 
     counts: Counter[str] = field(default_factory=Counter)
     best_effect: float | None = None
 
-    def add(self, other: "Tally", sign: int = 1) -> None:
+    def add(self, other: "RowCounts", sign: int = 1) -> None:
         """Add, or with sign -1 subtract; a best effect cannot be subtracted."""
         for name, count in other.counts.items():
             self.counts[name] += sign * count
@@ -75,7 +75,7 @@ class Tally:
             self.best_effect = best(self.best_effect, effect)
 
 
-class Origin(NamedTuple):
+class RowKey(NamedTuple):
     """Whose numbers a NEXT row holds: a device's, as given or as learned from one model."""
 
     device: str
@@ -86,7 +86,7 @@ class Origin(NamedTuple):
         return self.device + ("" if self.learner is None else f" learned from {self.learner}")
 
 
-Share = dict[tuple[Pair, Origin], Tally]
+Share = dict[tuple[Pair, RowKey], RowCounts]
 """Per NEXT row."""
 
 
@@ -95,20 +95,20 @@ def share(evidence: Evidence) -> Share:
     rows: Share = {}
     for step, measured in enumerate(evidence.measurements):
         pair = Pair(evidence.path[step], evidence.path[step + 1])
-        home = Origin(measured[-1].device if measured else UNMEASURED, evidence.learner)
-        rows.setdefault((pair, home), Tally()).counts["examples"] += 1
+        home = RowKey(measured[-1].device if measured else UNMEASURED, evidence.learner)
+        rows.setdefault((pair, home), RowCounts()).counts["examples"] += 1
         for one in _counted(measured):
-            row = rows.setdefault((pair, Origin(one.device, evidence.learner)), Tally())
+            row = rows.setdefault((pair, RowKey(one.device, evidence.learner)), RowCounts())
             row.count(one.outcome, one.repairs, one.effect)
     for failure in evidence.failures:
         if failure.technique is not None and failure.outcome is not Outcome.UNSTABLE_TIMING:
             pair = Pair(evidence.path[failure.after_step], failure.technique)
-            origin = Origin(failure.device or UNMEASURED, evidence.learner)
-            rows.setdefault((pair, origin), Tally()).count(failure.outcome)
+            origin = RowKey(failure.device or UNMEASURED, evidence.learner)
+            rows.setdefault((pair, origin), RowCounts()).count(failure.outcome)
     return rows
 
 
-def _counted(measured: Measured) -> list[Measurement]:
+def _counted(measured: Measurements) -> list[Measurement]:
     """Those measurements of a step that are tries: of each device its newest judge's, but noise."""
     newest: dict[str, int] = {}
     for one in measured:
@@ -132,21 +132,21 @@ def total(added: Iterable[Share], removed: Iterable[Share] = ()) -> Share:
     for sign, shares in ((1, added), (-1, removed)):
         for one in shares:
             for key, tally in one.items():
-                rows.setdefault(key, Tally()).add(tally, sign)
+                rows.setdefault(key, RowCounts()).add(tally, sign)
     return dict(sorted(rows.items(), key=lambda row: (row[0][0], _order(row[0][1]))))
 
 
-def together(rows: Mapping[Origin, Tally], *, capped: bool = False) -> Tally:
+def together(rows: Mapping[RowKey, RowCounts], *, capped: bool = False) -> RowCounts:
     """The sum of some NEXT rows of one pair.
 
     `capped`: what was learned from one model counts as `LEARNED_TRIES` tries at most, or as many as
     all the others, given or learned, where those are more: at its own rates, so that the cap takes
     weight from it and not truth.
     """
-    summed, learned = Tally(), dict[str | None, Tally]()
+    summed, learned = RowCounts(), dict[str | None, RowCounts]()
     for origin, tally in rows.items():
         summed.add(tally)
-        learned.setdefault(origin.learner, Tally()).add(tally)
+        learned.setdefault(origin.learner, RowCounts()).add(tally)
     learned.pop(None, None)
     if capped:
         total = summed.counts["tried"]
@@ -158,16 +158,16 @@ def together(rows: Mapping[Origin, Tally], *, capped: bool = False) -> Tally:
     return summed
 
 
-class Seen(NamedTuple):
+class PairView(NamedTuple):
     """What is known of a pair where a search runs, and on whose word (`Successor.statistics`)."""
 
-    tally: Tally
+    tally: RowCounts
     by: Literal["device", "other-devices", "none"]
-    elsewhere: Tally
+    elsewhere: RowCounts
     """Of the other devices, beside the asked device's own."""
 
 
-def seen_from(rows: Mapping[Origin, Tally], device: str) -> Seen:
+def seen_from(rows: Mapping[RowKey, RowCounts], device: str) -> PairView:
     """One pair's rows as a search on `device` is told of them: its own, and all others; capped."""
     own, others = (
         together(
@@ -177,11 +177,11 @@ def seen_from(rows: Mapping[Origin, Tally], device: str) -> Seen:
         for here in (True, False)
     )
     if own.counts["tried"]:
-        return Seen(own, "device", others)
-    return Seen(others, "other-devices" if others.counts["tried"] else "none", Tally())
+        return PairView(own, "device", others)
+    return PairView(others, "other-devices" if others.counts["tried"] else "none", RowCounts())
 
 
-def successor(technique: Technique, rows: Mapping[Origin, Tally], device: str) -> Successor:
+def successor(technique: Technique, rows: Mapping[RowKey, RowCounts], device: str) -> Successor:
     """A pair's target as a search on `device` is told of it."""
     chosen, by, elsewhere = seen_from(rows, device)
     return Successor(
@@ -198,7 +198,7 @@ def successor(technique: Technique, rows: Mapping[Origin, Tally], device: str) -
     )
 
 
-def precedence(rows: Mapping[Origin, Tally]) -> tuple[int, int]:
+def precedence(rows: Mapping[RowKey, RowCounts]) -> tuple[int, int]:
     """Sorts the pairs of a neighbourhood: most given examples first, then most learned ones.
 
     A run's leaves share the beginnings of their paths, and each leaf is an example of every step on
@@ -213,14 +213,14 @@ def precedence(rows: Mapping[Origin, Tally]) -> tuple[int, int]:
     return -given, -learned
 
 
-def _beyond(tally: Tally, most: int) -> Tally:
+def _beyond(tally: RowCounts, most: int) -> RowCounts:
     """What a tally holds beyond `most` of its tries, each count in proportion."""
     tried = tally.counts["tried"]
     kept = {name: tally.counts[name] for name in COUNTS if name != "examples"}
-    return Tally(Counter({name: n - round(n * most / tried) for name, n in kept.items()}))
+    return RowCounts(Counter({name: n - round(n * most / tried) for name, n in kept.items()}))
 
 
-def _order(origin: Origin) -> tuple[str, bool, str]:
+def _order(origin: RowKey) -> tuple[str, bool, str]:
     return (origin.device, origin.learner is not None, origin.learner or "")
 
 

@@ -16,14 +16,14 @@ from regraph_kg.backends import (
     recount,
     vectors,
 )
-from regraph_kg.backends.bolt import Ask, Bolt, Row
+from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.statistics import (
     COUNTS,
     FAILURES,
-    Origin,
     Pair,
-    Tally,
+    RowCounts,
+    RowKey,
     best,
     precedence,
     share,
@@ -31,15 +31,14 @@ from regraph_kg.backends.statistics import (
     together,
     total,
 )
-from regraph_kg.backends.vectors import Choice
+from regraph_kg.backends.vectors import ExampleFilter
 from regraph_kg.graph import SCHEMA_VERSION, Embed
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
     EmbeddingProgress,
     EmbeddingSpace,
     Example,
-    Finding,
+    GraphFinding,
     GraphStats,
     KnownFailure,
     MergeCounts,
@@ -48,6 +47,7 @@ from regraph_kg.models.graph import (
     TransitionStats,
     Vector,
 )
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
@@ -101,7 +101,7 @@ class BoltStore:
     ) -> tuple[Example, ...]:
         """See `GraphStore`."""
         if near is not None:
-            choice = Choice(device, min(limit, MOST_ROWS), exclude_problem)
+            choice = ExampleFilter(device, min(limit, MOST_ROWS), exclude_problem)
             return self._bolt.read(lambda ask: vectors.near(ask, near, source, target, choice))
         rows = self._bolt.read(
             lambda ask: ask(
@@ -138,7 +138,7 @@ class BoltStore:
         exclude_problem: str | None = None,
     ) -> tuple[Example, ...]:
         """See `GraphStore`."""
-        choice = Choice(None, min(k, MOST_ROWS), exclude_problem)
+        choice = ExampleFilter(None, min(k, MOST_ROWS), exclude_problem)
         return self._bolt.read(lambda ask: vectors.nearest(ask, vector, target, choice))
 
     def embedding_space(self) -> EmbeddingSpace | None:
@@ -173,11 +173,11 @@ class BoltStore:
             **totals[0],
         )
 
-    def check(self) -> tuple[Finding, ...]:
+    def check(self) -> tuple[GraphFinding, ...]:
         """See `GraphStore`."""
         return self._bolt.read(lambda ask: tuple(recount.findings(ask)))
 
-    def repair(self, findings: Sequence[Finding]) -> None:
+    def repair(self, findings: Sequence[GraphFinding]) -> None:
         """See `GraphStore`."""
         pairs = sorted({Pair(finding.source, finding.target) for finding in findings})
         for first in range(0, len(pairs), PAIRS_AT_ONCE):
@@ -207,7 +207,7 @@ class BoltStore:
 
 
 def _failures(
-    ask: Ask, pair: Pair, exclude_problem: str | None, limit: int
+    ask: Query, pair: Pair, exclude_problem: str | None, limit: int
 ) -> tuple[KnownFailure, ...]:
     rows = ask(
         "failures",
@@ -238,7 +238,7 @@ def _failures(
 
 
 def _neighbourhood(
-    ask: Ask, technique: str, device: str, limit: int, exclude_problem: str | None
+    ask: Query, technique: str, device: str, limit: int, exclude_problem: str | None
 ) -> Neighbourhood:
     rows = ask(
         "neighbourhood",
@@ -261,7 +261,7 @@ def _neighbourhood(
 
 
 def _subtract(
-    ask: Ask, source: str, by_target: Mapping[str, dict[Origin, Tally]], problem: str
+    ask: Query, source: str, by_target: Mapping[str, dict[RowKey, RowCounts]], problem: str
 ) -> None:
     """Take one problem's share out of the tallies around `source`, best effects included."""
     nodes = ask("problem_evidence", problem=problem, technique=source)
@@ -280,25 +280,25 @@ def _subtract(
     for row in rows:
         tallies = by_target[row["target"]]
         for one in evidence.read_measured(row["measurements"]):
-            tally = tallies[Origin(one.device, row["learner"])]
+            tally = tallies[RowKey(one.device, row["learner"])]
             tally.best_effect = best(tally.best_effect, one.effect)
 
 
-def _tallies(rows: Iterable[Mapping[str, Any]]) -> dict[Origin, Tally]:
+def _tallies(rows: Iterable[Mapping[str, Any]]) -> dict[RowKey, RowCounts]:
     """NEXT rows of one pair."""
     tallies = {}
     for row in rows:
-        tally = Tally(best_effect=row.get("best_effect"))
+        tally = RowCounts(best_effect=row.get("best_effect"))
         tally.counts.update({name: row.get(name, 0) for name in COUNTS})
-        tallies[Origin(row["device"], row.get("learner"))] = tally
+        tallies[RowKey(row["device"], row.get("learner"))] = tally
     return tallies
 
 
-def _place(row: Row) -> tuple[Pair, str]:
+def _place(row: GraphRow) -> tuple[Pair, str]:
     return Pair(row["source"], row["target"]), row["statistics"]["device"]
 
 
-def _transition_stats(pair: Pair, device: str, tally: Tally) -> TransitionStats:
+def _transition_stats(pair: Pair, device: str, tally: RowCounts) -> TransitionStats:
     numbers = tally.counts
     return TransitionStats(
         source=pair.source,

@@ -18,7 +18,7 @@ SCHEMES = frozenset(f"{name}{tls}" for name in ("bolt", "neo4j") for tls in ("",
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class DriverAddress:
     """What a driver is given."""
 
     uri: str
@@ -26,7 +26,7 @@ class Endpoint:
     """None = as the URI says."""
 
 
-def endpoint(address: Address) -> Endpoint:
+def endpoint(address: Address) -> DriverAddress:
     """Where and how to connect; `BadInput` for a URI or CA file that cannot be used."""
     parts = _split(address.uri)
     if parts.scheme not in SCHEMES or not parts.hostname:
@@ -37,14 +37,14 @@ def endpoint(address: Address) -> Endpoint:
             " REGRAPH_STORE_USER and REGRAPH_STORE_PASSWORD"
         )
     if address.ca is None:
-        return Endpoint(address.uri, None)
+        return DriverAddress(address.uri, None)
     plain = parts.scheme.removesuffix(CHECKED)
     if plain == parts.scheme:
         raise BadInput(
             f"store {shown(address.uri)}: a CA file checks certificates, which needs bolt+s:// or"
             " neo4j+s:// (REGRAPH_STORE, REGRAPH_STORE_CA)"
         )
-    return Endpoint(parts._replace(scheme=plain).geturl(), _trusting(address.ca))
+    return DriverAddress(parts._replace(scheme=plain).geturl(), _trusting(address.ca))
 
 
 def unusable(uri: str) -> BadInput:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from regraph_kg.backends.bolt import Ask, Row
+from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import EmbeddingSpace, Example, Vector
+from regraph_kg.models.target import Target
 
 SLOTS = ("embedding", "embedding_2")
 SCANNED = 2000
@@ -29,7 +29,7 @@ MOST_CANDIDATES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class VectorState:
     """What (:Meta) says about the graph's vectors."""
 
     space: EmbeddingSpace | None
@@ -43,10 +43,10 @@ class Holding:
         return SLOTS[1 - SLOTS.index(self.slot)]
 
 
-def holding(ask: Ask) -> Holding:
+def holding(ask: Query) -> VectorState:
     """Which vectors the graph holds."""
     (row,) = ask("vectors_state")
-    return Holding(
+    return VectorState(
         space=_space(row["model"], row["dimension"]),
         slot=row["slot"] or SLOTS[0],
         following=_space(row["next_model"], row["next_dimension"]),
@@ -54,7 +54,7 @@ def holding(ask: Ask) -> Holding:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ExampleFilter:
     """Which examples are wanted, besides near ones."""
 
     device: str | None
@@ -62,7 +62,9 @@ class Choice:
     exclude_problem: str | None
 
 
-def near(ask: Ask, vector: Vector, source: str, target: str, choice: Choice) -> tuple[Example, ...]:
+def near(
+    ask: Query, vector: Vector, source: str, target: str, choice: ExampleFilter
+) -> tuple[Example, ...]:
     """Examples of one transition, nearest first; exact."""
     rows = ask(
         "vectors_near",
@@ -77,7 +79,9 @@ def near(ask: Ask, vector: Vector, source: str, target: str, choice: Choice) -> 
     return tuple(map(_example, rows))
 
 
-def nearest(ask: Ask, vector: Vector, target: Target | None, choice: Choice) -> tuple[Example, ...]:
+def nearest(
+    ask: Query, vector: Vector, target: Target | None, choice: ExampleFilter
+) -> tuple[Example, ...]:
     """The nearest of all examples, or of those for `target`."""
     slot = _slot(ask, vector)
     wanted: dict[str, Any] = {
@@ -103,7 +107,7 @@ def floats(packed: bytes) -> list[float]:
     return values
 
 
-def _slot(ask: Ask, vector: Vector) -> str:
+def _slot(ask: Query, vector: Vector) -> str:
     """Where the vectors that compare with `vector` are."""
     held = holding(ask)
     if held.space is None:
@@ -122,7 +126,7 @@ def mixed(held: EmbeddingSpace, given: EmbeddingSpace) -> BadInput:
     )
 
 
-def _example(row: Row) -> Example:
+def _example(row: GraphRow) -> Example:
     fields = [field.name for field in dataclasses.fields(Example)]
     return Example(
         **{name: row["example"].get(name) for name in fields}
@@ -130,7 +134,7 @@ def _example(row: Row) -> Example:
     )
 
 
-def _similarity(row: Row) -> float | None:
+def _similarity(row: GraphRow) -> float | None:
     """The cosine: scores are cosines in one store, (1 + cosine) / 2 in the other."""
     if row["score"] is None:
         return None

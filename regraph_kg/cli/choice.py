@@ -10,19 +10,20 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
 from regraph_kg.models.method import (
     SETTINGS,
-    Limits,
-    Method,
+    MethodName,
     Preset,
     Prompting,
     Retrieval,
+    SearchLimits,
     SearchSettings,
     Shown,
     Told,
 )
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import FinalGrade, SearchChoice
+from regraph_kg.models.target import USUAL, Target
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -51,7 +52,7 @@ class Options:
     """The command line as typed; None where an option was left out."""
 
     problems: Sequence[str]
-    method: Method | None
+    method: MethodName | None
     preset: Preset | None
     sets: Sequence[str]
     target: Target | None
@@ -89,7 +90,7 @@ def choose(options: Options, model: str) -> SearchChoice:
     from regraph_kg.search.trace_lines import read_header  # noqa: PLC0415 (heavy)
 
     _check(options)
-    usual = _usual(options, model)
+    usual = _usual(options, ModelSpec.parse(model))
     if options.resume:
         was = read_header(options.resume)
         asked = options.method or options.preset or options.sets or options.fast
@@ -122,7 +123,7 @@ def choose(options: Options, model: str) -> SearchChoice:
 
 def every_call(options: Options, choice: SearchChoice) -> bool:
     """Whether each call is told: where that is asked for, and by file, where all take hours."""
-    return options.verbose or choice.model.startswith("batch:")
+    return options.verbose or choice.model.by_file
 
 
 def traced_model(options: Options) -> str | None:
@@ -131,10 +132,10 @@ def traced_model(options: Options) -> str | None:
 
     if options.resume is None:
         return None
-    kind, _, rest = read_header(options.resume).model.partition(":")
-    if kind == "batch":
+    was = ModelSpec.traced(read_header(options.resume).model)
+    if was is None or was.by_file:
         return None  # the folder is not in the trace
-    return "recorded" if kind == "recorded" else f"{kind}:{rest.partition('@')[0]}"
+    return str(was)
 
 
 def shares(choice: SearchChoice, options: Options) -> tuple[SearchChoice, ...]:
@@ -144,7 +145,7 @@ def shares(choice: SearchChoice, options: Options) -> tuple[SearchChoice, ...]:
     turn takes active seconds, so that the minute of --fast becomes one for each problem.
     """
     problems, each, limits = options.problems, choice.parallel, choice.limits
-    if not choice.model.startswith("batch:"):
+    if not choice.model.by_file:
         each = math.ceil(choice.parallel / len(problems))
     if options.fast and options.seconds is None:
         seconds = FAST_LIMITS["seconds"] * len(problems)
@@ -181,16 +182,16 @@ def _check(options: Options) -> None:
         raise BadInput("prompt: what would be sent is shown by --dry-run --prompt")
 
 
-def _usual(options: Options, model: str) -> SearchChoice:
+def _usual(options: Options, model: ModelSpec) -> SearchChoice:
     """The defaults, those of --fast where it is given."""
     limits = {"calls": BUDGET} | (dict(FAST_LIMITS) if options.fast else {})
     return SearchChoice(
         problem=options.problems[0],
-        target="openmp",
+        target=USUAL,
         settings=_settings(options),
         prompting=Prompting.model_validate(FAST_PROMPTING if options.fast else {}),
-        limits=Limits.model_validate(limits),
-        parallel=BY_FILE_PARALLEL if model.startswith("batch:") else 1,
+        limits=SearchLimits.model_validate(limits),
+        parallel=BY_FILE_PARALLEL if model.by_file else 1,
         final="screening" if options.fast else "full",
         seed=0,
         model=model,
@@ -200,7 +201,7 @@ def _usual(options: Options, model: str) -> SearchChoice:
 
 
 def _settings(options: Options) -> SearchSettings:
-    method: Method = options.method or "mcgs"
+    method: MethodName = options.method or "mcgs"
     if options.preset == "paper" and method == "mcgs":
         method = "mcgs-paper"
     elif options.preset is not None and method != "mcgs":

@@ -12,7 +12,7 @@ import typer
 
 from regraph_kg.cli.embeddings import embed_new
 from regraph_kg.errors import BadInput
-from regraph_kg.models.curation import Concern, Curation, Note, Part, Verdict
+from regraph_kg.models.curation import Concern, Curation, LabelDecision, Note, Part
 
 if TYPE_CHECKING:
     from regraph_kg.graph import Curator
@@ -342,7 +342,7 @@ def _log_lines(curations: Iterable[Curation]) -> Iterator[str]:
             yield f"   undone by {one.undone_by}"
 
 
-def _verdict_line(one: Verdict) -> str:
+def _verdict_line(one: LabelDecision) -> str:
     rival = f", then {one.runner_up} {one.runner_up_score or 0:.2f}" if one.runner_up else ""
     return (
         f"{one.created}  {_legible(one.label)} -> {one.technique}"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from regraph_kg.evaluation.doctor import Row
+    from regraph_kg.evaluation.doctor import CheckRow
 
 _COLOURS = {"green": "green", "red": "bold red", "absent": "bright_black"}
 
@@ -41,7 +41,7 @@ def doctor(
     from regraph_kg.wiring.doctor import examination  # noqa: PLC0415 (heavy)
 
     settings = read_settings()
-    found: list[Row] = []
+    found: list[CheckRow] = []
     scope = Scope(settings.cache_dir, target, quick, remeasure)
     with examination(settings, scope) as checks, bar("doctor", len(checks)) as show:
         found += rows(checks, show)
@@ -53,7 +53,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _print(found: Sequence["Row"]) -> None:
+def _print(found: Sequence["CheckRow"]) -> None:
     from rich.console import Console  # noqa: PLC0415 (heavy)
 
     console = Console(soft_wrap=False)
@@ -66,7 +66,7 @@ def _print(found: Sequence["Row"]) -> None:
     console.print(f"{len(found) - red - absent} green, {red} red, {absent} absent", highlight=False)
 
 
-def _table(found: Sequence["Row"]) -> "Table":
+def _table(found: Sequence["CheckRow"]) -> "Table":
     """Remedies stand below what they mend, so that a narrow terminal shows both."""
     from rich.table import Table  # noqa: PLC0415 (heavy)
     from rich.text import Text  # noqa: PLC0415 (heavy)

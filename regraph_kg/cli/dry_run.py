@@ -18,7 +18,7 @@ import typer
 from regraph_kg.cli.choice import Options, shares
 from regraph_kg.cli.running import require_graph
 from regraph_kg.errors import RegraphError
-from regraph_kg.models.method import WALKS, Method
+from regraph_kg.models.method import WALKS, MethodName
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import SearchChoice
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 BYTES_PER_TOKEN = 3
 """Of prompts; code has a few more, so that the estimate is on the high side."""
 FINALISTS = 3
-THINKING: frozenset[Method] = frozenset({"mcts-rag", "rethink-mcts"})
+THINKING: frozenset[MethodName] = frozenset({"mcts-rag", "rethink-mcts"})
 """Methods that ask for thoughts, too: one before an answer at most. (A verdict of the model is one,
 after an answer at most.)"""
 _AT_ONCE = 8
@@ -40,7 +40,7 @@ _TRACES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class PastCosts:
     """What earlier traces tell of a model and a judge: medians, in seconds and tokens."""
 
     traces: int
@@ -67,7 +67,7 @@ class Estimate:
     """The first ones."""
     prompt_tokens: int
     output_tokens: int
-    known: Known | None
+    known: PastCosts | None
     seconds: float | None
     """None where nothing is known."""
 
@@ -110,7 +110,7 @@ def estimate(settings: "Settings", runs: Path, choice: SearchChoice) -> Estimate
         problem=header.problem,
         target=header.target,
         method=header.method,
-        model=choice.model,
+        model=str(choice.model),
         calls=limits.calls,
         thoughts=thoughts,
         prompts=prompts,
@@ -154,9 +154,9 @@ class _Collects:
 
     def start(self, effect: "Effect") -> None:
         """Note a prompt."""
-        from regraph_kg.search.effects import Ask  # noqa: PLC0415 (heavy)
+        from regraph_kg.search.effects import ModelRequest  # noqa: PLC0415 (heavy)
 
-        assert isinstance(effect, Ask), "nothing is evaluated before an answer"
+        assert isinstance(effect, ModelRequest), "nothing is evaluated before an answer"
         self.prompts.append(effect.prompt)
 
     def finish(self) -> NoReturn:
@@ -168,7 +168,7 @@ class _Collects:
         return 0.0
 
 
-def look_back(runs: Path, choice: SearchChoice, problem: str) -> Known | None:
+def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | None:
     """What the latest traces in `runs` with this model and target tell, this problem's if any."""
     latest = sorted(runs.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
     found = [seen for seen in (_seen(path, choice) for path in latest[:_TRACES]) if seen]
@@ -176,7 +176,7 @@ def look_back(runs: Path, choice: SearchChoice, problem: str) -> Known | None:
     used = same or found
     if not used:
         return None
-    return Known(
+    return PastCosts(
         traces=len(used),
         same_problem=bool(same),
         call_seconds=_median([one for seen in used for one in seen.calls]),
@@ -207,7 +207,7 @@ def _seen(path: Path, choice: SearchChoice) -> _Seen | None:
         header = RunHeader.model_validate(lines[0].value)
     except (RegraphError, ValueError):
         return None
-    if header.target != choice.target or not _same_model(header.model, choice.model):
+    if header.target != choice.target or not choice.model.answered(header.model):
         return None
     replies = [line.value for line in lines if line.event == "reply"]
     replies = [one for one in replies if one["finish"] in ("stop", "length")]
@@ -230,15 +230,7 @@ def _median(values: Sequence[float]) -> float:
     return median(values) if values else 0.0
 
 
-def _same_model(traced: str, spec: str) -> bool:
-    """Whether a trace's model ("ollama:NAME@digest ..") is the one of this specification."""
-    kind = spec.partition(":")[0]
-    if kind in ("recorded", "batch"):
-        return traced.partition(":")[0] == kind
-    return traced.partition("@")[0] == spec
-
-
-def duration(choice: SearchChoice, asked: int, known: Known) -> float:
+def duration(choice: SearchChoice, asked: int, known: PastCosts) -> float:
     """Seconds at most: calls in their slots, evaluations beside them if there are several slots."""
     limits = choice.limits
     judged = min(limits.calls, limits.evaluations or limits.calls)

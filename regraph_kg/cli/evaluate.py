@@ -10,8 +10,8 @@ import typer
 from regraph_kg.cli.problem import require_good
 from regraph_kg.cli.progress import telling
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.report import interval, roofline, seconds, times
 
 if TYPE_CHECKING:
@@ -32,9 +32,7 @@ def evaluate(  # noqa: PLR0913 (a command's options)
             metavar="CANDIDATE", help="Source files that export the problem's entry point."
         ),
     ],
-    target: Annotated[
-        Target, typer.Option(help="cuda: nvcc and a GPU; openmp: g++ -fopenmp.")
-    ] = "openmp",
+    target: Annotated[Target, typer.Option(help=NEEDS)] = USUAL,
     grade: Annotated[
         Literal["screening", "full"],
         typer.Option(help="full: more inputs, three fresh workers in turn with the serial code."),

@@ -13,8 +13,8 @@ import typer
 from regraph_kg.cli.embeddings import place
 from regraph_kg.cli.techniques import by_id, resolve
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import Example
+from regraph_kg.models.target import Target
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -16,16 +16,16 @@ from regraph_kg.cli.growing import COUNTS
 from regraph_kg.cli.progress import bar
 from regraph_kg.cli.verdicts import print_verdicts
 from regraph_kg.errors import BadInput, Environment
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.models.target import Target
 from regraph_kg.private import opener
 
 if TYPE_CHECKING:
     from regraph_kg.graph import GraphStore
     from regraph_kg.ingest.pipeline import Batch
-    from regraph_kg.ingest.read import Origin, Rejected
+    from regraph_kg.ingest.read import FileOrigin, Rejected
     from regraph_kg.ingest.relabel.cascade import Cascade, Label
-    from regraph_kg.ingest.relabel.verdict import Verdict
+    from regraph_kg.ingest.relabel.verdict import LabelVerdict
 
 REJECTED = ".rejected.jsonl"
 NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph graph schema), or step lists"
@@ -119,7 +119,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
 
 def _take(
     path: Path,
-    origin: "Origin | None",
+    origin: "FileOrigin | None",
     store: "GraphStore",
     cascade: "Cascade",
     totals: Counter[str],
@@ -143,16 +143,16 @@ def _take(
     return []
 
 
-def _origin(serial: Path | None, problem: str | None, target: Target | None) -> "Origin | None":
+def _origin(serial: Path | None, problem: str | None, target: Target | None) -> "FileOrigin | None":
     """What step lists do not say; all of it, or none."""
-    from regraph_kg.ingest.read import Origin  # noqa: PLC0415 (heavy)
+    from regraph_kg.ingest.read import FileOrigin  # noqa: PLC0415 (heavy)
 
     if serial is None and problem is None and target is None:
         return None
     if serial is None or problem is None or target is None:
         raise BadInput("step lists need --serial, --problem and --target together")
     try:
-        return Origin(target, problem, serial.read_text(encoding="utf-8"))
+        return FileOrigin(target, problem, serial.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput(f"{serial}: {error.strerror}; give the serial code's file") from None
     except UnicodeDecodeError:
@@ -173,8 +173,8 @@ def _readable(files: Sequence[Path]) -> list[Path]:
 
 
 def _settle(
-    files: Sequence[Path], origin: "Origin | None", cascade: "Cascade"
-) -> "tuple[Mapping[Label, int], Sequence[Verdict]]":
+    files: Sequence[Path], origin: "FileOrigin | None", cascade: "Cascade"
+) -> "tuple[Mapping[Label, int], Sequence[LabelVerdict]]":
     """Decide every name in the files: how many steps have it, and what it means."""
     from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
     from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)

@@ -12,9 +12,9 @@ from regraph_kg.cli import display, running
 from regraph_kg.cli.choice import BUDGET, Options, choose, every_call, traced_model
 from regraph_kg.cli.problem import require_good
 from regraph_kg.errors import AnswersPending
-from regraph_kg.models.base import Target
-from regraph_kg.models.method import WALKS, Method, Preset, Retrieval, Shown, Told
+from regraph_kg.models.method import WALKS, MethodName, Preset, Retrieval, Shown, Told
 from regraph_kg.models.run import FinalGrade, SearchChoice
+from regraph_kg.models.target import NEEDS, USUAL, Target
 
 if TYPE_CHECKING:
     from regraph_kg.settings import Settings
@@ -27,7 +27,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
         typer.Argument(metavar="PROBLEM", help="Folders of problems, or names of the corpus."),
     ],
     method: Annotated[
-        Method | None,
+        MethodName | None,
         typer.Option(
             help="How calls are spent (regraph docs methods); mcgs walks the technique graph.",
             show_default="mcgs",
@@ -43,7 +43,7 @@ def optimize(  # noqa: PLR0913 (a command's options)
     ] = None,
     target: Annotated[
         Target | None,
-        typer.Option(help="openmp: g++ -fopenmp; cuda: nvcc and a GPU.", show_default="openmp"),
+        typer.Option(help=NEEDS, show_default=USUAL),
     ] = None,
     budget: Annotated[
         int | None,

@@ -11,9 +11,10 @@ import typer
 
 from regraph_kg.cli.verdicts import decision, legible
 from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.models.model_spec import ModelSpec
 
 if TYPE_CHECKING:
-    from regraph_kg.ingest.check import Judged, Tally
+    from regraph_kg.ingest.check import Judged, LabelCounts
 
 LEVELS: Mapping[RelabelLevel, tuple[RelabelLevel, ...]] = {
     "exact": ("exact",),
@@ -67,7 +68,7 @@ def relabel_check(
     vocabulary = Vocabulary(wiring.vocabulary(settings))
     judged: dict[RelabelLevel, Sequence[Judged]] = {}
     for level in LEVELS[relabel]:
-        recorded = level == "model" and settings.model == "recorded"
+        recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded
         asked = wiring.recorded_verdicts(settings) if recorded else None
         cascade = wiring.cascade(settings, vocabulary, level, asked)
         verdicts = cascade.settle(((one.target, one.label) for one in lines), lambda _: None)
@@ -118,7 +119,7 @@ def _print(judged: "Mapping[RelabelLevel, Sequence[Judged]]") -> None:
     Console(highlight=False, markup=False).print(table)
 
 
-def _counts(one: "Tally") -> list[str]:
+def _counts(one: "LabelCounts") -> list[str]:
     shares = (f"{part} ({100 * part / one.total:.1f} %)" for part in (one.wrong, one.missed))
     return [str(one.total), f"{one.right} ({100 * one.right / one.total:.1f} %)", *shares]
 

@@ -16,17 +16,15 @@ from regraph_kg.errors import (
     StoreError,
     ToolError,
 )
-from regraph_kg.models.base import Target
 from regraph_kg.models.method import WALKS
 from regraph_kg.models.run import RunSummary, SimulationRecord
+from regraph_kg.models.target import TARGETS
 from regraph_kg.models.technique import start_id
 
 if TYPE_CHECKING:
     from regraph_kg.search.trace import Trace
     from regraph_kg.settings import Settings
     from regraph_kg.wiring import DrySearch, OpenSearch
-
-_SUFFIX: dict[Target, str] = {"openmp": ".cpp", "cuda": ".cu"}
 
 
 def open_trace(options: Options, search: "OpenSearch") -> "Trace":
@@ -100,7 +98,7 @@ def run(search: "OpenSearch", trace: "Trace", show: Show, output: Path, go_on: s
 
 def output_of(options: Options, search: "OpenSearch", trace: Path) -> Path:
     """Where a search's best code goes: --output, which is a folder for several problems."""
-    suffix = _SUFFIX[search.header.target]
+    suffix = TARGETS[search.header.target].suffix
     if options.output is None:
         return trace.with_suffix(suffix)
     if len(options.problems) == 1:

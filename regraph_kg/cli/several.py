@@ -134,7 +134,7 @@ def _tell(options: Options, searches: Sequence[_One], *, stopped: bool) -> None:
     if options.as_json:
         typer.echo(json.dumps([_plain(one) for one in searches], indent=2))
         return
-    rows = [report.Row(one.name, one.summary, _ended(one.error, stopped)) for one in searches]
+    rows = [report.SearchRow(one.name, one.summary, _ended(one.error, stopped)) for one in searches]
     typer.echo(report.several_table(rows))
     for one in searches:
         if one.summary and not one.summary.improved:

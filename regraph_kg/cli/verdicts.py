@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 
 if TYPE_CHECKING:
-    from regraph_kg.ingest.relabel.verdict import Verdict
+    from regraph_kg.ingest.relabel.verdict import LabelVerdict
 
 NARROWEST = 120
 """Columns where the output is no terminal."""
 
 
 def print_verdicts(
-    verdicts: "Sequence[Verdict]", steps: Mapping[tuple[Target, str], int], *, as_json: bool
+    verdicts: "Sequence[LabelVerdict]", steps: Mapping[tuple[Target, str], int], *, as_json: bool
 ) -> None:
     """Print a verdict for each key of `steps` (target, label), which counts its steps."""
     rows = [
@@ -46,7 +46,7 @@ def print_verdicts(
     console.print(table)
 
 
-def decision(verdict: "Verdict") -> dict[str, object]:
+def decision(verdict: "LabelVerdict") -> dict[str, object]:
     """A verdict as JSON's object; the coined name and definition only where there are any."""
     row: dict[str, object] = asdict(verdict.relabelled)
     if verdict.coined is not None:

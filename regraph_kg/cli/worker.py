@@ -54,7 +54,7 @@ def worker(
     else:
         ray_cluster.split(join)
         typer.echo(f"joining {join}; Ctrl-C leaves it")
-    node = ray_cluster.Node(join, port, judge)
+    node = ray_cluster.RayNode(join, port, judge)
     code = ray_cluster.serve(node, file)
     if code:
         raise ToolError(f"Ray: ended with exit code {code}; its logs are in /tmp/ray")

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Literal
 from pydantic import BaseModel, ValidationError
 
 from regraph_kg.errors import BadInput
-from regraph_kg.llm.completion import Completion, Usage
+from regraph_kg.llm.completion import Completion, TokenUsage
 
 PATTERN = "answers*.jsonl"
 LONGEST_LINE = 2**25
@@ -24,7 +24,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FiledAnswer:
     """What a model said to a prompt; `model` is "" where the file does not name it."""
 
     text: str
@@ -81,7 +81,7 @@ class AnswerFiles:
         """How many prompts are answered."""
         return len(self._places)
 
-    def get(self, request: str) -> Answer | None:
+    def get(self, request: str) -> FiledAnswer | None:
         """The answer to the prompt with this id, read from its file; None where there is none."""
         place = self._places.get(request)
         if place is None:
@@ -91,7 +91,7 @@ class AnswerFiles:
                 file.seek(place.offset)
                 line = _Line.model_validate_json(file.read(place.size))
             said = line.said()
-            if line.custom_id == request and isinstance(said, Answer) and _same(said, place):
+            if line.custom_id == request and isinstance(said, FiledAnswer) and _same(said, place):
                 return said
         except (OSError, ValidationError):
             pass
@@ -167,24 +167,24 @@ def told(text: str) -> str:
     return line if len(line) <= LONGEST_REASON else f"{line[:LONGEST_REASON]}..."
 
 
-def _digest(said: Answer) -> bytes:
+def _digest(said: FiledAnswer) -> bytes:
     text = f"{said.finish}\n{said.text}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=16).digest()
 
 
-def _same(said: Answer, place: _Place) -> bool:
+def _same(said: FiledAnswer, place: _Place) -> bool:
     return _digest(said) == place.digest
 
 
-def _said(body: Completion) -> Answer | str:
+def _said(body: Completion) -> FiledAnswer | str:
     """The first choice; the reason where it did not end by itself or at the length limit."""
     if not body.choices:
         return "a response without choices"
-    choice, usage = body.choices[0], body.usage or Usage()
+    choice, usage = body.choices[0], body.usage or TokenUsage()
     finish = choice.finish_reason or "stop"
     if finish not in ("stop", "length"):
         return told(f"the answer ended with {finish}")
-    return Answer(
+    return FiledAnswer(
         text=choice.message.content or "",
         finish="length" if finish == "length" else "stop",
         prompt_tokens=usage.prompt_tokens or 0,
@@ -206,10 +206,10 @@ class _Line(BaseModel):
     response: _Response | None = None
     error: Any = None
 
-    def said(self) -> Answer | str:
+    def said(self) -> FiledAnswer | str:
         """The answer, or why there is none."""
         if self.text is not None:
-            return Answer(self.text, "stop")
+            return FiledAnswer(self.text, "stop")
         if self.error is not None:
             return _reason(self.error)
         if self.response is None:

@@ -9,11 +9,11 @@ from pydantic import BaseModel, Field
 
 from regraph_kg.models.prompt import Prompt
 
-LONGEST_STRING = 2000
-"""A schema that allows a longer string crashes Ollama's runner and passes llama.cpp's bound."""
+LONGEST_STRING = 1000
+"""A schema that allows a longer string crashes llama-cpp-python's server; Ollama bears 2000."""
 
 
-class Usage(BaseModel):
+class TokenUsage(BaseModel):
     """What was counted; None where it was not."""
 
     prompt_tokens: int | None = None
@@ -39,7 +39,7 @@ class Completion(BaseModel):
     """The answer; fields that we do not know are other people's business."""
 
     choices: list[Choice]
-    usage: Usage | None = None
+    usage: TokenUsage | None = None
     model: str | None = None
     fingerprint: str | None = Field(default=None, alias="system_fingerprint")
 

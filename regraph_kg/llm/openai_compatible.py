@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.completion import Completion, Message, Usage, bearable, request
+from regraph_kg.llm.completion import Completion, Message, TokenUsage, bearable, request
 from regraph_kg.llm.connections import CONNECT_SECONDS, Connections, passing
 from regraph_kg.models.prompt import Prompt, Reply
 
@@ -31,6 +31,8 @@ BYTES_PER_TOKEN = 8
 """Bytes other than blanks: no tokenizer has so many in a token on the average of a prompt."""
 TOO_LONG = ("exceed_context_size_error", "context_length_exceeded")
 """What some servers call a refusal of an overlong prompt, whatever its status."""
+FORMAT = "response_format"
+"""A refusal that names it is of the form in which the schema was sent, not of the prompt."""
 OLLAMA = "fp_ollama"
 START_OF_THOUGHT, END_OF_THOUGHT = "<think>", "</think>"
 REFUSED = (
@@ -83,6 +85,7 @@ class OpenAICompatibleModel:
         self._temperature = temperature
         self._max_tokens = max_tokens
         self._warned = False
+        self._older_form = False
         self._connections = Connections(self._place, patience)
         self._client = self._opened(url)
         with self._failures():
@@ -94,7 +97,7 @@ class OpenAICompatibleModel:
         with self._failures():
             completion, seconds = self._connections.patiently(lambda: self._ask(prompt), self._lost)
         self._notice_ollama(completion)
-        usage = completion.usage or Usage()
+        usage = completion.usage or TokenUsage()
         self._check_whole(prompt, usage.prompt_tokens)
         text, finish = self._said(completion)
         return Reply(
@@ -152,13 +155,31 @@ class OpenAICompatibleModel:
         return hashlib.sha256(found.model_dump_json().encode()).hexdigest()[:12]
 
     def _ask(self, prompt: Prompt) -> tuple[Completion, float]:
-        """The server's answer, and how many seconds it took."""
+        """The server's answer, and how many seconds it took.
+
+        A server that does not know the form in which a schema is sent is asked in the older one.
+        """
+        import openai  # noqa: PLC0415
+
         if prompt.answer_schema is not None:
             schema = bearable(prompt.answer_schema)
             prompt = prompt.model_copy(update={"answer_schema": schema})
+        older = self._older_form
+        try:
+            return self._post(prompt, older)
+        except openai.APIStatusError as error:
+            if older or prompt.answer_schema is None or FORMAT not in error.response.text:
+                raise
+        answered = self._post(prompt, older=True)
+        self._older_form = True
+        return answered
+
+    def _post(self, prompt: Prompt, older: bool) -> tuple[Completion, float]:
         body: Any = request(
             prompt, self._model, temperature=self._temperature, max_tokens=self._max_tokens
         )
+        if older and prompt.answer_schema is not None:
+            body[FORMAT] = {"type": "json_object", "schema": prompt.answer_schema}
         started = time.perf_counter()
         answer = self._client.chat.completions.with_raw_response.create(
             **body, extra_body={"chat_template_kwargs": {"enable_thinking": False}}

@@ -1,4 +1,4 @@
-"""A backup of a whole graph as JSONL, version 1: one `Head`, then `Line`s, then an `End`.
+"""A backup of a whole graph as JSONL, version 1: one `Head`, then `BackupLine`s, then an `End`.
 
 Techniques, decisions, trajectories and times come in this order, each kind by id. What is derived
 (statistics, failures as nodes, which examples are in sight) and embeddings are not in it: a restore
@@ -35,7 +35,7 @@ class Head(Frozen):
     embedding: Space | None = None
 
 
-class Kept(Frozen):
+class TrajectoryLine(Frozen):
     """A trajectory with its resolved techniques, and what the graph knows of it beside."""
 
     trajectory: Trajectory
@@ -53,7 +53,7 @@ class Kept(Frozen):
         return self
 
 
-class Seen(Frozen):
+class LastSeen(Frozen):
     """When a statistic last grew."""
 
     id: str
@@ -62,13 +62,13 @@ class Seen(Frozen):
     last_seen: str
 
 
-class Line(Frozen):
+class BackupLine(Frozen):
     """One of these."""
 
     technique: Technique | None = None
     decision: dict[str, JsonValue] | None = None
-    kept: Kept | None = None
-    seen: Seen | None = None
+    kept: TrajectoryLine | None = None
+    seen: LastSeen | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:

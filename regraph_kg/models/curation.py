@@ -5,7 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, TechniqueId
 
 CurationKind = Literal["merge", "split", "rename", "describe", "drop", "keep", "undo"]
@@ -87,7 +88,7 @@ class Curation:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LabelDecision:
     """One entry of the relabelling's log: what a label was taken for, once per target."""
 
     label: str
@@ -102,7 +103,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TechniqueUsage:
     """What a graph holds of one technique."""
 
     technique: Technique

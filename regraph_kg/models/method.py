@@ -37,7 +37,7 @@ class Prompting(Frozen):
     """Who tells whether a right step did what was asked for; the model spends a thought on it."""
 
 
-class Limits(Frozen):
+class SearchLimits(Frozen):
     """What a search may spend; None: as much as it wants. Calls are what methods are compared at.
 
     A call is asked for as long as every limit holds; those under way then are still waited for.
@@ -205,7 +205,7 @@ SearchSettings = Annotated[
     | RethinkSettings,
     Field(discriminator="method"),
 ]
-Method = Literal[
+MethodName = Literal[
     "mcgs",
     "mcgs-paper",
     "standard",
@@ -218,9 +218,11 @@ Method = Literal[
     "mcts-rag",
     "rethink-mcts",
 ]
-SETTINGS: Mapping[Method, type[SearchSettings]] = {
+SETTINGS: Mapping[MethodName, type[SearchSettings]] = {
     kind.model_fields["method"].default: kind for kind in get_args(get_args(SearchSettings)[0])
 }
 """What each method may be told, by its name."""
-WALKS: frozenset[Method] = frozenset({"mcgs", "mcgs-paper", "regrapht", "greedy-graph", "thompson"})
+WALKS: frozenset[MethodName] = frozenset(
+    {"mcgs", "mcgs-paper", "regrapht", "greedy-graph", "thompson"}
+)
 """Methods that need a technique to begin with."""

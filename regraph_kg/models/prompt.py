@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import NAMES, Target
 
 AskKind = Literal["code", "thought", "verdict"]
 """What a search's prompt asks for; only "code" is a unit of the budget."""
@@ -52,7 +53,7 @@ class Prompt(Frozen):
     part or not at all, and a cut answer breaks it: take only "stop", and validate the text."""
 
 
-Text = Annotated[str, BeforeValidator(lambda text: text.encode("utf-8", "replace").decode())]
+PromptText = Annotated[str, BeforeValidator(lambda text: text.encode("utf-8", "replace").decode())]
 """What can be written to a file: half of a surrogate pair, as a broken server may send, cannot."""
 
 
@@ -64,7 +65,7 @@ class Reply(Frozen):
     teaches nothing); "pending": the answer is to come by file (see `LanguageModel.finish`).
     """
 
-    text: Text
+    text: PromptText
     finish: Literal["stop", "length", "unrecorded", "pending"]
     prompt_tokens: int = 0
     output_tokens: int = 0
@@ -73,9 +74,7 @@ class Reply(Frozen):
     """Name and digest of the model that answered."""
 
 
-PathElement = Annotated[
-    str, StringConstraints(pattern=r"^(cuda|openmp)/[a-z0-9-]+(#[1-9][0-9]*)?$")
-]
+PathElement = Annotated[str, StringConstraints(pattern=rf"^({NAMES})/[a-z0-9-]+(#[1-9][0-9]*)?$")]
 
 
 class RecordedAnswer(Frozen):

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from regraph_kg.models.base import Frozen, Metric, Target
+from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.evaluation import Interval, Outcome
-from regraph_kg.models.method import Limits, Method, Prompting, SearchSettings
+from regraph_kg.models.method import MethodName, Prompting, SearchLimits, SearchSettings
+from regraph_kg.models.model_spec import ModelSpec
+from regraph_kg.models.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,11 @@ class SearchChoice:
     target: Target
     settings: SearchSettings
     prompting: Prompting
-    limits: Limits
+    limits: SearchLimits
     parallel: int
     final: FinalGrade
     seed: int
-    model: str
-    """ "recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
+    model: ModelSpec
     judge: Path | None
     """A trace whose verdicts are replayed; None evaluates here and now."""
     include_own: bool
@@ -70,7 +71,7 @@ class RunHeader(Frozen):
     target: Target
     settings: SearchSettings
     prompting: Prompting
-    limits: Limits
+    limits: SearchLimits
     parallel: int
     """Calls of the model under way at once, at most."""
     final: FinalGrade
@@ -87,7 +88,7 @@ class RunHeader(Frozen):
     """The problem whose examples the search did not read; None: it read all."""
 
     @property
-    def method(self) -> Method:
+    def method(self) -> MethodName:
         """Whose settings these are."""
         return self.settings.method
 
@@ -190,11 +191,11 @@ class RunSummary(Frozen):
 
     problem: str
     target: Target
-    method: Method
+    method: MethodName
     model: str
     judge: str
     seed: int
-    limits: Limits
+    limits: SearchLimits
     parallel: int
     active_seconds: float
     final: FinalGrade

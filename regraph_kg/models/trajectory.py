@@ -11,13 +11,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from regraph_kg.models.base import Frozen, Metric, Target
+from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import TechniqueId, start_id
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"^[^\x00]*$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
-Note = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x00]*$")]
+NoteText = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x00]*$")]
 Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]
 """Bounded so that a ratio of two stays finite."""
 
@@ -25,11 +26,11 @@ Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]
 class Source(Frozen):
     """Where a trajectory comes from; outside its identity."""
 
-    model: Note = ""
-    run: Note = ""
-    prompt_hash: Note = ""
-    created: Note = ""
-    licence: Note = ""
+    model: NoteText = ""
+    run: NoteText = ""
+    prompt_hash: NoteText = ""
+    created: NoteText = ""
+    licence: NoteText = ""
     learned: bool = False
     """A search of ours found it (`regraph learn`), with the model named here; nobody gave it."""
 
@@ -47,9 +48,9 @@ class Measurement(Frozen):
     """
 
     device: Name
-    toolchain: Note
-    evaluator: Note
-    run: Note
+    toolchain: NoteText
+    evaluator: NoteText
+    run: NoteText
     outcome: Outcome
     metric: Metric = "call"
     seconds: Seconds | None = None
@@ -81,8 +82,8 @@ class Step(Frozen):
     """The technique's name as the model wrote it."""
     technique: TechniqueId | None = None
     """Resolved technique id, once relabelled."""
-    reasoning: Note = ""
-    detail: Note = ""
+    reasoning: NoteText = ""
+    detail: NoteText = ""
     code: Text
     measurements: tuple[Measurement, ...] = ()
 
@@ -94,9 +95,9 @@ class FailedStep(Frozen):
     label: Name
     technique: TechniqueId | None = None
     outcome: Outcome
-    diagnosis: Note = ""
-    code_hash: Note = ""
-    code: Note = ""
+    diagnosis: NoteText = ""
+    code_hash: NoteText = ""
+    code: NoteText = ""
     """What was tried; a store keeps it for a few failures of a pair, as evidence."""
     device: Name | None = None
     """Where it failed; None = unknown, counted under "unmeasured"."""

@@ -10,13 +10,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import ModelError, StoreError
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder
 from regraph_kg.wiring.shipped import corpus_folder
 from regraph_kg.wiring.stores import find_embedded, open_store, stop_embedded
 
 if TYPE_CHECKING:
-    from regraph_kg.evaluation.doctor import Check, Finding, Scope
+    from regraph_kg.evaluation.doctor import Check, CheckResult, Scope
 
 _MODEL_SECONDS = 20.0
 """Longest silence of a model server: it is asked for its version and its models only."""
@@ -40,9 +41,9 @@ def examination(settings: Settings, scope: "Scope") -> Iterator[tuple["Check", .
         yield (*checks(scope), *parts, *played)
 
 
-def _store(settings: Settings) -> "Finding":
+def _store(settings: Settings) -> "CheckResult":
     """Answers, is ours and of our version; an embedded one that was started for this is ended."""
-    from regraph_kg.evaluation.doctor import Finding  # noqa: PLC0415
+    from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
 
     embedded = settings.store == "embedded"
     ran = embedded and find_embedded(settings) is not None
@@ -52,45 +53,46 @@ def _store(settings: Settings) -> "Finding":
         with closing(open_store(settings, retry_seconds=2.0)) as store:
             held = store.stats()
     except StoreError as error:
-        return Finding("red", str(error), "see regraph store status and REGRAPH_STORE")
+        return CheckResult("red", str(error), "see regraph store status and REGRAPH_STORE")
     finally:
         if embedded and not ran:
             stop_embedded(settings)
     which = "embedded" if embedded else "Neo4j"
     how = "answers" if ran or not embedded else "starts"
-    return Finding(
+    return CheckResult(
         "green", f"{which}, {how}; schema {held.schema_version}, {held.techniques} techniques"
     )
 
 
-def _model(settings: Settings) -> "Finding":
+def _model(settings: Settings) -> "CheckResult":
     """The model that searches ask by default."""
-    from regraph_kg.evaluation.doctor import Finding  # noqa: PLC0415
+    from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
 
-    if settings.model == "recorded":
+    spec = ModelSpec.parse(settings.model)
+    if spec.is_recorded:
         folder = corpus_folder(settings) / "recorded"
         if folder.is_dir():
-            return Finding("green", f"recorded answers in {folder}; no server is asked")
-        return Finding("absent", f"no recorded answers in {folder}", "set REGRAPH_CORPUS")
-    if settings.model.startswith("batch:"):
-        return Finding("green", "answers come by file; no server is asked")
+            return CheckResult("green", f"recorded answers in {folder}; no server is asked")
+        return CheckResult("absent", f"no recorded answers in {folder}", "set REGRAPH_CORPUS")
+    if spec.by_file:
+        return CheckResult("green", "answers come by file; no server is asked")
     try:
-        model = any_model(_impatient(settings), settings.model)
+        model = any_model(_impatient(settings), spec)
     except ModelError as error:
-        return Finding("red", *_parted(error))
-    return Finding("green", model.name)
+        return CheckResult("red", *_parted(error))
+    return CheckResult("green", model.name)
 
 
-def _embedder(settings: Settings) -> "Finding":
-    from regraph_kg.evaluation.doctor import Finding  # noqa: PLC0415
+def _embedder(settings: Settings) -> "CheckResult":
+    from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
 
     if settings.embedder is None or settings.embedder == "hash":
-        return Finding("green", "built in; no server is asked")
+        return CheckResult("green", "built in; no server is asked")
     try:
         opened = embedder(_impatient(settings))
     except ModelError as error:
-        return Finding("red", *_parted(error))
-    return Finding("green", f"{opened.space.model}, {opened.space.dimension} dimensions")
+        return CheckResult("red", *_parted(error))
+    return CheckResult("green", f"{opened.space.model}, {opened.space.dimension} dimensions")
 
 
 def _impatient(settings: Settings) -> Settings:

@@ -11,7 +11,7 @@ from regraph_kg.settings import Settings
 if TYPE_CHECKING:
     from regraph_kg.backends.address import Address
     from regraph_kg.backends.backup import Backup
-    from regraph_kg.backends.embedded import State
+    from regraph_kg.backends.embedded import ServerState
     from regraph_kg.backends.migrate import Migrator
     from regraph_kg.graph import Curator, GraphStore
 
@@ -41,7 +41,7 @@ def open_curator(settings: Settings, *, retry_seconds: float = 60.0) -> "Curator
     Raises as `open_store` does. A curation takes longer than a merge, and is tried longer.
     """
     from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
-    from regraph_kg.backends.curate import BoltCurator  # noqa: PLC0415
+    from regraph_kg.backends.curation.curator import BoltCurator  # noqa: PLC0415
 
     open_store(settings, retry_seconds=retry_seconds).close()  # it is ours, and of our version
     return BoltCurator(Bolt(store_address(settings), retry_seconds=retry_seconds))
@@ -81,21 +81,21 @@ def store_address(settings: Settings) -> "Address":
     )
 
 
-def start_embedded(settings: Settings) -> "State":
+def start_embedded(settings: Settings) -> "ServerState":
     """The embedded store of `data_dir`, started if it does not run."""
     from regraph_kg.backends import embedded  # noqa: PLC0415
 
     return embedded.ensure(embedded_folder(settings), settings.store_idle_seconds)
 
 
-def find_embedded(settings: Settings) -> "State | None":
+def find_embedded(settings: Settings) -> "ServerState | None":
     """The embedded store of `data_dir` if it runs."""
     from regraph_kg.backends import embedded  # noqa: PLC0415
 
     return embedded.find(embedded_folder(settings))
 
 
-def stop_embedded(settings: Settings) -> "State | None":
+def stop_embedded(settings: Settings) -> "ServerState | None":
     """End the embedded store of `data_dir`; what it was, or None when none ran."""
     from regraph_kg.backends import embedded  # noqa: PLC0415
 

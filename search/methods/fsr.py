@@ -20,8 +20,8 @@ from regraph_kg.models.method import FsrSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Iteration, Parts
-from regraph_kg.search.effects import Work
-from regraph_kg.search.prompts.render import Failure, Variant, feedback_advice
+from regraph_kg.search.effects import Effects
+from regraph_kg.search.prompts.render import FailedAnswer, Variant, feedback_advice
 from regraph_kg.search.propose import Request
 
 FED_BACK = 4
@@ -47,14 +47,14 @@ class _Leg:
         else:
             self.stale += 1
 
-    def history(self) -> list[Variant | Failure]:
+    def history(self) -> list[Variant | FailedAnswer]:
         """What the next round is told, oldest first."""
         return [self._told(step) for step in chosen_rounds(self.rounds, self.best)]
 
-    def _told(self, step: StepRecord) -> Variant | Failure:
+    def _told(self, step: StepRecord) -> Variant | FailedAnswer:
         if step.speedup is not None and step.code is not None:
             return Variant(step.code, step.speedup / self.speedup)
-        return Failure(step.outcome or Outcome.PARSE_FAILED, step.diagnosis, step.code)
+        return FailedAnswer(step.outcome or Outcome.PARSE_FAILED, step.diagnosis, step.code)
 
 
 def chosen_rounds(rounds: list[StepRecord], best: str) -> list[StepRecord]:
@@ -87,7 +87,7 @@ class Fsr:
         self._begun = 0
         self._answered = True
 
-    def iteration(self) -> Work[Iteration] | None:
+    def iteration(self) -> Effects[Iteration] | None:
         """Begin a round (see `Method`); none once a recorded model had no answer."""
         if not self._answered:
             return None
@@ -96,7 +96,7 @@ class Fsr:
         self._begun += 1
         return self._round(self._leg, self._begun - 1)
 
-    def _round(self, leg: _Leg, attempt: int) -> Work[Iteration]:
+    def _round(self, leg: _Leg, attempt: int) -> Effects[Iteration]:
         advice = feedback_advice(leg.history(), leg.best)
         request = Request((), None, attempt, leg.best, advice)
         step = yield from self._parts.proposer.sample(request)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from regraph_kg.models.method import GreedySettings
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.context import Iteration, Parts
-from regraph_kg.search.effects import Work
+from regraph_kg.search.effects import Effects
 from regraph_kg.search.select import prior
 
 
@@ -57,7 +57,7 @@ class Greedy:
         self._states: list[_State] = []
         self._grow(start_id(parts.task.target), (), parts.task.serial, 0.0)
 
-    def iteration(self) -> Work[Iteration] | None:
+    def iteration(self) -> Effects[Iteration] | None:
         """Extend the best state (see `Method`); None while, or once, none is open."""
         samples = self._settings.samples
         self._states = [one for one in self._states if one.open_choices(samples)]
@@ -68,7 +68,7 @@ class Greedy:
         choice.tries += 1
         return self._extend(state, choice, choice.tries - 1)
 
-    def _extend(self, state: _State, choice: _Choice, attempt: int) -> Work[Iteration]:
+    def _extend(self, state: _State, choice: _Choice, attempt: int) -> Effects[Iteration]:
         request = self._parts.request(
             state.technique, state.path, choice.technique, attempt, state.code
         )

@@ -17,9 +17,9 @@ from regraph_kg.models.method import McgsSettings
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.context import Iteration, Parts
-from regraph_kg.search.effects import Work
+from regraph_kg.search.effects import Effects
 from regraph_kg.search.reward import gains
-from regraph_kg.search.select import Step, prior, rollout_action, select
+from regraph_kg.search.select import PathStep, prior, rollout_action, select
 from regraph_kg.search.state import Action, Edge, State, Tree
 
 
@@ -31,7 +31,7 @@ class Mcgs:
         self._growth = _Growth(parts, settings, Tree() if tree is None else tree)
         self._start = self._growth.plant(parts.task)
 
-    def iteration(self) -> Work[Iteration] | None:
+    def iteration(self) -> Effects[Iteration] | None:
         """Begin one, if anything is open (see `Method`)."""
         if not self._start.open:
             return None
@@ -40,14 +40,14 @@ class Mcgs:
             step.action.under_way += 1
         return self._run(way, self._growth.begin(way[-1]))
 
-    def _run(self, way: list[Step], attempt: int) -> Work[Iteration]:
+    def _run(self, way: list[PathStep], attempt: int) -> Effects[Iteration]:
         """Sample the way's end, roll out below it, learn."""
         path = way[-1].path(attempt)
         bought = [(yield from self._growth.sample(way[-1], attempt))]
         while self._goes_on(way[-1], bought):
             end = way[-1].open_end
             assert end is not None
-            step = Step(end, rollout_action(end, self._settings, self._parts.rng))
+            step = PathStep(end, rollout_action(end, self._settings, self._parts.rng))
             step.action.under_way += 1
             way.append(step)
             bought.append((yield from self._growth.sample(step, self._growth.begin(step))))
@@ -56,13 +56,13 @@ class Mcgs:
         steps = learn(way, bought, self._settings)
         return Iteration(path, tuple(steps), steps[0].gain)
 
-    def _goes_on(self, last: Step, bought: Sequence[StepRecord]) -> bool:
+    def _goes_on(self, last: PathStep, bought: Sequence[StepRecord]) -> bool:
         rolls = len(bought) <= self._settings.rollout
         return rolls and self._parts.ledger.left > 0 and last.open_end is not None
 
 
 def learn(
-    way: Sequence[Step], bought: Sequence[StepRecord], settings: McgsSettings
+    way: Sequence[PathStep], bought: Sequence[StepRecord], settings: McgsSettings
 ) -> list[StepRecord]:
     """Reward and backprop: the gains of `way` go up it, those of its `bought` end into the records.
 
@@ -81,7 +81,7 @@ def learn(
     return [record.model_copy(update={"gain": gain}) for record, gain in zip_longest(bought, new)]
 
 
-def backpropagate(way: Sequence[Step], found: Sequence[float]) -> None:
+def backpropagate(way: Sequence[PathStep], found: Sequence[float]) -> None:
     """Every (p_i, a_i) of `way` learns its gain, every graph edge taken its last one, once."""
     last: dict[Edge, float] = {}
     for step, gain in zip(way, found, strict=True):
@@ -110,14 +110,14 @@ class _Growth:
         self._tree.start = start
         return start
 
-    def begin(self, step: Step) -> int:
+    def begin(self, step: PathStep) -> int:
         """Take the next sample's number."""
         attempt = step.action.taken
         step.action.taken += 1
         step.state.refresh_upwards(self._settings.samples)
         return attempt
 
-    def sample(self, step: Step, attempt: int) -> Work[StepRecord]:
+    def sample(self, step: PathStep, attempt: int) -> Effects[StepRecord]:
         """Take sample `attempt` of `step`: propose, evaluate, and grow the state it leads to."""
         state, action = step.state, step.action
         request = self._parts.request(

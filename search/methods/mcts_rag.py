@@ -27,20 +27,20 @@ from typing import Literal
 from regraph_kg.models.method import MctsRagSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.context import Iteration, Parts
-from regraph_kg.search.effects import Work
+from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods.uct import Visits, level_reward
 from regraph_kg.search.prompts.render import free_advice, rag_advice, render_subgoal, thought_advice
 from regraph_kg.search.propose import Request
 
-Kind = Literal["direct", "decompose", "retrieve"]
-KINDS: tuple[Kind, ...] = ("direct", "decompose", "retrieve")
+ActionKind = Literal["direct", "decompose", "retrieve"]
+KINDS: tuple[ActionKind, ...] = ("direct", "decompose", "retrieve")
 
 
 @dataclass(slots=True, eq=False)
 class _Action:
     """What may be done with a node's code, and the nodes it led to."""
 
-    kind: Kind
+    kind: ActionKind
     visits: Visits = field(default_factory=Visits)
     children: list["_Node"] = field(default_factory=list)
     answered: bool = True
@@ -85,7 +85,7 @@ class MctsRag:
         self._codes, self._thoughts = count(), count()
         self._begun = 0
 
-    def iteration(self) -> Work[Iteration] | None:
+    def iteration(self) -> Effects[Iteration] | None:
         """A path down the tree, and a sample at its end (see `Method`)."""
         if self._begun == self._settings.rollouts or not self._root.open:
             return None
@@ -106,7 +106,7 @@ class MctsRag:
             key=lambda action: action.visits.bound(visits, self._settings.exploration),
         )
 
-    def _visit(self, node: _Node, way: Sequence[_Action]) -> Work[Iteration]:
+    def _visit(self, node: _Node, way: Sequence[_Action]) -> Effects[Iteration]:
         """Sample the last action of `way`, at `node`; all of `way` learns the reward."""
         action, reward, steps = way[-1], None, tuple[StepRecord, ...]()
         advice = yield from self._advice(action.kind, node)
@@ -126,7 +126,7 @@ class MctsRag:
         self._begun -= reward is None
         return Iteration((), steps, reward)
 
-    def _advice(self, kind: Kind, node: _Node) -> Work[str | None]:
+    def _advice(self, kind: ActionKind, node: _Node) -> Effects[str | None]:
         """What the model is told to do; None where it was to say so itself, and has no answer."""
         if kind == "decompose":
             return (yield from self._thought(node))
@@ -134,7 +134,7 @@ class MctsRag:
             return rag_advice(self._parts.nearest(node.code), self._parts.prompting)
         return free_advice()
 
-    def _thought(self, node: _Node) -> Work[str | None]:
+    def _thought(self, node: _Node) -> Effects[str | None]:
         task, proposer = self._parts.task, self._parts.proposer
         key = proposer.key("thought", attempt=next(self._thoughts))
         seed = proposer.seed(key)

@@ -25,7 +25,7 @@ from regraph_kg.models.method import PaperSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.context import Iteration, Parts
-from regraph_kg.search.effects import Work
+from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods.walk import Walks
 from regraph_kg.search.reward import paper_reward
 from regraph_kg.search.select import paper_bound, policy
@@ -61,12 +61,12 @@ class Paper:
         self._counters = Counters() if counters is None else counters
         self._steps = Walks(parts)
 
-    def iteration(self) -> Work[Iteration] | None:
+    def iteration(self) -> Effects[Iteration] | None:
         """Begin a walk, unless all that the start leads to is closed (see `Method`)."""
         start = start_id(self._parts.task.target)
         return self._walk(start) if self._steps.successors((), start) else None
 
-    def _walk(self, start: str) -> Work[Iteration]:
+    def _walk(self, start: str) -> Effects[Iteration]:
         """Selection, expansion and rollout from the serial code, a call at every step."""
         technique, code, rolling = start, self._parts.task.serial, False
         path: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from regraph_kg.models.method import ReGraphTSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.context import Iteration, Parts
-from regraph_kg.search.effects import Work
+from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods.walk import Walks
 
 
@@ -28,7 +28,7 @@ class ReGraphT:
         self._walks = 0
         self._steps = Walks(parts)
 
-    def iteration(self) -> Work[Iteration] | None:
+    def iteration(self) -> Effects[Iteration] | None:
         """Begin a walk, unless all were made or all that the start leads to is closed."""
         start = start_id(self._parts.task.target)
         if self._walks == self._settings.attempts or not self._steps.successors((), start):
@@ -36,7 +36,7 @@ class ReGraphT:
         self._walks += 1
         return self._walk(start)
 
-    def _walk(self, technique: str) -> Work[Iteration]:
+    def _walk(self, technique: str) -> Effects[Iteration]:
         """A step, and then the next; the fastest code on the way is the reward, 0 if none is."""
         path: tuple[str, ...] = ()
         code, steps = self._parts.task.serial, list[StepRecord]()

@@ -27,11 +27,11 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import RethinkSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.context import Iteration, Parts
-from regraph_kg.search.effects import Work
+from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods.uct import Visits, level_reward
 from regraph_kg.search.prompts.examples import short
 from regraph_kg.search.prompts.render import (
-    Failure,
+    FailedAnswer,
     free_advice,
     render_rethink,
     render_thought,
@@ -90,7 +90,7 @@ class Rethink:
         self._root = self._node("", parts.task.serial, 0.0, 0)
         self._codes, self._thoughts = count(), count()
 
-    def iteration(self) -> Work[Iteration] | None:
+    def iteration(self) -> Effects[Iteration] | None:
         """A path down the tree, and an expansion at its end (see `Method`)."""
         if not self._root.open:
             return None
@@ -108,7 +108,7 @@ class Rethink:
             key=lambda child: child.visits.bound(node.visits.all, self._settings.exploration),
         )
 
-    def _expand(self, way: Sequence[_Node]) -> Work[Iteration]:
+    def _expand(self, way: Sequence[_Node]) -> Effects[Iteration]:
         """Rounds on the last node of `way`; all of `way`, and the child, learn the reward."""
         node = way[-1]
         rounds = yield from self._rounds(node)
@@ -124,7 +124,7 @@ class Rethink:
             node.children.append(child)
         return Iteration((), tuple(one.step for one in rounds), reward)
 
-    def _rounds(self, node: _Node) -> Work[list[_Round]]:
+    def _rounds(self, node: _Node) -> Effects[list[_Round]]:
         """A thought and code along it, and again while that fails and calls are left."""
         rounds = list[_Round]()
         thought = yield from self._think(node, None)
@@ -144,7 +144,7 @@ class Rethink:
         node.may_grow = node.may_grow and not unrecorded
         return rounds
 
-    def _think(self, node: _Node, last: _Round | None) -> Work[str | None]:
+    def _think(self, node: _Node, last: _Round | None) -> Effects[str | None]:
         """A new thought, or the last one rewritten; None: a recorded model has none."""
         proposer, task = self._parts.proposer, self._parts.task
         key = proposer.key("thought", attempt=next(self._thoughts))
@@ -156,7 +156,7 @@ class Rethink:
             )
         else:
             outcome = last.step.outcome or Outcome.PARSE_FAILED
-            failure = Failure(outcome, _feedback(node, last.step), last.step.code)
+            failure = FailedAnswer(outcome, _feedback(node, last.step), last.step.code)
             prompt = render_rethink(
                 task, key, code=node.code, thought=last.thought, failure=failure, seed=seed
             )

@@ -5,7 +5,7 @@ standard.py, cot.py and rag.py differ in the advice they give. Not here: what is
 """
 
 from regraph_kg.search.context import Iteration, Parts
-from regraph_kg.search.effects import Work
+from regraph_kg.search.effects import Effects
 from regraph_kg.search.propose import Request
 
 
@@ -21,14 +21,14 @@ class Samples:
         self._begun = 0
         self._answered = True
 
-    def iteration(self) -> Work[Iteration] | None:
+    def iteration(self) -> Effects[Iteration] | None:
         """Begin one sample (see `Method`); none once a recorded model had no answer."""
         if not self._answered:
             return None
         self._begun += 1
         return self._sample(self._begun - 1)
 
-    def _sample(self, attempt: int) -> Work[Iteration]:
+    def _sample(self, attempt: int) -> Effects[Iteration]:
         request = Request((), None, attempt, self._parts.task.serial, self._advice)
         step = yield from self._parts.proposer.sample(request, repairs=self._repairs)
         if step.outcome is None:

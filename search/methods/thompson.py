@@ -31,7 +31,7 @@ from regraph_kg.models.method import ThompsonSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.context import Iteration, Parts
-from regraph_kg.search.effects import Work
+from regraph_kg.search.effects import Effects
 from regraph_kg.search.select import prior
 
 SHAPE = 2.0
@@ -115,7 +115,7 @@ class Thompson:
         self._open: list[_Pair] = []
         self._grow(_State(start_id(parts.task.target), (), parts.task.serial, 0.0))
 
-    def iteration(self) -> Work[Iteration] | None:
+    def iteration(self) -> Effects[Iteration] | None:
         """A sample of the pair with the best draw (see `Method`)."""
         if not self._open:
             return None
@@ -131,7 +131,7 @@ class Thompson:
         posterior = pair.belief.posterior(self._settings.prior_weight)
         return pair.state.level + posterior.draw(self._parts.rng)
 
-    def _take(self, pair: _Pair, attempt: int) -> Work[Iteration]:
+    def _take(self, pair: _Pair, attempt: int) -> Effects[Iteration]:
         state = pair.state
         step = yield from self._parts.proposer.sample(
             self._parts.request(state.technique, state.path, pair.technique, attempt, state.code),

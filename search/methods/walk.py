@@ -8,7 +8,7 @@ from collections import defaultdict
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.context import Parts
-from regraph_kg.search.effects import Work
+from regraph_kg.search.effects import Effects
 
 _Action = tuple[tuple[str, ...], str]
 """A path and the technique that is applied at its end."""
@@ -32,7 +32,7 @@ class Walks:
 
     def sample(
         self, path: tuple[str, ...], technique: str, chosen: Technique, code: str
-    ) -> Work[StepRecord]:
+    ) -> Effects[StepRecord]:
         """Apply `chosen` to `code` once more; it is closed on `path` if there is no answer."""
         here = (path, chosen.id)
         attempt = self._taken[here]

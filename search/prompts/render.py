@@ -21,6 +21,7 @@ from regraph_kg.models.graph import Example
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Applied, Task
+from regraph_kg.models.target import TARGETS
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.examples import (
@@ -49,7 +50,7 @@ SAME_SPEED = 1.05
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedAnswer:
     """What is fed back after a failed answer."""
 
     outcome: Outcome
@@ -79,7 +80,7 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     *,
     code: str,
     advice: str,
-    failure: Failure | None = None,
+    failure: FailedAnswer | None = None,
     variants: Sequence[Variant] = (),
     seed: int = 0,
 ) -> Prompt:
@@ -178,7 +179,7 @@ def thought_advice(thought: str) -> str:
     return fill("along", thought=thought.strip())
 
 
-def feedback_advice(history: Sequence[Variant | Failure], code: str = "") -> str:
+def feedback_advice(history: Sequence[Variant | FailedAnswer], code: str = "") -> str:
     """The part of a prompt that tells how earlier rounds ended, oldest first.
 
     Variants are shown as changes of `code`, the current one, where that is shorter.
@@ -194,7 +195,7 @@ def render_thought(
     *,
     code: str,
     history: str,
-    failure: Failure | None = None,
+    failure: FailedAnswer | None = None,
     seed: int = 0,
 ) -> Prompt:
     """The prompt that asks for one idea how to make `code` faster, in at most three sentences.
@@ -210,7 +211,7 @@ def render_thought(
 
 
 def render_rethink(
-    task: Task, key: PromptKey, *, code: str, thought: str, failure: Failure, seed: int = 0
+    task: Task, key: PromptKey, *, code: str, thought: str, failure: FailedAnswer, seed: int = 0
 ) -> Prompt:
     """The prompt that asks for a better idea than `thought`, which led to `failure`."""
     parts = [
@@ -288,7 +289,7 @@ def _prompt(
     schema: dict[str, object] | None = None,
 ) -> Prompt:
     aligned = fill(f"aligned_{task.metric}")
-    system = fill("system", alignment=aligned, target=fill(task.target))
+    system = fill("system", alignment=aligned, target=fill(TARGETS[task.target].prompt))
     return Prompt(key=key, system=system, user="\n\n".join(parts), seed=seed, answer_schema=schema)
 
 
@@ -301,18 +302,18 @@ def _schema(properties: dict[str, object]) -> dict[str, object]:
     }
 
 
-def _came_of(failure: Failure) -> str:
+def _came_of(failure: FailedAnswer) -> str:
     diagnosis = failure.diagnosis.strip()
     if failure.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING):
         return fill("slower", diagnosis=diagnosis)
     return told("went_wrong", failure.outcome, diagnosis)
 
 
-def _failed(failure: Failure) -> str:
+def _failed(failure: FailedAnswer) -> str:
     return told("failure", failure.outcome, failure.diagnosis)
 
 
-def _round(one: Variant | Failure, code: str) -> str:
+def _round(one: Variant | FailedAnswer, code: str) -> str:
     """A measured or failed version, as a change of `code`."""
     if isinstance(one, Variant):
         return f"{one.speedup:.2f}x:\n{change(code, one.code)}"

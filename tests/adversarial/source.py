@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import get_args
 
 import regraph_kg.evaluation
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Grade
+from regraph_kg.models.target import Target
 
 HERE = Path(__file__).parent
 SHIPPED = Path(regraph_kg.evaluation.__file__).parent / "exploits"

@@ -17,11 +17,11 @@ from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.gpu.sanitizer import find_sanitizer
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import Defences, Limits
+from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.timing import batches
 from regraph_kg.evaluation.timing.peaks import measure_peaks
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
+from regraph_kg.models.target import Target
 from tests.adversarial import naive
 from tests.adversarial.harm import Scene, scene
 from tests.adversarial.source import (
@@ -34,13 +34,13 @@ from tests.adversarial.source import (
 )
 from tests.requirement import require
 
-LIMITS = Limits(sanitizer_seconds=0)
-HANGING = Limits(load_seconds=3, call_seconds=1.0, sanitizer_seconds=0)
+LIMITS = JudgeLimits(sanitizer_seconds=0)
+HANGING = JudgeLimits(load_seconds=3, call_seconds=1.0, sanitizer_seconds=0)
 """Short, for those alone that hang: a machine may be slow over the others."""
 SANITIZER_SECONDS = 30.0
 """At the full grade, which has the tool look."""
 OPENMP, CUDA = adversaries("openmp"), adversaries("cuda")
-Judges = Callable[[Target, Defences, Limits, Grade], Judge]
+Judges = Callable[[Target, Defences, JudgeLimits, Grade], Judge]
 
 
 def each(adversaries: Iterable[Adversary]) -> pytest.MarkDecorator:
@@ -56,11 +56,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def judges(cache: Path) -> Iterator[Judges]:
     """The judge of a target with these defences: one each, kept open, the device's peaks known."""
-    made: dict[tuple[Target, Defences, Limits, Grade], Judge] = {}
+    made: dict[tuple[Target, Defences, JudgeLimits, Grade], Judge] = {}
     measured: set[Target] = set()
     with ExitStack() as stack:
 
-        def judge(target: Target, defences: Defences, limits: Limits, grade: Grade) -> Judge:
+        def judge(target: Target, defences: Defences, limits: JudgeLimits, grade: Grade) -> Judge:
             key = (target, defences, limits, grade)
             if target not in measured:
                 measure_peaks(cache, target)
@@ -75,7 +75,7 @@ def judges(cache: Path) -> Iterator[Judges]:
         yield judge
 
 
-def limits_of(adversary: Adversary, grade: Grade) -> Limits:
+def limits_of(adversary: Adversary, grade: Grade) -> JudgeLimits:
     limits = HANGING if adversary.hangs else LIMITS
     if grade == "screening":
         return limits

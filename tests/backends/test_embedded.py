@@ -172,7 +172,7 @@ def test_a_starting_store_is_waited_for(settings: Settings) -> None:
 def test_the_state_file_is_what_a_client_needs(settings: Settings) -> None:
     state = wiring.start_embedded(settings)
     text = (wiring.embedded_folder(settings) / "state.json").read_text()
-    assert embedded.State(**json.loads(text)) == state
+    assert embedded.ServerState(**json.loads(text)) == state
     assert f":{state.port}" in state.address.uri
 
 

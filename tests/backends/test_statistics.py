@@ -6,7 +6,7 @@ import pytest
 
 from regraph_kg.backends import queries
 from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.statistics import COUNTS, Origin, Pair, Tally, share, together, total
+from regraph_kg.backends.statistics import COUNTS, Pair, RowCounts, RowKey, share, together, total
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.trajectory import Source
 from tests.contract.plans import A100, H200, failure, measured, plan
@@ -28,23 +28,23 @@ def test_every_count_is_written() -> None:
 def test_an_example_is_counted_where_it_was_measured_last() -> None:
     rows = share(Evidence.of(plan("a", measurements=[measured(H200), measured(A100)])))
     assert {origin: tally.counts["examples"] for (_, origin), tally in rows.items()} == {
-        Origin(H200): 0,
-        Origin(A100): 1,
+        RowKey(H200): 0,
+        RowKey(A100): 1,
     }
-    assert list(share(Evidence.of(plan("a")))) == [(START_A, Origin("unmeasured"))]
+    assert list(share(Evidence.of(plan("a")))) == [(START_A, RowKey("unmeasured"))]
 
 
 @pytest.mark.parametrize(("effect", "log2"), [(1.0, 0), (2.0, 2**20), (0.25, -(2**21))])
 def test_effects_are_summed_in_fixed_point(effect: float, log2: int) -> None:
     rows = share(Evidence.of(plan("a", measurements=[measured(effect=effect)])))
-    assert rows[START_A, Origin(H200)].counts["sum_log2_effect"] == log2
-    assert rows[START_A, Origin(H200)].counts["sum_sq_log2_effect"] == log2**2 // 2**20
+    assert rows[START_A, RowKey(H200)].counts["sum_log2_effect"] == log2
+    assert rows[START_A, RowKey(H200)].counts["sum_sq_log2_effect"] == log2**2 // 2**20
 
 
 def test_a_passed_step_that_was_not_timed_before_has_no_effect() -> None:
     rows = share(Evidence.of(plan("a", measurements=[measured(before_seconds=None)])))
-    assert rows[START_A, Origin(H200)].best_effect is None
-    assert rows[START_A, Origin(H200)].counts["verified"] == 1
+    assert rows[START_A, RowKey(H200)].best_effect is None
+    assert rows[START_A, RowKey(H200)].counts["verified"] == 1
 
 
 def test_what_is_added_and_removed_cancels() -> None:
@@ -57,18 +57,18 @@ def test_what_is_added_and_removed_cancels() -> None:
 
 
 def test_a_failed_trial_has_no_effect() -> None:
-    tally = Tally()
+    tally = RowCounts()
     tally.count(Outcome.WRONG_ANSWER, effect=4.0)
     assert (tally.counts["tried"], tally.counts["verified"], tally.best_effect) == (1, 0, None)
 
 
-def tally(tried: int, verified: int = 0, log2: int = 0) -> Tally:
+def tally(tried: int, verified: int = 0, log2: int = 0) -> RowCounts:
     counts = {"tried": tried, "verified": verified, "sum_log2_effect": log2, "examples": verified}
-    return Tally(Counter(counts))
+    return RowCounts(Counter(counts))
 
 
-def told(*rows: tuple[str | None, Tally]) -> tuple[int, int, int]:
-    summed = together({Origin(H200, learner): one for learner, one in rows}, capped=True)
+def told(*rows: tuple[str | None, RowCounts]) -> tuple[int, int, int]:
+    summed = together({RowKey(H200, learner): one for learner, one in rows}, capped=True)
     return tuple(summed.counts[name] for name in ("tried", "verified", "sum_log2_effect"))  # type: ignore[return-value]
 
 
@@ -88,17 +88,17 @@ def test_what_one_model_taught_never_outweighs_the_rest_beyond_that() -> None:
 def test_a_cap_is_on_weight_and_leaves_examples_and_the_best_effect_alone() -> None:
     learned = tally(80, 40)
     learned.best_effect = 3.0
-    summed = together({Origin(H200, "m"): learned}, capped=True)
+    summed = together({RowKey(H200, "m"): learned}, capped=True)
     assert (summed.counts["examples"], summed.best_effect) == (40, 3.0)
-    assert together({Origin(H200, "m"): learned}).counts["tried"] == 80
+    assert together({RowKey(H200, "m"): learned}).counts["tried"] == 80
 
 
 def test_learned_steps_and_failures_count_in_rows_of_their_model() -> None:
     source = Source(model="m@1", learned=True)
     one = plan("a", measurements=[measured()], failures=[failure("b")], source=source)
     assert set(share(Evidence.of(one))) == {
-        (START_A, Origin(H200, "m@1")),
-        (Pair("cuda/a", "cuda/b"), Origin(H200, "m@1")),
+        (START_A, RowKey(H200, "m@1")),
+        (Pair("cuda/a", "cuda/b"), RowKey(H200, "m@1")),
     }
 
 
@@ -116,6 +116,6 @@ def test_a_newer_judges_figures_stand_for_an_older_ones_on_the_same_device() -> 
     old, new = measured(evaluator="9", run="x"), measured(evaluator="10", run="y", effect=8.0)
     elsewhere = measured(A100, evaluator="9")
     rows = share(Evidence.of(plan("a", measurements=[new, old, elsewhere])))
-    assert rows[START_A, Origin(H200)].counts["tried"] == 1
-    assert rows[START_A, Origin(H200)].best_effect == 8.0
-    assert rows[START_A, Origin(A100)].counts["tried"] == 1
+    assert rows[START_A, RowKey(H200)].counts["tried"] == 1
+    assert rows[START_A, RowKey(H200)].best_effect == 8.0
+    assert rows[START_A, RowKey(A100)].counts["tried"] == 1

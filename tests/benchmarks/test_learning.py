@@ -10,7 +10,7 @@ from benchmarks import made_up
 from benchmarks.learning import Ratio, alike, evaluations, examples_alone
 from benchmarks.taught import Graph, Problem, best, head, learned, plan, reached, search
 from regraph_kg import wiring
-from regraph_kg.models.method import SETTINGS, Method
+from regraph_kg.models.method import SETTINGS, MethodName
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Step, Trajectory
@@ -57,13 +57,13 @@ def graph() -> Graph:
     return Graph({one.id: one for one in techniques}).told(given())
 
 
-def taught(graph: Graph, method: Method) -> list[Trajectory]:
+def taught(graph: Graph, method: MethodName) -> list[Trajectory]:
     """What a search of problem "first" teaches."""
     first = problem("first")
     return list(learned(first, search(first, graph, head(first, SETTINGS[method](), 5, 0))))
 
 
-def tries_until_useful(graph: Graph, name: str, method: Method) -> int:
+def tries_until_useful(graph: Graph, name: str, method: MethodName) -> int:
     """Evaluations of a search of problem `name` until it was three times as fast."""
     one = problem(name)
     found = reached(search(one, graph, head(one, SETTINGS[method](), 9, 0)).records, 2.9)
@@ -73,7 +73,7 @@ def tries_until_useful(graph: Graph, name: str, method: Method) -> int:
 
 @pytest.mark.parametrize("method", ["mcgs", "greedy-graph"])
 def test_a_taught_transition_is_tried_earlier_on_a_similar_problem(
-    graph: Graph, method: Method
+    graph: Graph, method: MethodName
 ) -> None:
     after = graph.told(taught(graph, method))
     assert tries_until_useful(graph, "second", method) == len(NAMES)
@@ -81,7 +81,7 @@ def test_a_taught_transition_is_tried_earlier_on_a_similar_problem(
 
 
 @pytest.mark.parametrize("method", ["mcgs", "greedy-graph"])
-def test_examples_without_measurements_change_no_order(graph: Graph, method: Method) -> None:
+def test_examples_without_measurements_change_no_order(graph: Graph, method: MethodName) -> None:
     after = graph.told(examples_alone(taught(graph, method)))
     assert tries_until_useful(after, "second", method) == len(NAMES)
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from regraph_kg import wiring
-from regraph_kg.backends.decisions import pack, unpack
-from regraph_kg.backends.rewrite import Place
+from regraph_kg.backends.curation.log import pack, unpack
+from regraph_kg.backends.curation.transfer import StepRef
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.models.curation import Curation, Note, Part
@@ -255,7 +255,7 @@ def test_a_curation_that_finds_an_example_missing_writes_nothing(
 
 def test_what_66000_steps_take_to_undo_fits_into_one_entry() -> None:
     steps = frozenset(
-        Place(hashlib.sha256(f"{number // 3}".encode()).hexdigest(), 1 + number % 3)
+        StepRef(hashlib.sha256(f"{number // 3}".encode()).hexdigest(), 1 + number % 3)
         for number in range(66_000)
     )
     text = pack([steps, frozenset()])

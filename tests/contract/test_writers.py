@@ -9,7 +9,7 @@ import pytest
 
 from regraph_kg import wiring
 from regraph_kg.backends import merge
-from regraph_kg.backends.bolt import Ask, Bolt, Row
+from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.settings import Settings
@@ -104,8 +104,8 @@ def test_who_read_a_trajectory_before_it_grew_reads_it_again(
         bolt = Bolt(address(store_settings))
         batch = [plan("a", measurements=[measured(device)])]
 
-        def work(ask: Ask) -> None:
-            def waiting(name: str, /, **parameters: object) -> list[Row]:
+        def work(ask: Query) -> None:
+            def waiting(name: str, /, **parameters: object) -> list[GraphRow]:
                 rows = ask(name, **parameters)
                 if name == "claim_trajectories":
                     with suppress(threading.BrokenBarrierError):

@@ -12,9 +12,9 @@ from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.llm.scripted import ScriptedModel
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, Outcome
 from regraph_kg.models.prompt import Prompt, RecordedAnswer, Reply
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.propose import parse
 from tests.requirement import require

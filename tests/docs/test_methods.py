@@ -7,7 +7,7 @@ import pytest
 
 from regraph_kg.cli.choice import BUDGET, FAST_LIMITS, FAST_PROMPTING, FAST_SETTINGS
 from regraph_kg.cli.dry_run import THINKING
-from regraph_kg.models.method import SETTINGS, WALKS, Limits, Method, Prompting
+from regraph_kg.models.method import SETTINGS, WALKS, MethodName, Prompting, SearchLimits
 from regraph_kg.search.run import METHODS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
@@ -42,7 +42,9 @@ def test_every_method_has_its_section_and_needs() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_setting_is_told_with_its_default_and_what_fast_makes_of_it(method: Method) -> None:
+def test_every_setting_is_told_with_its_default_and_what_fast_makes_of_it(
+    method: MethodName,
+) -> None:
     told = {row[0]: (row[1], row[2]) for row in table(section(f"`{method}`"))}
     defaults = SETTINGS[method]().model_dump(exclude={"method"})
     assert told == {
@@ -55,7 +57,7 @@ def test_limits_are_told_with_their_defaults() -> None:
     told = {row[0]: (row[1], row[2]) for row in table(section("Limits"))}
     assert told["--budget"] == (str(BUDGET), str(FAST_LIMITS["calls"]))
     assert told["--seconds"] == ("none", f"{FAST_LIMITS['seconds']:.0f}")
-    assert told["--unreadable"] == (str(Limits(calls=1).unreadable), "")
+    assert told["--unreadable"] == (str(SearchLimits(calls=1).unreadable), "")
     assert set(told) == {"--budget", "--seconds", "--evaluations", "--tokens", "--unreadable"}
     usual = Prompting()
     said = f"{FAST_PROMPTING['example_tokens']} tokens instead of {usual.example_tokens}"

@@ -14,11 +14,11 @@ import pytest
 
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
 HERE = Path(__file__).parent
-SOON = Limits(call_seconds=1.0)
+SOON = JudgeLimits(call_seconds=1.0)
 """Limits for candidates that hang."""
 
 
@@ -138,8 +138,8 @@ def children() -> set[int]:
 
 
 def memory_files() -> int:
-    """Open anonymous files: arenas and candidates."""
-    gc.collect()  # a traceback's frames hold an arena's mapping, in a cycle
+    """Open anonymous files: shared memory and candidates."""
+    gc.collect()  # a traceback's frames hold a shared memory's mapping, in a cycle
     found = 0
     for entry in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):  # the descriptor of this very listing

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.evaluation import Candidate, Outcome
 
 HERE = Path(__file__).parent
@@ -74,7 +74,7 @@ class Round:
 def judge(cache: Path, mark: str) -> None:
     """Judge the handful; a line with each verdict."""
     problem = load_problem(HERE / "problems" / "scale")
-    with Judge(cache, seed=1, limits=Limits(call_seconds=1.0)) as opened:
+    with Judge(cache, seed=1, limits=JudgeLimits(call_seconds=1.0)) as opened:
         for name, body in BODIES.items():
             code = (
                 f"// {mark}\n"

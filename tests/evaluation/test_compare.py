@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.compare import LOOKS, Comparison, Verdict, compare
+from regraph_kg.evaluation.compare import LOOKS, Comparison, SpeedVerdict, compare
 
 SAMPLES = 15
 TRIALS = 1000
@@ -33,7 +33,7 @@ def steady(*medians: float) -> list[list[float]]:
         ((1.00, 1.001, 1.002) * 3, (1.05,) * 8 + (1.0015,), "unknown"),
     ],
 )
-def test_verdicts(a: tuple[float, ...], b: tuple[float, ...], verdict: Verdict) -> None:
+def test_verdicts(a: tuple[float, ...], b: tuple[float, ...], verdict: SpeedVerdict) -> None:
     assert compare(steady(*a), steady(*b)).verdict == verdict
 
 

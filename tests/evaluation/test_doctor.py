@@ -14,10 +14,10 @@ import pytest
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation import doctor as doctor_module
-from regraph_kg.evaluation.doctor import Check, Finding, Row, Scope, checks, rows
+from regraph_kg.evaluation.doctor import Check, CheckResult, CheckRow, Scope, checks, rows
 from regraph_kg.evaluation.exploit_check import EXPLOITS, exploits, header
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import Target
 
 from .conftest import HERE
 
@@ -30,16 +30,16 @@ extern "C" void smooth(const float *, float *, int *, int) {{}}
 Faults = Callable[..., None]
 
 
-def looked_at(scope: Scope, part: str) -> dict[str, Row]:
+def looked_at(scope: Scope, part: str) -> dict[str, CheckRow]:
     """Rows of one part, by name."""
     return {row.name: row for row in rows(c for c in checks(scope) if c.part == part)}
 
 
-def refuse() -> Finding:
+def refuse() -> CheckResult:
     raise ToolError("fan: stands still; turn it on")
 
 
-def break_() -> Finding:
+def break_() -> CheckResult:
     raise ZeroDivisionError("division\nby zero")
 
 
@@ -56,16 +56,16 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_check_that_raises_is_a_red_row() -> None:
     first, second = rows([Check("part", "fan", refuse), Check("part", "sum", break_)])
-    assert first == Row("part", "fan", "red", "fan: stands still", "turn it on", "")
+    assert first == CheckRow("part", "fan", "red", "fan: stands still", "turn it on", "")
     assert (second.state, second.found) == ("red", "ZeroDivisionError: division by zero")
 
 
 def test_checks_are_looked_at_side_by_side_and_shown_in_their_order() -> None:
     met = threading.Barrier(2, timeout=20)
 
-    def meet() -> Finding:
+    def meet() -> CheckResult:
         met.wait()
-        return Finding("green", "met")
+        return CheckResult("green", "met")
 
     shown: list[tuple[int, str]] = []
     found = rows([Check("a", "one", meet), Check("b", "two", meet)], lambda *at: shown.append(at))
@@ -76,13 +76,13 @@ def test_checks_are_looked_at_side_by_side_and_shown_in_their_order() -> None:
 def test_what_times_something_waits_until_all_else_is_done() -> None:
     began, done = threading.Event(), []
 
-    def timed() -> Finding:
+    def timed() -> CheckResult:
         began.set()
-        return Finding("green", ", ".join(sorted(done)))
+        return CheckResult("green", ", ".join(sorted(done)))
 
-    def slow(name: str) -> Finding:
+    def slow(name: str) -> CheckResult:
         done.append("not alone") if began.wait(0.2) else done.append(name)
-        return Finding("green", "")
+        return CheckResult("green", "")
 
     table = [
         Check("part", "clock", timed, alone=True, ahead=lambda: slow("prepared")),

@@ -8,7 +8,7 @@ import pytest
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
-from regraph_kg.evaluation.rules import Limits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 
 from .conftest import passed, problem_named, scale_source
@@ -177,7 +177,10 @@ def test_a_faulty_serial_code_is_bad_input(
     cache: Path, problem_folder: Callable[..., Path], serial: tuple[str, str], says: str
 ) -> None:
     problem = load_problem(problem_folder(serial=serial))
-    with Judge(cache, limits=Limits(call_seconds=1)) as judge, pytest.raises(BadInput) as error:
+    with (
+        Judge(cache, limits=JudgeLimits(call_seconds=1)) as judge,
+        pytest.raises(BadInput) as error,
+    ):
         judge.evaluate(Candidate("openmp", scale_source(RIGHT)), problem)
     assert says in str(error.value)
     assert "\n" not in str(error.value)

@@ -26,8 +26,8 @@ from regraph_kg.evaluation.verify import reference
 from regraph_kg.models.evaluation import Candidate, Outcome
 
 from .conftest import HERE, passed, problem_named, scale_source
+from .gpu.test_fake_cuda import FROM_HOST, KERNEL
 from .killed_judge import in_private
-from .test_fake_cuda import FROM_HOST, KERNEL
 
 ROOT = HERE.parents[1]
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"

@@ -14,8 +14,8 @@ from regraph_kg.evaluation.rules import Defences
 from regraph_kg.models.evaluation import Candidate, Outcome
 
 from .conftest import passed, problem_named, scale_source
-from .test_fake_cuda import FROM_HOST, KERNEL, ON_DEVICE
-from .test_worker import sleeping_workers
+from .gpu.test_fake_cuda import FROM_HOST, KERNEL, ON_DEVICE
+from .worker.test_worker import sleeping_workers
 
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
 SLOW = f'for (int k = 0; k < 20; ++k) {{ {RIGHT} __asm__ volatile("" ::: "memory"); }}'

@@ -9,7 +9,7 @@ from regraph_kg.errors import AnswersPending
 from regraph_kg.ingest.relabel.candidates import Shortlists
 from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.ingest.relabel.decide import ModelStage
-from regraph_kg.ingest.relabel.verdict import Verdict
+from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.prompt import DecisionKey
 from regraph_kg.models.technique import Technique, Vocabulary
@@ -28,7 +28,7 @@ def cascade(folder: Path, vocabulary: Vocabulary = KNOWN) -> Cascade:
     return Cascade(vocabulary, [ModelStage(model, vocabulary)], shortlists, model.finish)
 
 
-def told(folder: Path, label: str, *texts: str, finish: str = "stop") -> Verdict:
+def told(folder: Path, label: str, *texts: str, finish: str = "stop") -> LabelVerdict:
     """The verdict on `label` of a model that says `texts`, one a prompt."""
     lines: list[object] = []
     for text in texts:

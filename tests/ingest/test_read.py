@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.ingest.read import Accepted, Origin, Rejected, read, split
+from regraph_kg.ingest.read import Accepted, FileOrigin, Rejected, read, split
 from tests.ingest.trajectories import measured, row
 
 GOOD = json.dumps(row()).encode()
 STEPS = [{"think": "why", "method": "Tiling", "detail": "how", "code": "int y;"}]
-ORIGIN = Origin("cuda", "saxpy", "int x;")
+ORIGIN = FileOrigin("cuda", "saxpy", "int x;")
 
 
-def outcomes(data: bytes, origin: Origin | None = None) -> list[Accepted | Rejected]:
+def outcomes(data: bytes, origin: FileOrigin | None = None) -> list[Accepted | Rejected]:
     return list(read(split(io.BytesIO(data)), origin))
 
 
-def reason(data: bytes | dict[str, Any], origin: Origin | None = None) -> str:
+def reason(data: bytes | dict[str, Any], origin: FileOrigin | None = None) -> str:
     """Why the only line of a file is rejected."""
     (one,) = outcomes(data if isinstance(data, bytes) else json.dumps(data).encode(), origin)
     assert isinstance(one, Rejected), one

@@ -163,7 +163,7 @@ def test_a_schema_goes_along_at_temperature_zero(fake: FakeOllama) -> None:
     open_model(fake.url).complete(PROMPT.model_copy(update={"answer_schema": schema}))
     (chat,) = fake.chats
     assert chat["format"]["properties"] == {
-        "maxLength": {"type": "string", "maxLength": 2000},
+        "maxLength": {"type": "string", "maxLength": 1000},
         "b": {"enum": ["x", 3000]},
     }
     assert (chat["options"]["temperature"], chat["think"]) == (0, False)

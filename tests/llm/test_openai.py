@@ -78,12 +78,38 @@ def test_a_schema_goes_along_at_temperature_zero(fake: FakeOllama) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "maxLength": 9000}}}
     opened(fake).complete(PROMPT.model_copy(update={"answer_schema": schema}))
     (chat,) = fake.chats
-    bounded = {"type": "object", "properties": {"a": {"type": "string", "maxLength": 2000}}}
+    bounded = {"type": "object", "properties": {"a": {"type": "string", "maxLength": 1000}}}
     assert chat["response_format"] == {
         "type": "json_schema",
         "json_schema": {"name": "answer", "schema": bounded},
     }
     assert chat["temperature"] == 0
+
+
+OLDER = '500 {"error": {"message": "response_format.type: expected text or json_object"}}'
+
+
+def test_a_server_that_refuses_the_form_of_a_schema_is_asked_in_the_older_one(
+    fake: FakeOllama,
+) -> None:
+    """Once: it stays with what was understood, and waits for nothing."""
+    schema: dict[str, object] = {"type": "object", "properties": {}}
+    asked, model = PROMPT.model_copy(update={"answer_schema": schema}), opened(fake)
+    fake.faults = [OLDER, completion(content="{}"), completion(content="{}")]
+    assert [model.complete(asked).text for _ in range(2)] == ["{}", "{}"]
+    assert [chat["response_format"]["type"] for chat in fake.chats] == [
+        "json_schema",
+        "json_object",
+        "json_object",
+    ]
+    assert fake.chats[-1]["response_format"] == {"type": "json_object", "schema": schema}
+
+
+def test_a_server_that_refuses_every_form_of_a_schema_says_so(fake: FakeOllama) -> None:
+    asked, model = PROMPT.model_copy(update={"answer_schema": {"type": "object"}}), opened(fake)
+    fake.faults = ["400 unknown response_format"] * 9
+    assert "refused the prompt for tiny" in message_of(model, asked)
+    assert len(fake.chats) == 2
 
 
 def test_the_key_is_sent_and_nothing_of_another_account(

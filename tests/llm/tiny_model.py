@@ -1,4 +1,4 @@
-"""A language model of 0.5 MB with random weights: tests a real Ollama with no download.
+"""A language model of 0.5 MB with random weights: tests real servers with no download.
 
 Its tokenizer has one token a byte. `stops` is the pull towards the end token: the first embedding
 column is the same for every token, so that its output weights act as a bias.

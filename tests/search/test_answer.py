@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome
-from regraph_kg.models.method import Limits
+from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import CommonFailure, Cost, SimulationRecord, StepRecord
 from regraph_kg.search.answer import commonest_failure, final_answer, finalists, summarise
 from regraph_kg.search.ledger import Ledger
@@ -45,7 +45,7 @@ def records(*steps: StepRecord) -> list[SimulationRecord]:
 
 def ledger(found: list[SimulationRecord], calls: int) -> Ledger:
     """The account of a run that bought what `found` says."""
-    made = Ledger(Limits(calls=calls))
+    made = Ledger(SearchLimits(calls=calls))
     for record in found:
         for one in record.steps:
             made.charge(one.cost)

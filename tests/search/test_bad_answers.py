@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.llm.scripted import ScriptedModel
-from regraph_kg.models.method import Method
+from regraph_kg.models.method import MethodName
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.search.run import METHODS
 from tests.search.lab import FAST, SERIAL, SLOW, STRIP, WRONG, grow
@@ -69,7 +69,7 @@ def test_an_answer_that_is_none_is_told_as_a_failure(grown: Lab, kind: str, meth
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_no_method_stumbles_over_a_model_that_only_talks(grown: Lab, method: Method) -> None:
+def test_no_method_stumbles_over_a_model_that_only_talks(grown: Lab, method: MethodName) -> None:
     answering(grown, lambda _: "I would use OpenMP.")
     ended = grown.optimize("--method", method, "--json")
     summary = json.loads(ended.out)
@@ -104,7 +104,9 @@ def test_every_call_is_a_line_where_that_is_asked_for(grown: Lab) -> None:
 @pytest.mark.parametrize(
     "method", [METHODS[0], *(pytest.param(one, marks=pytest.mark.slow) for one in METHODS[1:])]
 )
-def test_no_method_stumbles_over_a_model_that_echoes_its_prompt(lab: Lab, method: Method) -> None:
+def test_no_method_stumbles_over_a_model_that_echoes_its_prompt(
+    lab: Lab, method: MethodName
+) -> None:
     """The prompt holds the serial code in a block, and may hold others: the judge decides."""
     grow(lab.store, [STRIP])
     answering(lab, lambda prompt: f"{prompt.system}\n\n{prompt.user}")

@@ -9,7 +9,7 @@ import pytest
 
 from regraph_kg.cli.choice import Options, choose, resume_command, shares
 from regraph_kg.errors import BadInput
-from regraph_kg.models.method import SETTINGS, Limits, Method, Prompting
+from regraph_kg.models.method import SETTINGS, MethodName, Prompting, SearchLimits
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.search.run import METHODS
 from regraph_kg.search.trace import Trace
@@ -58,14 +58,14 @@ def chosen(model: str = "ollama:tiny", **typed: object) -> SearchChoice:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_without_options_every_method_has_its_defaults(method: Method) -> None:
+def test_without_options_every_method_has_its_defaults(method: MethodName) -> None:
     choice = chosen(method=method)
     assert choice.settings == SETTINGS[method]()
-    assert (choice.limits, choice.prompting) == (Limits(calls=50), Prompting())
+    assert (choice.limits, choice.prompting) == (SearchLimits(calls=50), Prompting())
     assert (choice.parallel, choice.final, choice.seed) == (1, "full", 0)
 
 
-FAST: dict[Method, dict[str, object]] = {
+FAST: dict[MethodName, dict[str, object]] = {
     "mcgs": {"depth": 3, "repairs": 0},
     "mcgs-paper": {"steps": 3},
     "standard": {},
@@ -81,16 +81,16 @@ FAST: dict[Method, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_fast_bounds_time_and_makes_every_method_shallow(method: Method) -> None:
+def test_fast_bounds_time_and_makes_every_method_shallow(method: MethodName) -> None:
     choice = chosen(method=method, fast=True)
     assert choice.settings == SETTINGS[method].model_validate(FAST[method])
-    assert choice.limits == Limits(calls=12, seconds=60)
+    assert choice.limits == SearchLimits(calls=12, seconds=60)
     assert choice.prompting == Prompting(examples=1, example_tokens=600)
     assert choice.final == "screening"
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_fast_search_spends_its_dozen_calls(method: Method) -> None:
+def test_a_fast_search_spends_its_dozen_calls(method: MethodName) -> None:
     toy = Toy({"start": ["a", "b"], "a": ["b"], "b": ["a"]}, noisy_script(3))
     records = run(toy, chosen(method=method, fast=True).settings, calls=12)
     assert records[-1].spent == 12
@@ -101,7 +101,7 @@ def test_a_fast_search_spends_its_dozen_calls(method: Method) -> None:
 def test_what_is_typed_goes_before_fast() -> None:
     typed = {"budget": 99, "examples": 4, "known_failures": 0, "final": "full"}
     choice = chosen(fast=True, sets=("depth=5",), **typed)
-    assert choice.limits == Limits(calls=99, seconds=60)
+    assert choice.limits == SearchLimits(calls=99, seconds=60)
     assert choice.prompting == Prompting(examples=4, example_tokens=600, known_failures=0)
     assert choice.final == "full"
     assert choice.settings.model_dump()["depth"] == 5
@@ -109,7 +109,7 @@ def test_what_is_typed_goes_before_fast() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_setting_of_every_method_can_be_set(method: Method) -> None:
+def test_every_setting_of_every_method_can_be_set(method: MethodName) -> None:
     for name, value in SETTINGS[method]().model_dump().items():
         if name != "method":
             text = f"{name}={7 if value is None else value}"
@@ -118,7 +118,7 @@ def test_every_setting_of_every_method_can_be_set(method: Method) -> None:
 
 
 @pytest.mark.parametrize(("method", "name"), [("regrapht", "attempts"), ("mcts-rag", "rollouts")])
-def test_a_bound_can_be_set_and_taken_away(method: Method, name: str) -> None:
+def test_a_bound_can_be_set_and_taken_away(method: MethodName, name: str) -> None:
     assert chosen(method=method, sets=(f"{name}=5",)).settings.model_dump()[name] == 5
     choice = chosen(method=method, sets=(f"{name}=5", f"{name}=none"))
     assert choice.settings.model_dump()[name] is None
@@ -168,7 +168,7 @@ def test_several_problems_share_the_calls_at_once(parallel: int, problems: int, 
 def test_the_minute_of_fast_is_one_for_each_problem_that_has_to_wait_for_the_others() -> None:
     options = replace(NOTHING, problems=("a", "b", "c"), fast=True)
     found = shares(choose(options, "ollama:tiny"), options)
-    assert {one.limits for one in found} == {Limits(calls=12, seconds=180)}
+    assert {one.limits for one in found} == {SearchLimits(calls=12, seconds=180)}
     typed = replace(options, seconds=5.0)
     assert shares(choose(typed, "ollama:tiny"), typed)[0].limits.seconds == 5.0
 
@@ -181,7 +181,7 @@ def test_calls_by_file_are_not_shared_as_nothing_waits_for_them() -> None:
 def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
     was = header(
         settings=SETTINGS["fsr"].model_validate({"patience": 2}),
-        limits=Limits(calls=7, tokens=900),
+        limits=SearchLimits(calls=7, tokens=900),
         prompting=Prompting(examples=5),
         parallel=3,
         seed=4,

@@ -9,10 +9,10 @@ from regraph_kg.cli import dry_run
 from regraph_kg.cli.dry_run import THINKING, first_prompts, look_back
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.method import SETTINGS, WALKS, Method, Prompting
+from regraph_kg.models.method import SETTINGS, WALKS, MethodName, Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader
-from regraph_kg.search.effects import Ask, Evaluate
+from regraph_kg.search.effects import Evaluate, ModelRequest
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.run import METHODS
 from regraph_kg.search.trace import Trace, read
@@ -30,14 +30,14 @@ def answer(key: PromptKey) -> str:
     return fenced(code(0.1, key)) if key.ask == "code" else "Tile the loop."
 
 
-def dry(method: Method, **fields: object) -> tuple[DrySearch, Toy]:
+def dry(method: MethodName, **fields: object) -> tuple[DrySearch, Toy]:
     toy = Toy(GRAPH, answer)
     head = header(settings=SETTINGS[method](), **fields)  # type: ignore[arg-type]
     return DrySearch(TASK, head, toy.world), toy
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_first_prompts_of_any_method_are_those_that_it_begins_with(method: Method) -> None:
+def test_the_first_prompts_of_any_method_are_those_that_it_begins_with(method: MethodName) -> None:
     search, toy = dry(method)
     prompts = first_prompts(search)
     assert toy.asked == toy.evaluated == []
@@ -53,7 +53,7 @@ def test_several_are_seen_where_the_method_begins_several() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_methods_said_to_think_are_those_that_do(method: Method) -> None:
+def test_the_methods_said_to_think_are_those_that_do(method: MethodName) -> None:
     toy, head = Toy(GRAPH, answer), header(settings=SETTINGS[method]())
     ledger = Ledger(head.limits)
     list(searching(toy.world, head, ledger=ledger))
@@ -119,7 +119,7 @@ def test_a_verdict_of_the_model_is_a_thought_of_a_method_that_walks_the_graph(gr
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_there_are_no_more_verdicts_than_calls(method: Method) -> None:
+def test_there_are_no_more_verdicts_than_calls(method: MethodName) -> None:
     def judging(key: PromptKey) -> str:
         return '{"applied": "asked", "technique": ""}' if key.ask == "verdict" else answer(key)
 
@@ -166,7 +166,7 @@ def write_trace(folder: Path, *seconds: float, judged: float = 0.5, **fields: ob
         for number, one in enumerate(seconds):
             key = PromptKey(problem="scale", target="openmp", path=(), attempt=number)
             reply = Reply(text="x", finish="stop", output_tokens=100, seconds=one)
-            trace.append_result(Ask(Prompt(key=key, system="", user="")), reply)
+            trace.append_result(ModelRequest(Prompt(key=key, system="", user="")), reply)
             trace.append_result(Evaluate(Candidate("openmp", code(0))), report(judged))
     return head
 

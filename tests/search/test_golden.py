@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.models.method import SETTINGS, McgsSettings, Method
+from regraph_kg.models.method import SETTINGS, McgsSettings, MethodName
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.run import METHODS
 from regraph_kg.search.state import Tree
@@ -67,7 +67,7 @@ def default_search() -> dict[str, object]:
     return {"records": [line(record) for record in records], "tree": final(tree)}
 
 
-def a_search(method: Method) -> dict[str, object]:
+def a_search(method: MethodName) -> dict[str, object]:
     toy = Toy(GRAPH, noisy_script(5), successors=SEEN)
     records = searching(toy.world, header(30, seed=5, settings=SETTINGS[method]()))
     return {"records": [line(record) for record in records]}
@@ -75,7 +75,7 @@ def a_search(method: Method) -> dict[str, object]:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_seeded_search_comes_out_as_recorded(
-    method: Method, request: pytest.FixtureRequest
+    method: MethodName, request: pytest.FixtureRequest
 ) -> None:
     found = default_search() if method == "mcgs" else a_search(method)
     text = json.dumps(found, indent=1) + "\n"

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.statistics import Origin, Pair, Share, share, total
+from regraph_kg.backends.statistics import Pair, RowKey, Share, share, total
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.plan import plan
 from regraph_kg.models.evaluation import EvalReport, Interval, Outcome, Timing, code_hash
 from regraph_kg.models.graph import Relabelled
-from regraph_kg.models.method import SETTINGS, WALKS, Method
+from regraph_kg.models.method import SETTINGS, WALKS, MethodName
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import Trajectory
@@ -190,7 +190,7 @@ def test_a_step_says_what_was_measured_and_what_it_gained() -> None:
 
 
 def _sum(found: Harvest) -> int:
-    return statistics(found)[Pair("openmp/a", "openmp/b"), Origin("cpu", HEADER.model)].counts[
+    return statistics(found)[Pair("openmp/a", "openmp/b"), RowKey("cpu", HEADER.model)].counts[
         "sum_log2_effect"
     ]
 
@@ -330,7 +330,7 @@ def test_reasoning_is_what_stands_beside_the_code() -> None:
 
 
 @pytest.mark.parametrize("method", sorted(WALKS))
-def test_a_whole_run_counts_every_sample_once(method: Method, tmp_path: Path) -> None:
+def test_a_whole_run_counts_every_sample_once(method: MethodName, tmp_path: Path) -> None:
     """On a graph with cycles: as many tries per transition as the records hold samples."""
     graph = {"start": ["a", "b"], "a": ["b", "a"], "b": ["a", "c"], "c": []}
     settings = SETTINGS[method]()

@@ -16,13 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from regraph_kg.models.method import SETTINGS, Limits, Method, Prompting, SearchSettings
+from regraph_kg.models.method import SETTINGS, MethodName, Prompting, SearchLimits, SearchSettings
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
 from regraph_kg.search.answer import final_answer
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.driver import Driver, Finished
-from regraph_kg.search.effects import Ask, Effect
+from regraph_kg.search.effects import Effect, ModelRequest
 from regraph_kg.search.executor import result
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.run import METHODS, begin
@@ -140,7 +140,7 @@ class AnyOrder:
 
 
 def asks_for_code(effect: Effect) -> bool:
-    if not isinstance(effect, Ask) or not isinstance(effect.prompt.key, PromptKey):
+    if not isinstance(effect, ModelRequest) or not isinstance(effect.prompt.key, PromptKey):
         return False
     return effect.prompt.key.ask == "code"
 
@@ -171,13 +171,13 @@ def models(draw: st.DrawFn) -> Model:
 
 
 @st.composite
-def runs(draw: st.DrawFn, method: Method) -> Run:
+def runs(draw: st.DrawFn, method: MethodName) -> Run:
     kind = SETTINGS[method]
     chosen: dict[str, object] = {
         name: draw(VALUES[name]) for name in kind.model_fields if name in VALUES
     }
     told: SearchSettings = kind.model_validate(chosen)
-    limits = Limits(
+    limits = SearchLimits(
         calls=draw(st.integers(1, CALLS)),
         evaluations=draw(st.none() | st.integers(1, 20)),
     )
@@ -212,7 +212,7 @@ def finished(run: Run, toy: Toy) -> tuple[list[SimulationRecord], Ledger]:
 @ANY
 @given(data=st.data())
 def test_any_search_ends_within_its_budget_and_answers_what_passed(
-    method: Method, data: st.DataObject
+    method: MethodName, data: st.DataObject
 ) -> None:
     run = data.draw(runs(method))
     toy = Toy(run.graph, run.model, judged)
@@ -256,7 +256,7 @@ def check_verdicts(toy: Toy, records: list[SimulationRecord]) -> None:
 @settings(ANY, max_examples=20)
 @given(data=st.data())
 def test_a_search_whose_calls_end_in_the_same_order_is_the_same_search(
-    method: Method, data: st.DataObject
+    method: MethodName, data: st.DataObject
 ) -> None:
     run = data.draw(runs(method))
     one, two = (Toy(run.graph, run.model, judged) for _ in range(2))

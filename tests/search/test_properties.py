@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.method import Limits, McgsSettings, PaperSettings, SearchSettings
+from regraph_kg.models.method import McgsSettings, PaperSettings, SearchLimits, SearchSettings
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.answer import final_answer
@@ -74,7 +74,7 @@ def test_any_search_ends_within_its_budget_with_verified_code(seed: int) -> None
     rng = random.Random(seed)
     graph = random_graph(rng)
     toy = Toy(graph, random_script(rng, graph))
-    ledger, tree = Ledger(Limits(calls=rng.randint(1, 60))), Tree()
+    ledger, tree = Ledger(SearchLimits(calls=rng.randint(1, 60))), Tree()
     records = []
     for record in search(rng, toy, ledger, tree):
         records.append(record)
@@ -102,7 +102,7 @@ def check_counts(tree: Tree) -> None:
 def test_an_exhausted_search_has_closed_every_state() -> None:
     graph: Graph = {"start": ["a", "b"], "a": ["b", "a"], "b": ["a"]}
     toy = Toy(graph, noisy_script(1, failures=0.4))
-    tree, ledger = Tree(), Ledger(Limits(calls=10**6))
+    tree, ledger = Tree(), Ledger(SearchLimits(calls=10**6))
     head = header(10**6, settings=McgsSettings(depth=3, samples=2))
     list(searching(toy.world, head, ledger=ledger, tree=tree))
     assert ledger.left

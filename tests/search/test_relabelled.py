@@ -1,6 +1,6 @@
 """Steps that did another technique than they were asked for: who says so, and what they teach.
 
-What the markers see is in test_applied.py, what a harvest makes of it in test_harvest.py.
+What the markers see is in code/test_applied.py, what a harvest makes of it in test_harvest.py.
 """
 
 import json
@@ -11,11 +11,11 @@ import pytest
 
 from regraph_kg.models.method import (
     GreedySettings,
-    Limits,
     McgsSettings,
     PaperSettings,
     Prompting,
     ReGraphTSettings,
+    SearchLimits,
     SearchSettings,
     ThompsonSettings,
 )
@@ -81,7 +81,7 @@ def run(
 
 def steps(toy: Toy, settings: SearchSettings = ONCE, **fields: object) -> list[StepRecord]:
     """The steps of a search of four calls, in their order."""
-    records, _ = run(toy, header(settings=settings, **{"limits": Limits(calls=4)} | fields))
+    records, _ = run(toy, header(settings=settings, **{"limits": SearchLimits(calls=4)} | fields))
     return [step for record in records for step in record.steps]
 
 
@@ -163,7 +163,7 @@ def test_greedy_goes_on_from_what_was_done_and_counts_a_try_of_what_was_asked_fo
 
 def test_a_random_walk_goes_on_from_what_was_done() -> None:
     toy = Toy(GRAPH, says(**STRAYS))
-    steps(toy, ReGraphTSettings(), limits=Limits(calls=9))
+    steps(toy, ReGraphTSettings(), limits=SearchLimits(calls=9))
     asked = {tuple(names(key)) for key in toy.asked}
     assert ("parallel-for", "b") in asked
     assert ("parallel-for", "c") not in asked
@@ -298,9 +298,11 @@ def test_the_last_call_of_the_budget_is_asked_about() -> None:
 
 
 @pytest.mark.parametrize(
-    "limits", [Limits(calls=9, tokens=15), Limits(calls=9, seconds=1)], ids=["tokens", "seconds"]
+    "limits",
+    [SearchLimits(calls=9, tokens=15), SearchLimits(calls=9, seconds=1)],
+    ids=["tokens", "seconds"],
 )
-def test_no_verdict_is_asked_for_when_no_tokens_or_seconds_are_left(limits: Limits) -> None:
+def test_no_verdict_is_asked_for_when_no_tokens_or_seconds_are_left(limits: SearchLimits) -> None:
     class Clock(Alone):
         """An effect takes a second."""
 

@@ -4,7 +4,7 @@ import pytest
 
 from regraph_kg import report
 from regraph_kg.models.evaluation import Interval, Outcome
-from regraph_kg.models.method import Limits
+from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import CommonFailure, Cost, RunSummary
 from tests.search.toy import SERIAL
 
@@ -17,7 +17,7 @@ def summary(**fields: object) -> RunSummary:
         "model": "recorded:abc",
         "judge": "live",
         "seed": 1,
-        "limits": Limits(calls=24),
+        "limits": SearchLimits(calls=24),
         "parallel": 1,
         "active_seconds": 20.0,
         "final": "full",
@@ -144,7 +144,7 @@ def test_no_energy_is_told_where_none_is_known(joules: float | None) -> None:
 
 
 def test_the_table_tells_limits_and_which_of_them_ended_the_search() -> None:
-    limits = Limits(calls=24, seconds=60, evaluations=1, tokens=5000)
+    limits = SearchLimits(calls=24, seconds=60, evaluations=1, tokens=5000)
     told = rows(printed(summary(limits=limits, parallel=4, stopped="seconds", final="screening")))
     assert told["limits"] == "1 evaluation, 5000 tokens, 1 min, 4 at once"
     assert told["stopped"] == "its time was over"
@@ -191,9 +191,9 @@ def test_several_searches_are_one_table_without_empty_columns() -> None:
         cost=Cost(calls=5, evaluations=5, judge_seconds=2.0),
     )
     rows = [
-        report.Row("toy", summary()),
-        report.Row("another", negative),
-        report.Row("lost", None, "failed"),
+        report.SearchRow("toy", summary()),
+        report.SearchRow("another", negative),
+        report.SearchRow("lost", None, "failed"),
     ]
     assert report.several_table(rows).splitlines() == [
         "problem  speedup            95 %  calls  evaluations  time   judge",
@@ -209,5 +209,5 @@ def test_an_energy_has_the_unit_that_fits(joules: float, text: str) -> None:
 
 
 def test_limits_are_told_as_they_hold() -> None:
-    assert report.limits(Limits(calls=1)) == "1 call"
-    assert report.limits(Limits(calls=12, seconds=60)) == "12 calls, 1 min"
+    assert report.limits(SearchLimits(calls=1)) == "1 call"
+    assert report.limits(SearchLimits(calls=12, seconds=60)) == "12 calls, 1 min"

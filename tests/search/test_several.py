@@ -1,6 +1,6 @@
 """Several problems in one command: they take turns at model and judge, and fail one by one.
 
-Not covered: several hosts (tests/evaluation/test_ray_hosts.py has one search's judges), live
+Not covered: several hosts (tests/evaluation/hosts/test_ray_hosts.py has one search's judges), live
 models.
 """
 
@@ -18,8 +18,8 @@ import pytest
 from regraph_kg.cli import learn as learning
 from regraph_kg.errors import ModelError, StoreError
 from regraph_kg.llm.scripted import ScriptedModel
-from regraph_kg.models.base import Target
 from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.models.target import Target
 from regraph_kg.search.trace_lines import read, read_header
 from regraph_kg.wiring import searches
 from tests.llm.fake_ollama import FakeModel, FakeOllama

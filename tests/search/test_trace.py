@@ -11,7 +11,7 @@ import pytest
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate
-from regraph_kg.models.method import Limits, McgsSettings, PaperSettings
+from regraph_kg.models.method import McgsSettings, PaperSettings, SearchLimits
 from regraph_kg.models.run import RunHeader
 from regraph_kg.search.trace import RecordedEvaluator, Trace
 from regraph_kg.search.trace_lines import checksum, ending, mac_of, read, read_header
@@ -125,7 +125,7 @@ def test_killed_at_100_random_points_and_resumed_it_ends_identically(
         ({"serial": "other"}, "serial was"),
         ({"device": "other"}, "device was"),
         ({"version": "9"}, "version was '0', now it is '9'"),
-        ({"limits": Limits(calls=99)}, "limits.calls was 25, now it is 99"),
+        ({"limits": SearchLimits(calls=99)}, "limits.calls was 25, now it is 99"),
         ({"parallel": 4}, "parallel was 1, now it is 4"),
     ],
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import EFFECT_SCALE, Example, Neighbourhood, Successor
-from regraph_kg.models.method import Limits, McgsSettings, Prompting
+from regraph_kg.models.method import McgsSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader, RunSummary, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
@@ -226,7 +226,7 @@ def header(budget: int = 30, seed: int = 0, **fields: object) -> RunHeader:
         "target": "openmp",
         "settings": McgsSettings(),
         "prompting": Prompting(),
-        "limits": Limits(calls=budget),
+        "limits": SearchLimits(calls=budget),
         "parallel": 1,
         "final": "full",
         "seed": seed,
