@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PATIENCE_SECONDS = 30.0
-"""How long a lost store is waited for."""
 SHOWN = 8
 """Examples of a transition that a search is told of."""
 KNOWN = 24
@@ -45,12 +43,12 @@ class GraphReader:
         excluded: str | None,
         open_embedder: "Callable[[EmbeddingSpace], Embedder] | None" = None,
         *,
-        patience: float = PATIENCE_SECONDS,
+        patience: float,
     ) -> None:
         """`open_store` is called when the first question comes.
 
         `open_embedder` opens the embedder of the graph's space; without one, and for a graph
-        without embeddings, examples come best first. `patience` is in seconds.
+        without embeddings, examples come best first. A lost store is waited for `patience` seconds.
         """
         self._open_embedder = open_embedder
         self._embedder: Embedder | None = None

@@ -7,6 +7,7 @@ REGRAPH_TEST_NEO4J_CONTAINER=1                        testcontainers first (make
 
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import time
@@ -44,6 +45,8 @@ internal.server.bolt.connection_shutdown_wait_time=0s
 out for each server."""
 SMALL_JVM = ("-Xms256m", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """The machine is shared with the compilers of other tests: start soon, take little."""
+_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+"""pytest -n ends its processes by force after a Ctrl-C; the server then ends too."""
 OPENED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 
 
@@ -116,7 +119,14 @@ def running(
     home, java = settings.data_dir, install_neo4j.java(release)
     assert java is not None
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
-    command = [java, *jvm, *opens, "--enable-native-access=ALL-UNNAMED", *release.options]
+    command = [
+        *_WITH_US,
+        java,
+        *jvm,
+        *opens,
+        "--enable-native-access=ALL-UNNAMED",
+        *release.options,
+    ]
     classes = (f"{home}/plugins/*", f"{home}/conf", _jars(release))
     command += ["-cp", os.pathsep.join(classes), release.main, f"--home-dir={home}"]
     command += [f"--config-dir={home / 'conf'}", "--console-mode"]

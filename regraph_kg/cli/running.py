@@ -88,7 +88,7 @@ def run(search: "OpenSearch", trace: "Trace", show: Show, output: Path, go_on: s
         stopped = f"stopped after {records[-1].spent if records else 0} calls"
         kept = _keep_best(records, output) or "nothing faster so far"
         raise Interrupted(_ended(stopped, kept, go_on)) from None
-    except (ModelError, StoreError) as error:  # they have been asked for 30 s
+    except (ModelError, StoreError) as error:  # they have been asked for as long as patience lasts
         raise Interrupted(_ended(str(error), _keep_best(records, output), go_on)) from None
     except ToolError as error:
         raise ToolError(_ended(str(error), _keep_best(records, output), go_on)) from None

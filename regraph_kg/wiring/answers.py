@@ -39,6 +39,7 @@ def any_model(settings: Settings, spec: ModelSpec) -> "LanguageModel":
             timeout=settings.model_timeout_seconds,
             temperature=settings.model_temperature,
             max_tokens=settings.model_max_tokens,
+            patience=settings.patience_seconds,
         )
     if spec.kind == "openai":
         return _openai_model(settings, spec.name)
@@ -67,6 +68,7 @@ def _openai_model(settings: Settings, name: str) -> "LanguageModel":
         timeout=settings.model_timeout_seconds,
         temperature=settings.model_temperature,
         max_tokens=settings.model_max_tokens,
+        patience=settings.patience_seconds,
     )
 
 
@@ -86,7 +88,10 @@ def embedder(settings: Settings, known: "EmbeddingSpace | None" = None) -> "Embe
 
     unset = "hash" if known is None else spec_of(known)
     opened = open_embedder(
-        settings.embedder or unset, settings.ollama_url, timeout=settings.model_timeout_seconds
+        settings.embedder or unset,
+        settings.ollama_url,
+        timeout=settings.model_timeout_seconds,
+        patience=settings.patience_seconds,
     )
     if known is not None and opened.space != known:
         remedy = "" if spec_of(opened.space) == unset else f"set REGRAPH_EMBEDDER={unset}, or "

@@ -247,6 +247,7 @@ def _reading(
         bench.device,
         header.excluded,
         partial(embedder, settings),
+        patience=settings.patience_seconds,
     )
     world = World(
         neighbours=reader.neighbours,

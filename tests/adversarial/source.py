@@ -16,6 +16,7 @@ harm.py says what the placeholders stand for.
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -53,14 +54,20 @@ class Adversary:
         return self.path.stem
 
     @property
+    def hangs(self) -> bool:
+        """Whether it waits for the judge to lose its patience."""
+        return "timed_out" in self.outcomes | self.without | {one for _, one in self.alone}
+
+    @property
     def is_for_naive(self) -> bool:
         """Whether it is naive.py that it must get past."""
         return not NAIVE.isdisjoint(self.defences)
 
 
-def adversaries(target: Target) -> list[Adversary]:
+@cache
+def adversaries(target: Target) -> tuple[Adversary, ...]:
     """Every adversarial candidate for a target, by name."""
-    return sorted(map(_read, _files(target)), key=lambda adversary: adversary.name)
+    return tuple(sorted(map(_read, _files(target)), key=lambda adversary: adversary.name))
 
 
 def honest(target: Target) -> list[tuple[Path, str]]:

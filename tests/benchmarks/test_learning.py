@@ -16,6 +16,8 @@ from regraph_kg.models.trajectory import Step, Trajectory
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("a", "b", "c", "d", "e")
 USEFUL = "openmp/e"
 """The one that the neighbourhood lists last."""

@@ -131,6 +131,7 @@ def assert_expected(recorded: str, chosen: list[RecordedAnswer], judge: Judge) -
         assert outcome is answer.expect, (answer.path, answer.attempt, report.diagnosis)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recorded", [name for name in RECORDED if name.endswith(".openmp")])
 def test_a_sample_of_answers_ends_as_expected(recorded: str, judge: Judge) -> None:
     assert_expected(recorded, sample(recorded, SAMPLE), judge)
@@ -146,6 +147,7 @@ def gpu() -> None:
             require(what, str(error))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("recorded", [name for name in RECORDED if name.endswith(".cuda")])
 def test_every_cuda_answer_ends_as_expected(recorded: str, judge: Judge) -> None:

@@ -208,6 +208,7 @@ def test_exploits_are_judged_and_honest_code_beside_them(cache: Path, folder: Pa
     assert found["honest code"].state == "green", found["honest code"]
 
 
+@pytest.mark.slow
 def test_an_exploit_that_does_its_harm_is_red_though_its_outcome_is_right(
     cache: Path, folder: Path
 ) -> None:

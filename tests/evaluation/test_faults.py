@@ -238,6 +238,7 @@ def test_serial_code_that_takes_minutes_says_so(
 # --- SIGKILL -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_judges_killed_at_random_moments_leave_nothing_that_matters(tmp_path: Path) -> None:
     """benchmarks/judge_kills.py plays 50; here are 3."""
     folder = tmp_path / "play"

@@ -105,6 +105,7 @@ def test_every_rule_is_kept(tree: Path) -> None:
     assert f"Contracts: {len(VIOLATIONS)} kept, 0 broken." in report, report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", VIOLATIONS)
 def test_a_planted_violation_breaks_its_rule(rule: str, tree: Path) -> None:
     path, line = VIOLATIONS[rule]

@@ -100,7 +100,13 @@ def test_every_call_is_a_line_where_that_is_asked_for(grown: Lab) -> None:
     assert calls[-1] == "5/5"
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize(
+    "method",
+    [
+        "mcgs",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in method_names() if one != "mcgs"),
+    ],
+)
 def test_no_method_stumbles_over_a_model_that_echoes_its_prompt(lab: Lab, method: str) -> None:
     """The prompt holds the serial code in a block, and may hold others: the judge decides."""
     grow(lab.store, [STRIP])

@@ -97,6 +97,7 @@ def test_a_torn_line_is_cut_off_before_anything_is_written(
     assert part.read_bytes() == content[:end]
 
 
+@pytest.mark.slow
 def test_killed_at_100_random_points_and_resumed_it_ends_identically(
     whole: tuple[Path, Run], tmp_path: Path
 ) -> None:

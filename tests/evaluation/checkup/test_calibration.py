@@ -111,6 +111,7 @@ def test_a_class_admits_honest_rounding_and_says_whether_it_separates(
     assert seen.separates == CLASSES[name].separates, seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["histogram", "matmul", "reduction", "stencil"])
 def test_the_corpus_declares_the_truth(
     measured: Callable[[Problem], Calibration], name: str

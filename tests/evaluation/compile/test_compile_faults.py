@@ -168,6 +168,7 @@ def test_a_full_disk_is_our_failure_and_leaves_no_half_entry(
     assert done.stdout.rstrip().endswith("[]")
 
 
+@pytest.mark.slow
 def test_the_judge_needs_no_dev_shm(tmp_path: Path) -> None:
     """It works where /dev/shm holds nothing: shared memory is a memfd."""
     source = tmp_path / "candidate.cpp"

@@ -15,6 +15,8 @@ from tests.requirement import require
 
 from .test_isolation import ATTEMPTS, IS_ROOT, RIGHT, WORKER
 
+pytestmark = pytest.mark.slow
+
 LAYERS = Path(__file__).with_name("test_isolation.py")
 REPOSITORY = Path(__file__).parents[3]
 NOBODY = 65534

@@ -21,9 +21,11 @@ from regraph_kg.models.evaluation import Candidate, Outcome
 from ...requirement import require
 from ..conftest import SOON, passed, problem_named, scale_source
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+
 PROBLEM = problem_named("scale")
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
-LONGEST = 60.0
+LONGEST = 120.0
 
 
 def scaled(text: str, body: str = RIGHT) -> Candidate:
