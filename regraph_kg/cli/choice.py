@@ -23,6 +23,7 @@ from regraph_kg.models.method import (
     Told,
 )
 from regraph_kg.models.run import FinalGrade, SearchChoice
+from regraph_kg.search.trace_lines import read_header
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -86,8 +87,6 @@ class Options:
 
 def choose(options: Options, model: str) -> SearchChoice:
     """What to run, for the first problem. Raises `BadInput` for what makes no sense."""
-    from regraph_kg.search.trace_lines import read_header  # noqa: PLC0415 (heavy)
-
     _check(options)
     usual = _usual(options, model)
     if options.resume:
@@ -127,8 +126,6 @@ def every_call(options: Options, choice: SearchChoice) -> bool:
 
 def traced_model(options: Options) -> str | None:
     """Whom a run that goes on was asking, as --model names it; None where the trace cannot say."""
-    from regraph_kg.search.trace_lines import read_header  # noqa: PLC0415 (heavy)
-
     if options.resume is None:
         return None
     kind, _, rest = read_header(options.resume).model.partition(":")

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from regraph_kg import wiring
 from regraph_kg.cli.progress import bar
 from regraph_kg.errors import ModelError
+from regraph_kg.graph import GraphStore
+from regraph_kg.llm.embedder import Embedder
 from regraph_kg.models.graph import EmbeddingProgress, Vector
-
-if TYPE_CHECKING:
-    from regraph_kg.graph import GraphStore
-    from regraph_kg.llm.embedder import Embedder
+from regraph_kg.settings import read_settings
 
 SMOOTH = 1000
 """Marks on the bar; how many examples it stands for changes from step to step."""
@@ -33,9 +33,6 @@ def reembed(
     The old embeddings serve until all new ones are there. It may be stopped, killed or interrupted,
     and is simply run again; ingests may go on meanwhile.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings(embedder=embedder)
     with closing(wiring.open_store(settings)) as store:
         if not settings.embedder:
@@ -48,7 +45,7 @@ def reembed(
     typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
 
 
-def embed_new(store: "GraphStore", embedder: "Embedder") -> None:
+def embed_new(store: GraphStore, embedder: Embedder) -> None:
     """Embed the examples of `store` that have no embedding yet.
 
     Where the model fails, the message says that nothing else is lost.
@@ -62,7 +59,7 @@ def embed_new(store: "GraphStore", embedder: "Embedder") -> None:
         ) from None
 
 
-def place(text: str, embedder: "Embedder") -> Vector:
+def place(text: str, embedder: Embedder) -> Vector:
     """Where `text` lies among the embeddings."""
     return Vector(embedder.space, embedder.embed([text])[0])
 

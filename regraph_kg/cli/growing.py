@@ -5,24 +5,21 @@ For what is known to be good: learned runs, the starter. Not here: bad lines of 
 
 from collections import Counter
 from contextlib import closing
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
+from regraph_kg import wiring
 from regraph_kg.cli.embeddings import embed_new
 from regraph_kg.cli.progress import bar
-
-if TYPE_CHECKING:
-    from regraph_kg.models.graph import RelabelLevel
-    from regraph_kg.settings import Settings
+from regraph_kg.ingest import pipeline
+from regraph_kg.ingest.read import read, split
+from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.settings import Settings
 
 COUNTS = ("added", "known", "examples", "measurements", "techniques")
 
 
-def grow(settings: "Settings", lines: BinaryIO, level: "RelabelLevel", title: str) -> Counter[str]:
+def grow(settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str) -> Counter[str]:
     """Merge `lines` into the graph of these settings; `COUNTS`, and how many were rejected."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
-    from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
-
     totals: Counter[str] = Counter()
     size = lines.seek(0, 2)
     lines.seek(0)

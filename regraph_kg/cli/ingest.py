@@ -7,25 +7,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, Annotated
 
 import typer
 
+from regraph_kg import wiring
 from regraph_kg.cli.embeddings import embed_new
 from regraph_kg.cli.growing import COUNTS
 from regraph_kg.cli.progress import bar
 from regraph_kg.cli.verdicts import print_verdicts
 from regraph_kg.errors import BadInput, Environment
+from regraph_kg.graph import GraphStore
+from regraph_kg.ingest import pipeline
+from regraph_kg.ingest.pipeline import Batch
+from regraph_kg.ingest.read import FileOrigin, Rejected, read, split
+from regraph_kg.ingest.relabel.cascade import Cascade, Label
+from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.base import Target
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.private import opener
-
-if TYPE_CHECKING:
-    from regraph_kg.graph import GraphStore
-    from regraph_kg.ingest.pipeline import Batch
-    from regraph_kg.ingest.read import FileOrigin, Rejected
-    from regraph_kg.ingest.relabel.cascade import Cascade, Label
-    from regraph_kg.ingest.relabel.verdict import LabelVerdict
+from regraph_kg.settings import read_settings
 
 REJECTED = ".rejected.jsonl"
 NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph graph schema), or step lists"
@@ -86,10 +87,6 @@ def ingest(  # noqa: PLR0913 (a command's options)
     Exit code 0: something was added or known already; 1: every line was rejected; 5: a model's
     answers are to come by file.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings(model=model)
     origin = _origin(serial, problem, target)
     given = _readable([*(wiring.starter_files(settings) if starter else ()), *(files or ())])
@@ -119,18 +116,15 @@ def ingest(  # noqa: PLR0913 (a command's options)
 
 def _take(
     path: Path,
-    origin: "FileOrigin | None",
-    store: "GraphStore",
-    cascade: "Cascade",
+    origin: FileOrigin | None,
+    store: GraphStore,
+    cascade: Cascade,
     totals: Counter[str],
 ) -> list[Path]:
     """Merge one file, and count; where its rejected lines are listed, if there are any.
 
     Of a file of something else no list is made: it would hold all of it.
     """
-    from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
-    from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
-
     before = totals["added"] + totals["known"]
     with path.open("rb") as file, _progress(path) as show, _room() as kept:
         for batch in pipeline.ingest(read(split(file), origin), store, cascade):
@@ -143,10 +137,8 @@ def _take(
     return []
 
 
-def _origin(serial: Path | None, problem: str | None, target: Target | None) -> "FileOrigin | None":
+def _origin(serial: Path | None, problem: str | None, target: Target | None) -> FileOrigin | None:
     """What step lists do not say; all of it, or none."""
-    from regraph_kg.ingest.read import FileOrigin  # noqa: PLC0415 (heavy)
-
     if serial is None and problem is None and target is None:
         return None
     if serial is None or problem is None or target is None:
@@ -173,12 +165,9 @@ def _readable(files: Sequence[Path]) -> list[Path]:
 
 
 def _settle(
-    files: Sequence[Path], origin: "FileOrigin | None", cascade: "Cascade"
-) -> "tuple[Mapping[Label, int], Sequence[LabelVerdict]]":
+    files: Sequence[Path], origin: FileOrigin | None, cascade: Cascade
+) -> tuple[Mapping[Label, int], Sequence[LabelVerdict]]:
     """Decide every name in the files: how many steps have it, and what it means."""
-    from regraph_kg.ingest import pipeline  # noqa: PLC0415 (heavy)
-    from regraph_kg.ingest.read import read, split  # noqa: PLC0415 (heavy)
-
     steps: Counter[Label] = Counter()
     for path in files:
         with path.open("rb") as file:
@@ -189,7 +178,7 @@ def _settle(
         )
 
 
-def _count(batch: "Batch", totals: Counter[str]) -> None:
+def _count(batch: Batch, totals: Counter[str]) -> None:
     totals.update({name: getattr(batch.counts, name) for name in COUNTS})
     totals["rejected"] += len(batch.rejected)
 
@@ -199,7 +188,7 @@ def _room() -> SpooledTemporaryFile[str]:
     return SpooledTemporaryFile(2**20, "w+", encoding="utf-8")
 
 
-def _keep(rejected: Sequence["Rejected"], kept: IO[str]) -> None:
+def _keep(rejected: Sequence[Rejected], kept: IO[str]) -> None:
     for line in rejected:
         row = {"line": line.line.number, "reason": line.reason, "text": line.text()}
         kept.write(json.dumps(row, ensure_ascii=False) + "\n")

@@ -10,20 +10,21 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from regraph_kg import wiring
 from regraph_kg.cli.growing import grow
 from regraph_kg.cli.progress import bar
 from regraph_kg.errors import BadInput, ToolError
-
-if TYPE_CHECKING:
-    from regraph_kg.evaluation.problem.problem import Problem
-    from regraph_kg.models.evaluation import Candidate, EvalReport
-    from regraph_kg.models.trajectory import Trajectory
-    from regraph_kg.search.harvest import Harvest, Run
-    from regraph_kg.settings import Settings
+from regraph_kg.evaluation.evaluate import EVALUATOR
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.search.claims import claimed, measured_again, stale
+from regraph_kg.search.harvest import Harvest, Run, check_serial, harvest, read_run, refuse
+from regraph_kg.settings import Settings, read_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Lesson:
     """What became of one run; `refused` says why it taught nothing, and is empty otherwise."""
 
     run: Path
-    trajectories: "tuple[Trajectory, ...]" = ()
+    trajectories: tuple[Trajectory, ...] = ()
     steps: int = 0
     """Verified ones, each once."""
     failures: int = 0
@@ -52,7 +53,7 @@ class Learned:
     rejected: int = 0
 
     @property
-    def trajectories(self) -> "tuple[Trajectory, ...]":
+    def trajectories(self) -> tuple[Trajectory, ...]:
         """Of all runs."""
         return tuple(one for lesson in self.lessons for one in lesson.trajectories)
 
@@ -68,7 +69,7 @@ class Doubt:
     dry: bool = False
     """Nothing is judged: it is only said what would be, and what is claimed."""
 
-    def of(self, run: "Run") -> bool:
+    def of(self, run: Run) -> bool:
         """Whether the verdicts of `run` are doubted."""
         return self.again or not (run.ours or self.trust)
 
@@ -109,8 +110,6 @@ def learn(  # noqa: PLR0913 (a command's options)
 
     Exit code 0: something was learned or known already; 1: no run taught anything.
     """
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     doubt = Doubt(again, trust, dry_run)
     learned = learn_from(read_settings(), runs, problems=problem or (), doubt=doubt)
     if export is not None:
@@ -121,7 +120,7 @@ def learn(  # noqa: PLR0913 (a command's options)
 
 
 def learn_from(
-    settings: "Settings",
+    settings: Settings,
     runs: Sequence[Path],
     *,
     problems: Sequence[Path] = (),
@@ -133,9 +132,6 @@ def learn_from(
     file that is no trace, before anything is written; a run that must not teach is in the result.
     A dry run tells what doubted traces claim.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.harvest import read_run  # noqa: PLC0415 (heavy)
-
     key = wiring.trace_key(settings)
     read = {path: read_run(path, key) for path in dict.fromkeys(runs)}
     lessons = tuple(_lesson(settings, path, run, problems, doubt) for path, run in read.items())
@@ -146,12 +142,8 @@ def learn_from(
 
 
 def _lesson(
-    settings: "Settings", path: Path, run: "Run", problems: Sequence[Path], doubt: Doubt
+    settings: Settings, path: Path, run: Run, problems: Sequence[Path], doubt: Doubt
 ) -> Lesson:
-    from regraph_kg.evaluation.evaluate import EVALUATOR  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.claims import claimed, stale  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.harvest import harvest, refuse  # noqa: PLC0415 (heavy)
-
     doubted = doubt.of(run)
     try:
         refuse(run)
@@ -174,19 +166,13 @@ def _lesson(
     )
 
 
-def _judged(
-    settings: "Settings", path: Path, run: "Run", problem: "Problem", *, dry: bool
-) -> "Run":
+def _judged(settings: Settings, path: Path, run: Run, problem: Problem, *, dry: bool) -> Run:
     """The run with every code judged again on this machine; says that it does so.
 
     `dry`: as it is, and only says so.
     Raises `BadInput` for other serial code than the run began with, `ToolError` where the machine
     cannot judge it.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.claims import claimed, measured_again  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.harvest import check_serial  # noqa: PLC0415 (heavy)
-
     check_serial(run, problem.serial_code)
     codes = len(claimed(run))
     why = "" if run.ours else " was not written by this installation"
@@ -197,7 +183,7 @@ def _judged(
     with wiring.open_judge(settings) as judge, bar("judging", codes) as show:
         done = itertools.count(1)
 
-        def judged(candidate: "Candidate") -> "EvalReport":
+        def judged(candidate: Candidate) -> EvalReport:
             report = judge.evaluate(candidate, problem)
             show(next(done), "judging")
             return report
@@ -205,15 +191,13 @@ def _judged(
         return measured_again(run, judge.device(run.header.target), judged)
 
 
-def _nothing(found: "Harvest") -> str:
+def _nothing(found: Harvest) -> str:
     left_out = ", ".join(f"{count} {reason}" for reason, count in found.left_out.items())
     return "no verified step" + (f" ({left_out})" if left_out else "")
 
 
-def _problem(settings: "Settings", run: "Run", problems: Sequence[Path]) -> "Problem":
+def _problem(settings: Settings, run: Run, problems: Sequence[Path]) -> Problem:
     """The problem that the run is about, wherever it is found."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     name = run.header.problem
     found = [wiring.find_problem(settings, str(folder)) for folder in problems]
     for one in found:
@@ -226,19 +210,19 @@ def _problem(settings: "Settings", run: "Run", problems: Sequence[Path]) -> "Pro
     )
 
 
-def _merged(settings: "Settings", learned: Learned) -> Learned:
+def _merged(settings: Settings, learned: Learned) -> Learned:
     """Merge what was harvested; its techniques are given by id."""
     totals = grow(settings, io.BytesIO(_text(learned.trajectories).encode()), "exact", "learning")
     return Learned(learned.lessons, totals["added"], totals["known"], totals["rejected"])
 
 
-def _text(trajectories: "Sequence[Trajectory]") -> str:
+def _text(trajectories: Sequence[Trajectory]) -> str:
     return "".join(
         one.model_dump_json(by_alias=True, exclude_defaults=True) + "\n" for one in trajectories
     )
 
 
-def _write(path: Path, trajectories: "Sequence[Trajectory]") -> None:
+def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
     try:
         path.write_text(_text(trajectories), encoding="utf-8")
     except OSError as error:

@@ -4,20 +4,22 @@ Here: the command, and one search. Several at once: several.py; --dry-run: dry_r
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from regraph_kg import wiring
 from regraph_kg.cli import display, running
 from regraph_kg.cli.choice import BUDGET, Options, choose, every_call, traced_model
+from regraph_kg.cli.dry_run import preview
 from regraph_kg.cli.problem import require_good
+from regraph_kg.cli.several import run_several
+from regraph_kg.cli.starter import offer
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.base import Target
 from regraph_kg.models.method import WALKS, MethodName, Preset, Retrieval, Shown, Told
 from regraph_kg.models.run import FinalGrade, SearchChoice
-
-if TYPE_CHECKING:
-    from regraph_kg.settings import Settings
+from regraph_kg.settings import Settings, read_settings
 
 
 def optimize(  # noqa: PLR0913 (a command's options)
@@ -220,31 +222,21 @@ def optimize(  # noqa: PLR0913 (a command's options)
 
 def _run(options: Options) -> bool:
     """The whole command; whether faster code was found, or would be looked for."""
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings(model=options.model or traced_model(options))
     choice = choose(options, settings.model)
     if options.starter or (choice.settings.method in WALKS and not options.resume):
-        from regraph_kg.cli.starter import offer  # noqa: PLC0415 (heavy)
-
         offer(settings, options.starter)
     if options.dry_run:
-        from regraph_kg.cli.dry_run import preview  # noqa: PLC0415 (heavy)
-
         preview(settings, options, choice)
         return True
     if choice.judge is None:
         require_good(settings, options.problems)
     if len(options.problems) > 1:
-        from regraph_kg.cli.several import run_several  # noqa: PLC0415 (heavy)
-
         return run_several(settings, options, choice)
     return _run_one(settings, options, choice)
 
 
-def _run_one(settings: "Settings", options: Options, choice: SearchChoice) -> bool:
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
+def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool:
     with (
         wiring.open_search(settings, choice) as search,
         running.open_trace(options, search) as trace,

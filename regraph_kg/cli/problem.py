@@ -2,16 +2,16 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from regraph_kg import wiring
 from regraph_kg.cli.progress import telling
 from regraph_kg.errors import BadInput
-
-if TYPE_CHECKING:
-    from regraph_kg.evaluation.checkup.checkup import Checkup
-    from regraph_kg.settings import Settings
+from regraph_kg.evaluation.checkup.checkup import Checkup
+from regraph_kg.evaluation.checkup.findings import error
+from regraph_kg.settings import Settings, read_settings
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -39,9 +39,6 @@ def check(
 
     Exit code 0: no errors, though there may be notes; 2: errors, with which no search starts.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings()
     names = problems or wiring.problem_names(settings)
     if not names:
@@ -56,7 +53,7 @@ def check(
         raise typer.Exit(BadInput.exit_code)
 
 
-def require_good(settings: "Settings", names: Sequence[str]) -> None:
+def require_good(settings: Settings, names: Sequence[str]) -> None:
     """Look at problems before they are used; what is new is told on stderr.
 
     Raises `BadInput` where there is one problem and it has an error; of several, the searches of
@@ -77,20 +74,15 @@ def require_good(settings: "Settings", names: Sequence[str]) -> None:
             _print(seen, lambda line: typer.echo(line, err=True))
 
 
-def _looked_at(settings: "Settings", name: str) -> "Checkup":
+def _looked_at(settings: Settings, name: str) -> Checkup:
     """As `_checked`; a problem that cannot be read is one error among the others' findings."""
-    from regraph_kg.evaluation.checkup.checkup import Checkup  # noqa: PLC0415 (heavy)
-    from regraph_kg.evaluation.checkup.findings import error  # noqa: PLC0415 (heavy)
-
     try:
         return _checked(settings, name)
     except BadInput as failed:
         return Checkup(name, (error("problem.toml", str(failed)),), 0.0)
 
 
-def _checked(settings: "Settings", name: str) -> "Checkup":
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
+def _checked(settings: Settings, name: str) -> Checkup:
     if wiring.beats_shipped(settings, name):
         typer.echo(f"problem {name}: {wiring.chosen_problem(settings, name)}", err=True)
     told = wiring.first_use(settings, name)
@@ -100,7 +92,7 @@ def _checked(settings: "Settings", name: str) -> "Checkup":
         return wiring.check_problem(settings, name, tell)
 
 
-def _print(seen: "Checkup", line: Callable[[str], object]) -> None:
+def _print(seen: Checkup, line: Callable[[str], object]) -> None:
     errors = len(seen.errors)
     notes = len(seen.findings) - errors
     counts = [
@@ -114,7 +106,7 @@ def _print(seen: "Checkup", line: Callable[[str], object]) -> None:
         line(f"  {found.severity:<5}  {found}")
 
 
-def _plain(seen: "Checkup") -> dict[str, object]:
+def _plain(seen: Checkup) -> dict[str, object]:
     return {
         "problem": seen.problem,
         "seconds": seen.seconds,

@@ -3,18 +3,15 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from rich.console import Console
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.text import Text
+
 
 @contextmanager
 def bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
     """Shows how much of `total` is done, and what is being done, on a terminal."""
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-    )
-
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
     with Progress(
@@ -30,10 +27,6 @@ def telling() -> Iterator[Callable[[str], None]]:
 
     "" takes the live line away, before something else is printed.
     """
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.live import Live  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     live = Live(console=console, auto_refresh=False, transient=True)  # no thread beside a clock
 

@@ -4,10 +4,11 @@ import shlex
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from regraph_kg import report
 from regraph_kg.cli.choice import Options, resume_command
 from regraph_kg.cli.display import Show, say
+from regraph_kg.cli.learn import learn_from
 from regraph_kg.errors import (
     BadInput,
     Interrupted,
@@ -20,26 +21,25 @@ from regraph_kg.models.base import Target
 from regraph_kg.models.method import WALKS
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import start_id
-
-if TYPE_CHECKING:
-    from regraph_kg.search.trace import Trace
-    from regraph_kg.settings import Settings
-    from regraph_kg.wiring import DrySearch, OpenSearch
+from regraph_kg.search.answer import final_answer, finalists, summarise
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.run import search as begin
+from regraph_kg.search.trace import Trace
+from regraph_kg.settings import Settings
+from regraph_kg.wiring import DrySearch, OpenSearch
 
 _SUFFIX: dict[Target, str] = {"openmp": ".cpp", "cuda": ".cu"}
 
 
-def open_trace(options: Options, search: "OpenSearch") -> "Trace":
+def open_trace(options: Options, search: OpenSearch) -> Trace:
     """The trace to resume, or a new one once the graph is known to hold something."""
-    from regraph_kg.search.trace import Trace  # noqa: PLC0415 (heavy)
-
     if options.resume:
         return Trace.resume(options.resume, search.header, search.key)
     require_graph(search)
     return Trace.create(options.runs, search.header, search.key)
 
 
-def require_graph(search: "OpenSearch | DrySearch") -> None:
+def require_graph(search: OpenSearch | DrySearch) -> None:
     """`BadInput` where the method walks the graph, and there is nothing to begin with."""
     header = search.header
     if header.method not in WALKS:
@@ -52,7 +52,7 @@ def require_graph(search: "OpenSearch | DrySearch") -> None:
         )
 
 
-def introduce(search: "OpenSearch", trace: "Trace", show: Show) -> None:
+def introduce(search: OpenSearch, trace: Trace, show: Show) -> None:
     """Say what begins, and where it is written."""
     header = search.header
     what = f"{header.problem} ({header.target})"
@@ -62,17 +62,13 @@ def introduce(search: "OpenSearch", trace: "Trace", show: Show) -> None:
     show.say(f"trace: {trace.path}" + (" (its last line was torn: dropped)" if trace.torn else ""))
 
 
-def run(search: "OpenSearch", trace: "Trace", show: Show, output: Path, go_on: str) -> RunSummary:
+def run(search: OpenSearch, trace: Trace, show: Show, output: Path, go_on: str) -> RunSummary:
     """The search, its best measured again and written to `output`.
 
     Raises `Interrupted` for Ctrl-C, for a search that others were ended with, and for a model or
     store that is lost, and `ToolError`, with what was found so far and the command `go_on`;
     `AnswersPending` where answers are to come by file.
     """
-    from regraph_kg.search.answer import final_answer, finalists, summarise  # noqa: PLC0415
-    from regraph_kg.search.ledger import Ledger  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.run import search as begin  # noqa: PLC0415 (heavy)
-
     task, header = search.task, search.header
     records: list[SimulationRecord] = []
     world, ledger = trace.world(search.world), Ledger(header.limits)
@@ -98,7 +94,7 @@ def run(search: "OpenSearch", trace: "Trace", show: Show, output: Path, go_on: s
     return summarise(header, records, answer, ledger)
 
 
-def output_of(options: Options, search: "OpenSearch", trace: Path) -> Path:
+def output_of(options: Options, search: OpenSearch, trace: Path) -> Path:
     """Where a search's best code goes: --output, which is a folder for several problems."""
     suffix = _SUFFIX[search.header.target]
     if options.output is None:
@@ -113,13 +109,11 @@ def go_on(options: Options, problem: str, trace: Path, output: Path) -> str:
     return resume_command(options, problem, trace, output if options.output else None)
 
 
-def learn(settings: "Settings", options: Options, runs: Sequence[Path]) -> None:
+def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
     """Teach the graph what finished runs found, and say what came of it; never raises.
 
     The search is done and told: whatever fails here is one line, as `regraph learn` can do it.
     """
-    from regraph_kg.cli.learn import learn_from  # noqa: PLC0415 (heavy)
-
     folders = [Path(problem) for problem in options.problems if Path(problem).is_dir()]
     try:
         learned = learn_from(settings, runs, problems=folders)
@@ -142,9 +136,6 @@ def _ended(why: str, kept: str, go_on: str) -> str:
 
 def _keep_best(records: Sequence[SimulationRecord], output: Path) -> str:
     """Write the best screened code, if there is any, and say where it is."""
-    from regraph_kg import report  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.answer import finalists  # noqa: PLC0415 (heavy)
-
     best = next(iter(finalists(records)), None)
     if best is None:
         return ""

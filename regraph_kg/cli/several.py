@@ -9,19 +9,17 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
+from regraph_kg import report, wiring
 from regraph_kg.cli import display, running
 from regraph_kg.cli.choice import Options, every_call, shares
 from regraph_kg.cli.display import Show
 from regraph_kg.errors import AnswersPending, BadInput, Interrupted, RegraphError
 from regraph_kg.models.run import RunSummary, SearchChoice
-
-if TYPE_CHECKING:
-    from regraph_kg.settings import Settings
-    from regraph_kg.wiring import OpenSearches
+from regraph_kg.settings import Settings
+from regraph_kg.wiring import OpenSearches
 
 
 @dataclass(slots=True)
@@ -40,7 +38,7 @@ class _One:
     error: RegraphError | None = None
 
 
-def run_several(settings: "Settings", options: Options, choice: SearchChoice) -> bool:
+def run_several(settings: Settings, options: Options, choice: SearchChoice) -> bool:
     """Search for each problem; whether one of them was improved.
 
     Raises, where none was, the error that ended one of them, and for searches that wait for answers
@@ -68,10 +66,8 @@ def run_several(settings: "Settings", options: Options, choice: SearchChoice) ->
     return _improved(searches)
 
 
-def _distinct(settings: "Settings", searches: Sequence[_One]) -> None:
+def _distinct(settings: Settings, searches: Sequence[_One]) -> None:
     """`BadInput` where two folders hold problems of one name: their files could not be told."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     named: dict[str, str] = {}
     for one in searches:
         try:
@@ -84,15 +80,13 @@ def _distinct(settings: "Settings", searches: Sequence[_One]) -> None:
 
 
 def _run(
-    settings: "Settings",
+    settings: Settings,
     options: Options,
     choice: SearchChoice,
     searches: Sequence[_One],
     threads: ThreadPoolExecutor,
 ) -> AnswersPending | None:
     """All searches to their ends; what they wait for, if it is to come by file."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     budgets = {one.name: one.choice.limits.calls for one in searches}
     every = every_call(options, choice)
     with (
@@ -107,7 +101,7 @@ def _run(
     return None
 
 
-def _search(shared: "OpenSearches", options: Options, one: _One, show: Show) -> None:
+def _search(shared: OpenSearches, options: Options, one: _One, show: Show) -> None:
     """One search, in its thread; what ends it is noted, and told in its line."""
     try:
         with (
@@ -129,8 +123,6 @@ def _search(shared: "OpenSearches", options: Options, one: _One, show: Show) -> 
 
 def _tell(options: Options, searches: Sequence[_One], *, stopped: bool) -> None:
     """What became of all, which were `stopped` together or went to their ends."""
-    from regraph_kg import report  # noqa: PLC0415 (heavy)
-
     if options.as_json:
         typer.echo(json.dumps([_plain(one) for one in searches], indent=2))
         return

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from regraph_kg import wiring
 from regraph_kg.cli.embeddings import embed_new
+from regraph_kg.settings import read_settings
 
 SHOWN = 20
 """Findings printed; the rest are counted."""
@@ -26,9 +28,6 @@ def check(
 
     Exit code 1: something is wrong (with --repair: is still wrong).
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings()
     with closing(wiring.open_store(settings)) as store:
         found = store.check()
@@ -78,9 +77,6 @@ def bound(
     Browser's way, but counted in the statistics and exported. A change moves examples to the
     archive or back; it may be interrupted and run again.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings()
     with closing(wiring.open_store(settings)) as store:
         if examples is None:
