@@ -11,7 +11,6 @@ import typer.core
 import typer.main
 
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
-from regraph_kg.models.text import plain
 
 DEBUG = "--debug"
 KEYBOARD_INTERRUPT = 130
@@ -146,5 +145,7 @@ def _usage(error: typer.TyperException) -> BadInput:
 def _end(error: RegraphError) -> NoReturn:
     if DEBUG in sys.argv:
         raise error
+    from regraph_kg.models.text import plain  # noqa: PLC0415 (loads pydantic; help needs none)
+
     typer.echo(f"regraph: {plain(str(error))}", err=True)
     sys.exit(error.exit_code)

@@ -13,10 +13,11 @@ from typing import Annotated, Any
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.embeddings import embed_new
+from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import Curator
 from regraph_kg.models.curation import Concern, Curation, LabelDecision, Note, Part
+from regraph_kg.runs.ingest import embed_new
 from regraph_kg.settings import read_settings
 
 Who = Annotated[str | None, typer.Option(help="Who decides.", show_default="you, at this machine")]
@@ -250,7 +251,7 @@ def _make(
     with closing(wiring.open_curator(settings)) as curator:
         done = order(curator, note)
     with closing(wiring.open_store(settings)) as store:  # what came back from the archive
-        embed_new(store, wiring.embedder(settings, store.embedding_space()))
+        watch(embed_new(store, wiring.embedder(settings, store.embedding_space())))
     if as_json:
         typer.echo(json.dumps(asdict(done), indent=2))
         return

@@ -16,12 +16,13 @@ from typing import Any, NoReturn
 import typer
 
 from regraph_kg import report, wiring
-from regraph_kg.cli.choice import Options, shares
-from regraph_kg.cli.running import require_graph
+from regraph_kg.cli.choice import each_choice
+from regraph_kg.cli.options import Options
 from regraph_kg.errors import RegraphError
 from regraph_kg.models.method import WALKS, MethodName
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import RunHeader, SearchChoice
+from regraph_kg.runs.search import require_graph
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.effects import Effect, ModelRequest
 from regraph_kg.search.ledger import Ledger
@@ -77,7 +78,7 @@ class Estimate:
 
 def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
     """Print what `regraph optimize` would do with these options."""
-    estimates = [estimate(settings, options.runs, one) for one in shares(choice, options)]
+    estimates = [estimate(settings, options.runs, one) for one in each_choice(choice, options)]
     if options.as_json:
         typer.echo(json.dumps([_plain(one) for one in estimates], indent=2))
         return

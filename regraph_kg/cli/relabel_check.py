@@ -69,7 +69,7 @@ def relabel_check(
         recorded = level == "model" and settings.model == "recorded"
         asked = wiring.recorded_verdicts(settings) if recorded else None
         cascade = wiring.cascade(settings, vocabulary, level, asked)
-        verdicts = cascade.settle(((one.target, one.label) for one in lines), lambda _: None)
+        verdicts = tuple(cascade.settle((one.target, one.label) for one in lines))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
     if as_json:
         typer.echo(json.dumps(_report(judged, verbose=verbose), indent=2, ensure_ascii=False))

@@ -14,10 +14,12 @@ import typer
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import display, running
-from regraph_kg.cli.choice import Options, every_call, shares
+from regraph_kg.cli.choice import each_choice, every_call
 from regraph_kg.cli.display import Show
+from regraph_kg.cli.options import Options
 from regraph_kg.errors import AnswersPending, BadInput, Interrupted, RegraphError
 from regraph_kg.models.run import RunSummary, SearchChoice
+from regraph_kg.runs.search import begin
 from regraph_kg.settings import Settings
 from regraph_kg.wiring import OpenSearches
 
@@ -30,9 +32,7 @@ class _One:
     name: str
     """Its problem's, as it was given."""
     trace: Path | None = None
-    output: Path | None = None
-    go_on: str = ""
-    """The command that goes on with it."""
+    told: running.Handover | None = None
     summary: RunSummary | None = None
     """None where it did not come to its end."""
     error: RegraphError | None = None
@@ -44,7 +44,7 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
     Raises, where none was, the error that ended one of them, and for searches that wait for answers
     by file `AnswersPending`, whatever the others found.
     """
-    searches = [_One(one, one.problem) for one in shares(choice, options)]
+    searches = [_One(one, one.problem) for one in each_choice(choice, options)]
     _distinct(settings, searches)
     pending: AnswersPending | None = None
     stopped = False
@@ -106,13 +106,11 @@ def _search(shared: OpenSearches, options: Options, one: _One, show: Show) -> No
     try:
         with (
             shared.search(one.choice) as search,
-            running.open_trace(options, search) as trace,
+            begin(search, options.runs, options.resume) as run,
         ):
-            one.trace = trace.path
-            one.output = running.output_of(options, search, trace.path)
-            one.go_on = running.go_on(options, one.name, trace.path, one.output)
-            running.introduce(search, trace, show)
-            one.summary = running.run(search, trace, show, one.output, one.go_on)
+            one.trace = run.trace
+            one.told = running.Handover.of(options, one.name, run)
+            one.summary = running.follow(run, show, one.told)
     except RegraphError as error:
         one.error = error
     except Exception as error:  # noqa: BLE001 (a bug of ours: the others go on)
@@ -148,16 +146,16 @@ def _plain(one: _One) -> Mapping[str, object]:
         "summary": one.summary and one.summary.model_dump(mode="json"),
         "error": None if one.error is None else str(one.error),
         "trace": one.trace and str(one.trace),
-        "code": one.output and str(one.output) if one.summary else None,
-        "go_on": one.go_on or None if one.summary is None else None,
+        "code": str(one.told.output) if one.told and one.summary else None,
+        "go_on": one.told.go_on if one.told and one.summary is None else None,
     }
 
 
 def _go_on(searches: Sequence[_One]) -> None:
     """The command of each search that can go on, a line each."""
     for one in searches:
-        if one.summary is None and one.go_on:
-            display.say(one.go_on)
+        if one.summary is None and one.told:
+            display.say(one.told.go_on)
 
 
 def _improved(searches: Sequence[_One]) -> bool:

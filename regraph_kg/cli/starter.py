@@ -11,8 +11,9 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli.display import say
-from regraph_kg.cli.growing import grow
+from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
+from regraph_kg.runs.ingest import grow
 from regraph_kg.settings import Settings
 
 
@@ -38,7 +39,7 @@ def offer(settings: Settings, wanted: bool | None) -> None:
     if not files:
         raise BadInput(f"starter: no trajectories in {wiring.corpus_folder(settings)}")
     lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
-    found = grow(settings, lines, "lexical", "starter")
+    found = watch(grow(settings, lines, "lexical", "starter"))
     say(
         f"the graph was empty; loaded the starter graph: {found['added']} trajectories,"
         f" {found['examples']} examples"

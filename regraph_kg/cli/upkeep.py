@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.embeddings import embed_new
+from regraph_kg.cli.progress import watch
+from regraph_kg.runs.ingest import embed_new
 from regraph_kg.settings import read_settings
 
 SHOWN = 20
@@ -34,7 +35,7 @@ def check(
         mended = len(found)
         if repair and found:
             store.repair(found)
-            embed_new(store, wiring.embedder(settings, store.embedding_space()))
+            watch(embed_new(store, wiring.embedder(settings, store.embedding_space())))
             found = store.check()
         mended -= len(found)
     if as_json:
@@ -83,5 +84,5 @@ def bound(
             typer.echo(f"{store.bound()} examples of a transition stay in sight")
             return
         done = list(store.set_bound(examples))
-        embed_new(store, wiring.embedder(settings, store.embedding_space()))
+        watch(embed_new(store, wiring.embedder(settings, store.embedding_space())))
     typer.echo(f"{examples} examples of each of {len(done)} transitions stay in sight")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli.choice import BUDGET, FAST_LIMITS, FAST_PROMPTING, FAST_SETTINGS
 from regraph_kg.cli.dry_run import THINKING
 from regraph_kg.models.method import SETTINGS, WALKS, MethodName, Prompting, SearchLimits
+from regraph_kg.runs.choice import BUDGET, FAST_LIMITS, FAST_PROMPTING, FAST_SETTINGS
 from regraph_kg.search.run import METHODS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
