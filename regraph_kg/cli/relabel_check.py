@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from regraph_kg import wiring
+from regraph_kg.cli.tables import print_table
 from regraph_kg.cli.verdicts import decision, legible
 from regraph_kg.ingest import check
 from regraph_kg.ingest.check import Judged, LabelCounts
@@ -107,7 +107,7 @@ def _print(judged: Mapping[RelabelLevel, Sequence[Judged]]) -> None:
         for stage, one in check.by_stage(found).items():
             table.add_row(level, stage, *_counts(one))
         table.add_row(level, "all", *_counts(check.tally(found)), style="bold", end_section=True)
-    Console(highlight=False, markup=False).print(table)
+    print_table(table, range(2, 6))
 
 
 def _counts(one: LabelCounts) -> list[str]:

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import curation
+from regraph_kg.cli.tables import print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Target
 from regraph_kg.models.graph import EFFECT_SCALE, Neighbourhood, Successor
@@ -112,7 +113,7 @@ def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> N
         console.print("Nothing was seen to follow it.")
         return
     table = Table(box=None, pad_edge=False)
-    table.add_column("followed by", no_wrap=True, overflow="fold")
+    table.add_column("followed by", overflow="fold")
     for heading in ("examples", "tried", "verified", "effect", "best", ""):
         table.add_column(heading)
     for successor in neighbourhood.successors:
@@ -124,4 +125,4 @@ def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> N
             "-" if best is None else report.times(best),
             "other devices" if device and successor.statistics == "other-devices" else "",
         )
-    console.print(table)
+    print_table(table, range(1, 6), console)

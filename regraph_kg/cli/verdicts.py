@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from regraph_kg.cli.tables import print_table
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.base import Target
 
@@ -40,7 +41,7 @@ def print_verdicts(
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = max(console.width, NARROWEST)  # ids are there to be copied
-    console.print(table)
+    print_table(table, (3, 5), console)
 
 
 def decision(verdict: LabelVerdict) -> dict[str, object]:
