@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.problem import require_good
+from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.progress import telling
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.problem import Problem

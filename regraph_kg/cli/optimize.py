@@ -9,8 +9,8 @@ from regraph_kg import wiring
 from regraph_kg.cli import display, running
 from regraph_kg.cli.choice import choose, every_call
 from regraph_kg.cli.dry_run import preview
+from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.options import Options, takes_options
-from regraph_kg.cli.problem import require_good
 from regraph_kg.cli.several import run_several
 from regraph_kg.cli.starter import offer
 from regraph_kg.errors import AnswersPending

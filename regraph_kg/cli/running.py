@@ -25,7 +25,6 @@ from regraph_kg.errors import (
 from regraph_kg.models.base import Target
 from regraph_kg.models.method import WALKS
 from regraph_kg.models.run import RunSummary
-from regraph_kg.runs.learn import learn_from
 from regraph_kg.runs.search import LiveRun
 from regraph_kg.settings import Settings
 
@@ -93,6 +92,8 @@ def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
 
     The search is done and told: whatever fails here is one line, as `regraph learn` can do it.
     """
+    from regraph_kg.runs.learn import learn_from  # noqa: PLC0415 (loads the judge)
+
     folders = [Path(problem) for problem in options.problems if Path(problem).is_dir()]
     try:
         learned = watch(learn_from(settings, runs, problems=folders))

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import IO, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 from regraph_kg import wiring
 from regraph_kg.errors import BadInput, Environment, ModelError
@@ -21,11 +21,13 @@ from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import FileOrigin, Rejected, read, split
 from regraph_kg.ingest.relabel.cascade import Cascade, Label
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
-from regraph_kg.llm.embedder import Embedder
 from regraph_kg.models.graph import EmbeddingProgress, RelabelLevel
 from regraph_kg.private import opener
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.settings import Settings
+
+if TYPE_CHECKING:  # numpy comes with it, which not every search needs
+    from regraph_kg.llm.embedder import Embedder
 
 REJECTED = ".rejected.jsonl"
 NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph graph schema), or step lists"
@@ -117,7 +119,7 @@ def grow(
     return counts
 
 
-def embed_new(store: GraphStore, embedder: Embedder) -> Story[None]:
+def embed_new(store: GraphStore, embedder: "Embedder") -> Story[None]:
     """Embed the examples of `store` that have no embedding yet.
 
     Where the model fails, the message says that nothing else is lost.
