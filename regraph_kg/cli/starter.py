@@ -13,7 +13,6 @@ from regraph_kg import wiring
 from regraph_kg.cli.display import say
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
-from regraph_kg.runs.ingest import grow
 from regraph_kg.settings import Settings
 
 
@@ -38,6 +37,8 @@ def offer(settings: Settings, wanted: bool | None) -> None:
         return
     if not files:
         raise BadInput(f"starter: no trajectories in {wiring.corpus_folder(settings)}")
+    from regraph_kg.runs.ingest import grow  # noqa: PLC0415 (numpy, for an empty graph alone)
+
     lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
     found = watch(grow(settings, lines, "lexical", "starter"))
     say(
