@@ -13,7 +13,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.ingest.read import FileOrigin
 from regraph_kg.models.base import Target
 from regraph_kg.models.graph import RelabelLevel
-from regraph_kg.runs.ingest import Ingested, Source, ingest_files, read_names
+from regraph_kg.runs.ingest import Ingested, IngestSource, ingest_files, read_names
 from regraph_kg.settings import read_settings
 
 
@@ -75,7 +75,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     given = [*(wiring.starter_files(settings) if starter else ()), *(files or ())]
     if not given:
         raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
-    source = Source(given, origin, vocabulary, relabel)
+    source = IngestSource(given, origin, vocabulary, relabel)
     if dry_run:
         names = watch(read_names(settings, source))
         print_verdicts(names.verdicts, names.steps, as_json=as_json)

@@ -39,7 +39,7 @@ SMOOTH = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class IngestSource:
     """What is to be ingested, and how its names are read."""
 
     files: Sequence[Path]
@@ -72,7 +72,7 @@ class NamesRead:
     verdicts: tuple[LabelVerdict, ...]
 
 
-def ingest_files(settings: Settings, source: Source) -> Story[Ingested]:
+def ingest_files(settings: Settings, source: IngestSource) -> Story[Ingested]:
     """Merge files into the graph of these settings. `BadInput` for a file that cannot be read."""
     files = yield from _readable(source.files)
     curated = wiring.vocabulary(settings, source.vocabulary)
@@ -91,7 +91,7 @@ def ingest_files(settings: Settings, source: Source) -> Story[Ingested]:
     return Ingested(counts, tuple(rejected))
 
 
-def read_names(settings: Settings, source: Source) -> Story[NamesRead]:
+def read_names(settings: Settings, source: IngestSource) -> Story[NamesRead]:
     """Only decide what the names in files mean; the graph is read, and nothing is added to it."""
     files = yield from _readable(source.files)
     curated = wiring.vocabulary(settings, source.vocabulary)
