@@ -1,37 +1,66 @@
-# Short targets; everything they need lands in .venv. `make` alone prints this list.
+# Short targets; everything they need lands in .venv, or in .venv-python3.13 with PYTHON=python3.13.
+# `make` alone prints this list.
 REQUIRE ?=
-VENV    := .venv
+COUNT   ?= 5
+IDLE    ?= 0
+VENV    := .venv$(if $(PYTHON),-$(notdir $(PYTHON)))
 BIN     := $(VENV)/bin
 PYTHON  ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
              $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+UV      := $(shell uv --version >/dev/null 2>&1 && echo uv)
+SYNC    := UV_PROJECT_ENVIRONMENT=$(VENV) uv sync --quiet --locked --inexact --compile-bytecode --python $(PYTHON)
 PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Compiled modules are kept whatever the shell says: each of hundreds of commands would compile anew.
+export PYTHONDONTWRITEBYTECODE :=
+PYTEST   = $(BIN)/python -m pytest $(if $(REQUIRE),--require=$(REQUIRE))
 
 .DEFAULT_GOAL := help
-.PHONY: help need demo test check bench ollama-test-server llama-test-server clean
+.PHONY: help need demo test test-slow test-stress test-docker check bench ollama-test-server llama-test-server clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
 
 need:
 	@test -n "$(PYTHON)" || { echo "regraph needs Python 3.11 or newer as python3: install it and run make again"; exit 3; }
-	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "regraph needs Python's venv module: install it (Debian: python3-venv) and run make again"; exit 3; }
+	@test -n "$(UV)" || $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "regraph needs Python's venv module: install it (Debian: python3-venv) and run make again"; exit 3; }
 	@command -v g++ >/dev/null || { echo "regraph needs g++: install it (Debian: g++) and run make again"; exit 3; }
 
-$(VENV)/.ready: pyproject.toml | need
+# uv takes the versions of uv.lock; pip, where there is no uv, the newest that fit.
+$(VENV)/.ready: pyproject.toml uv.lock | need
 	@echo "setting up $(VENV) ..."
+ifdef UV
+	@$(SYNC) && touch $@
+else
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) -e . && touch $@
+endif
 
 $(VENV)/.dev: $(VENV)/.ready
 	@echo "setting up the development tools ..."
-	@$(PIP) -e '.[dev]' && touch $@
+	@$(if $(UV),$(SYNC) --extra dev,$(PIP) -e '.[dev]') && touch $@
 
 demo: $(VENV)/.ready ## grow a technique graph, search it, print faster code (about 2 minutes)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash docs/demo.sh
 
-test: $(VENV)/.dev ## all tests; REQUIRE=neo4j,gpu turns absences into failures
+test: $(VENV)/.dev ## the quick tests; REQUIRE=neo4j,gpu turns absences into failures
 	@$(BIN)/python tests/install_neo4j.py
-	@$(BIN)/pytest -n 3 $(if $(REQUIRE),--require=$(REQUIRE))
+	@$(PYTEST) -n 3 -m "not slow and not timing"
+
+test-slow: $(VENV)/.dev ## the rest: what takes long, then what measures time, alone
+	@$(BIN)/python tests/install_neo4j.py
+	@ended=0; $(PYTEST) -n 2 -m "slow and not timing" || ended=1; \
+	  $(PYTEST) -m timing --reruns 1 -rR || ended=1; exit $$ended
+
+test-stress: $(VENV)/.dev ## make test COUNT times beside six busy loops, IDLE times without
+	@$(BIN)/python tests/stress.py --busy $(COUNT) --idle $(IDLE) -- $(MAKE) --no-print-directory test
+
+test-docker: export TESTCONTAINERS_RYUK_DISABLED = true
+test-docker: export REGRAPH_TEST_NEO4J_CONTAINER = 1
+test-docker: $(VENV)/.dev ## the container parts, where an engine answers (Error 3: none does)
+	@$(BIN)/python tests/install_neo4j.py
+	@$(BIN)/python tests/install_docker_images.py
+	@$(BIN)/pytest tests/docker --require=docker
+	@$(BIN)/pytest tests/contract -k '[neo4j and not 2026' --require=neo4j
 
 check: $(VENV)/.dev ## format, lint, types, architecture
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
@@ -46,4 +75,4 @@ llama-test-server: $(VENV)/.dev ## build a real llama.cpp server for the tests (
 	@$(BIN)/python tests/install_llama_cpp.py
 
 clean: ## remove what make made (not the user's graph)
-	rm -rf $(VENV) build dist .demo *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv .venv-* build dist .demo *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

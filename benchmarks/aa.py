@@ -40,8 +40,8 @@ from regraph_kg.evaluation.compare import LOOKS, compare
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate
+from regraph_kg.models.target import Target
 
 PLANTED = 1.05
 WINDOW, PLANTED_WINDOW = 24, 12

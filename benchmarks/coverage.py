@@ -26,8 +26,8 @@ from statistics import median
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
+from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring import corpus_folder

@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from regraph_kg.models.method import SETTINGS
+from regraph_kg.search.methods import method_names
 from tests.corpus.corpus import CORPUS, PROBLEMS
 from tests.llm import real_ollama
 
@@ -96,7 +96,7 @@ def rows(model: str, target: str, jobs: int) -> Iterator[dict[str, Any]]:
         assert ingested.returncode == 0, ingested.stderr
         words += ["--runs", f"{name}/runs"]
         with ThreadPoolExecutor(jobs) as pool:
-            for method in SETTINGS:
+            for method in method_names():
                 found = pool.map(partial(run, told, words, method), PROBLEMS)
                 yield {"model": model, "target": target} | row(method, list(found))
         regraph(told, "store", "stop")

@@ -19,13 +19,13 @@ from typing import Any
 from benchmarks import recorded
 from benchmarks.learning import Ratio, spent
 from benchmarks.taught import best, head, search
-from regraph_kg.models.method import WALKS, MethodName
 from regraph_kg.runs.choice import usual_choice, usual_settings
+from regraph_kg.search.methods import kind_of, method_names
 
 ORDERS = range(10)
 
 
-def found(method: MethodName, name: str, order: int, *, fast: bool) -> tuple[float, int]:
+def found(method: str, name: str, order: int, *, fast: bool) -> tuple[float, int]:
     """Best speedup and evaluations of one search."""
     settings = usual_settings(method, fast=fast)
     calls = usual_choice(name, "recorded", fast=fast).limits.calls
@@ -37,7 +37,7 @@ def found(method: MethodName, name: str, order: int, *, fast: bool) -> tuple[flo
 
 def rows() -> Iterator[dict[str, Any]]:
     """Of each method."""
-    for method in sorted(WALKS):
+    for method in filter(lambda one: kind_of(one).walks, method_names()):
         pairs = [
             (found(method, name, order, fast=True), found(method, name, order, fast=False))
             for name in recorded.names()

@@ -24,8 +24,8 @@ from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring import corpus_folder

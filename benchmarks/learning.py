@@ -43,17 +43,15 @@ from benchmarks import made_up, recorded
 from benchmarks.taught import Graph, Problem, best, head, learned, reached, search
 from regraph_kg.backends.statistics import Pair
 from regraph_kg.models.graph import EFFECT_SCALE
-from regraph_kg.models.method import (
-    GreedySettings,
-    McgsSettings,
-    SearchSettings,
-    ThompsonSettings,
-)
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.search.harvest import Run
+from regraph_kg.search.methods.greedy_graph import GreedySettings
+from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.methods.thompson import ThompsonSettings
 
-METHODS: Mapping[str, SearchSettings] = {
+METHODS: Mapping[str, MethodSettings] = {
     "mcgs": McgsSettings(),
     "thompson": ThompsonSettings(),
     "greedy-graph": GreedySettings(),
@@ -90,7 +88,7 @@ def examples_alone(trajectories: Iterable[Trajectory]) -> Iterator[Trajectory]:
 class Bench:
     """How one method searches."""
 
-    settings: SearchSettings
+    settings: MethodSettings
     calls: int
     controls: tuple[str, ...] = ()
 

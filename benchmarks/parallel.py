@@ -26,11 +26,11 @@ from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.graph import Neighbourhood
-from regraph_kg.models.method import McgsSettings
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import Task
 from regraph_kg.search.executor import Alone, Threads
 from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.run import search
 from regraph_kg.search.world import World
 from regraph_kg.wiring import task_of

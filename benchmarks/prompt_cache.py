@@ -120,7 +120,9 @@ def rows(folder: Path) -> tuple[str, list[dict[str, Any]]]:
     """The server's version, and the figures of each order."""
     settings = {"OLLAMA_DEBUG": "1", "OLLAMA_NUM_PARALLEL": "1"}
     with real_ollama.serving_random_weights(folder, CONTEXT, **settings) as url:
-        model = OllamaModel(url, "tiny", timeout=300, temperature=0.7, max_tokens=ANSWER)
+        model = OllamaModel(
+            url, "tiny", timeout=300, temperature=0.7, max_tokens=ANSWER, patience=0
+        )
         asked, log = list(prompts()), folder / real_ollama.LOG
         figures = [measured(change, asked, model, log) for change in (first, last, alone)]
         return str(httpx.get(f"{url}/api/version").json()["version"]), figures

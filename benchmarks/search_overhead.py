@@ -15,11 +15,12 @@ from typing import ParamSpec, TypeVar
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import Example, Neighbourhood, Successor
-from regraph_kg.models.method import McgsSettings, Prompting, SearchLimits
+from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.executor import Alone
+from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.run import search
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World

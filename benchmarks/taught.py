@@ -25,7 +25,7 @@ from regraph_kg.backends.statistics import (
 )
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.graph import MergePlan, Neighbourhood, Relabelled
-from regraph_kg.models.method import Prompting, SearchLimits, SearchSettings
+from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
@@ -114,7 +114,7 @@ def plan(one: Trajectory) -> MergePlan:
     )
 
 
-def head(problem: Problem, settings: SearchSettings, calls: int, seed: int) -> RunHeader:
+def head(problem: Problem, settings: MethodSettings, calls: int, seed: int) -> RunHeader:
     """What a trace says of a search: its model and judge are recorded ones."""
     return RunHeader(
         version="0",

@@ -20,7 +20,7 @@ from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 from regraph_kg.models.prompt import Reply
-from regraph_kg.search.propose import parse
+from regraph_kg.search.extract import parse
 from tests.corpus.corpus import CORPUS, PROBLEMS, answers
 
 WORTH = (Outcome.PASSED, Outcome.UNSTABLE_TIMING)

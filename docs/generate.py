@@ -1,4 +1,4 @@
-"""Writes what the documentation derives from the code: modules, commands, settings, the schema.
+"""Writes what docs derive from the code: modules, commands, settings, methods, the schema.
 
 Run `python docs/generate.py` after a change; a test fails while they differ.
 """
@@ -13,9 +13,15 @@ from typer.cli import get_docs_for_click
 
 from regraph_kg.cli.app import app
 from regraph_kg.cli.graph import trajectory_schema
+from regraph_kg.models.method import MethodSettings
+from regraph_kg.runs.choice import FAST_SETTINGS
+from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, setting_names, variable
 
 ROOT = Path(__file__).parents[1]
+METHODS = ROOT / "docs" / "methods.md"
+"""The one file that is generated in part: between its marks."""
+NEEDS = {"nothing": "nothing", "graph": "a graph", "embeddings": "a graph with embeddings"}
 STAGES = ("regraph_kg", "ingest", "search", "evaluation")
 
 
@@ -76,11 +82,11 @@ it (SECURITY.md).
 |---|---|---|"""
 
 
-def settings() -> str:
-    """Every setting with its default, and the words below it in the code."""
-    tree = ast.parse((ROOT / "regraph_kg" / "settings.py").read_text(encoding="utf-8"))
-    (body,) = (one.body for one in tree.body if getattr(one, "name", "") == "Settings")
-    said = {
+def words(path: Path, name: str) -> dict[str, str]:
+    """The fields of the class `name` in a file, each with the words below it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    (body,) = (one.body for one in tree.body if getattr(one, "name", "") == name)
+    return {
         field.target.id: " ".join(text.value.value.split())
         for field, text in itertools.pairwise(body)
         if isinstance(field, ast.AnnAssign)
@@ -88,6 +94,11 @@ def settings() -> str:
         and isinstance(text, ast.Expr)
         and isinstance(text.value, ast.Constant)
     }
+
+
+def settings() -> str:
+    """Every setting with its default, and the words below it in the code."""
+    said = words(ROOT / "regraph_kg" / "settings.py", "Settings")
     rows = [
         f"| `{name}`<br>`{variable(name)}` | {_default(name)} | {said[name]} |"
         for name in setting_names()
@@ -101,12 +112,41 @@ def _default(name: str) -> str:
     return f"`{value}`" if isinstance(value, str | int | float) else ""
 
 
+def methods() -> str:
+    """docs/methods.md, with its list of methods and of their settings as the code has them."""
+    head, begin, rest = METHODS.read_text(encoding="utf-8").partition("<!-- begin")
+    mark = rest.partition("-->")[0]
+    rows = ["| method | needs | asks for thoughts |", "|---|---|---|"]
+    told = []
+    for name, line in method_lines().items():
+        kind = kind_of(name)
+        thinks = "yes" if kind.thinks else "no"
+        rows.append(f"| [`{name}`](#{name}) | {NEEDS[kind.needs]} | {thinks} |")
+        told += ["", f"### `{name}`", line, *_settings_of(name, kind.settings)]
+    end = rest[rest.index("<!-- end") :]
+    return head + "\n".join([f"{begin}{mark}-->", *rows, *told, end])
+
+
+def _settings_of(name: str, kind: type[MethodSettings]) -> list[str]:
+    """The table of a method's settings; none where there is nothing to set."""
+    said = words(ROOT / "search" / "methods" / f"{name.replace('-', '_')}.py", kind.__name__)
+    defaults = kind.model_validate({}).model_dump(exclude={"method"})
+    rows = [
+        f"| `{field}` | {'none' if default is None else default} |"
+        f" {FAST_SETTINGS.get(field, '')} | {said[field].removesuffix('.')} |"
+        for field, default in defaults.items()
+    ]
+    table = ["", "| setting | default | --fast | what it is |", "|---|---|---|---|", *rows]
+    return table if rows else ["Nothing to set."]
+
+
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     return {
         ROOT / "docs" / "modules.md": modules(),
         ROOT / "docs" / "cli.md": commands(),
         ROOT / "docs" / "settings.md": settings(),
+        METHODS: methods(),
         ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
     }
 

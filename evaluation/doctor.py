@@ -32,7 +32,7 @@ from regraph_kg.evaluation.gpu.health import GpuSettings, Health, settings
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.load import used_by_others
 from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import ON_CPU, ON_GPU, Target
 
 CheckState = Literal["green", "red", "absent"]
 
@@ -130,7 +130,7 @@ class Scope:
         """Targets whose candidates can be judged here, or that were asked for."""
         if self.target:
             return (self.target,)
-        return ("openmp", "cuda") if self.sees_gpu else ("openmp",)
+        return ON_CPU + (ON_GPU if self.sees_gpu else ())
 
     @property
     def gpu(self) -> Gpu:
@@ -177,20 +177,20 @@ def _looked(check: Check) -> tuple[CheckRow, ...]:
 
 def checks(scope: Scope) -> tuple[Check, ...]:
     """Everything but the exploits."""
-    wants_cuda = scope.target != "openmp"
+    looks_at_gpu = scope.target is None or scope.target in ON_GPU
     busy = used_by_others()
     table = [
         Check("machine", "cores", partial(_cores, busy)),
         Check("machine", "memory", _memory),
         Check("machine", "clock", _clock),
         Check("machine", "shared memory", _shared_memory),
-        Check("machine", "cache folder", partial(_folder, scope.cache, "REGRAPH_CACHE_DIR")),
+        Check("machine", "cache folder", partial(_loadable, scope.cache, "REGRAPH_CACHE_DIR")),
         Check("machine", "temporary folder", partial(_folder, _temporary(), "TMPDIR")),
         Check("compilers", "g++", _gcc),
         Check("compilers", "g++ -fopenmp", partial(_openmp, scope.cache)),
         Check("compilers", "sandbox", _compiler_sandbox),
     ]
-    if wants_cuda:
+    if looks_at_gpu:
         table += [
             Check("compilers", "nvcc", partial(_nvcc, scope)),
             Check("GPU", "driver", partial(_gpu, scope)),
@@ -255,7 +255,7 @@ def _temporary() -> Path:
 
 
 def _folder(folder: Path, setting: str) -> CheckResult:
-    """Can be written, has room, and what is compiled there can be loaded."""
+    """Can be written and has room."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -268,11 +268,16 @@ def _folder(folder: Path, setting: str) -> CheckResult:
     found = f"{folder}: {free / 2**30:.1f} GiB free"
     if free < _LEAST_DISK:
         return CheckResult("red", found, f"free the disk, or set {setting}")
-    if os.statvfs(folder).f_flag & os.ST_NOEXEC:
-        return CheckResult(
-            "red", f"{found}, noexec", f"set {setting}: shared objects are loaded here"
-        )
     return CheckResult("green", found)
+
+
+def _loadable(folder: Path, setting: str) -> CheckResult:
+    """The same, and what is compiled there can be loaded; nothing runs from TMPDIR."""
+    seen = _folder(folder, setting)
+    if seen.state == "green" and os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        remedy = f"set {setting}: shared objects are loaded here"
+        return CheckResult("red", f"{seen.found}, noexec", remedy)
+    return seen
 
 
 def _gcc() -> CheckResult:
@@ -303,7 +308,7 @@ def _nvcc(scope: Scope) -> CheckResult:
     try:
         cuda = find_cuda()
     except ToolError as error:
-        wanted = scope.sees_gpu or scope.target == "cuda"
+        wanted = scope.sees_gpu or scope.target in ON_GPU
         return CheckResult("red" if wanted else "absent", *_parted(error))
     arch = scope.gpu.arch if scope.sees_gpu else "90"
     code = 'extern "C" __attribute__((visibility("default"))) int regraph_zero() { return 0; }\n'
@@ -318,14 +323,14 @@ def _gpu(scope: Scope) -> CheckResult:
     try:
         gpu = scope.gpu
     except ToolError as error:
-        wanted = scope.target == "cuda" or shutil.which("nvidia-smi")
+        wanted = scope.target in ON_GPU or shutil.which("nvidia-smi")
         return CheckResult("red" if wanted else "absent", *_parted(error))
     return CheckResult("green", f"{gpu.name}, sm_{gpu.arch}, driver {gpu.driver}")
 
 
 def _context(scope: Scope) -> CheckResult:
     """A process of ours makes a context, and reads back what it wrote to the device."""
-    if not (scope.sees_gpu or scope.target == "cuda"):
+    if not (scope.sees_gpu or scope.target in ON_GPU):
         return CheckResult("absent", "no GPU")
     ill = Health(find_cuda(), scope.gpu.visible).illness()
     if ill:
@@ -373,7 +378,7 @@ def _sandbox() -> Sequence[CheckResult]:
 
 def _peaks(scope: Scope, target: Target, busy: float) -> CheckResult:
     """Measured once a device, then read; peaks of a busy machine would be too low."""
-    gpu = scope.gpu if target == "cuda" else None
+    gpu = scope.gpu if target in ON_GPU else None
     known = None if scope.remeasure else peaks(scope.cache, target, gpu)
     if known:
         return CheckResult("green", str(known))

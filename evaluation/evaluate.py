@@ -9,7 +9,7 @@ say which.
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from regraph_kg.errors import BadInput, ToolError
@@ -22,14 +22,11 @@ from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.report import Times
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session
-from regraph_kg.evaluation.slot import Isolation, Seat, SessionRules
-from regraph_kg.evaluation.timing.load import LoadWatch
+from regraph_kg.evaluation.slot import Isolation, SessionRules
 from regraph_kg.evaluation.timing.roofline import account, below_floor
-from regraph_kg.evaluation.timing.stop import StopRule
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
 from regraph_kg.evaluation.trial import Trial
 from regraph_kg.evaluation.worker.spawn import Program
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import (
     Candidate,
     EvalReport,
@@ -37,6 +34,7 @@ from regraph_kg.models.evaluation import (
     Outcome,
     code_hash,
 )
+from regraph_kg.models.target import TARGETS, Target, timed_by
 
 EVALUATOR = "3"
 """Version of the judge's rules. History: 1 (2026-11) first version; 2 (2026-11) device calls start
@@ -44,25 +42,6 @@ from a swept cache, ghost calls, unseen inputs, floors, guarded device allocatio
 timed call has new inputs, workers stand still between calls, only the judge's clock counts, levels
 of several workers and of the baseline are in the interval."""
 
-_SECONDS: dict[Grade, dict[Target, float]] = {
-    "screening": {"openmp": 0.04, "cuda": 0.06},
-    "full": {"openmp": 0.1, "cuda": 0.1},
-}
-"""Of timed calls of one worker."""
-_WORKERS: dict[Grade, dict[Target, int]] = {
-    "screening": {"openmp": 3, "cuda": 1},
-    "full": {"openmp": 5, "cuda": 3},
-}
-_LEAST_SAMPLES: dict[Target, int] = {"openmp": 3, "cuda": 6}
-"""Of one worker."""
-_ACCEPTABLE: dict[Target, float] = {"openmp": 0.12, "cuda": 0.05}
-"""A series whose half-width is above this goes on for a while."""
-_HALF_WIDTH: dict[Grade, dict[Target, float]] = {
-    "screening": {"openmp": 0.02, "cuda": 0.01},
-    "full": {"openmp": 0.02, "cuda": 0.005},
-}
-_CENSORED_ABOVE = 3.0
-_LEAST_CALL_SECONDS = 2.0
 _DIAGNOSIS_LENGTH = 1500
 
 
@@ -134,8 +113,11 @@ class Judge:
         Timing ends early (censored) where a call takes 3 times `incumbent_seconds`, the best time
         so far, else 3 times the serial code's.
         """
-        if candidate.target == "openmp" and problem.metric == "device":
-            raise BadInput(f'problem {problem.name}: metric "device" needs target cuda, not openmp')
+        if problem.metric not in TARGETS[candidate.target].metrics:
+            raise BadInput(
+                f'problem {problem.name}: metric "{problem.metric}" needs target'
+                f" {' or '.join(timed_by(problem.metric))}, not {candidate.target}"
+            )
         self._opening = 0.0
         refused = self._refused(candidate, problem, grade or self._grade)
         if refused:
@@ -144,7 +126,7 @@ class Judge:
         trial = Trial(session, candidate, grade or self._grade, incumbent_seconds)
         trial.opening = self._opening
         result = self._judge(trial)
-        if isinstance(result, Failure) and candidate.target == "cuda":
+        if isinstance(result, Failure) and TARGETS[candidate.target].on_gpu:
             self._machine.blame(result)
         return self._report(trial, result)
 
@@ -194,15 +176,15 @@ class Judge:
             return self._timed(trial, self._machine.program(candidate, problem))
 
     def _timed(self, trial: Trial, program: Program | Failure) -> MeasuredSeries:
-        times = program if isinstance(program, Failure) else self._fresh(trial, program)
+        times = program if isinstance(program, Failure) else trial.fresh(program)
         if isinstance(times, Failure):
             raise BadInput(f"compare: one of the two does not pass: {times.diagnosis}")
         return times
 
     def _judge(self, trial: Trial) -> Failure | Times:
-        session = trial.session
-        if trial.candidate.target == "openmp":
-            session.staff(_WORKERS[trial.grade]["openmp"])
+        session, target = trial.session, TARGETS[trial.candidate.target]
+        if not target.on_gpu:
+            session.staff(target.efforts[trial.grade].workers)
         with trial.stage("compile"):
             program = self._machine.program(trial.candidate, session.problem)
         if isinstance(program, Failure):
@@ -224,54 +206,25 @@ class Judge:
     def _run(self, trial: Trial, program: Program) -> Failure | Times:
         """Verify, then time; what is too noisy is timed again, then at the full grade."""
         session = trial.session
-        with session.candidate(program) as seat:
+        with session.candidate(program) as slot:
             with trial.stage("verify"):
-                seen = seat.worker.start or session.verify(seat, full=trial.grade == "full")
+                seen = slot.worker.start or session.verify(slot, full=trial.grade == "full")
             if isinstance(seen, Failure):
                 return seen
             trial.flags = seen
             with trial.stage("baseline"):
                 session.serve()
             with trial.stage("time"):
-                times = self._times(trial, program, seat)
+                times = trial.times(program, slot)
         asked: Grade = trial.grade
         for grade in (asked, "full"):
             if isinstance(times, Failure) or not times.doubt:
                 break
             trial.grade = grade
             with trial.stage("time again"):
-                times = self._times(trial, program)
+                times = trial.times(program)
         trial.grade = asked
         return times
-
-    def _times(self, trial: Trial, program: Program, seat: Seat | None = None) -> Failure | Times:
-        """Series of a few workers, of which the verified one may be the first; load is noted."""
-        session, target = trial.session, trial.candidate.target
-        watch = LoadWatch(threads() if target == "openmp" else 1)
-        full = trial.grade == "full"
-        with session.silence(program) if full else nullcontext():
-            own = self._workers(trial, program, seat)
-            trial.load = watch.found()
-            if not isinstance(own, Failure) and (trial.load or (full and target == "openmp")):
-                session.time_serial()
-        if isinstance(own, Failure):
-            return own
-        return Times(tuple(own), session.serial_level, target, session.problem.metric)
-
-    def _workers(
-        self, trial: Trial, program: Program, seat: Seat | None
-    ) -> Failure | list[MeasuredSeries]:
-        """Series of as many workers as the grade asks for, one where it is censored."""
-        own: list[MeasuredSeries] = []
-        for _ in range(_WORKERS[trial.grade][trial.candidate.target]):
-            times = self._once(trial, seat) if seat else self._fresh(trial, program)
-            if isinstance(times, Failure):
-                return times
-            own.append(times)
-            seat = None
-            if times.censored:
-                break
-        return own
 
     def _profiled(self, trial: Trial, program: Program, times: Times) -> Failure | Times:
         """Note kernels and copies of one call, by CUPTI; a call without a kernel is suspicious."""
@@ -280,14 +233,14 @@ class Judge:
         except ToolError as error:
             trial.profile = {"profile": str(error)}
             return times
-        found = trial.session.profile(program, library, self._call_seconds(trial))
+        found = trial.session.profile(program, library, trial.call_seconds)
         if found is None:
             return times
         trial.profile = found.facts() | {"profile": advice(found, times.seconds)}
         return unfinished(found) or times
 
     def _turn(self, target: Target) -> AbstractContextManager[None]:
-        device = "cpu" if target == "openmp" else self._machine.gpu.visible
+        device = self._machine.gpu.visible if TARGETS[target].on_gpu else "cpu"
         return turn(device, self._tell)
 
     @contextmanager
@@ -298,34 +251,6 @@ class Judge:
         after = self._machine.joules(trial.candidate.target)
         if before is not None and after is not None:
             trial.joules = after - before
-
-    def _once(self, trial: Trial, seat: Seat) -> Failure | MeasuredSeries:
-        """The verified worker itself."""
-        session, full = trial.session, trial.grade == "full"
-        times = session.time(seat, self._rule(trial), self._call_seconds(trial), full=full)
-        if not isinstance(times, Failure):
-            session.keep(seat)
-        return times
-
-    def _fresh(self, trial: Trial, program: Program) -> Failure | MeasuredSeries:
-        """Times of one fresh worker."""
-        rule, call_seconds = self._rule(trial), self._call_seconds(trial)
-        full = trial.grade == "full"
-        with trial.session.candidate(program) as seat:
-            return seat.worker.start or trial.session.time(seat, rule, call_seconds, full=full)
-
-    def _rule(self, trial: Trial) -> StopRule:
-        return StopRule(
-            _SECONDS[trial.grade][trial.candidate.target],
-            _HALF_WIDTH[trial.grade][trial.candidate.target],
-            _ACCEPTABLE[trial.candidate.target],
-            least=_LEAST_SAMPLES[trial.candidate.target],
-            give_up_above=_CENSORED_ABOVE * (trial.incumbent or trial.session.serial_seconds),
-        )
-
-    def _call_seconds(self, trial: Trial) -> float:
-        factor = self._rules.limits.slower_than_serial
-        return max(_LEAST_CALL_SECONDS, factor * trial.session.serial_seconds)
 
     def _session(self, problem: Problem, target: Target) -> Session:
         """The problem's session, opened (serial code verified and timed) when first asked."""

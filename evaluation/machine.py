@@ -7,6 +7,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.sandboxed import compiler_confinement
 from regraph_kg.evaluation.compile.source_rules import rejected
+from regraph_kg.evaluation.compile.targets import Toolkit, build, compiled_with
 from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.evaluation.gpu.device import (
     Gpu,
@@ -30,8 +31,8 @@ from regraph_kg.evaluation.timing.roofline import Peaks
 from regraph_kg.evaluation.verify.covering import unaligned_shape
 from regraph_kg.evaluation.worker.handshake import Stopwatch
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, Outcome
+from regraph_kg.models.target import TARGETS, Target
 
 _SHARED_PROGRAMS = 64
 """A worker that many candidates share serves so many."""
@@ -60,26 +61,23 @@ class Machine:
 
     def device(self, target: Target) -> str:
         """Statistics key: GPU model for cuda, CPU model and threads for openmp."""
-        return openmp_device() if target == "openmp" else self._cuda()[1].name
+        return self._cuda()[1].name if TARGETS[target].on_gpu else openmp_device()
 
     def toolchain(self, target: Target) -> str:
         """Compilers and flags, as reports carry them."""
-        if target == "openmp":
-            return f"g++ {self._gcc.version} {' '.join(HOST_FLAGS[1:])} -fopenmp"
-        cuda, gpu = self._cuda()
-        return f"nvcc {cuda.version} -O3 sm_{gpu.arch}, g++ {self._gcc.version}"
+        return compiled_with(TARGETS[target], self._gcc, self._toolkit(target))
 
     def facts(self, target: Target) -> dict[str, str]:
         """What else a report says of this machine."""
         own = machine_facts() | {"compiler_sandbox": compiler_confinement().what}
-        if target == "openmp":
+        if not TARGETS[target].on_gpu:
             return own
         gpu = {"driver": self.gpu.driver, "gpu": self.gpu.visible}
         return own | gpu | self._clocks
 
     def joules(self, target: Target) -> float | None:
-        """What the GPU has used so far; None for openmp, and where the driver does not tell."""
-        if target == "openmp" or self._monitor is None:
+        """What the GPU has used so far; None on a CPU, and where the driver does not tell."""
+        if not TARGETS[target].on_gpu or self._monitor is None:
             return None
         return self._monitor.joules()
 
@@ -91,7 +89,7 @@ class Machine:
     def peaks(self, target: Target) -> Peaks | None:
         """The device's measured peaks; None where nobody has measured them (regraph doctor)."""
         if target not in self._peaks:
-            gpu = self.gpu if target == "cuda" else None
+            gpu = self.gpu if TARGETS[target].on_gpu else None
             self._peaks[target] = peaks(self._cache, target, gpu)
         return self._peaks[target]
 
@@ -132,17 +130,13 @@ class Machine:
         failure = rejected(candidate.code) if self._rules.defences.source_rules else None
         if failure:
             return failure
-        if candidate.target == "cuda":
-            cuda, gpu = self._cuda()
-            trusted = not self._rules.defences.source_rules
-            built = self._compiler.cuda(candidate.code, cuda, gpu.arch, own_symbols=trusted)
-            harness = self._compiler.harness(problem, cuda, gpu.arch)
-        else:
-            built = self._compiler.host(candidate.code, (*HOST_FLAGS, "-fopenmp"))
-            harness = self._compiler.harness(problem)
+        target, toolkit = TARGETS[candidate.target], self._toolkit(candidate.target)
+        trusted = not self._rules.defences.source_rules
+        built = build(self._compiler, target, candidate.code, toolkit, trusted=trusted)
+        harness = self._compiler.harness(problem, *(toolkit or ()))
         if isinstance(built, Failure):
             return built
-        return Program(harness, built, problem.entry, cuda=candidate.target == "cuda")
+        return Program(harness, built, problem.entry, cuda=target.on_gpu)
 
     def programs(self, problem: Problem) -> Programs:
         """The problem's own code, compiled. Raises `BadInput` where that fails."""
@@ -159,6 +153,13 @@ class Machine:
             first = built.diagnosis.splitlines()[0] if built.diagnosis else "no message"
             raise BadInput(f"problem {problem.name}: {name} does not compile: {first}")
         return Program(self._compiler.harness(problem), built, problem.entry)
+
+    def _toolkit(self, target: Target) -> Toolkit | None:
+        """What compiles for this judge's GPU; None for a target that needs none."""
+        if not TARGETS[target].on_gpu:
+            return None
+        cuda, gpu = self._cuda()
+        return cuda, gpu.arch
 
     def _cuda(self) -> tuple[Cuda, Gpu]:
         """Toolkit and GPU. Raises `ToolError` where there is none: cuda never scores then."""
@@ -177,7 +178,7 @@ class Machine:
     def rules(self, target: Target) -> SessionRules:
         """For cuda: this judge's GPU, and cores of its own where there are enough."""
         programs = _SHARED_PROGRAMS if self._rules.isolation == "shared" else 1
-        if target == "openmp":
+        if not TARGETS[target].on_gpu:
             return replace(self._rules, surroundings=Surroundings(programs=programs))
         gpu = self._cuda()[1]
         cores = cores_of(self._gpu_index, len(find_gpus()))

@@ -8,8 +8,8 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.hosts.queue import Evaluator
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Measurement, Trajectory
 
 _TRIES = 3

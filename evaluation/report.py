@@ -4,11 +4,9 @@ from dataclasses import dataclass
 
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level, ratio
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
-from regraph_kg.models.base import Metric, Target
+from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Outcome
-
-UNSTABLE: dict[Target, float] = {"openmp": 0.40, "cuda": 0.35}
-"""Reach of a level (log) above which a time means nothing."""
+from regraph_kg.models.target import TARGETS, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class Times:
         if any(series.uneven for series in self.own):
             return "right, but a tenth of its calls takes more than twice as long as the others"
         for whose, known in (("its", self.level), ("the serial code's", self.serial)):
-            if known.reach > UNSTABLE[self.target]:
+            if known.reach > TARGETS[self.target].unstable:
                 return f"right, but {whose} times are known to within {known.reach:.0%} only"
         return ""
 

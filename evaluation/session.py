@@ -1,4 +1,4 @@
-"""One problem on one target for as long as a judge lives: its seats, truths and baseline.
+"""One problem on one target for as long as a judge lives: its slots, truths and baseline.
 
 The serial code is the first candidate: it must load, be right, also at the timing shape, and be the
 same from run to run, or the problem itself is bad input. Its times at the timing shape are the
@@ -22,7 +22,7 @@ from regraph_kg.evaluation.gpu.device import pinned
 from regraph_kg.evaluation.gpu.kernels import KernelTimes, profile
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.slot import Examiner, Plan, Seat, SessionRules
+from regraph_kg.evaluation.slot import Examiner, Plan, SessionRules, Slot
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level
 from regraph_kg.evaluation.timing.stop import StopRule, WarmUp
 from regraph_kg.evaluation.timing.timing import (
@@ -39,6 +39,7 @@ from regraph_kg.evaluation.worker.sealing import Costs
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import USUAL
 
 _BASELINE_SECONDS = 120.0
 _BASELINE_RULE = StopRule(0.25, 0.01, least=3)
@@ -55,7 +56,7 @@ Machines drift by a tenth within ten seconds, which a CPU candidate's times woul
 _SPARES, _FEW_SPARES, _LEAVING = 4, 1, 3
 """Workers that warm up, and such as are taken down meanwhile."""
 _LARGE_BYTES = 256 * 2**20
-"""Above this much shared memory a seat, one spare worker is enough."""
+"""Above this much shared memory a slot, one spare worker is enough."""
 _SMALL_BYTES = 64 * 2**20
 """Below this, of arrays of the timing shape, workers for the CPU are started ahead as well."""
 _POLL_SECONDS, _SETTLE_SECONDS = 0.001, 90.0
@@ -81,7 +82,7 @@ class Session:
         self, problem: Problem, programs: Programs, rules: SessionRules, threads: int
     ) -> None:
         self.problem = problem
-        self._programs, self._rules, self._threads = programs, rules, threads
+        self._programs, self.rules, self._threads = programs, rules, threads
         self._shapes = check_shapes(problem, rules.seed, rules.defences)
         self._contents = Contents(problem, rules.seed)
         shapes = [*self._shapes, problem.sizes.time]
@@ -97,8 +98,8 @@ class Session:
             monitor=rules.monitor,
             warm_up=WarmUp() if rules.monitor else _SHORT_WARM_UP,
         )
-        self._spares: list[Seat] = []
-        self._taken: list[Seat] = []
+        self._spares: list[Slot] = []
+        self._taken: list[Slot] = []
         self._leaving: list[Worker] = []
         self._is_silent, self._seat_bytes = False, 0
         self._renewed = time.monotonic()
@@ -118,11 +119,11 @@ class Session:
     def open(self, tell: Callable[[str], None]) -> None:
         """Verify and time the serial code. Raises `BadInput` where it fails."""
         tell("running the serial code at the check shapes")
-        with self._serial() as seat:
+        with self._serial() as slot:
             largest = [case for case in self._cases(full=False) if not case.version][-1]
-            self._require(seat.worker.start or seat.verification.repeat(seat.worker, largest))
-            self._require(self.verify(seat, full=False))
-            self.sandbox = ", ".join(sorted(seat.worker.confined)) or "none"
+            self._require(slot.worker.start or slot.verification.repeat(slot.worker, largest))
+            self._require(self.verify(slot, full=False))
+            self.sandbox = ", ".join(sorted(slot.worker.confined)) or "none"
         tell("computing truths at the timing shape")
         self._show_changes()
         tell("timing the serial code")
@@ -131,23 +132,23 @@ class Session:
         self._steady_baseline(_FIRST_REACH)
 
     @contextlib.contextmanager
-    def candidate(self, program: Program) -> Iterator[Seat]:
-        """A seat whose worker is to load the program; the next workers warm up beside or after."""
-        seat = self._ready_seat(program)
-        self._taken.append(seat)
+    def candidate(self, program: Program) -> Iterator[Slot]:
+        """A slot whose worker is to load the program; the next workers warm up beside or after."""
+        slot = self._ready_seat(program)
+        self._taken.append(slot)
         silent = self._is_silent or self._needs_silence
         if not program.cuda:
             self._settle()  # starting workers would be in the way of its clock
         try:
-            seat.worker.assign(program)
+            slot.worker.assign(program)
             if not silent:
                 self.warm_up(program)
-            seat.worker.costs = self._readying(seat)
-            yield seat
+            slot.worker.costs = self._readying(slot)
+            yield slot
         finally:
-            if seat in self._taken:
-                self._taken.remove(seat)
-                self._vacate(seat)
+            if slot in self._taken:
+                self._taken.remove(slot)
+                self._vacate(slot)
         if silent and not self._is_silent:
             self.warm_up(program)
 
@@ -161,48 +162,48 @@ class Session:
             self._is_silent = False
         self.warm_up(program)
 
-    def _ready_seat(self, program: Program) -> Seat:
-        """A seat whose worker has its device context.
+    def _ready_seat(self, program: Program) -> Slot:
+        """A slot whose worker has its device context.
 
         One that was started ahead may have found the device's memory taken by the candidate of its
         time: then it is started again, once that is gone.
         """
-        seat = self._warm_seat(program)
-        if seat:
+        slot = self._warm_seat(program)
+        if slot:
             try:
-                seat.worker.wait_until_ready()
-                return seat
+                slot.worker.wait_until_ready()
+                return slot
             except ToolError:
-                self._vacate(seat)
+                self._vacate(slot)
                 self.cool_down()
                 self._settle()
-        seat = self._staffed(program)
+        slot = self._staffed(program)
         try:
-            seat.worker.wait_until_ready()
+            slot.worker.wait_until_ready()
         except ToolError:
-            self._vacate(seat)
+            self._vacate(slot)
             raise
-        return seat
+        return slot
 
     @property
     def _needs_silence(self) -> bool:
         """Whether candidates allocate while they are timed: they would wait for warm-ups."""
         return self.problem.metric == "call"
 
-    def keep(self, seat: Seat) -> None:
+    def keep(self, slot: Slot) -> None:
         """After a clean pass: with shared isolation its worker serves the next candidate, too."""
-        if self._rules.isolation == "shared" and seat.worker.programs_left:
-            seat.bench = self._plan.bench(seat.verification.arena, self._contents)
-            self._taken.remove(seat)
-            self._spares.append(seat)
+        if self.rules.isolation == "shared" and slot.worker.programs_left:
+            slot.bench = self._plan.bench(slot.verification.shared, self._contents)
+            self._taken.remove(slot)
+            self._spares.append(slot)
 
     def warm_up(self, program: Program) -> None:
         """Start workers for the programs that may come; only cuda's take long to start."""
-        if not program.cuda or self._rules.isolation == "shared":
+        if not program.cuda or self.rules.isolation == "shared":
             return
         self._leaving = [worker for worker in self._leaving if not worker.is_gone]
         wanted = _SPARES if self._seat_bytes < _LARGE_BYTES else _FEW_SPARES
-        while sum(self._is_spare(seat, program) for seat in self._spares) < wanted:
+        while sum(self._is_spare(slot, program) for slot in self._spares) < wanted:
             if len(self._leaving) > _LEAVING:
                 return  # the rest is being taken down
             self._spares.append(self._staffed(program))
@@ -210,7 +211,7 @@ class Session:
     def staff(self, count: int) -> None:
         """Before a CPU candidate is compiled: start so many workers, if they are small."""
         small = self.problem.nbytes(self.problem.sizes.time) < _SMALL_BYTES
-        if small and self._rules.isolation == "fresh":
+        if small and self.rules.isolation == "fresh":
             while len(self._spares) < count:
                 self._spares.append(self._staffed(self._programs.serial))
 
@@ -219,34 +220,34 @@ class Session:
         while self._spares:
             self._vacate(self._spares.pop())
 
-    def verify(self, seat: Seat, *, full: bool) -> Failure | frozenset[ReportFlag]:
+    def verify(self, slot: Slot, *, full: bool) -> Failure | frozenset[ReportFlag]:
         """Check a loaded candidate at the check shapes; what else was seen where it is right."""
-        return seat.verification.examine(seat.worker, self._cases(full))
+        return slot.verification.examine(slot.worker, self._cases(full))
 
     def time(
-        self, seat: Seat, rule: StopRule, call_seconds: float, *, full: bool
+        self, slot: Slot, rule: StopRule, call_seconds: float, *, full: bool
     ) -> MeasuredSeries | Failure:
         """Time a loaded candidate, end it, then verify what its timed calls left behind."""
-        worker = seat.worker
+        worker = slot.worker
         if full or worker.allocations:
             self._settle()
-        measured = self._measure(seat, rule, call_seconds, self._method)
+        measured = self._measure(slot, rule, call_seconds, self._method)
         if isinstance(measured, Failure):
-            self._examiner.retire(seat.bench.shown)  # its last words may tell of them
+            self._examiner.retire(slot.bench.shown)  # its last words may tell of them
             return measured
-        failure = self._shrunk_sweep(seat)
-        if self._rules.defences.ghost and seat.serves.cuda and not failure:
-            failure = self._examiner.ghost(seat.bench, worker, call_seconds)
-        if self._rules.isolation == "fresh":
-            seat.dismiss()  # it stands still: none of its code runs any more
-        return failure or self._examiner.examine(seat.bench, full=full) or measured
+        failure = self._shrunk_sweep(slot)
+        if self.rules.defences.ghost and slot.serves.cuda and not failure:
+            failure = self._examiner.ghost(slot.bench, worker, call_seconds)
+        if self.rules.isolation == "fresh":
+            slot.dismiss()  # it stands still: none of its code runs any more
+        return failure or self._examiner.examine(slot.bench, full=full) or measured
 
     def profile(self, program: Program, library: Path, seconds: float) -> KernelTimes | None:
         """Kernels and copies of one warm call, in a worker of its own; None where that fails."""
-        where = replace(self._rules.surroundings, profiler=library, programs=1)
-        seat = self._plan.seat(self._contents, program, self._threads, where)
+        where = replace(self.rules.surroundings, profiler=library, programs=1)
+        slot = self._plan.slot(self._contents, program, self._threads, where)
         try:
-            worker, bench = seat.worker, seat.bench
+            worker, bench = slot.worker, slot.bench
             worker.assign(program)
             if worker.start or bench.begin(worker) or worker.settle():
                 return None
@@ -258,7 +259,7 @@ class Session:
             found = None if isinstance(rows, Failure) else profile(worker, rows[0], seconds)
             return found if isinstance(found, KernelTimes) else None
         finally:
-            self._vacate(seat)
+            self._vacate(slot)
 
     @property
     def serial_seconds(self) -> float:
@@ -268,27 +269,27 @@ class Session:
     @property
     def serial_level(self) -> TimeEstimate:
         """How long the serial code takes, as far as its workers tell."""
-        return level([series.samples for series in self.baseline], "openmp", self.problem.metric)
+        return level([series.samples for series in self.baseline], USUAL, self.problem.metric)
 
     def serve(self) -> None:
         """Before a candidate is timed: machines drift, so replace a worker of the baseline."""
         since = time.monotonic() - self._renewed
         cost = (_BASELINE_RULE.least + 2) * self.serial_seconds
-        share = _RENEWED_SHARE if self._rules.surroundings.gpu is None else _RENEWED_SHARE_GPU
+        share = _RENEWED_SHARE if self.rules.surroundings.gpu is None else _RENEWED_SHARE_GPU
         if since > max(_RENEWED_AFTER, cost / share):
             self.time_serial()
             self._steady_baseline(_WORST_REACH)
 
     def time_serial(self, *, examine: bool = False) -> MeasuredSeries:
         """Time the serial code again, in a fresh worker; its series joins the baseline."""
-        with self._serial() as seat:
+        with self._serial() as slot:
             self._settle()
-            self._require(seat.worker.start)
+            self._require(slot.worker.start)
             method = replace(self._method, monitor=None)
-            series = self._require(self._measure(seat, _BASELINE_RULE, _BASELINE_SECONDS, method))
+            series = self._require(self._measure(slot, _BASELINE_RULE, _BASELINE_SECONDS, method))
             if examine:
-                seat.dismiss()
-                self._require(self._examiner.examine(seat.bench, full=False))
+                slot.dismiss()
+                self._require(self._examiner.examine(slot.bench, full=False))
         self.baseline = (*self.baseline, series)[-_BASELINE_WORKERS:]
         self._costs, self._renewed = None, time.monotonic()
         return series
@@ -310,64 +311,64 @@ class Session:
                 contents.changed = 0
 
     @contextlib.contextmanager
-    def _serial(self) -> Iterator[Seat]:
-        where = self._rules.surroundings
+    def _serial(self) -> Iterator[Slot]:
+        where = self.rules.surroundings
         own = Surroundings(stopwatch=where.stopwatch, cores=where.cores)
-        seat = self._plan.seat(self._contents, self._programs.serial, 1, own)
+        slot = self._plan.slot(self._contents, self._programs.serial, 1, own)
         try:
-            seat.worker.assign(self._programs.serial)
-            yield seat
+            slot.worker.assign(self._programs.serial)
+            yield slot
         finally:
-            self._vacate(seat)
+            self._vacate(slot)
 
-    def _vacate(self, seat: Seat) -> None:
-        seat.end()
-        self._leaving.append(seat.worker)
+    def _vacate(self, slot: Slot) -> None:
+        slot.end()
+        self._leaving.append(slot.worker)
         self._leaving = [worker for worker in self._leaving if not worker.is_gone]
 
     def _settle(self) -> None:
         """Wait until no device context is being made or taken down."""
         deadline = time.monotonic() + _SETTLE_SECONDS
-        while any(seat.is_settling for seat in self._spares) or any(
+        while any(slot.is_settling for slot in self._spares) or any(
             not worker.is_gone for worker in self._leaving
         ):
             if time.monotonic() > deadline:
                 raise ToolError("GPU: a device context is not made or taken down in time")
             time.sleep(_POLL_SECONDS)
 
-    def _warm_seat(self, program: Program) -> Seat | None:
-        for seat in [seat for seat in self._spares if seat.worker.is_gone]:
-            self._spares.remove(seat)
-            self._vacate(seat)
-        spares = [seat for seat in self._spares if self._is_spare(seat, program)]
-        best = max(spares, key=lambda seat: seat.worker.is_ready, default=None)
+    def _warm_seat(self, program: Program) -> Slot | None:
+        for slot in [slot for slot in self._spares if slot.worker.is_gone]:
+            self._spares.remove(slot)
+            self._vacate(slot)
+        spares = [slot for slot in self._spares if self._is_spare(slot, program)]
+        best = max(spares, key=lambda slot: slot.worker.is_ready, default=None)
         if best:
             self._spares.remove(best)
         return best
 
     @staticmethod
-    def _is_spare(seat: Seat, program: Program) -> bool:
-        return seat.serves.harness == program.harness
+    def _is_spare(slot: Slot, program: Program) -> bool:
+        return slot.serves.harness == program.harness
 
-    def _staffed(self, program: Program) -> Seat:
-        where = self._rules.surroundings
-        seat = self._plan.seat(self._contents, program, self._threads, where)
-        self._seat_bytes = seat.verification.arena.nbytes
-        return seat
+    def _staffed(self, program: Program) -> Slot:
+        where = self.rules.surroundings
+        slot = self._plan.slot(self._contents, program, self._threads, where)
+        self._seat_bytes = slot.verification.shared.nbytes
+        return slot
 
-    def _readying(self, seat: Seat) -> Costs:
+    def _readying(self, slot: Slot) -> Costs:
         """What getting a call ready takes, before any candidate is loaded, once a baseline."""
-        if not seat.worker.on_device:
+        if not slot.worker.on_device:
             return Costs()
-        self._costs = self._costs or seat.bench.costs(seat.worker)
+        self._costs = self._costs or slot.bench.costs(slot.worker)
         return self._costs
 
-    def _shrunk_sweep(self, seat: Seat) -> Failure | None:
+    def _shrunk_sweep(self, slot: Slot) -> Failure | None:
         """Whether a sweep of the cache takes less time now than before the candidate was loaded."""
-        known = seat.worker.costs.least
-        if not known or not self._rules.defences.device_state:
+        known = slot.worker.costs.least
+        if not known or not self.rules.defences.device_state:
             return None
-        now = seat.bench.rehearse(seat.worker, "sweep")
+        now = slot.bench.rehearse(slot.worker, "sweep")
         if isinstance(now, Failure) or now >= known / _SHRUNK:
             return None
         return Failure(
@@ -376,13 +377,13 @@ class Session:
         )
 
     def _cases(self, full: bool) -> list[Case]:
-        return plan(self.problem, self._shapes, self._rules.seed, full)
+        return plan(self.problem, self._shapes, self.rules.seed, full)
 
     def _measure(
-        self, seat: Seat, rule: StopRule, call_seconds: float, method: TimingOptions
+        self, slot: Slot, rule: StopRule, call_seconds: float, method: TimingOptions
     ) -> MeasuredSeries | Failure:
-        with pinned(self._rules.judge_cores):
-            return measure(seat.worker, seat.bench, rule, call_seconds, method)
+        with pinned(self.rules.judge_cores):
+            return measure(slot.worker, slot.bench, rule, call_seconds, method)
 
     def _require(self, result: _Kept | Failure) -> _Kept:
         if not isinstance(result, Failure):

@@ -2,7 +2,7 @@
 
 Nothing of it is used again: a worker, its memory and its draw of inputs come and go together, so
 that no candidate finds what another one left. (With shared isolation, for trusted code, a worker
-serves many.) A session has several seats for cuda, so that the next workers make their device
+serves many.) A session has several slots for cuda, so that the next workers make their device
 contexts while one is judged.
 """
 
@@ -23,7 +23,7 @@ from regraph_kg.evaluation.verify.large_outputs import Arranged, Product
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.verify.verify import Verification
-from regraph_kg.evaluation.worker.shared_memory import Arena, Call, Layout
+from regraph_kg.evaluation.worker.shared_memory import Call, Layout, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
@@ -53,9 +53,9 @@ class SessionRules:
 
 
 class Plan:
-    """What all seats of a problem have in common: the layout, the contents, the truths, the rules.
+    """What all slots of a problem have in common: the layout, the contents, the truths, the rules.
 
-    `rng` gives each seat a secret of its own.
+    `rng` gives each slot a secret of its own.
     """
 
     def __init__(
@@ -73,31 +73,31 @@ class Plan:
         self._timed = reserve(self._layout, problem)
         self.pool = Pool(self._rng.getrandbits(128))
 
-    def seat(
+    def slot(
         self, contents: Contents, program: Program, threads: int, where: Surroundings
-    ) -> "Seat":
+    ) -> "Slot":
         """Allocate one, and start its worker. Raises `ToolError` where memory is too short."""
         rules = self._rules
-        arena = self._layout.build()
+        shared = self._layout.build()
         try:
-            worker = Worker(program, arena, rules.defences, rules.limits, threads, where)
+            worker = Worker(program, shared, rules.defences, rules.limits, threads, where)
         except BaseException:
-            arena.close()
+            shared.close()
             raise
         verification = Verification(
-            *(self._problem, arena, self._calls, self._references),
+            *(self._problem, shared, self._calls, self._references),
             *(rules.defences, rules.limits.call_seconds),
         )
-        return Seat(worker, self.bench(arena, contents), verification, program)
+        return Slot(worker, self.bench(shared, contents), verification, program)
 
-    def bench(self, arena: Arena, contents: Contents) -> Bench:
+    def bench(self, shared: SharedMemory, contents: Contents) -> Bench:
         """A draw of inputs for one candidate."""
         seed = self._rng.getrandbits(128)
-        return Bench(arena, self._timed, contents, self.pool, seed, self._rules.defences)
+        return Bench(shared, self._timed, contents, self.pool, seed, self._rules.defences)
 
 
 @dataclass(slots=True)
-class Seat:
+class Slot:
     """A worker, the memory it works in, and what it is asked to do there."""
 
     worker: Worker
@@ -114,12 +114,12 @@ class Seat:
     def dismiss(self) -> None:
         """End the worker after its last call, and free its arrays: what counts was copied."""
         self.worker.end()
-        self.verification.arena.release()
+        self.verification.shared.release()
 
     def end(self) -> None:
         """Begin to end the worker, and release the memory: it keeps what it has mapped."""
         self.worker.end()
-        self.verification.arena.close()
+        self.verification.shared.close()
 
 
 class Examiner:

@@ -1,16 +1,32 @@
-"""One evaluation under way: its parts, what was seen, and a stopwatch for its stages."""
+"""One evaluation under way: what was seen, its stages, and the times of its candidate's workers."""
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
+from regraph_kg.evaluation.gpu.device import threads
+from regraph_kg.evaluation.report import Times
+from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Session
+from regraph_kg.evaluation.slot import Slot
+from regraph_kg.evaluation.timing.load import LoadWatch
+from regraph_kg.evaluation.timing.stop import StopRule
+from regraph_kg.evaluation.timing.timing import MeasuredSeries
 from regraph_kg.evaluation.verify.verify import ReportFlag
+from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.evaluation import Candidate, Grade
+from regraph_kg.models.target import TARGETS
+
+_CENSORED_ABOVE = 3.0
+_LEAST_CALL_SECONDS = 2.0
 
 
 class Trial:
-    """One evaluation under way: its parts and a stopwatch for its stages."""
+    """One evaluation under way.
+
+    `incumbent`: seconds of the best so far; 3 times that, else 3 times the serial code's, ends a
+    series early (censored).
+    """
 
     def __init__(
         self,
@@ -28,6 +44,7 @@ class Trial:
         self.load = ""
         self.opening = 0.0
         """Seconds that opening the problem's session took for this one's sake."""
+        self._target = TARGETS[candidate.target]
         self._start = time.perf_counter()
         self._stages: dict[str, float] = {}
 
@@ -54,3 +71,62 @@ class Trial:
         total = self.opening + time.perf_counter() - self._start
         opened = {"open": self.opening} if self.opening else {}
         return opened | self._stages | {"total": total}
+
+    def times(self, program: Program, slot: Slot | None = None) -> Failure | Times:
+        """Series of a few workers, of which the verified one may be the first; load is noted."""
+        session = self.session
+        on_gpu = self._target.on_gpu
+        watch = LoadWatch(1 if on_gpu else threads())
+        full = self.grade == "full"
+        with session.silence(program) if full else nullcontext():
+            own = self._workers(program, slot)
+            self.load = watch.found()
+            if not isinstance(own, Failure) and (self.load or (full and not on_gpu)):
+                session.time_serial()
+        if isinstance(own, Failure):
+            return own
+        return Times(tuple(own), session.serial_level, self._target.name, session.problem.metric)
+
+    def fresh(self, program: Program) -> Failure | MeasuredSeries:
+        """Times of one fresh worker."""
+        rule, call_seconds = self._rule(), self.call_seconds
+        full = self.grade == "full"
+        with self.session.candidate(program) as slot:
+            return slot.worker.start or self.session.time(slot, rule, call_seconds, full=full)
+
+    @property
+    def call_seconds(self) -> float:
+        """How long one call may take."""
+        factor = self.session.rules.limits.slower_than_serial
+        return max(_LEAST_CALL_SECONDS, factor * self.session.serial_seconds)
+
+    def _workers(self, program: Program, slot: Slot | None) -> Failure | list[MeasuredSeries]:
+        """Series of as many workers as the grade asks for, one where it is censored."""
+        own: list[MeasuredSeries] = []
+        for _ in range(self._target.efforts[self.grade].workers):
+            times = self._once(slot) if slot else self.fresh(program)
+            if isinstance(times, Failure):
+                return times
+            own.append(times)
+            slot = None
+            if times.censored:
+                break
+        return own
+
+    def _once(self, slot: Slot) -> Failure | MeasuredSeries:
+        """The verified worker itself."""
+        session, full = self.session, self.grade == "full"
+        times = session.time(slot, self._rule(), self.call_seconds, full=full)
+        if not isinstance(times, Failure):
+            session.keep(slot)
+        return times
+
+    def _rule(self) -> StopRule:
+        effort = self._target.efforts[self.grade]
+        return StopRule(
+            effort.seconds,
+            effort.half_width,
+            self._target.acceptable,
+            least=self._target.least_samples,
+            give_up_above=_CENSORED_ABOVE * (self.incumbent or self.session.serial_seconds),
+        )

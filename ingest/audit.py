@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from regraph_kg.models.base import Target
 from regraph_kg.models.curation import Concern, Curation, LabelDecision, TechniqueUsage
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import spelling
 
 ALIKE = 0.45

@@ -14,9 +14,10 @@ from pydantic import ValidationError
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.relabel.decide import key_of
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.graph import RelabelStage
 from regraph_kg.models.prompt import DecisionKey, PromptKey
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import TechniqueId, start_id
 from regraph_kg.models.trajectory import Name
 

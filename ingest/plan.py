@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import MergePlan, Relabelled
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import LONGEST_NAME, Technique, spelling, technique_id
 from regraph_kg.models.trajectory import Trajectory
 

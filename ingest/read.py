@@ -13,7 +13,7 @@ from typing import BinaryIO
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Name, NoteText, Text, Trajectory
 
 MOST_BYTES = 8 * 2**20

@@ -8,7 +8,6 @@ ours, or refuses us; nothing is half-written then.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from regraph_kg.models.base import Target
 from regraph_kg.models.curation import Curation, LabelDecision, Note, Part, TechniqueUsage
 from regraph_kg.models.graph import (
     EmbeddingProgress,
@@ -23,6 +22,7 @@ from regraph_kg.models.graph import (
     TransitionStats,
     Vector,
 )
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Interval, WorkAccount
-from regraph_kg.models.method import WALKS, SearchLimits
+from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import CommonFailure, Cost, RunSummary, SimulationRecord, Stopped
 
 _UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -130,9 +130,11 @@ def headline(summary: RunSummary) -> str:
     return f"{what}: {times(summary.speedup)} faster than the serial code (95 %: {found})"
 
 
-def run_table(summary: RunSummary, files: Mapping[str, str]) -> str:
-    """How the result came about: path, machine, cost, samples, what was left out, `files`."""
-    walks = summary.method in WALKS
+def run_table(summary: RunSummary, files: Mapping[str, str], *, walks: bool) -> str:
+    """How the result came about: path, machine, cost, samples, what was left out, `files`.
+
+    `walks`: whether the method walks the graph.
+    """
     rows = {
         "path": path(summary.best_path) if walks else "",
         "method": f"{summary.method}, seed {summary.seed}",

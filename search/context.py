@@ -9,10 +9,11 @@ from regraph_kg.models.graph import Example, Neighbourhood
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import Technique
+from regraph_kg.search.ask import Request
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.render import Adviser
-from regraph_kg.search.propose import Proposer, Request
+from regraph_kg.search.propose import Proposer
 
 
 @dataclass(frozen=True, slots=True)

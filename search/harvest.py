@@ -24,6 +24,7 @@ from pydantic import TypeAdapter
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import FailedStep, Measurement, Source, Step, Trajectory
@@ -140,8 +141,8 @@ def reasonings(replies: Iterable[Reply]) -> dict[str, str]:
 def refuse(run: Run, *, recorded: bool = False) -> None:
     """Raise `BadInput` where a run must not teach; `recorded` lets recorded ones pass."""
     header = run.header
-    why = None
-    if header.model.startswith("recorded") and not recorded:
+    why, asked = None, ModelSpec.traced(header.model)
+    if asked is not None and asked.is_recorded and not recorded:
         why = f"its model is {header.model}: recorded answers never enter the graph"
     elif header.judge != "live" and not recorded:
         why = f"its judge is {header.judge}: recorded verdicts never enter the graph"

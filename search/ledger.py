@@ -1,6 +1,7 @@
 """Ledger: what a run may spend and has spent; the one account of every method."""
 
 from regraph_kg.models.method import SearchLimits
+from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import Cost, Stopped
 
 
@@ -54,6 +55,15 @@ class Ledger:
     def read(self, code_found: bool) -> None:
         """An answer was looked through for code."""
         self._unreadable = 0 if code_found else self._unreadable + 1
+
+    def pay(self, reply: Reply, unit: Cost) -> Cost:
+        """Charge an answer, as `unit`: one call or one thought."""
+        tokens = Cost(
+            prompt_tokens=reply.prompt_tokens,
+            output_tokens=reply.output_tokens,
+            model_seconds=reply.seconds,
+        )
+        return self.charge(unit + tokens)
 
     def charge(self, cost: Cost) -> Cost:
         """Add to what was spent; hands `cost` on."""

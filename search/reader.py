@@ -13,16 +13,14 @@ from tenacity import Retrying, retry_if_exception, stop_before_delay, wait_expon
 
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import EmbeddingSpace, Example, KnownFailure, Neighbourhood, Vector
+from regraph_kg.models.target import Target
 
 if TYPE_CHECKING:
     from regraph_kg.llm.embedder import Embedder
 
 T = TypeVar("T")
 
-PATIENCE_SECONDS = 30.0
-"""How long a lost store is waited for."""
 SHOWN = 8
 """Examples of a transition that a search is told of."""
 KNOWN = 24
@@ -45,12 +43,12 @@ class GraphReader:
         excluded: str | None,
         open_embedder: "Callable[[EmbeddingSpace], Embedder] | None" = None,
         *,
-        patience: float = PATIENCE_SECONDS,
+        patience: float,
     ) -> None:
         """`open_store` is called when the first question comes.
 
         `open_embedder` opens the embedder of the graph's space; without one, and for a graph
-        without embeddings, examples come best first. `patience` is in seconds.
+        without embeddings, examples come best first. A lost store is waited for `patience` seconds.
         """
         self._open_embedder = open_embedder
         self._embedder: Embedder | None = None

@@ -2,9 +2,25 @@
 
 import math
 from collections.abc import Sequence
+from typing import Protocol
 
 from regraph_kg.models.evaluation import EvalReport, Outcome
-from regraph_kg.models.method import McgsSettings
+
+
+class GainSettings(Protocol):
+    """What log gains need of a method's settings."""
+
+    @property
+    def failure_gain(self) -> float:
+        """f: the gain of a failed step."""
+
+    @property
+    def gain_low(self) -> float:
+        """Gains are clipped to this, below."""
+
+    @property
+    def gain_high(self) -> float:
+        """And here."""
 
 
 def speedup(report: EvalReport) -> float | None:
@@ -20,7 +36,7 @@ def speedup(report: EvalReport) -> float | None:
 
 
 def gains(
-    before: Sequence[float], after: Sequence[float | None], settings: McgsSettings
+    before: Sequence[float], after: Sequence[float | None], settings: GainSettings
 ) -> list[float]:
     """g_i of every step of a way: clip(max{x_k : k >= i, verified} - x_{i-1}), f if it failed.
 

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from regraph_kg.models.graph import EFFECT_SCALE, Successor
-from regraph_kg.models.method import McgsSettings
 from regraph_kg.search.state import Action, Edge, State, element
 
 T = TypeVar("T")
@@ -48,6 +47,38 @@ class PriorSettings(Protocol):
         """What one try on another device counts."""
 
 
+class SelectionSettings(Protocol):
+    """What the choice of the next call needs of a method's settings (3.2)."""
+
+    @property
+    def prior_weight(self) -> float:
+        """k0: what the prior weighs against the edge's counts."""
+
+    @property
+    def edge_weight(self) -> float:
+        """k1: what the edge's value weighs against the path's counts."""
+
+    @property
+    def best_weight(self) -> float:
+        """w: the share of the best gain in a value."""
+
+    @property
+    def exploration(self) -> float:
+        """c: the weight of the bonus."""
+
+    @property
+    def samples(self) -> int:
+        """m: samples of one action at most."""
+
+    @property
+    def visit_penalty(self) -> float:
+        """lambda: for each visit, in rollouts."""
+
+    @property
+    def epsilon(self) -> float:
+        """The share of random rollout steps."""
+
+
 def prior(successor: Successor, settings: PriorSettings) -> float:
     """q0 = P D / (verified + 1) + (1 - P) f, with P = (verified + 1) / (tried + 2).
 
@@ -63,20 +94,20 @@ def prior(successor: Successor, settings: PriorSettings) -> float:
     return passes * log_effects / (verified + 1) + (1 - passes) * settings.failure_gain
 
 
-def edge_value(edge: Edge, settings: McgsSettings) -> float:
+def edge_value(edge: Edge, settings: SelectionSettings) -> float:
     """q_e = (W_e + k0 q0) / (n_e + k0)."""
     weight = settings.prior_weight
     return (edge.total + weight * edge.prior) / (edge.n + weight)
 
 
-def value(action: Action, settings: McgsSettings) -> float:
+def value(action: Action, settings: SelectionSettings) -> float:
     """Q = (1 - w) q + w max(q, M), with q = (W + k1 q_e) / (n + k1)."""
     weight = settings.edge_weight
     mean = (action.total + weight * edge_value(action.edge, settings)) / (action.n + weight)
     return (1 - settings.best_weight) * mean + settings.best_weight * max(mean, action.best)
 
 
-def upper_bound(state: State, action: Action, settings: McgsSettings) -> float:
+def upper_bound(state: State, action: Action, settings: SelectionSettings) -> float:
     """Q + c sqrt(ln(1 + n(p) + o(p)) / (1 + n(p,a) + o(p,a))); o is what is under way."""
     visits = 1 + state.n + state.under_way
     bonus = math.sqrt(math.log(visits) / (1 + action.n + action.under_way))
@@ -99,7 +130,7 @@ def best_child(action: Action) -> State:
     return max(action.open_children(), key=lambda state: state.log_speedup)
 
 
-def select(start: State, settings: McgsSettings) -> list[PathStep]:
+def select(start: State, settings: SelectionSettings) -> list[PathStep]:
     """The way from an open start to the next new sample: the last step is to be sampled."""
     way: list[PathStep] = []
     state = start
@@ -112,7 +143,7 @@ def select(start: State, settings: McgsSettings) -> list[PathStep]:
         state = way[-1].child = best_child(action)
 
 
-def rollout_action(state: State, settings: McgsSettings, rng: random.Random) -> Action:
+def rollout_action(state: State, settings: SelectionSettings, rng: random.Random) -> Action:
     """The largest Q - lambda n among open actions, uniform with probability epsilon.
 
     n is the edge's count: a rollout step leaves a new state, where every n(p,a) is 0.

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.run import RunHeader
+from regraph_kg.search.methods import read_settings
 
 Event = Literal[
     "header",
@@ -109,9 +110,23 @@ def _line(path: Path, number: int, text: bytes) -> TraceLine:
 
 def read_header(path: Path) -> RunHeader:
     """What a trace was made with; `BadInput` where it is not a trace, or of another schema."""
-    first = read(path).lines[0]
     try:
-        return RunHeader.model_validate(first.value)
+        return header_of(read(path).lines[0])
+    except BadInput as error:
+        raise BadInput(f"{path}:1: {error}; {AS_WRITTEN}") from None
+
+
+def header_of(first: TraceLine) -> RunHeader:
+    """What stands in a trace's first line; `BadInput` names the field that is not ours."""
+    value = first.value if isinstance(first.value, dict) else {}
+    told = value.get("settings")
+    if not isinstance(told, dict) or "method" not in told:
+        raise BadInput("header field 'settings' is not ours")
+    where = "settings."
+    try:
+        settings = read_settings(told)
+        where = ""
+        return RunHeader.model_validate(value | {"settings": settings})
     except ValidationError as error:
-        field = ".".join(map(str, error.errors()[0]["loc"]))
-        raise BadInput(f"{path}:1: header field {field!r} is not ours; {AS_WRITTEN}") from None
+        field = where + ".".join(map(str, error.errors()[0]["loc"]))
+        raise BadInput(f"header field {field!r} is not ours") from None

@@ -2,10 +2,12 @@
 
 REGRAPH_TEST_NEO4J_URI, _USER, _PASSWORD, _DATABASE   a server whose database may be wiped
 REGRAPH_TEST_NEO4J_2026_URI, ...                      the same, of a release of 2026
+REGRAPH_TEST_NEO4J_CONTAINER=1                        testcontainers first (make test-docker)
 """
 
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import time
@@ -18,7 +20,7 @@ import pytest
 from pydantic import SecretStr
 
 from regraph_kg.settings import Settings
-from tests import install_neo4j
+from tests import install_docker_images, install_neo4j
 from tests.install_neo4j import LONG_TERM, NEWEST, Release
 from tests.requirement import require
 
@@ -43,6 +45,8 @@ internal.server.bolt.connection_shutdown_wait_time=0s
 out for each server."""
 SMALL_JVM = ("-Xms256m", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """The machine is shared with the compilers of other tests: start soon, take little."""
+_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+"""pytest -n ends its processes by force after a Ctrl-C; the server then ends too."""
 OPENED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 
 
@@ -67,12 +71,12 @@ def _any_server(release: Release, prefix: str, folder: Path) -> Iterator[Setting
         yield _given(prefix, folder)
         return
     reason = install_neo4j.missing(release)
-    if reason is None:
+    if reason is None and not os.environ.get("REGRAPH_TEST_NEO4J_CONTAINER"):
         with started(folder, release) as settings:
             yield settings
         return
-    if not _docker_answers():
-        require(release.requirement, f"{reason}; no {prefix}_URI, and Docker does not answer")
+    if silent := install_docker_images.silent():
+        require(release.requirement, f"{reason or 'asked for'}; no {prefix}_URI, and {silent}")
     from testcontainers.community.neo4j import Neo4jContainer  # noqa: PLC0415 (needs Docker)
 
     with Neo4jContainer(f"neo4j:{release.version}-community") as container:
@@ -115,7 +119,14 @@ def running(
     home, java = settings.data_dir, install_neo4j.java(release)
     assert java is not None
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
-    command = [java, *jvm, *opens, "--enable-native-access=ALL-UNNAMED", *release.options]
+    command = [
+        *_WITH_US,
+        java,
+        *jvm,
+        *opens,
+        "--enable-native-access=ALL-UNNAMED",
+        *release.options,
+    ]
     classes = (f"{home}/plugins/*", f"{home}/conf", _jars(release))
     command += ["-cp", os.pathsep.join(classes), release.main, f"--home-dir={home}"]
     command += [f"--config-dir={home / 'conf'}", "--console-mode"]
@@ -174,14 +185,6 @@ def _given(prefix: str, folder: Path) -> Settings:
 
 def _settings(uri: str, password: str, folder: Path) -> Settings:
     return Settings(store=uri, store_password=SecretStr(password), data_dir=folder)
-
-
-def _docker_answers() -> bool:
-    try:
-        done = subprocess.run(["docker", "info"], capture_output=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
 
 
 def free_port() -> int:

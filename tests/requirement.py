@@ -19,7 +19,7 @@ KNOWN = (
     "network",
     "embed",
     "ray",
-    "core-dumps",
+    "docker",
     "namespaces",
 )
 """What `--require` may name."""

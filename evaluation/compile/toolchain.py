@@ -77,8 +77,13 @@ def find_cuda() -> Cuda:
             return Cuda(nvcc, release.partition(",")[0].strip(), include, runtime)
     raise ToolError(
         "nvcc: no CUDA toolkit on PATH, in CUDA_HOME or among the installed packages;"
-        f" {remedies.install('cuda')}"
+        f" {install_toolkit()}"
     )
+
+
+def install_toolkit() -> str:
+    """The command that installs what of the toolkit comes as packages."""
+    return remedies.install("cuda")
 
 
 @functools.cache

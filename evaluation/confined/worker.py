@@ -122,7 +122,7 @@ def main(orders: WorkerOrders) -> None:
         held |= LANDLOCK * landlock.restrict(libc, paths, orders.landlock_abi)
     opened = harness.regraph_open(orders.descriptor, ctypes.c_uint64(orders.bytes))
     if opened:
-        sys.exit(f"harness: cannot open the arena or device (step {opened})")
+        sys.exit(f"harness: cannot open the shared memory or device (step {opened})")
     limit(orders.cpu_seconds, orders.memory)
     if orders.sandbox:
         held |= SECCOMP * seccomp.confine(libc, orders.flavour)

@@ -22,10 +22,9 @@ from typing import Protocol
 
 from pydantic import BaseModel, Field, ValidationError
 
-from regraph_kg import remedies
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import Compiler
-from regraph_kg.evaluation.compile.toolchain import Cuda
+from regraph_kg.evaluation.compile.toolchain import Cuda, install_toolkit
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.text import plain
@@ -104,8 +103,7 @@ def find_cupti(cuda: Cuda) -> Cupti:
     if include and library:
         return Cupti(include, library)
     raise ToolError(
-        "CUPTI: not found beside the CUDA toolkit; install its CUPTI part, or"
-        f" {remedies.install('cuda')}"
+        f"CUPTI: not found beside the CUDA toolkit; install its CUPTI part, or {install_toolkit()}"
     )
 
 

@@ -156,18 +156,18 @@ def _log(subject: Subject, run: _Pass, sizes: Sizes | None) -> str:
     """What the tool wrote about one call; empty where it wrote nothing."""
     layout = Layout(subject.problem, _ALIGNMENT)
     call = layout.call(sizes or small_shape(subject.problem))
-    arena = layout.build()
+    shared = layout.build()
     try:
         for name, array in generate(subject.problem, call.sizes, 0, 1).items():
-            arena.view(call.places[name])[...] = array
+            shared.view(call.places[name])[...] = array
         with tempfile.TemporaryDirectory(prefix="regraph-") as folder:
             path = Path(folder, "log")
             where = Surroundings(gpu=subject.gpu, prefix=run.prefix(path))
-            with Worker(subject.program, arena, run.defences, _LIMITS, 1, where) as worker:
+            with Worker(subject.program, shared, run.defences, _LIMITS, 1, where) as worker:
                 _exercise(worker, call, run.end - time.monotonic())
             return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     finally:
-        arena.close()
+        shared.close()
 
 
 def _exercise(worker: Worker, call: Call, seconds: float) -> None:

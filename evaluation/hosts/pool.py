@@ -20,7 +20,7 @@ import contextlib
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,14 +29,14 @@ from typing import Literal, Self
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus
+from regraph_kg.evaluation.hosts.judges import Judges
 from regraph_kg.evaluation.hosts.process import Device, JudgeOptions, JudgeProcess, evaluate
-from regraph_kg.evaluation.hosts.queue import Docket, JudgeRequest, JudgeThread, QueuedRequest
+from regraph_kg.evaluation.hosts.queue import JudgeRequest, JudgeThread, QueuedRequest, RequestQueue
 from regraph_kg.evaluation.machine import Machine
-from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.slot import Isolation, SessionRules
-from regraph_kg.models.base import Target
-from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
+from regraph_kg.models.evaluation import EvalReport, Grade
+from regraph_kg.models.target import ON_CPU, ON_GPU, TARGETS, Target
 
 _Activity = Literal["compile", "judge", "quiet", "alone"]
 _CLASHES: dict[_Activity, frozenset[_Activity]] = {
@@ -48,7 +48,7 @@ _CLASHES: dict[_Activity, frozenset[_Activity]] = {
 """What must not happen on a host at once: "alone" is openmp, "quiet" is cuda beside serial code."""
 
 
-class Hall:
+class Activities:
     """What happens on this host at once: who would disturb a measurement waits for its end."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class PoolOptions:
     """How many judges a candidate may cost before it fails with an error of ours."""
 
 
-class JudgePool:
+class JudgePool(Judges):
     """Judges of this host's devices, a context manager; an exception ends what is under way.
 
     `devices`: GPUs for cuda, "cpu" for openmp; at least one. Raises `ToolError` for a GPU that is
@@ -105,8 +105,8 @@ class JudgePool:
         self, cache: Path, devices: Sequence[Device], options: PoolOptions | None = None
     ) -> None:
         self._options = options or PoolOptions()
-        self._docket = Docket(self._options.tries)
-        self._hall = Hall()
+        self._queue = RequestQueue(self._options.tries)
+        self._activities = Activities()
         _check(devices)
         rules = SessionRules(0, Defences(), self._options.limits or JudgeLimits())
         self._machine = Machine(cache, rules, min((d for d in devices if d != "cpu"), default=0))
@@ -131,32 +131,13 @@ class JudgePool:
             self.close()
 
     def submit(self, work: JudgeRequest) -> Future[EvalReport]:
-        """Have a candidate judged. The future raises `ToolError` or `BadInput`, as `Judge` does.
-
-        Whoever asks for the same work while it is under way gets the same future.
-        """
-        if not self._docket.judges(work.candidate.target):
+        """Have a candidate judged here. Raises `ToolError` where no device is left for it."""
+        if not self._queue.judges(work.candidate.target):
             raise ToolError(self._none_left(work.candidate.target))
-        job, new = self._docket.enter(replace(work, grade=work.grade or self._options.grade))
+        job, new = self._queue.enter(replace(work, grade=work.grade or self._options.grade))
         if new:
             self._compilers.submit(self._compile, job)
         return job.future
-
-    def map(self, works: Iterable[JudgeRequest]) -> Iterator[EvalReport]:
-        """Have all judged; the reports in the order of `works`, as they come."""
-        futures = [self.submit(work) for work in works]
-        return (future.result() for future in futures)
-
-    def evaluate(
-        self,
-        candidate: Candidate,
-        problem: Problem,
-        *,
-        grade: Grade | None = None,
-        incumbent_seconds: float | None = None,
-    ) -> EvalReport:
-        """Have one judged and wait for it."""
-        return self.submit(JudgeRequest(candidate, problem, grade, incumbent_seconds)).result()
 
     def device(self, target: Target) -> str:
         """Statistics key of the devices that judge this target."""
@@ -173,13 +154,13 @@ class JudgePool:
     def close(self) -> None:
         """Wait for all that is under way, then end every process; idempotent."""
         self._compilers.shutdown(wait=True)
-        self._docket.drain()
-        self._docket.close(abandon=False)
+        self._queue.drain()
+        self._queue.close(abandon=False)
         self._join()
 
     def kill(self) -> None:
         """End every process at once; who waits gets a `CancelledError` or `ToolError`."""
-        self._docket.close(abandon=True)
+        self._queue.close(abandon=True)
         for process in self._processes:
             process.kill()
         self._compilers.shutdown(wait=False, cancel_futures=True)
@@ -204,36 +185,37 @@ class JudgePool:
 
     def _line(self, process: JudgeProcess, device: Device) -> JudgeThread:
         name = "cpu" if device == "cpu" else f"gpu {device}"
-        target: Target = "openmp" if device == "cpu" else "cuda"
-        self._docket.join(name, [target])
+        targets = ON_CPU if device == "cpu" else ON_GPU
+        self._queue.join(name, targets)
         known: set[str] = set()
 
         def ask(job: QueuedRequest) -> EvalReport:
-            with self._hall.activity(_activity(job, known)):
+            with self._activities.activity(_activity(job, known)):
                 report = process.ask(evaluate, job.work)
             known.add(job.work.problem.name)
             return report
 
         def end() -> None:
             process.end()
-            self._strand(target)
+            for target in targets:
+                self._strand(target)
 
-        line = JudgeThread(self._docket, name, ask, end)
+        line = JudgeThread(self._queue, name, ask, end)
         line.start()
         return line
 
     def _compile(self, job: QueuedRequest) -> None:
         """Into the cache; whatever is wrong with the code or compiler, a judge will say."""
         try:
-            with self._hall.activity("compile"), contextlib.suppress(ToolError):
+            with self._activities.activity("compile"), contextlib.suppress(ToolError):
                 self._machine.program(job.work.candidate, job.work.problem)
         finally:
-            self._docket.ready(job)
-            if not self._docket.judges(job.target):
+            self._queue.ready(job)
+            if not self._queue.judges(job.target):
                 self._strand(job.target)
 
     def _strand(self, target: Target) -> None:
-        self._docket.strand(target, self._none_left(target))
+        self._queue.strand(target, self._none_left(target))
 
     def _none_left(self, target: Target) -> str:
         lost = "; ".join(f"{device} was given up: {why}" for device, why in self.lost().items())
@@ -242,8 +224,9 @@ class JudgePool:
 
 def devices_here(target: Target | None = None) -> tuple[Device, ...]:
     """The host's devices (for the target): GPUs that CUDA may see, and the CPU."""
-    gpus = range(len(_gpus())) if target != "openmp" else ()
-    return tuple(gpus) if target == "cuda" else (*gpus, "cpu")
+    kinds = {"cpu", "gpu"} if target is None else {TARGETS[target].device}
+    gpus = range(len(_gpus())) if "gpu" in kinds else ()
+    return (*gpus, "cpu") if "cpu" in kinds else tuple(gpus)
 
 
 def _gpus() -> list[Gpu]:
@@ -271,7 +254,7 @@ def _check(devices: Sequence[Device]) -> None:
 
 def _activity(job: QueuedRequest, known: set[str]) -> _Activity:
     """How much quiet judging it needs; `known` problems have their serial code timed."""
-    if job.target == "openmp":
+    if not TARGETS[job.target].on_gpu:
         return "alone"
     return "quiet" if job.work.grade == "full" or job.work.problem.name not in known else "judge"
 

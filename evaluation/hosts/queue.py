@@ -15,14 +15,14 @@ from typing import Protocol
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, code_hash
+from regraph_kg.models.target import Target
 
 _GIVEN_UP_AFTER = 2
 
 
 class Evaluator(Protocol):
-    """What judges candidates: a judge of this process, a pool, a fleet."""
+    """What judges candidates: a judge of this process, a pool, a judges."""
 
     def evaluate(
         self,
@@ -78,7 +78,7 @@ class QueuedRequest:
         return self.work.candidate.target
 
 
-class Docket:
+class RequestQueue:
     """Candidates that wait for a judge; each text once; tried again where a judge has failed."""
 
     def __init__(self, tries: int) -> None:
@@ -204,38 +204,38 @@ class Docket:
 
 
 class JudgeThread(threading.Thread):
-    """Leads candidates from the docket to one judge, until the end or until it is given up.
+    """Leads candidates from the queue to one judge, until the end or until it is given up.
 
     `ask` judges one; it raises `JudgeLost` where the judge died, `ToolError` where it failed.
     """
 
     def __init__(
         self,
-        docket: Docket,
+        queue: RequestQueue,
         judge: str,
         ask: Callable[[QueuedRequest], EvalReport],
         end: Callable[[], None],
     ) -> None:
         super().__init__(name=f"judge {judge}", daemon=True)
-        self._docket, self.judge, self._ask, self._end = docket, judge, ask, end
+        self._queue, self.judge, self._ask, self._end = queue, judge, ask, end
         self.lost = ""
         """Why the judge was given up."""
 
     def run(self) -> None:
-        """Until the docket ends."""
+        """Until the queue ends."""
         errors = 0
-        while errors < _GIVEN_UP_AFTER and (job := self._docket.take(self.judge)):
+        while errors < _GIVEN_UP_AFTER and (job := self._queue.take(self.judge)):
             try:
                 report = self._ask(job)
             except ToolError as error:
                 errors += not isinstance(error, JudgeLost)
                 if errors >= _GIVEN_UP_AFTER:
                     self.lost = str(error)
-                    self._docket.leave(self.judge)
-                self._docket.failed(job, self.judge, error)
+                    self._queue.leave(self.judge)
+                self._queue.failed(job, self.judge, error)
             except Exception as error:  # noqa: BLE001 (whoever asked gets it)
-                self._docket.settle(job, error)
+                self._queue.settle(job, error)
             else:
                 errors = 0
-                self._docket.settle(job, report)
+                self._queue.settle(job, report)
         self._end()

@@ -1,14 +1,14 @@
 """Judges on several hosts: on each host of a Ray cluster one actor, with a pool of its devices.
 
-    with Fleet("auto") as fleet:
-        report = fleet.evaluate(candidate, problem)
+    with RayJudges("auto") as judges:
+        report = judges.evaluate(candidate, problem)
 
 Ray (https://www.ray.io, the extra "ray") finds the hosts, moves candidates and reports, and notices
 when a host is gone. One actor takes a whole host, so that its pool (pool.py) can keep compilers
 away from measurements. Hosts that join later are used; a host that is lost costs its candidates
 under way a try, and the next try is elsewhere. A candidate that cost three judges their lives fails
 with an error of ours. Reports name the host. The first host says what device and toolchain times
-are of: a host that differs is turned away (`turned_away`), so no two times of a fleet are of
+are of: a host that differs is turned away (`turned_away`), so no two times of a judges are of
 different devices.
 
 Not covered: loss of the cluster's head, which ends the run (Ray ends the program, after a minute);
@@ -22,7 +22,7 @@ import platform
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,18 +33,18 @@ from typing import Any, Self
 
 from regraph_kg.errors import BadInput, RegraphError, ToolError
 from regraph_kg.evaluation.evaluate import EVALUATOR
+from regraph_kg.evaluation.hosts.judges import Judges
 from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions, devices_here
 from regraph_kg.evaluation.hosts.queue import (
-    Docket,
     JudgeLost,
     JudgeRequest,
     JudgeThread,
     QueuedRequest,
+    RequestQueue,
 )
 from regraph_kg.evaluation.hosts.ray_cluster import connect
-from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.models.base import Target
-from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
+from regraph_kg.models.evaluation import EvalReport
+from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import read_settings
 
 _TRIES = 3
@@ -59,7 +59,6 @@ _CALLS_AT_ONCE = 64
 _ERRORS: dict[str, type[RegraphError]] = {
     error.__name__: error for error in (BadInput, ToolError, JudgeLost)
 }
-_TARGETS: tuple[Target, ...] = ("cuda", "openmp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ class HostJudge:
     def about(self) -> About:
         """What there is here."""
         judges: dict[Target, tuple[str, str]] = {}
-        for target in _TARGETS:
+        for target in TARGETS:
             if devices_here(target):
                 with contextlib.suppress(ToolError):
                     judges[target] = (self._pool.device(target), self._pool.toolchain(target))
@@ -120,7 +119,7 @@ class _Host:
     actor: Any
 
 
-class Fleet:
+class RayJudges(Judges):
     """The judges of a cluster, a context manager; an exception ends what is under way.
 
     `address`: "auto" (a cluster that this host is part of), "HOST:PORT" of its head, or
@@ -138,7 +137,7 @@ class Fleet:
     ) -> None:
         self._options = options or PoolOptions(tries=1)
         self._patience = patience
-        self._docket = Docket(_TRIES)
+        self._queue = RequestQueue(_TRIES)
         self._changed = threading.Condition()
         self._opened: Counter[str] = Counter()
         """How often a judge was started on a node, by Ray's id of it."""
@@ -151,7 +150,7 @@ class Fleet:
         self._ending = threading.Event()
         self._ray = connect(address, token)
         self._actor = self._ray.remote(max_restarts=0, max_task_retries=0)(HostJudge)
-        self._looker = threading.Thread(target=self._look, name="fleet", daemon=True)
+        self._looker = threading.Thread(target=self._look, name="judges", daemon=True)
         self._looker.start()
 
     def __enter__(self) -> Self:
@@ -164,26 +163,10 @@ class Fleet:
 
     def submit(self, work: JudgeRequest) -> Future[EvalReport]:
         """Have a candidate judged somewhere; as `JudgePool.submit`."""
-        job, new = self._docket.enter(replace(work, grade=work.grade or self._options.grade))
+        job, new = self._queue.enter(replace(work, grade=work.grade or self._options.grade))
         if new:
-            self._docket.ready(job)
+            self._queue.ready(job)
         return job.future
-
-    def map(self, works: Iterable[JudgeRequest]) -> Iterator[EvalReport]:
-        """Have all judged; the reports in the order of `works`, as they come."""
-        futures = [self.submit(work) for work in works]
-        return (future.result() for future in futures)
-
-    def evaluate(
-        self,
-        candidate: Candidate,
-        problem: Problem,
-        *,
-        grade: Grade | None = None,
-        incumbent_seconds: float | None = None,
-    ) -> EvalReport:
-        """Have one judged and wait for it."""
-        return self.submit(JudgeRequest(candidate, problem, grade, incumbent_seconds)).result()
 
     def device(self, target: Target) -> str:
         """Statistics key of the hosts that judge this target."""
@@ -201,8 +184,8 @@ class Fleet:
     def close(self, *, abandon: bool = False) -> None:
         """End all actors, after what is under way unless `abandon`; idempotent."""
         if not abandon:
-            self._docket.drain()
-        self._docket.close(abandon=abandon)
+            self._queue.drain()
+        self._queue.close(abandon=abandon)
         self._ending.set()
         for thread in [self._looker, *self._opening]:
             thread.join()  # before the end of Ray: a call after it would start another cluster
@@ -228,23 +211,23 @@ class Fleet:
     def _no_host(self, target: Target) -> str:
         why = "".join(f"; {name} is not used: {text}" for name, text in self.turned_away.items())
         return (
-            f"fleet: no host judges target {target}, for {self._patience:.0f} s;"
+            f"judges: no host judges target {target}, for {self._patience:.0f} s;"
             f" run `regraph worker --join` on one{why}"
         )
 
     def _look(self) -> None:
         """Watch for hosts that come, until the end; give up what has waited too long for one."""
-        served = dict.fromkeys(_TARGETS, time.monotonic())
+        served = dict.fromkeys(TARGETS, time.monotonic())
         while not self._ending.is_set():
             for node in self._ray.nodes():
                 if node["Alive"] and node["Resources"].get("CPU"):
                     self._start(node)
             now = time.monotonic()
-            for target in _TARGETS:
-                if self._docket.judges(target) or any(t.is_alive() for t in self._opening):
+            for target in TARGETS:
+                if self._queue.judges(target) or any(t.is_alive() for t in self._opening):
                     served[target] = now
                 elif now - served[target] > self._patience:
-                    self._docket.strand(target, self._no_host(target))
+                    self._queue.strand(target, self._no_host(target))
             self._ending.wait(_LOOK_SECONDS)
 
     def _start(self, node: dict[str, Any]) -> None:
@@ -307,11 +290,11 @@ class Fleet:
                 host = replace(host, name=f"{host.name} {host.node[:8]}")
             self._hosts[host.name] = host
             lines = [
-                JudgeThread(self._docket, host.name, partial(self._ask, host), _nothing)
+                JudgeThread(self._queue, host.name, partial(self._ask, host), _nothing)
                 for _ in range(_LINES_PER_DEVICE * devices)
             ]
             self._lines += lines
-        self._docket.join(host.name, targets)
+        self._queue.join(host.name, targets)
         for line in lines:
             line.start()
 
@@ -322,7 +305,7 @@ class Fleet:
         except self._ray.exceptions.RayTaskError:
             raise  # a bug over there
         except self._ray.exceptions.RayError as error:
-            self._docket.leave(host.name)
+            self._queue.leave(host.name)
             with self._changed:
                 self._hosts.pop(host.name, None)
             raise JudgeLost(f"host {host.name}: gone ({type(error).__name__})") from None

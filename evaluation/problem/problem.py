@@ -194,9 +194,9 @@ class Problem(Frozen):
         own, wide = (problem.nbytes(at) for problem in (self, self.promoted()))
         inputs = own - self._nbytes([arg for arg in self.arrays if arg.role == "out"], at)
         checked = max(self.nbytes(sizes) for sizes in self.sizes.check)
-        seat = own + (len(self.sizes.check) + _MORE_SHAPES) * checked
+        slot = own + (len(self.sizes.check) + _MORE_SHAPES) * checked
         kept = min(_KEPT_TIMES * (own + checked), _KEPT_BYTES)
-        return inputs + max(wide, 2 * seat) + kept + _PROGRAM_BYTES
+        return inputs + max(wide, 2 * slot) + kept + _PROGRAM_BYTES
 
     def signature(self) -> str:
         """The C declaration that a candidate must export."""

@@ -27,7 +27,13 @@ from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput, keeper
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.worker.sealing import Costs, Sealing
-from regraph_kg.evaluation.worker.shared_memory import MAX_BATCH, Arena, ArrayPlace, Call, Layout
+from regraph_kg.evaluation.worker.shared_memory import (
+    MAX_BATCH,
+    ArrayPlace,
+    Call,
+    Layout,
+    SharedMemory,
+)
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
@@ -100,18 +106,18 @@ class Bench:
 
     def __init__(
         self,
-        arena: Arena,
+        shared: SharedMemory,
         calls: Sequence[Call],
         contents: Contents,
         pool: Pool,
         seed: int,
         defences: Defences,
     ) -> None:
-        self._arena, self._calls, self._contents = arena, calls, contents
+        self._shared, self._calls, self._contents = shared, calls, contents
         self._pool, self._defences = pool, defences
         self._rng = random.Random(seed)
         self._supply = contents.supply(random.Random(self._rng.random()), pool.holds)
-        self._sealing = Sealing(arena)
+        self._sealing = Sealing(shared)
         self._holds: list[TimedInputs | None] = [None] * len(calls)
         self._batch, self._used = 0, 0
         self._planned: dict[int, tuple[int, TimedInputs]] = {}
@@ -129,7 +135,7 @@ class Bench:
         """Whether the inputs of the last batch were new, and not changed ones."""
         self._is_lean = self._compared = False
         self._decoy: int | None = None
-        self._refilled = any(arg.role == "inout" for arg in arena.problem.outputs)
+        self._refilled = any(arg.role == "inout" for arg in shared.problem.outputs)
 
     @property
     def largest_batch(self) -> int:
@@ -142,7 +148,7 @@ class Bench:
         """Make the memory ready for a worker's timed calls."""
         for call in self._calls:
             for place in call.places.values():
-                self._arena.set_canaries(place)
+                self._shared.set_canaries(place)
         return None
 
     def load(self, worker: Worker, count: int, timed: float) -> list[int] | Failure:
@@ -237,7 +243,7 @@ class Bench:
         if not self._defences.guards:
             return None
         places = (place for call in self._calls for place in call.places.values())
-        first = next(filter(None, (self._arena.damage(place) for place in places)), None)
+        first = next(filter(None, (self._shared.damage(place) for place in places)), None)
         return Failure(Outcome.CRASHED, first) if first else None
 
     @property
@@ -287,7 +293,7 @@ class Bench:
         return content
 
     def _inputs(self, at: int) -> Mapping[str, ArrayPlace]:
-        return {arg.name: self._calls[at].places[arg.name] for arg in self._arena.problem.inputs}
+        return {arg.name: self._calls[at].places[arg.name] for arg in self._shared.problem.inputs}
 
     def _write(self, worker: Worker, at: int, content: TimedInputs) -> list[ArrayPlace]:
         """Write a content, or only what differs where the version before lies there.
@@ -302,7 +308,7 @@ class Bench:
                 return []
             self._sealing.whole(self._contents.arrays(content), inputs)
             return list(inputs.values())
-        views = {name: self._arena.view(place) for name, place in inputs.items()}
+        views = {name: self._shared.view(place) for name, place in inputs.items()}
         if is_step:
             self._contents.change(content, views)
         else:
@@ -323,10 +329,10 @@ class Bench:
         """The outputs of these calls, filled with the poison."""
         if not self._defences.poison:
             return []
-        names = [arg.name for arg in self._arena.problem.outputs if arg.role == "out"]
+        names = [arg.name for arg in self._shared.problem.outputs if arg.role == "out"]
         filled = [self._calls[at].places[name] for at in chosen for name in names]
         for place in filled:
-            self._arena.fill(place, self.poison)
+            self._shared.fill(place, self.poison)
         return filled
 
     def _witness(self, worker: Worker, at: int) -> Witness | Failure:
@@ -335,10 +341,10 @@ class Bench:
         failure = worker.download(list(call.places.values()))
         if failure:
             return failure
-        keep = keeper(self._arena.problem, content.seed)
+        keep = keeper(self._shared.problem, content.seed)
         outputs = {
-            arg.name: keep(arg.name, self._arena.view(call.places[arg.name]))
-            for arg in self._arena.problem.outputs
+            arg.name: keep(arg.name, self._shared.view(call.places[arg.name]))
+            for arg in self._shared.problem.outputs
         }
         return Witness(content, outputs, self.poison)
 
@@ -347,11 +353,11 @@ class Bench:
         call, content = self._calls[at], self._holds[at]
         if not self._defences.input_compare or content is None or content.version:
             return None
-        if self._arena.problem.nbytes(call.sizes) > _COMPARED_BYTES and self._compared:
+        if self._shared.problem.nbytes(call.sizes) > _COMPARED_BYTES and self._compared:
             return None  # once is enough where it takes a while
         self._compared = True
-        inputs = [arg.name for arg in self._arena.problem.inputs if arg.role == "in"]
-        views = {name: self._arena.view(call.places[name]) for name in inputs}
+        inputs = [arg.name for arg in self._shared.problem.inputs if arg.role == "in"]
+        views = {name: self._shared.view(call.places[name]) for name in inputs}
         altered = self._contents.altered(content, views)
         return Failure(Outcome.MUTATED_INPUT, f"changed input {altered}") if altered else None
 

@@ -21,15 +21,10 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from regraph_kg.evaluation.timing.stop import summarise
-from regraph_kg.models.base import Metric, Target
+from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Interval, Timing
+from regraph_kg.models.target import Target, scatter
 
-_SCATTER: dict[tuple[Target, Metric], float] = {
-    ("openmp", "call"): 0.05,
-    ("cuda", "call"): 0.07,
-    ("cuda", "device"): 0.01,
-}
-"""s0: standard deviation of the logarithm of a worker's median."""
 _PRIOR_WORKERS = 6
 _NORMAL = 1.96
 
@@ -88,8 +83,8 @@ def level(workers: Sequence[Sequence[float]], target: Target, metric: Metric) ->
     """What some workers' samples (seconds a call) say; at least one worker, one sample each."""
     timings = [summarise(samples) for samples in workers]
     logs = [math.log(timing.median) for timing in timings]
-    mean, scatter = fmean(logs), _SCATTER.get((target, metric), max(_SCATTER.values()))
-    squares = _PRIOR_WORKERS * scatter**2 + sum((one - mean) ** 2 for one in logs)
+    mean, s0 = fmean(logs), scatter(target, metric)
+    squares = _PRIOR_WORKERS * s0**2 + sum((one - mean) ** 2 for one in logs)
     freedom = _PRIOR_WORKERS + len(logs) - 1
     within = fmean(_standard_error(timing) ** 2 for timing in timings)
     variance = (squares / freedom + within) / len(logs)

@@ -40,7 +40,7 @@ from regraph_kg.evaluation.gpu.device import (
 )
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.roofline import MemoryLevel, Peaks
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import TARGETS, Target
 
 _SECONDS = 60.0
 """Patience with one measurement, which takes two to five seconds."""
@@ -58,9 +58,9 @@ def device_key(target: Target, gpu: Gpu | None = None) -> str:
 
     Raises `ToolError` for cuda on a machine with no GPU.
     """
-    if target == "openmp":
-        return openmp_device()
-    return f"{(gpu or find_gpu()).name} in {machine_facts()['cpu']}"
+    if TARGETS[target].on_gpu:
+        return f"{(gpu or find_gpu()).name} in {machine_facts()['cpu']}"
+    return openmp_device()
 
 
 def peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks | None:
@@ -83,7 +83,7 @@ def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
     Returns what is on file afterwards: of each figure the larger one (of the launch the smaller).
     Raises `ToolError` where compiler, GPU or disk fail.
     """
-    if target == "cuda":
+    if TARGETS[target].on_gpu:
         gpu = gpu or find_gpu()
     device = device_key(target, gpu)
     library = _library(cache, gpu)

@@ -31,8 +31,9 @@ from pydantic import Field
 
 from regraph_kg.evaluation.problem.problem import Argument, Problem, size_of
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome, Roof, WorkAccount
+from regraph_kg.models.target import TARGETS, Target
 
 SAFETY = 0.8
 """Share of the computed floor that is enforced: peaks are measured, and may be a little low."""
@@ -82,6 +83,11 @@ class Peaks(Frozen):
         return f"{', '.join(said)} ({self.date[:10]})"
 
     @property
+    def on_gpu(self) -> bool:
+        """Whether the device is a GPU."""
+        return TARGETS[self.target].on_gpu
+
+    @property
     def memory(self) -> float:
         """Rate of the largest working set, byte/s."""
         return max(self.levels, key=lambda level: level.working_set).rate
@@ -127,7 +133,7 @@ def floor_seconds(problem: Problem, peaks: Peaks) -> float | None:
     if problem.work.early_exit:
         return None
     moved = traffic(problem)
-    if peaks.target == "openmp":
+    if not peaks.on_gpu:
         return SAFETY * moved.total / peaks.fastest.rate
     if problem.metric == "device":
         cache = peaks.fastest
@@ -174,12 +180,12 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
     moved = traffic(problem)
     arithmetic = _arithmetic(problem, peaks)
     # A GPU's memory is the last level: its cache is swept, or filled anew by copies.
-    memory = peaks.memory if peaks.target == "cuda" else peaks.bandwidth(moved.held)
+    memory = peaks.memory if peaks.on_gpu else peaks.bandwidth(moved.held)
     bounds: list[tuple[Literal["memory", "compute", "transfer"], float, float]] = [
         ("memory", bytes_, memory),
         ("compute", flop, arithmetic),
     ]
-    if peaks.target == "cuda" and problem.metric == "call":
+    if peaks.on_gpu and problem.metric == "call":
         for amount, rate in (
             (moved.inward, peaks.host_to_device),
             (moved.outward, peaks.device_to_host),

@@ -1,7 +1,7 @@
 """Order statistics of a series of samples: its median's interval, when warm, when long enough.
 
-Pure functions of numbers: the tables in tests/evaluation/test_stop.py are worked out by hand.
-Not covered: taking samples (timing.py) and comparing two series (compare.py).
+Pure functions of numbers: the tables in tests/evaluation/timing/test_stop.py are worked
+out by hand. Not covered: taking samples (timing.py) and comparing two series (compare.py).
 """
 
 import math

@@ -27,7 +27,7 @@ from regraph_kg.evaluation.verify.reference import Case
 
 _ALIGNED = 32
 _TIMED_BYTES = 16 * 2**20
-"""Above this the timing shape is verified by its timed calls only: a seat has room for one more."""
+"""Above this the timing shape is verified by its timed calls only: a slot has room for one more."""
 _LAST_SEED = 7
 _SECRET_TRIES = 1000
 _EMPTY = "empty"
@@ -50,19 +50,24 @@ def check_shapes(problem: Problem, seed: int, defences: Defences) -> list[Sizes]
     shapes = list(declared)
     if problem.held_out:
         secret = _secret(problem, random.Random(seed))
-        shapes += [] if secret is None or secret in shapes else [secret]
+        shapes += [] if secret is None else [secret]
     timed = problem.sizes.time
     small = problem.nbytes(timed) <= _TIMED_BYTES
     return [*shapes, timed] if small and timed not in shapes else shapes
 
 
 def _secret(problem: Problem, rng: random.Random) -> Sizes | None:
-    """A shape that the problem allows: its relations hold, no array is empty."""
+    """A shape not declared that the problem allows: its relations hold, no array is empty."""
     declared = problem.sizes.check
     for _ in range(_SECRET_TRIES):
         sizes = {name: _between(rng, [s[name] for s in declared]) for name in problem.sizes.time}
         keeps = all(holds(relation, sizes) for relation in problem.sizes.require)
-        if keeps and not problem.fault_at(sizes) and _is_full(problem, sizes):
+        if (
+            keeps
+            and sizes not in declared
+            and not problem.fault_at(sizes)
+            and _is_full(problem, sizes)
+        ):
             return sizes
     return None
 

@@ -6,6 +6,7 @@ elements and, of the elements it predicts to be wrong, at least 99 % are: right 
 Not covered: two mistakes at once, unless one is 1 % of the other; which line is to blame.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -274,7 +275,7 @@ def strided(wrong: Wrong) -> str | None:
     flat = np.flatnonzero(wrong.bad)
     if flat.size < _FEW:
         return None
-    step = int(np.gcd.reduce(np.diff(flat)))
+    step = math.gcd(*np.unique(np.diff(flat)).tolist())
     if step == 1:
         return None
     residue = int(flat[0]) % step

@@ -23,7 +23,7 @@ from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.verify.covering import check_shapes, plan
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.reference import Case, References
-from regraph_kg.evaluation.worker.shared_memory import POISON, Arena, Call
+from regraph_kg.evaluation.worker.shared_memory import POISON, Call, SharedMemory
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
@@ -47,7 +47,7 @@ class Verification:
     """Everything a verification needs besides the worker under test."""
 
     problem: Problem
-    arena: Arena
+    shared: SharedMemory
     calls: Mapping[tuple[str, bool], Call]
     """By shape text, and whether arrays are aligned to more than their elements."""
     references: References
@@ -131,11 +131,11 @@ class Verification:
     def _prepare(self, call: Call, made: Mapping[str, Array], poison: int) -> None:
         for arg in self.problem.arrays:
             place = call.places[arg.name]
-            self.arena.set_canaries(place)
+            self.shared.set_canaries(place)
             if arg.name in made:
-                self.arena.view(place)[...] = made[arg.name]
+                self.shared.view(place)[...] = made[arg.name]
             elif self.defences.poison:
-                self.arena.fill(place, poison)
+                self.shared.fill(place, poison)
 
     def _run(
         self, worker: Worker, call: Call, made: Mapping[str, Array], where: str
@@ -151,18 +151,18 @@ class Verification:
         if not self.defences.freeze:
             time.sleep(_LATE_SECONDS)
         outputs = {
-            arg.name: self.arena.view(call.places[arg.name]).copy() for arg in self.problem.outputs
+            arg.name: self.shared.view(call.places[arg.name]).copy() for arg in self.problem.outputs
         }
         return self._damage(call, made, where) or outputs
 
     def _damage(self, call: Call, made: Mapping[str, Array], where: str) -> Failure | None:
         for arg in self.problem.arrays:
             place = call.places[arg.name]
-            damage = self.arena.damage(place) if self.defences.guards else None
+            damage = self.shared.damage(place) if self.defences.guards else None
             if damage:
                 return Failure(Outcome.CRASHED, f"{where}: {damage}")
             compared = arg.role == "in" and self.defences.input_compare
-            if compared and not self.arena.holds(place, made[arg.name]):
+            if compared and not self.shared.holds(place, made[arg.name]):
                 return Failure(Outcome.MUTATED_INPUT, f"{where}: changed input {arg.name}")
         return None
 

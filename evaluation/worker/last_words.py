@@ -8,7 +8,7 @@ Not covered: what it printed, which output.py collects.
 import signal
 
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.worker.shared_memory import Arena, Control
+from regraph_kg.evaluation.worker.shared_memory import Control, SharedMemory
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.text import quoted
 
@@ -25,26 +25,26 @@ def after_call(control: Control) -> Failure:
     return Failure(Outcome.CRASHED, f"{where}: {text}")
 
 
-def unloadable(arena: Arena) -> Failure:
+def unloadable(shared: SharedMemory) -> Failure:
     """Why the candidate could not be loaded, and what it must export."""
-    text = quoted(arena.control.message.decode(errors="replace").rpartition(": ")[2])
-    wanted = arena.problem.signature()
+    text = quoted(shared.control.message.decode(errors="replace").rpartition(": ")[2])
+    wanted = shared.problem.signature()
     return Failure(Outcome.COMPILE_FAILED, f"cannot load it: {text}; export {wanted}")
 
 
-def ended(code: int, said: str, arena: Arena) -> Failure:
+def ended(code: int, said: str, shared: SharedMemory) -> Failure:
     """A process that ended by itself before it was done; `code` as subprocess has it."""
     if code >= 0:
         text = f"ended the process with exit code {code} before the call returned"
     else:
-        text = f"killed by {_signal_name(-code)}{_fault(arena)}"
+        text = f"killed by {_signal_name(-code)}{_fault(shared)}"
     return Failure(Outcome.CRASHED, f"{text}; {said}" if said else text)
 
 
-def _fault(arena: Arena) -> str:
+def _fault(shared: SharedMemory) -> str:
     """Which array an invalid access was next to."""
-    at = arena.control.fault
-    found = arena.owner(at) if at else None
+    at = shared.control.fault
+    found = shared.owner(at) if at else None
     if not found:
         return ""
     place, distance = found

@@ -13,7 +13,7 @@ from typing import TypeVar
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_text
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
-from regraph_kg.evaluation.worker.shared_memory import Arena, Call, Layout
+from regraph_kg.evaluation.worker.shared_memory import Call, Layout, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
@@ -49,7 +49,7 @@ class Runner:
             large = problem.nbytes(sizes) > _LARGE_BYTES
             layout = Layout(problem, alignment=64) if large else self._small
             self._calls[text] = layout, layout.call(sizes)
-        self._running: dict[Layout, tuple[Worker, Arena]] = {}
+        self._running: dict[Layout, tuple[Worker, SharedMemory]] = {}
         self.seconds = 0.0
         """What the last call took, copies aside."""
 
@@ -63,14 +63,14 @@ class Runner:
         """What `keep` takes from each output, by argument name, on the inputs of `fill`."""
         layout, call = self._calls[shape_text(sizes)]
         try:
-            worker, arena = self._started(layout)
-            views = {name: arena.view(place) for name, place in call.places.items()}
+            worker, shared = self._started(layout)
+            views = {name: shared.view(place) for name, place in call.places.items()}
             fill({arg.name: views[arg.name] for arg in self._problem.inputs})
-            arena.unmap()
+            shared.unmap()
             for arg in self._problem.outputs:
                 if arg.role == "out":
-                    arena.fill(call.places[arg.name], 0)
-            arena.unmap()
+                    shared.fill(call.places[arg.name], 0)
+            shared.unmap()
             done = worker.call([call.row], _PATIENCE_SECONDS)
             if isinstance(done, Failure):
                 self._require(done)
@@ -81,17 +81,17 @@ class Runner:
             if layout is not self._small and layout in self._running:
                 self._end(layout)
 
-    def _started(self, layout: Layout) -> tuple[Worker, Arena]:
+    def _started(self, layout: Layout) -> tuple[Worker, SharedMemory]:
         if layout not in self._running:
-            arena, rules = layout.build(), Defences(memory_limit=False)
+            shared, rules = layout.build(), Defences(memory_limit=False)
             try:
-                worker = Worker(self._program, arena, rules, self._limits, threads=1)
+                worker = Worker(self._program, shared, rules, self._limits, threads=1)
             except ToolError:
-                arena.close()
+                shared.close()
                 raise
-            self._running[layout] = worker, arena
+            self._running[layout] = worker, shared
             self._require(worker.start)
-            arena.unmap()
+            shared.unmap()
         return self._running[layout]
 
     def close(self) -> None:
@@ -100,9 +100,9 @@ class Runner:
             self._end(layout)
 
     def _end(self, layout: Layout) -> None:
-        worker, arena = self._running.pop(layout)
+        worker, shared = self._running.pop(layout)
         worker.kill()
-        arena.close()
+        shared.close()
 
     def _require(self, failure: Failure | None) -> None:
         if failure:

@@ -18,7 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from regraph_kg.evaluation.problem.problem import Array
-from regraph_kg.evaluation.worker.shared_memory import MAX_SEALED, PART, SEALED, Arena, ArrayPlace
+from regraph_kg.evaluation.worker.shared_memory import (
+    MAX_SEALED,
+    PART,
+    SEALED,
+    ArrayPlace,
+    SharedMemory,
+)
 
 _WORDS = 4
 """Of 64 bits, in a block of the keystream; also those of an entry."""
@@ -37,7 +43,7 @@ class Seal:
     parts: Array
     """PART of each call of the batch."""
     entries: int
-    """Used of the arena's table."""
+    """Used of the shared memory's table."""
 
     @property
     def whole(self) -> int:
@@ -71,10 +77,10 @@ class Costs:
 
 
 class Sealing:
-    """Masks inputs of one batch after another into an arena, and lists them in its table."""
+    """Masks inputs of one batch after another into shared memory, and lists them in its table."""
 
-    def __init__(self, arena: Arena) -> None:
-        self._arena = arena
+    def __init__(self, shared: SharedMemory) -> None:
+        self._shared = shared
         self.begin()
 
     def begin(self) -> None:
@@ -88,7 +94,7 @@ class Sealing:
         """The next call has these arrays."""
         self._list(places)
         for name, place in places.items():
-            self._mask(made[name], self._arena.raw(place))
+            self._mask(made[name], self._shared.raw(place))
 
     def lying(self, places: Mapping[str, ArrayPlace]) -> None:
         """The next call gets what lies there now through the mask: to see how long that takes."""
@@ -102,7 +108,7 @@ class Sealing:
         Elements are flat indices and values.
         """
         found = [
-            _elements(at, values, self._arena.offset(places[name]))
+            _elements(at, values, self._shared.offset(places[name]))
             for name, (at, values) in changes.items()
         ]
         entries = np.concatenate([np.zeros(0, SEALED), *found])
@@ -126,13 +132,13 @@ class Sealing:
     def _list(self, places: Mapping[str, ArrayPlace]) -> None:
         entries = []
         for place in places.values():
-            entries.append((self._arena.offset(place), place.nbytes, 0, self._blocks))
+            entries.append((self._shared.offset(place), place.nbytes, 0, self._blocks))
             self._blocks += -(-place.nbytes // _BLOCK_BYTES)
         self._parts.append((self._count, len(entries), 0))
         self._add(np.array(entries, SEALED))
 
     def _add(self, entries: Array) -> None:
-        self._arena.sealed[self._count : self._count + entries.size] = entries
+        self._shared.sealed[self._count : self._count + entries.size] = entries
         self._count += entries.size
 
     def _mask(self, made: Array, masked: Array) -> None:

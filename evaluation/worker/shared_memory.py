@@ -6,7 +6,7 @@ One anonymous file (memfd: nothing in /dev/shm, gone with its last user):
     sequence       uint32[MAX_BATCH]: rows to call, in order
     parts          PART[MAX_BATCH]: what of `sealed` each of these calls is to find unsealed
     rows           uint64[calls][arguments]: one prepared call a row: an array's offset from the
-                   arena's start, or a scalar's bits
+                   shared memory's start, or a scalar's bits
     spans          SPAN[MAX_SPANS]: what is to be copied to the device, or back
     guards         pages that the worker makes inaccessible
     sealed         SEALED[MAX_SEALED], metric "device": see sealing.py
@@ -35,7 +35,7 @@ PAGE = mmap.PAGESIZE
 MAX_BATCH = 4096
 MAX_SPANS = 4096
 SPAN = np.dtype([("at", np.uint64), ("bytes", np.uint64)])
-"""Bytes of the arena: where (from its start), and how many."""
+"""Bytes of the shared memory: where (from its start), and how many."""
 PART = np.dtype([("first", np.uint32), ("arrays", np.uint32), ("elements", np.uint32)])
 """Of the table `sealed`: so many arrays from the first on, then so many elements."""
 MAX_SEALED = 2**15
@@ -64,7 +64,7 @@ Key = ctypes.c_uint64 * 2
 
 
 class Control(ctypes.Structure):
-    """Head of the arena; field for field the `Control` of harness/harness.cpp."""
+    """Head of the shared memory; field for field the `Control` of harness/harness.cpp."""
 
     _fields_ = (
         ("size", ctypes.c_uint64),
@@ -97,7 +97,7 @@ class Control(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class ArrayPlace:
-    """Where an array lies: bytes from the arena's start; `first` to `last` includes its gaps."""
+    """Where an array lies: bytes from the start; `first` to `last` includes its gaps."""
 
     name: str
     offset: int
@@ -114,7 +114,7 @@ class ArrayPlace:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One prepared call: a row of the arena, its shape and its arrays by argument name."""
+    """One prepared call: a row of the shared memory, its shape and its arrays by argument name."""
 
     row: int
     sizes: Sizes
@@ -154,12 +154,12 @@ class Layout:
         self._end = last
         return ArrayPlace(arg.name, offset, arg.type, shape, first, last)
 
-    def build(self) -> "Arena":
+    def build(self) -> "SharedMemory":
         """Allocate the memory. Raises `ToolError` where the machine has too little."""
-        return Arena(self.problem, self._calls, [*self._guards, self._end], self._end + PAGE)
+        return SharedMemory(self.problem, self._calls, [*self._guards, self._end], self._end + PAGE)
 
 
-class Arena:
+class SharedMemory:
     """The memory itself, as the judge sees it: nothing is write-protected on this side."""
 
     def __init__(
@@ -241,7 +241,7 @@ class Arena:
         return different == 0
 
     def span(self, place: ArrayPlace) -> tuple[int, int]:
-        """First and last byte (exclusive) of the array with its gaps, from the arena's start."""
+        """First and last byte (exclusive) of the array with its gaps, from the start."""
         return self._base + place.first, self._base + place.last
 
     def list_spans(self, spans: Sequence[tuple[int, int]]) -> None:
@@ -260,7 +260,7 @@ class Arena:
         return self.view(place).reshape(-1).view(np.uint8)
 
     def offset(self, place: ArrayPlace) -> int:
-        """Where the array begins, from the arena's start."""
+        """Where the array begins, from the shared memory's start."""
         return self._base + place.offset
 
     def fill(self, place: ArrayPlace, byte: int) -> None:
@@ -283,7 +283,7 @@ class Arena:
         return f"wrote {_away(int(hits[0]))}past the end of {place.name}" if hits.size else None
 
     def owner(self, offset: int) -> tuple[ArrayPlace, int] | None:
-        """The array nearest to an arena offset, and the offset's distance from its start."""
+        """The array nearest to an offset, and its distance from the start of that."""
         offset -= self._base
         places = [place for call in self._calls for place in call.places.values()]
         near = [p for p in places if p.first - PAGE <= offset < p.last + PAGE]
@@ -318,7 +318,7 @@ class Arena:
         return np.array([self._slot(arg, call) for arg in self.problem.args], np.uint64).tobytes()
 
     def _slot(self, arg: Argument, call: Call) -> int:
-        """An array's offset from the arena's start, or a scalar's bits."""
+        """An array's offset from the shared memory's start, or a scalar's bits."""
         if arg.is_array:
             return self._base + call.places[arg.name].offset
         bits = np.zeros(8, np.uint8)
@@ -329,7 +329,7 @@ class Arena:
 
 def _allocated(nbytes: int, name: str) -> tuple[int, mmap.mmap]:
     """An anonymous file of this size, which nobody can shrink, and the memory in it."""
-    descriptor = os.memfd_create("arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    descriptor = os.memfd_create("regraph", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.posix_fallocate(descriptor, 0, nbytes)
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)

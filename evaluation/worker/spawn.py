@@ -16,7 +16,7 @@ from pathlib import Path
 
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.worker.handshake import Stopwatch
-from regraph_kg.evaluation.worker.shared_memory import Arena
+from regraph_kg.evaluation.worker.shared_memory import SharedMemory
 
 _THREAD_BYTES = 256 * 2**20
 _CPU_SECONDS = 600
@@ -59,7 +59,7 @@ class Start:
     """Everything that a worker's process is made of."""
 
     program: Program
-    arena: Arena
+    shared: SharedMemory
     defences: Defences
     limits: JudgeLimits
     threads: int
@@ -75,7 +75,7 @@ class Start:
                 stdout=output,
                 stderr=output,
                 env=self._environment(),
-                pass_fds=(self.arena.fd, nowhere, *files),
+                pass_fds=(self.shared.fd, nowhere, *files),
                 start_new_session=True,
             )
         finally:
@@ -83,8 +83,8 @@ class Start:
 
     def _command(self, nowhere: int) -> list[str]:
         orders = {
-            "descriptor": self.arena.fd,
-            "bytes": self.arena.nbytes,
+            "descriptor": self.shared.fd,
+            "bytes": self.shared.nbytes,
             "harness": str(self.program.harness),
             "entry": self.program.entry,
             "parent": 0 if self.where.prefix else os.getpid(),
@@ -107,7 +107,7 @@ class Start:
     def _memory(self) -> int:
         if self.program.cuda or not self.defences.memory_limit:
             return 0  # CUDA reserves far more address space than it uses
-        return self.arena.nbytes + self.limits.memory_bytes + self.threads * _THREAD_BYTES
+        return self.shared.nbytes + self.limits.memory_bytes + self.threads * _THREAD_BYTES
 
     def _environment(self) -> Mapping[str, str]:
         gpu = {} if self.where.gpu is None else {"CUDA_VISIBLE_DEVICES": self.where.gpu}

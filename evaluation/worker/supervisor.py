@@ -31,11 +31,11 @@ from statistics import median
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
-from regraph_kg.evaluation.worker import last_words
+from regraph_kg.evaluation.worker import last_words, shared_memory
 from regraph_kg.evaluation.worker.handshake import Elapsed, Operation, sleep, wake
 from regraph_kg.evaluation.worker.output import Drain, kill_group
 from regraph_kg.evaluation.worker.sealing import Costs, Seal
-from regraph_kg.evaluation.worker.shared_memory import MAX_BATCH, MAX_SPANS, Arena, ArrayPlace, Key
+from regraph_kg.evaluation.worker.shared_memory import ArrayPlace, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program, Start, Surroundings, filled
 from regraph_kg.evaluation.worker.standstill import Standstill
 from regraph_kg.models.evaluation import Outcome
@@ -59,16 +59,16 @@ class Worker:
     def __init__(
         self,
         program: Program,
-        arena: Arena,
+        shared: SharedMemory,
         defences: Defences,
         limits: JudgeLimits,
         threads: int,
         where: Surroundings | None = None,
     ) -> None:
-        self._program, self._arena = program, arena
+        self._program, self._shared = program, shared
         self._defences, self._limits = defences, limits
         self._where = where or Surroundings()
-        start = Start(program, arena, defences, limits, threads, self._where)
+        start = Start(program, shared, defences, limits, threads, self._where)
         self._nonce = secrets.randbits(63) | 1
         self._number = 0
         self._believed_exit = False
@@ -79,7 +79,7 @@ class Worker:
         self.round_trip = 0.0
         """Median seconds of a batch without calls, measured before the candidate was loaded."""
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not defences.hidden_memory), 0, 0, 0)
-        arena.reset(self._nonce, defences)
+        shared.reset(self._nonce, defences)
         self._files = [os.memfd_create("candidate", _SEALABLE) for _ in range(self._where.programs)]
         pipe, end = os.pipe()
         try:
@@ -91,7 +91,7 @@ class Worker:
         finally:
             os.close(end)
         cap = limits.output_bytes if defences.output_cap else sys.maxsize
-        self._drain = Drain(pipe, cap, self._process, arena.control)
+        self._drain = Drain(pipe, cap, self._process, shared.control)
         self._drain.start()
         self._standstill = Standstill(self._process.pid)
         self._most_threads = threads + limits.threads
@@ -126,7 +126,7 @@ class Worker:
             descriptor = filled(self._files.pop(), candidate)
         except OSError as error:
             raise ToolError(f"{candidate}: {error.strerror}; run again") from None
-        self._arena.control.count = descriptor
+        self._shared.control.count = descriptor
         done = self._command(Operation.LOAD, self._limits.load_seconds)
         os.close(descriptor)
         return self._loaded(done if isinstance(done, Failure) else None)
@@ -144,7 +144,7 @@ class Worker:
     @property
     def is_ready(self) -> bool:
         """Whether it waits for its candidate, or has one."""
-        return self._number > 0 or self._arena.control.done == self._nonce
+        return self._number > 0 or self._shared.control.done == self._nonce
 
     def wait_until_ready(self) -> None:
         """Until its device context is made. Raises `ToolError` where it fails."""
@@ -154,7 +154,7 @@ class Worker:
         failure = self._await(patience)
         if failure:
             self.kill()
-            said = self._arena.control.message.decode(errors="replace")
+            said = self._shared.control.message.decode(errors="replace")
             raise ToolError(
                 f"worker: it ended before it was ready: {said or failure.diagnosis};"
                 " regraph doctor looks for the cause"
@@ -176,8 +176,8 @@ class Worker:
 
     @property
     def on_device(self) -> bool:
-        """Metric "device": whether calls work on copies of the arena's arrays."""
-        return self._program.cuda and self._arena.problem.metric == "device"
+        """Metric "device": whether calls work on copies of the shared memory's arrays."""
+        return self._program.cuda and self._shared.problem.metric == "device"
 
     def sweeps(self, count: int) -> Elapsed | Failure:
         """Metric "device": only get so many timed calls ready."""
@@ -187,22 +187,22 @@ class Worker:
     @property
     def allocations(self) -> int:
         """Device allocations that the last calls made: the candidate's word for it."""
-        return int(self._arena.control.allocations)
+        return int(self._shared.control.allocations)
 
     def upload(self, places: Sequence[ArrayPlace], seal: Seal | None = None) -> Failure | None:
         """Metric "device": copy arrays with their gaps to the device; nothing elsewhere.
 
         What is masked of them the next calls find unmasked.
         """
-        spans = [self._arena.span(place) for place in places]
+        spans = [self._shared.span(place) for place in places]
         if seal and seal.entries:
-            spans.append(self._arena.sealed_span(seal.entries))
+            spans.append(self._shared.sealed_span(seal.entries))
         self._seal = seal
         return self._transfer(Operation.UPLOAD, spans)
 
     def download(self, places: Sequence[ArrayPlace]) -> Failure | None:
         """Metric "device": copy arrays with their gaps back from the device."""
-        return self._transfer(Operation.DOWNLOAD, [self._arena.span(place) for place in places])
+        return self._transfer(Operation.DOWNLOAD, [self._shared.span(place) for place in places])
 
     def settle(self) -> Failure | None:
         """Get ready for timing: pages mapped, allocations no longer poisoned or guarded."""
@@ -212,7 +212,7 @@ class Worker:
     @property
     def confined(self) -> frozenset[str]:
         """What holds this worker besides limits: seccomp, landlock, namespaces."""
-        bits = self._arena.control.confined
+        bits = self._shared.control.confined
         return frozenset(name for bit, name in _CONFINEMENTS.items() if bits & bit)
 
     def count_anew(self) -> None:
@@ -256,7 +256,7 @@ class Worker:
         return self._process.poll() is not None
 
     def _said(self) -> str:
-        return bytes(self._arena.control.message).decode(errors="replace")
+        return bytes(self._shared.control.message).decode(errors="replace")
 
     def _close_files(self) -> None:
         while self._files:
@@ -277,12 +277,12 @@ class Worker:
         Its time begins while it still stands, so that nothing of it runs before; and before the
         key to its inputs lies where it, or a kernel of it, could read that.
         """
-        control = self._arena.control
+        control = self._shared.control
         self._number += 1
         control.operation = operation
         control.status = 0
         start = time.perf_counter()
-        control.key = Key(*(seal.key if seal else ()))
+        control.key = shared_memory.Key(*(seal.key if seal else ()))
         self._standstill.begin()
         failure = self._moved(self._standstill.release()) or self._give(seconds)
         if failure:
@@ -322,7 +322,7 @@ class Worker:
 
     def _give(self, seconds: float) -> Failure | None:
         """Give command `self._number`; returns once it is done."""
-        control = self._arena.control
+        control = self._shared.control
         if self._where.stopwatch and not self._believed_exit:
             expected = (self._nonce + self._number) % 2**64
             passed = self._where.stopwatch.give(control, self._number, expected)
@@ -336,8 +336,8 @@ class Worker:
     def _calls(
         self, operation: Operation, rows: Sequence[int], seconds: float
     ) -> Elapsed | Failure:
-        assert len(rows) <= MAX_BATCH
-        self._arena.sequence[: len(rows)] = rows
+        assert len(rows) <= shared_memory.MAX_BATCH
+        self._shared.sequence[: len(rows)] = rows
         seal = self._announce(len(rows))
         done = self._command(operation, seconds, seal)
         if isinstance(done, Failure):
@@ -348,15 +348,15 @@ class Worker:
     def _announce(self, count: int) -> Seal | None:
         """Say how many calls come, and what of the table of sealed inputs each of them needs."""
         seal, self._seal = self._seal, None
-        self._arena.parts[:count] = seal.parts if seal else 0
-        self._arena.control.count = count
+        self._shared.parts[:count] = seal.parts if seal else 0
+        self._shared.control.count = count
         return seal
 
     def _transfer(self, operation: Operation, spans: Sequence[tuple[int, int]]) -> Failure | None:
         if not (spans and self.on_device):
             return None
-        for start in range(0, len(spans), MAX_SPANS):
-            self._arena.list_spans(spans[start : start + MAX_SPANS])
+        for start in range(0, len(spans), shared_memory.MAX_SPANS):
+            self._shared.list_spans(spans[start : start + shared_memory.MAX_SPANS])
             done = self._command(operation, self._limits.load_seconds)
             if isinstance(done, Failure):
                 return done
@@ -364,7 +364,7 @@ class Worker:
 
     def _await(self, seconds: float) -> Failure | None:
         """Wait for the harness to report command `self._number`."""
-        control = self._arena.control
+        control = self._shared.control
         expected = (self._nonce + self._number) % 2**64
         allowed = seconds if self._defences.deadline else 10 * seconds
         end = time.perf_counter() + allowed
@@ -391,9 +391,9 @@ class Worker:
         if code == 0 and not self._defences.handshake:
             self._believed_exit = True
             return None
-        return last_words.ended(code, self._drain.text(), self._arena)
+        return last_words.ended(code, self._drain.text(), self._shared)
 
     def _loaded(self, failure: Failure | None) -> Failure | None:
         if failure:
             return Failure(failure.outcome, f"while loading: {failure.diagnosis}")
-        return last_words.unloadable(self._arena) if self._arena.control.status else None
+        return last_words.unloadable(self._shared) if self._shared.control.status else None

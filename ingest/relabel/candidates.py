@@ -12,7 +12,7 @@ import numpy as np
 
 from regraph_kg.ingest.relabel.verdict import Shortlist, TechniqueCandidate
 from regraph_kg.llm.embedder import Embedder
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, spelling
 
 MOST = 24

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from regraph_kg.ingest.relabel.candidates import Shortlists
 from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, Stage, new
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import Relabelled
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, Vocabulary, start_id
 from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
 

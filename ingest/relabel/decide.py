@@ -27,8 +27,9 @@ from regraph_kg.ingest.relabel.verdict import (
 )
 from regraph_kg.ingest.relabel.words import addresses, holds, stems
 from regraph_kg.llm.model import LanguageModel
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
+from regraph_kg.models.target import NAMES, TARGETS, Target
 from regraph_kg.models.technique import (
     Technique,
     Vocabulary,
@@ -106,7 +107,7 @@ class ModelStage:
             not plain
             or addresses(answer.name)
             or addresses(asked.label)
-            or self._taken(answer, key)
+            or self._taken(answer, key, asked.target)
         ):
             return new(asked)
         technique = Technique(
@@ -119,12 +120,11 @@ class ModelStage:
         )
         return LabelVerdict(replace(new(asked).relabelled, technique=key), technique)
 
-    def _taken(self, answer: _Answer, key: str) -> bool:
+    def _taken(self, answer: _Answer, key: str, target: Target) -> bool:
         """Whether the coined name is another technique's; one that was coined before is no other.
 
         (An ingest that was killed finds there what its own first half has made.)
         """
-        target: Target = "cuda" if key.startswith("cuda/") else "openmp"
         match = self._vocabulary.find(answer.name, target)
         if match is None:
             return self._vocabulary.current(key) != key
@@ -146,7 +146,7 @@ def _prompt(asked: Shortlist) -> Prompt:
     )
     return Prompt(
         key=key_of(asked.label, asked.target),
-        system=_fill("system", target={"cuda": "CUDA C++", "openmp": "OpenMP C++"}[asked.target]),
+        system=_fill("system", target=TARGETS[asked.target].language),
         user=user,
         answer_schema=_schema(choices),
     )
@@ -198,7 +198,7 @@ def _chosen(choice: str, asked: Shortlist) -> TechniqueCandidate | _Unusable:
 
 def _plainly_named(technique: Technique, label: str) -> bool:
     """Whether the words of `label`, ids aside, hold a name of `technique`."""
-    asked = stems(spelling(re.sub(r"\b(cuda|openmp)/\S*", " ", label.casefold())))
+    asked = stems(spelling(re.sub(rf"\b({NAMES})/\S*", " ", label.casefold())))
     names = (technique.name, *technique.aliases)
     return any(holds(asked, stems(spelling(name))) for name in names)
 

@@ -22,7 +22,7 @@ from regraph_kg.ingest.relabel.words import (
     tokens,
     turns,
 )
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, spelling
 
 

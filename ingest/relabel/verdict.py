@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import Relabelled, RelabelStage
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, technique_id
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from regraph_kg.models.target import NAMES, TARGETS
 from regraph_kg.models.technique import Technique, spelling
 
 SHORTEST_TYPO = 7
@@ -132,9 +133,9 @@ HARMLESS = frozenset(
     map(
         _stem,
         [
-            *("aggressive", "clause", "cpu", "cuda", "directive", "full", "fully", "gpu", "hot"),
-            *("i", "inner", "innermost", "j", "k", "main", "openmp", "outer", "outermost"),
-            *("performance", "pragma", "qualifier", "better"),
+            *("aggressive", "clause", "cpu", "directive", "full", "fully", "gpu", "hot"),
+            *("i", "inner", "innermost", "j", "k", "main", "outer", "outermost"),
+            *("performance", "pragma", "qualifier", "better", *TARGETS),
         ],
     )
 )
@@ -191,4 +192,4 @@ _ORDERS = re.compile(
     r"|confidence|prompt|regeln|you are|(all|above|previous|prior|the) (rule|instruction)s?)\b"
     r"|\b(system|assistant|user)\s*:|\bpick (the )?(candidate|first|second|id)\b|忽略|指令"
 )
-_ID = re.compile(r"\b(cuda|openmp)/[a-z0-9]")
+_ID = re.compile(rf"\b({NAMES})/[a-z0-9]")

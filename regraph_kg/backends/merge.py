@@ -20,8 +20,8 @@ from regraph_kg.backends.edges import Placed
 from regraph_kg.backends.evidence import Evidence, failure_key, latest, node
 from regraph_kg.backends.statistics import COUNTS, FAILURES, PASSES, Pair, Share, share, total
 from regraph_kg.errors import StoreError
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, spelling
 from regraph_kg.models.trajectory import FailedStep, Trajectory
 

@@ -33,7 +33,6 @@ from regraph_kg.backends.statistics import (
 )
 from regraph_kg.backends.vectors import ExampleFilter
 from regraph_kg.graph import SCHEMA_VERSION, Embed
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
     EmbeddingProgress,
@@ -48,6 +47,7 @@ from regraph_kg.models.graph import (
     TransitionStats,
     Vector,
 )
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 

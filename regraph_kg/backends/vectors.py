@@ -14,8 +14,8 @@ import numpy as np
 
 from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import EmbeddingSpace, Example, Vector
+from regraph_kg.models.target import Target
 
 SLOTS = ("embedding", "embedding_2")
 SCANNED = 2000

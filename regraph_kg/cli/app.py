@@ -46,7 +46,7 @@ COMMANDS: Mapping[str, str] = {
     " cluster.",
 }
 """Each is the function, or the `app` of commands, of the module of its name in this folder; the
-line is how its help begins, for the list of all."""
+line is how its help begins, for the list of all. A module's `EPILOG` stands below the options."""
 
 
 class _Commands(typer.core.TyperGroup):
@@ -80,7 +80,8 @@ def _command(name: str) -> Any:
     if hasattr(module, "app"):
         alone.add_typer(module.app, name=name)
     else:
-        alone.command(name)(getattr(module, name.replace("-", "_")))
+        told = getattr(module, "EPILOG", None)
+        alone.command(name, epilog=told)(getattr(module, name.replace("-", "_")))
     alone.callback()(_root)  # with one, it is a group
     return typer.main.get_group(alone).commands[name]
 

@@ -11,10 +11,12 @@ from pydantic import BaseModel, ValidationError
 
 from regraph_kg.cli.options import Options
 from regraph_kg.errors import BadInput
-from regraph_kg.models.method import MethodName, SearchSettings
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.choice import (
+    DEFAULT_METHOD,
     FAST_LIMITS,
+    PAPER_METHOD,
     shares,
     traced_choice,
     usual_choice,
@@ -57,7 +59,7 @@ def choose(options: Options, model: str) -> SearchChoice:
 
 def every_call(options: Options, choice: SearchChoice) -> bool:
     """Whether each call is told: where that is asked for, and by file, where all take hours."""
-    return options.verbose or choice.model.startswith("batch:")
+    return options.verbose or choice.model.by_file
 
 
 def each_choice(choice: SearchChoice, options: Options) -> tuple[SearchChoice, ...]:
@@ -93,12 +95,14 @@ def _check(options: Options) -> None:
         raise BadInput("prompt: what would be sent is shown by --dry-run --prompt")
 
 
-def _settings(options: Options) -> SearchSettings:
-    method: MethodName = options.method or "mcgs"
-    if options.preset == "paper" and method == "mcgs":
-        method = "mcgs-paper"
-    elif options.preset is not None and method != "mcgs":
-        raise BadInput(f"preset {options.preset} is for mcgs; leave it out with --method {method}")
+def _settings(options: Options) -> MethodSettings:
+    method = options.method or DEFAULT_METHOD
+    if options.preset is not None and method != DEFAULT_METHOD:
+        raise BadInput(
+            f"preset {options.preset} is for {DEFAULT_METHOD}; leave it out with --method {method}"
+        )
+    if options.preset == "paper":
+        method = PAPER_METHOD
     found = usual_settings(method, fast=options.fast)
     known = set(type(found).model_fields) - {"method"}
     return _with(

@@ -24,6 +24,7 @@ from regraph_kg import report, wiring
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import start_id
 from regraph_kg.models.text import plain
+from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
 
 
@@ -103,7 +104,8 @@ def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, st
     An embedded store has no Browser: there the commands that show the path are told.
     """
     typer.secho(report.headline(summary), bold=True)
-    typer.echo(report.run_table(summary, rows))
+    walks = kind_of(summary.method).walks
+    typer.echo(report.run_table(summary, rows, walks=walks))
     if not summary.best_path:
         return
     path = techniques(summary)

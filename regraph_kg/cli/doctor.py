@@ -12,7 +12,7 @@ from rich.text import Text
 
 from regraph_kg.cli.progress import bar
 from regraph_kg.evaluation.doctor import CheckRow, Scope, rows
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.doctor import examination
 

@@ -19,24 +19,21 @@ from regraph_kg import report, wiring
 from regraph_kg.cli.choice import each_choice
 from regraph_kg.cli.options import Options
 from regraph_kg.errors import RegraphError
-from regraph_kg.models.method import WALKS, MethodName
 from regraph_kg.models.prompt import Prompt, PromptKey
-from regraph_kg.models.run import RunHeader, SearchChoice
+from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.search import require_graph
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.effects import Effect, ModelRequest
 from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run import begin
-from regraph_kg.search.trace_lines import read
+from regraph_kg.search.trace_lines import header_of, read
 from regraph_kg.settings import Settings
 from regraph_kg.wiring import DrySearch
 
 BYTES_PER_TOKEN = 3
 """Of prompts; code has a few more, so that the estimate is on the high side."""
 FINALISTS = 3
-THINKING: frozenset[MethodName] = frozenset({"mcts-rag", "rethink-mcts"})
-"""Methods that ask for thoughts, too: one before an answer at most. (A verdict of the model is one,
-after an answer at most.)"""
 _AT_ONCE = 8
 """Iterations that are begun to see prompts."""
 _TRACES = 20
@@ -97,9 +94,8 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimate:
         prompts = first_prompts(search)
         header = search.header
     limits = header.limits
-    thinks = header.method in THINKING or (
-        header.method in WALKS and header.prompting.verdict == "model"
-    )
+    method = kind_of(header.method)  # of the graph's walks, a verdict after each answer is one
+    thinks = method.thinks or (method.walks and header.prompting.verdict == "model")
     thoughts = limits.calls if thinks else 0
     asked = limits.calls + thoughts
     each = fmean(tokens(prompt) for prompt in prompts)
@@ -112,7 +108,7 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimate:
         problem=header.problem,
         target=header.target,
         method=header.method,
-        model=choice.model,
+        model=str(choice.model),
         calls=limits.calls,
         thoughts=thoughts,
         prompts=prompts,
@@ -197,10 +193,10 @@ def _seen(path: Path, choice: SearchChoice) -> _Seen | None:
     """None where the trace is of something else, of an older version, or without a call."""
     try:
         lines = read(path).lines
-        header = RunHeader.model_validate(lines[0].value)
-    except (RegraphError, ValueError):
+        header = header_of(lines[0])
+    except RegraphError:
         return None
-    if header.target != choice.target or not _same_model(header.model, choice.model):
+    if header.target != choice.target or not choice.model.answered(header.model):
         return None
     replies = [line.value for line in lines if line.event == "reply"]
     replies = [one for one in replies if one["finish"] in ("stop", "length")]
@@ -221,14 +217,6 @@ def _total(report: Mapping[str, Any]) -> float:
 
 def _median(values: Sequence[float]) -> float:
     return median(values) if values else 0.0
-
-
-def _same_model(traced: str, spec: str) -> bool:
-    """Whether a trace's model ("ollama:NAME@digest ..") is the one of this specification."""
-    kind = spec.partition(":")[0]
-    if kind in ("recorded", "batch"):
-        return traced.partition(":")[0] == kind
-    return traced.partition("@")[0] == spec
 
 
 def duration(choice: SearchChoice, asked: int, known: PastCosts) -> float:

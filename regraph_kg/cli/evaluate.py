@@ -12,8 +12,8 @@ from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.progress import telling
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.report import interval, roofline, seconds, times
 from regraph_kg.settings import Settings, read_settings
 
@@ -30,9 +30,7 @@ def evaluate(  # noqa: PLR0913 (a command's options)
             metavar="CANDIDATE", help="Source files that export the problem's entry point."
         ),
     ],
-    target: Annotated[
-        Target, typer.Option(help="cuda: nvcc and a GPU; openmp: g++ -fopenmp.")
-    ] = "openmp",
+    target: Annotated[Target, typer.Option(help=NEEDS)] = USUAL,
     grade: Annotated[
         Literal["screening", "full"],
         typer.Option(help="full: more inputs, three fresh workers in turn with the serial code."),

@@ -18,8 +18,8 @@ from regraph_kg.cli.embeddings import place
 from regraph_kg.cli.techniques import by_id, resolve
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import Example
+from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings, read_settings
 
 CONTEXT = 2

@@ -11,8 +11,8 @@ from regraph_kg.cli.progress import watch
 from regraph_kg.cli.verdicts import print_verdicts
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.read import FileOrigin
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.models.target import Target
 from regraph_kg.runs.ingest import Ingested, IngestSource, ingest_files, read_names
 from regraph_kg.settings import read_settings
 

@@ -14,11 +14,14 @@ from regraph_kg.cli.options import Options, takes_options
 from regraph_kg.cli.several import run_several
 from regraph_kg.cli.starter import offer
 from regraph_kg.errors import AnswersPending
-from regraph_kg.models.method import WALKS
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.choice import traced_model
 from regraph_kg.runs.search import open_run
+from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, read_settings
+
+EPILOG = "\n\n".join(["Methods:", *(f"{name}: {line}" for name, line in method_lines().items())])
+"""What stands below the options of this command."""
 
 
 @takes_options
@@ -43,7 +46,7 @@ def _run(options: Options) -> bool:
     asked = traced_model(options.resume) if options.resume else None
     settings = read_settings(model=options.model or asked)
     choice = choose(options, settings.model)
-    if options.starter or (choice.settings.method in WALKS and not options.resume):
+    if options.starter or (kind_of(choice.settings.method).walks and not options.resume):
         offer(settings, options.starter)
     if options.dry_run:
         preview(settings, options, choice)

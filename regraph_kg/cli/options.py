@@ -8,13 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from regraph_kg.models.base import Target
 from regraph_kg.models.method import (
-    MethodName,
     Preset,
     Prompting,
     Retrieval,
@@ -23,7 +21,14 @@ from regraph_kg.models.method import (
     Told,
 )
 from regraph_kg.models.run import FinalGrade
-from regraph_kg.runs.choice import BUDGET, BY_FILE_PARALLEL, FAST_LIMITS
+from regraph_kg.models.target import NEEDS, USUAL, Target
+from regraph_kg.runs.choice import BUDGET, BY_FILE_PARALLEL, DEFAULT_METHOD, FAST_LIMITS
+from regraph_kg.search.methods import method_names
+
+if TYPE_CHECKING:
+    MethodName = str
+else:
+    MethodName = Literal[method_names()]  # the choices of --method are what search/methods/ holds
 
 _MODEL, _BUDGET, _SEARCH = "Problem and model", "Budget", "Search"
 _PROMPTS, _OUTPUT = "Prompts", "Output"
@@ -53,13 +58,13 @@ class Options:
     ] = None
     target: Annotated[
         Target | None,
-        typer.Option(help="openmp: g++ -fopenmp; cuda: nvcc and a GPU.", show_default="openmp"),
+        typer.Option(help=NEEDS, show_default=USUAL),
     ] = None
     method: Annotated[
         MethodName | None,
         typer.Option(
-            help="How calls are spent (regraph docs methods); mcgs walks the technique graph.",
-            show_default="mcgs",
+            help="How calls are spent: see below, and regraph docs methods.",
+            show_default=DEFAULT_METHOD,
         ),
     ] = None
     budget: Annotated[

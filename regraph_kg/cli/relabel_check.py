@@ -16,6 +16,7 @@ from regraph_kg.cli.verdicts import decision, legible
 from regraph_kg.ingest import check
 from regraph_kg.ingest.check import Judged, LabelCounts
 from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.technique import Vocabulary
 from regraph_kg.settings import read_settings
 
@@ -66,7 +67,7 @@ def relabel_check(
     vocabulary = Vocabulary(wiring.vocabulary(settings))
     judged: dict[RelabelLevel, Sequence[Judged]] = {}
     for level in LEVELS[relabel]:
-        recorded = level == "model" and settings.model == "recorded"
+        recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded
         asked = wiring.recorded_verdicts(settings) if recorded else None
         cascade = wiring.cascade(settings, vocabulary, level, asked)
         verdicts = tuple(cascade.settle((one.target, one.label) for one in lines))

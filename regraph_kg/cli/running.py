@@ -22,13 +22,11 @@ from regraph_kg.errors import (
     StoreError,
     ToolError,
 )
-from regraph_kg.models.base import Target
-from regraph_kg.models.method import WALKS
 from regraph_kg.models.run import RunSummary
+from regraph_kg.models.target import TARGETS
 from regraph_kg.runs.search import LiveRun
+from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
-
-_SUFFIX: dict[Target, str] = {"openmp": ".cpp", "cuda": ".cu"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,7 @@ class Handover:
     @classmethod
     def of(cls, options: Options, problem: str, run: LiveRun) -> "Handover":
         """By --output, which is a folder for several problems; else beside the trace."""
-        suffix = _SUFFIX[run.header.target]
+        suffix = TARGETS[run.header.target].suffix
         if options.output is None:
             output = run.trace.with_suffix(suffix)
         elif len(options.problems) == 1:
@@ -57,7 +55,7 @@ def introduce(run: LiveRun, show: Show) -> None:
     header = run.header
     what = f"{header.problem} ({header.target})"
     show.say(f"{what}: {header.method}, at most {header.limits.calls} calls of {header.model}")
-    if header.method in WALKS and header.excluded:
+    if header.excluded and kind_of(header.method).walks:
         show.say(f"the graph is read without {header.excluded}'s own examples")
     show.say(f"trace: {run.trace}" + (" (its last line was torn: dropped)" if run.torn else ""))
 

@@ -15,12 +15,10 @@ from regraph_kg import report, wiring
 from regraph_kg.cli import curation
 from regraph_kg.cli.tables import print_table
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
 from regraph_kg.models.graph import EFFECT_SCALE, Neighbourhood, Successor
+from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import Technique, Vocabulary, spelling, start_id
 from regraph_kg.settings import read_settings
-
-TARGETS: tuple[Target, ...] = ("cuda", "openmp")
 
 app = typer.Typer(no_args_is_help=True, help="Look at the techniques; mend the vocabulary.")
 for command in curation.COMMANDS:

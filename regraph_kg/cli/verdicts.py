@@ -10,7 +10,7 @@ from rich.table import Table
 
 from regraph_kg.cli.tables import print_table
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 
 NARROWEST = 120
 """Columns where the output is no terminal."""

@@ -21,8 +21,6 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10
-PATIENCE_SECONDS = 30.0
-"""A server that is lost is waited for so long in all, counted from its first failure."""
 SHORTEST, LONGEST = 1 / 60, 1 / 6
 """Of the patience: the first wait, and no wait is longer. Each is twice the one before."""
 LONGEST_REASON = 200
@@ -43,7 +41,11 @@ class Connections:
     """The open connections of one client. Safe for many threads at once."""
 
     def __init__(self, server: str, patience: float) -> None:
-        """`server` is what messages call it; `patience` in seconds, 0 is one try."""
+        """`server` is what messages call it.
+
+        One that is lost is waited for `patience` seconds in all, counted from its first failure; 0
+        is one try.
+        """
         self._server = server
         self._patience = patience
         self._closed = threading.Event()

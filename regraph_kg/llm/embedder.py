@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.connections import PATIENCE_SECONDS
 from regraph_kg.llm.server import OllamaServer
 from regraph_kg.models.graph import EmbeddingSpace
 
@@ -83,9 +82,7 @@ class OllamaEmbedder:
     Of a text that the model cannot hold the vector is the mean of its halves': nothing is cut.
     """
 
-    def __init__(
-        self, url: str, model: str, *, timeout: float, patience: float = PATIENCE_SECONDS
-    ) -> None:
+    def __init__(self, url: str, model: str, *, timeout: float, patience: float) -> None:
         """Find server, model and dimension; `timeout` is the longest silence in seconds.
 
         Raises `ModelError` (no server, unknown model, one that does not embed), `BadInput` for a
@@ -182,13 +179,13 @@ class SentenceTransformerEmbedder:
         return longest is not None and len(tokens) > longest
 
 
-def open_embedder(spec: str, ollama_url: str, *, timeout: float) -> Embedder:
+def open_embedder(spec: str, ollama_url: str, *, timeout: float, patience: float) -> Embedder:
     """The embedder that `spec` names; raises `BadInput` for a spec that is none."""
     kind, _, name = spec.partition(":")
     if spec == "hash":
         return HashEmbedder()
     if kind == "ollama" and name:
-        return OllamaEmbedder(ollama_url, name, timeout=timeout)
+        return OllamaEmbedder(ollama_url, name, timeout=timeout, patience=patience)
     if kind == "sentence-transformers" and name:
         return SentenceTransformerEmbedder(name)
     raise BadInput(

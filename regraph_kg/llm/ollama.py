@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.completion import bearable
-from regraph_kg.llm.connections import PATIENCE_SECONDS, passing
+from regraph_kg.llm.connections import passing
 from regraph_kg.llm.server import OllamaServer
 from regraph_kg.models.prompt import Prompt, Reply
 
@@ -44,7 +44,7 @@ class OllamaModel:
         timeout: float,
         temperature: float,
         max_tokens: int,
-        patience: float = PATIENCE_SECONDS,
+        patience: float,
     ) -> None:
         """Find the server and the model; `timeout` is the longest silence in seconds.
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.llm.completion import Completion, Message, TokenUsage, bearable, request
-from regraph_kg.llm.connections import CONNECT_SECONDS, PATIENCE_SECONDS, Connections, passing
+from regraph_kg.llm.connections import CONNECT_SECONDS, Connections, passing
 from regraph_kg.models.prompt import Prompt, Reply
 
 if TYPE_CHECKING:  # at run time it costs 0.8 s, which only a live model is worth
@@ -71,7 +71,7 @@ class OpenAICompatibleModel:
         timeout: float,
         temperature: float,
         max_tokens: int,
-        patience: float = PATIENCE_SECONDS,
+        patience: float,
     ) -> None:
         """Find the server and the model; `timeout` is the longest silence in seconds.
 

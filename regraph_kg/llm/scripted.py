@@ -8,8 +8,8 @@ from typing import Self
 from pydantic import ValidationError
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
 from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey, RecordedAnswer, Reply
+from regraph_kg.models.target import Target
 
 
 class ScriptedModel:

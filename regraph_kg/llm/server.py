@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.connections import CONNECT_SECONDS, PATIENCE_SECONDS, Connections, passing
+from regraph_kg.llm.connections import CONNECT_SECONDS, Connections, passing
 
 if TYPE_CHECKING:  # at run time they cost 0.6 s, which only a live model is worth
     import httpx
@@ -45,7 +45,7 @@ class OllamaServer:
         model: str,
         *,
         timeout: float,
-        patience: float = PATIENCE_SECONDS,
+        patience: float,
         sends: str = "the prompt",
     ) -> None:
         """Nothing is asked yet; `timeout` is the longest silence in seconds.

@@ -4,9 +4,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-Target = Literal["cuda", "openmp"]
-"""What candidate code is compiled for; a technique belongs to exactly one target."""
-
 Metric = Literal["call", "device"]
 """What is timed: "call" = host pointers, transfers included; "device" = device pointers."""
 

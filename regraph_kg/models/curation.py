@@ -5,7 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, TechniqueId
 
 CurationKind = Literal["merge", "split", "rename", "describe", "drop", "keep", "undo"]

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from regraph_kg.models.base import Frozen, Metric, Target
+from regraph_kg.models.base import Frozen, Metric
+from regraph_kg.models.target import Target
 from regraph_kg.models.text import PlainText
 
 Grade = Literal["screening", "full"]

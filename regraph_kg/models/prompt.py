@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import NAMES, Target
 
 AskKind = Literal["code", "thought", "verdict"]
 """What a search's prompt asks for; only "code" is a unit of the budget."""
@@ -73,9 +74,7 @@ class Reply(Frozen):
     """Name and digest of the model that answered."""
 
 
-PathElement = Annotated[
-    str, StringConstraints(pattern=r"^(cuda|openmp)/[a-z0-9-]+(#[1-9][0-9]*)?$")
-]
+PathElement = Annotated[str, StringConstraints(pattern=rf"^({NAMES})/[a-z0-9-]+(#[1-9][0-9]*)?$")]
 
 
 class RecordedAnswer(Frozen):

@@ -4,9 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from regraph_kg.models.base import Frozen, Metric, Target
+from pydantic import SerializeAsAny
+
+from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.evaluation import Interval, Outcome
-from regraph_kg.models.method import MethodName, Prompting, SearchLimits, SearchSettings
+from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
+from regraph_kg.models.model_spec import ModelSpec
+from regraph_kg.models.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +40,13 @@ class SearchChoice:
     problem: str
     """A name in the corpus, or a folder."""
     target: Target
-    settings: SearchSettings
+    settings: MethodSettings
     prompting: Prompting
     limits: SearchLimits
     parallel: int
     final: FinalGrade
     seed: int
-    model: str
-    """ "recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
+    model: ModelSpec
     judge: Path | None
     """A trace whose verdicts are replayed; None evaluates here and now."""
     include_own: bool
@@ -68,7 +71,8 @@ class RunHeader(Frozen):
     serial: str
     """Hash of the serial code."""
     target: Target
-    settings: SearchSettings
+    settings: SerializeAsAny[MethodSettings]
+    """Whose they are, is known to the search: its `read_header` reads a header from a file."""
     prompting: Prompting
     limits: SearchLimits
     parallel: int
@@ -87,7 +91,7 @@ class RunHeader(Frozen):
     """The problem whose examples the search did not read; None: it read all."""
 
     @property
-    def method(self) -> MethodName:
+    def method(self) -> str:
         """Whose settings these are."""
         return self.settings.method
 
@@ -190,7 +194,7 @@ class RunSummary(Frozen):
 
     problem: str
     target: Target
-    method: MethodName
+    method: str
     model: str
     judge: str
     seed: int

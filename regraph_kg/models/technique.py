@@ -13,11 +13,12 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
+from regraph_kg.models.target import NAMES, TARGETS, Target
 
 TechniqueId = Annotated[
     str,
-    StringConstraints(pattern=r"^(cuda|openmp)/[a-z0-9]+(-[a-z0-9]+)*$", max_length=200),
+    StringConstraints(pattern=rf"^({NAMES})/[a-z0-9]+(-[a-z0-9]+)*$", max_length=200),
 ]
 
 LONGEST_NAME = 200
@@ -246,7 +247,9 @@ def _joined(words: str) -> str:
 
 
 _MARKS = frozenset({"pragma"})
-_SAME = {"omp": "openmp", "indices": "index", "matrices": "matrix"}
+_SAME = {"indices": "index", "matrices": "matrix"} | {
+    short: one.name for one in TARGETS.values() for short in one.short_names
+}
 _INVARIANT = frozenset({"series", "species"})
 
 _SLUG = 120

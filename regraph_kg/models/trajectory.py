@@ -11,8 +11,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from regraph_kg.models.base import Frozen, Metric, Target
+from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import TechniqueId, start_id
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"^[^\x00]*$")]

@@ -8,17 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from regraph_kg.models.method import (
-    SETTINGS,
-    MethodName,
-    Prompting,
-    SearchLimits,
-    SearchSettings,
-)
+from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import SearchChoice
+from regraph_kg.models.target import USUAL
+from regraph_kg.search.methods import kind_of
 from regraph_kg.search.trace_lines import read_header
 
 BUDGET = 50
+DEFAULT_METHOD, PAPER_METHOD = "mcgs", "mcgs-paper"
+"""The second is what `--preset paper` makes of the first."""
 BY_FILE_PARALLEL = 8
 FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}
 """Of --fast, where no others are given."""
@@ -36,31 +35,34 @@ FAST_SETTINGS: Mapping[str, int] = {
 
 
 def usual_choice(problem: str, model: str, *, fast: bool = False) -> SearchChoice:
-    """MCGS with the defaults, or with those of --fast; `dataclasses.replace` makes it another."""
+    """MCGS with the defaults, or with those of --fast; `dataclasses.replace` makes it another.
+
+    `model` is as --model names it; `BadInput` for one that does not exist.
+    """
+    spec = ModelSpec.parse(model)
     limits = {"calls": BUDGET} | (dict(FAST_LIMITS) if fast else {})
     return SearchChoice(
         problem=problem,
-        target="openmp",
-        settings=usual_settings("mcgs", fast=fast),
+        target=USUAL,
+        settings=usual_settings(DEFAULT_METHOD, fast=fast),
         prompting=Prompting.model_validate(FAST_PROMPTING if fast else {}),
         limits=SearchLimits.model_validate(limits),
-        parallel=BY_FILE_PARALLEL if model.startswith("batch:") else 1,
+        parallel=BY_FILE_PARALLEL if spec.by_file else 1,
         final="screening" if fast else "full",
         seed=0,
-        model=model,
+        model=spec,
         judge=None,
         include_own=False,
     )
 
 
-def usual_settings(method: MethodName, *, fast: bool = False) -> SearchSettings:
+def usual_settings(method: str, *, fast: bool = False) -> MethodSettings:
     """A method's own settings."""
-    kind = SETTINGS[method]
+    kind = kind_of(method).settings
     told = FAST_SETTINGS if fast else {}
-    found: SearchSettings = kind.model_validate(
+    return kind.model_validate(
         {name: value for name, value in told.items() if name in kind.model_fields}
     )
-    return found
 
 
 def traced_choice(choice: SearchChoice, trace: Path) -> SearchChoice:
@@ -81,10 +83,10 @@ def traced_choice(choice: SearchChoice, trace: Path) -> SearchChoice:
 
 def traced_model(trace: Path) -> str | None:
     """Whom the run of a trace was asking, as settings name it; None where the trace cannot say."""
-    kind, _, rest = read_header(trace).model.partition(":")
-    if kind == "batch":
+    was = ModelSpec.traced(read_header(trace).model)
+    if was is None or was.by_file:
         return None  # the folder is not in the trace
-    return "recorded" if kind == "recorded" else f"{kind}:{rest.partition('@')[0]}"
+    return str(was)
 
 
 def shares(
@@ -96,7 +98,7 @@ def shares(
     turn takes active seconds: with `seconds`, which one alone would have, each gets them for all.
     """
     each, limits = choice.parallel, choice.limits
-    if not choice.model.startswith("batch:"):
+    if not choice.model.by_file:
         each = math.ceil(choice.parallel / len(problems))
     if seconds is not None:
         limits = limits.model_copy(update={"seconds": seconds * len(problems)})

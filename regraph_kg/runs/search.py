@@ -15,7 +15,6 @@ from pathlib import Path
 
 from regraph_kg import wiring
 from regraph_kg.errors import BadInput
-from regraph_kg.models.method import WALKS
 from regraph_kg.models.run import (
     RunHeader,
     RunSummary,
@@ -26,6 +25,7 @@ from regraph_kg.models.run import (
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.answer import final_answer, finalists, summarise
 from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run import search as begin_search
 from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings
@@ -78,8 +78,8 @@ class LiveRun:
     def records(self) -> Iterator[SimulationRecord]:
         """Search; each iteration is in the trace when it is yielded.
 
-        Raises what ends it: `ModelError` and `StoreError`, which were asked for 30 s, `ToolError`,
-        `AnswersPending` where answers are to come by file.
+        Raises what ends it: `ModelError` and `StoreError`, which were asked for as long as patience
+        lasts, `ToolError`, `AnswersPending` where answers are to come by file.
         """
         crew = self._trace.crew(self._search.crew)
         search = self._search
@@ -124,7 +124,7 @@ def begin(search: OpenSearch, folder: Path, resume: Path | None = None) -> Itera
 def require_graph(search: OpenSearch | DrySearch) -> None:
     """`BadInput` where the method walks the graph, and there is nothing to begin with."""
     header = search.header
-    if header.method not in WALKS:
+    if not kind_of(header.method).walks:
         return
     if not search.world.neighbours(start_id(header.target)).successors:
         without = f" without {header.excluded}'s own examples" if header.excluded else ""

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
+from regraph_kg.models.model_spec import ModelSpec
+from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder
 
@@ -15,40 +16,44 @@ if TYPE_CHECKING:
     from regraph_kg.models.graph import EmbeddingSpace
 
 
-def language_model(settings: Settings, spec: str, problem: str, target: Target) -> "LanguageModel":
-    """The model that `spec` names: "recorded" (answers in the corpus), or as `any_model`."""
+def language_model(
+    settings: Settings, spec: ModelSpec, problem: str, target: Target
+) -> "LanguageModel":
+    """The model that `spec` names: answers in the corpus, or as `any_model`."""
     from regraph_kg.llm.scripted import ScriptedModel  # noqa: PLC0415
 
-    if spec == "recorded":
+    if spec.is_recorded:
         return ScriptedModel.read(corpus_folder(settings) / "recorded", problem, target)
     return any_model(settings, spec)
 
 
-def any_model(settings: Settings, spec: str) -> "LanguageModel":
-    """The model that `spec` names, for prompts of any kind: none of them is recorded."""
+def any_model(settings: Settings, spec: ModelSpec) -> "LanguageModel":
+    """The model that `spec` names, for prompts of any kind. `BadInput` for recorded answers."""
     from regraph_kg.llm.batch import BatchModel  # noqa: PLC0415
     from regraph_kg.llm.ollama import OllamaModel  # noqa: PLC0415
 
-    kind, _, name = spec.partition(":")
-    if kind == "ollama" and name:
+    if spec.kind == "ollama":
         return OllamaModel(
             settings.ollama_url,
-            name,
+            spec.name,
             timeout=settings.model_timeout_seconds,
             temperature=settings.model_temperature,
             max_tokens=settings.model_max_tokens,
+            patience=settings.patience_seconds,
         )
-    if kind == "openai" and name:
-        return _openai_model(settings, name)
-    if kind == "batch" and name:
+    if spec.kind == "openai":
+        return _openai_model(settings, spec.name)
+    if spec.kind == "batch":
         return BatchModel(
-            Path(name),
+            spec.folder,
             settings.batch_model,
             temperature=settings.model_temperature,
             max_tokens=settings.model_max_tokens,
         )
-    known = '"recorded", "ollama:NAME", "openai:NAME" and "batch:FOLDER"'
-    raise BadInput(f"model {spec!r}: know {known}")
+    raise BadInput(
+        f"model {spec}: no answers to such prompts are recorded; give --model ollama:NAME,"
+        " openai:NAME or batch:FOLDER"
+    )
 
 
 def _openai_model(settings: Settings, name: str) -> "LanguageModel":
@@ -63,6 +68,7 @@ def _openai_model(settings: Settings, name: str) -> "LanguageModel":
         timeout=settings.model_timeout_seconds,
         temperature=settings.model_temperature,
         max_tokens=settings.model_max_tokens,
+        patience=settings.patience_seconds,
     )
 
 
@@ -82,7 +88,10 @@ def embedder(settings: Settings, known: "EmbeddingSpace | None" = None) -> "Embe
 
     unset = "hash" if known is None else spec_of(known)
     opened = open_embedder(
-        settings.embedder or unset, settings.ollama_url, timeout=settings.model_timeout_seconds
+        settings.embedder or unset,
+        settings.ollama_url,
+        timeout=settings.model_timeout_seconds,
+        patience=settings.patience_seconds,
     )
     if known is not None and opened.space != known:
         remedy = "" if spec_of(opened.space) == unset else f"set REGRAPH_EMBEDDER={unset}, or "

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import ModelError, StoreError
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder
 from regraph_kg.wiring.shipped import corpus_folder
@@ -67,15 +68,16 @@ def _model(settings: Settings) -> "CheckResult":
     """The model that searches ask by default."""
     from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
 
-    if settings.model == "recorded":
+    spec = ModelSpec.parse(settings.model)
+    if spec.is_recorded:
         folder = corpus_folder(settings) / "recorded"
         if folder.is_dir():
             return CheckResult("green", f"recorded answers in {folder}; no server is asked")
         return CheckResult("absent", f"no recorded answers in {folder}", "set REGRAPH_CORPUS")
-    if settings.model.startswith("batch:"):
+    if spec.by_file:
         return CheckResult("green", "answers come by file; no server is asked")
     try:
-        model = any_model(_impatient(settings), settings.model)
+        model = any_model(_impatient(settings), spec)
     except ModelError as error:
         return CheckResult("red", *_parted(error))
     return CheckResult("green", model.name)

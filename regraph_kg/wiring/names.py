@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Target
+from regraph_kg.models.model_spec import ModelSpec
+from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder
 from regraph_kg.wiring.shipped import corpus_folder
@@ -80,7 +81,7 @@ def cascade(
     shortlists = Shortlists(techniques, embedder(settings))
     if level == "embed":
         return Cascade(vocabulary, [lexical, EmbedRule(techniques)], shortlists)
-    model = model or any_model(settings, settings.model)
+    model = model or any_model(settings, ModelSpec.parse(settings.model))
     return Cascade(vocabulary, [lexical, ModelStage(model, vocabulary)], shortlists, model.finish)
 
 

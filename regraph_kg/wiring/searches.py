@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from regraph_kg.errors import AnswersPending, BadInput, ToolError
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder, language_model
 from regraph_kg.wiring.key import trace_key
@@ -18,7 +18,7 @@ from regraph_kg.wiring.stores import open_store
 if TYPE_CHECKING:
     from regraph_kg.evaluation.evaluate import Judge
     from regraph_kg.evaluation.hosts.pool import JudgePool
-    from regraph_kg.evaluation.hosts.ray_hosts import Fleet
+    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
     from regraph_kg.evaluation.problem.problem import Problem
     from regraph_kg.llm.model import LanguageModel
     from regraph_kg.models.evaluation import Candidate, EvalReport
@@ -37,20 +37,20 @@ def open_judge(
     settings: Settings,
     grade: Literal["screening", "full"] = "screening",
     tell: Callable[[str], None] = _nobody_hears,
-) -> "Judge | Fleet":
+) -> "Judge | RayJudges":
     """Who judges: this machine, or the cluster that the settings name; a context manager.
 
     `tell` hears, in a few words, what takes long on this machine.
     """
     if settings.workers:
-        return _open_fleet(settings, settings.workers, grade)
+        return _open_ray_judges(settings, settings.workers, grade)
     return local_judge(settings, grade, tell)
 
 
 @contextmanager
 def open_judges(
     settings: Settings, target: Target, parallel: int
-) -> "Iterator[tuple[Judge | Fleet | JudgePool, int]]":
+) -> "Iterator[tuple[Judge | RayJudges | JudgePool, int]]":
     """Who judges for a search, and how many candidates at once: the cluster, or this machine.
 
     On this machine it is a pool, so that what judging needs (a problem's arrays several times) is
@@ -66,7 +66,7 @@ def open_judges(
     devices = devices_here(target)
     if not devices:
         find_gpus()  # says what is wrong
-    if parallel == 1 and target == "cuda":
+    if parallel == 1 and TARGETS[target].on_gpu:
         devices = (settings.gpu,)
     options = PoolOptions(isolation=settings.isolation)
     with JudgePool(settings.cache_dir, devices, options) as pool:
@@ -92,13 +92,15 @@ def local_judge(
     )
 
 
-def _open_fleet(settings: Settings, address: str, grade: Literal["screening", "full"]) -> "Fleet":
+def _open_ray_judges(
+    settings: Settings, address: str, grade: Literal["screening", "full"]
+) -> "RayJudges":
     from regraph_kg.evaluation.hosts.pool import PoolOptions  # noqa: PLC0415
-    from regraph_kg.evaluation.hosts.ray_hosts import Fleet  # noqa: PLC0415
+    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges  # noqa: PLC0415
 
     token = settings.data_dir / "worker-token"
     options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
-    return Fleet(address, options, token=token if token.exists() else None)
+    return RayJudges(address, options, token=token if token.exists() else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +207,7 @@ def open_searches(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSe
     """
     from regraph_kg.search.executor import Turns  # noqa: PLC0415
 
-    own = choice.model == "recorded"
+    own = choice.model.is_recorded
     model = None if own else any_model(settings, choice.model)
     with ExitStack() as stack:
         staff = stack.enter_context(ExitStack())  # leaves last: judges and model end its work
@@ -231,12 +233,13 @@ def _reading(
     from regraph_kg.search.world import World  # noqa: PLC0415
 
     task = task_of(problem, choice.target)
-    header = _header(choice, task, choice.model if model is None else model.name, bench)
+    header = _header(choice, task, str(choice.model) if model is None else model.name, bench)
     reader = GraphReader(
         partial(open_store, settings, retry_seconds=2.0),
         bench.device,
         header.excluded,
         partial(embedder, settings),
+        patience=settings.patience_seconds,
     )
     world = World(
         neighbours=reader.neighbours,
@@ -264,7 +267,7 @@ def _crew(world: "World", choice: "SearchChoice", judges: int, staff: ExitStack)
 
 def _alone(choice: "SearchChoice") -> bool:
     """Whether nothing is gained by threads: answers that are there already come in their order."""
-    return choice.parallel == 1 or choice.model.partition(":")[0] in ("recorded", "batch")
+    return choice.parallel == 1 or not choice.model.asks_server
 
 
 def _answer(model: "LanguageModel", prompt: "Prompt") -> "Reply":
@@ -292,7 +295,7 @@ class _Bench:
 class _Judging:
     """Who judges, whatever the problem; None: the verdicts of a trace are replayed."""
 
-    judge: "Judge | Fleet | JudgePool | None"
+    judge: "Judge | RayJudges | JudgePool | None"
     judges: int
 
 

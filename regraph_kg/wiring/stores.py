@@ -41,7 +41,7 @@ def open_curator(settings: Settings, *, retry_seconds: float = 60.0) -> "Curator
     Raises as `open_store` does. A curation takes longer than a merge, and is tried longer.
     """
     from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
-    from regraph_kg.backends.curate import BoltCurator  # noqa: PLC0415
+    from regraph_kg.backends.curation.curator import BoltCurator  # noqa: PLC0415
 
     open_store(settings, retry_seconds=retry_seconds).close()  # it is ours, and of our version
     return BoltCurator(Bolt(store_address(settings), retry_seconds=retry_seconds))

@@ -1,4 +1,4 @@
-"""Serial refinement: propose, compile, verify, measure, feed back (method.md section 4).
+"""Serial refinement: a better version of the best code so far, told how earlier rounds ended.
 
 A round asks for a new version of the best verified code so far, and tells how earlier rounds ended:
 the measured versions as changes of that code with their speedup over it, failures with their
@@ -14,15 +14,28 @@ its old leg taken up again. Not here: choosing between techniques, a graph.
 """
 
 from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import Field
 
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.method import FsrSettings
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
+from regraph_kg.search.ask import Request
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
+from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.render import FailedAnswer, Variant, feedback_advice
-from regraph_kg.search.propose import Request
+
+
+class FsrSettings(MethodSettings):
+    """Serial refinement: measured, fed back."""
+
+    method: Literal["fsr"] = "fsr"
+    patience: int = Field(default=4, ge=1)
+    """Rounds without gain before it begins again from the serial code."""
+
 
 FED_BACK = 4
 """Rounds in a prompt at most: small models lose the thread in long ones (provisional)."""
@@ -107,3 +120,6 @@ class Fsr:
         if leg.stale == 0 and leg.speedup > self._leg.speedup:
             self._leg = leg
         return Iteration((), (step,), step.speedup or 0.0)
+
+
+METHOD = MethodKind(FsrSettings, Fsr)

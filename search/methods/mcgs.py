@@ -1,4 +1,4 @@
-"""MCGS, our version (method.md 3.2): select, propose, evaluate, reward, backprop, record.
+"""Monte Carlo graph search, our version: gains are learned per edge, code lives on the path.
 
 Statistics live on graph edge and path, code lives on the path. What 3.2 leaves open is decided so:
 an edge met twice on a way learns the gain of its last occurrence, the one nearest to what was
@@ -11,16 +11,60 @@ before it has ended.
 import math
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
 
 from regraph_kg.models.graph import Successor
-from regraph_kg.models.method import McgsSettings
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
+from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.reward import gains
 from regraph_kg.search.select import PathStep, prior, rollout_action, select
 from regraph_kg.search.state import Action, Edge, State, Tree
+
+
+class McgsSettings(MethodSettings):
+    """MCGS, method.md 3.2; the symbols there are named here. Defaults are provisional."""
+
+    method: Literal["mcgs"] = "mcgs"
+    failure_gain: float = -0.3
+    """f: log gain of a failed step."""
+    prior_weight: float = Field(default=2.0, gt=0)
+    """k0: what the graph's prior weighs against this run's counts of an edge."""
+    edge_weight: float = Field(default=2.0, gt=0)
+    """k1: what the edge's value weighs against the path's own counts."""
+    best_weight: float = Field(default=0.5, ge=0, le=1)
+    """w: share of the best gain in an action's value."""
+    exploration: float = Field(default=0.5, ge=0)
+    """c: weight of the bonus for what was tried little."""
+    samples: int = Field(default=3, ge=1)
+    """m: samples of one step, at most."""
+    repairs: int = Field(default=1, ge=0)
+    """r: repair calls after a failed answer, at most."""
+    rollout: int = Field(default=0, ge=0)
+    """Lr: further new samples below a new one, at most."""
+    visit_penalty: float = Field(default=0.01, ge=0)
+    """lambda: penalty for each visit, in rollouts."""
+    epsilon: float = Field(default=0.1, ge=0, le=1)
+    """epsilon: share of random rollout steps."""
+    depth: int = Field(default=8, ge=1)
+    """D_max: steps of a path, at most."""
+    gain_low: float = -1.0
+    """Log gains are clipped here."""
+    gain_high: float = 3.0
+    """Log gains are clipped here."""
+    other_devices: float = Field(default=0.5, ge=0, le=1)
+    """What a try on another device of the target counts in the prior (ours)."""
+
+    @model_validator(mode="after")
+    def _gains_have_room(self) -> Self:
+        if self.gain_low >= self.gain_high:
+            raise ValueError("gain_low must lie below gain_high")
+        return self
 
 
 class Mcgs:
@@ -162,3 +206,6 @@ class _Growth:
         if key not in self._tree.edges:
             self._tree.edges[key] = Edge(prior(successor, self._settings))
         return self._tree.edges[key]
+
+
+METHOD = MethodKind(McgsSettings, Mcgs, needs="graph")

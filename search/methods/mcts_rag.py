@@ -1,4 +1,4 @@
-"""MCTS-RAG: UCT over what to do with the code: direct, decompose, retrieve (method.md 4).
+"""Tree search over three actions: ask directly, name a step first, show the nearest examples.
 
 After Hu et al., MCTS-RAG, arXiv 2503.20757, of whose actions these are what has a meaning where an
 answer is code. A node is verified code, with three actions, in this order:
@@ -24,13 +24,31 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal
 
-from regraph_kg.models.method import MctsRagSettings
+from pydantic import Field
+
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
+from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
-from regraph_kg.search.methods.uct import Visits, level_reward
+from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.render import free_advice, rag_advice, render_subgoal, thought_advice
-from regraph_kg.search.propose import Request
+from regraph_kg.search.uct import Visits, level_reward
+
+
+class MctsRagSettings(MethodSettings):
+    """UCT over the actions direct, decompose, retrieve."""
+
+    method: Literal["mcts-rag"] = "mcts-rag"
+    exploration: float = Field(default=2.0, ge=0)
+    """Weight of the bonus for what was tried little."""
+    depth: int = Field(default=5, ge=1)
+    """Versions on the way from the serial code, at most."""
+    rollouts: int | None = Field(default=None, ge=1)
+    """Iterations, at most; the paper has a row with 16."""
+    repairs: int = Field(default=0, ge=0)
+    """Repair calls after a failed answer, at most."""
+
 
 ActionKind = Literal["direct", "decompose", "retrieve"]
 KINDS: tuple[ActionKind, ...] = ("direct", "decompose", "retrieve")
@@ -135,10 +153,10 @@ class MctsRag:
         return free_advice()
 
     def _thought(self, node: _Node) -> Effects[str | None]:
-        task, proposer = self._parts.task, self._parts.proposer
-        key = proposer.key("thought", attempt=next(self._thoughts))
-        seed = proposer.seed(key)
-        reply = yield from proposer.think(render_subgoal(task, key, code=node.code, seed=seed))
+        task, asker = self._parts.task, self._parts.proposer.asker
+        key = asker.key("thought", attempt=next(self._thoughts))
+        seed = asker.seed(key)
+        reply = yield from asker.think(render_subgoal(task, key, code=node.code, seed=seed))
         if reply is None:
             return None
         return thought_advice(reply.text) if reply.text.strip() else free_advice()
@@ -152,3 +170,6 @@ class MctsRag:
     def _node(self, code: str, level: float, depth: int) -> _Node:
         kinds = KINDS if depth < self._settings.depth else ()
         return _Node(code, level, depth, tuple(_Action(kind) for kind in kinds))
+
+
+METHOD = MethodKind(MctsRagSettings, MctsRag, needs="embeddings", thinks=True)

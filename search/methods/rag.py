@@ -1,4 +1,4 @@
-"""Retrieval without a walk: the examples nearest to the serial code stand in every prompt.
+"""The examples nearest to the serial code stand in every prompt; no walk: the best of n counts.
 
 The same samples as those of standard.py, mended as the settings say. The examples are steps of
 other code, whatever their transition; how many and how much of them is shown is `Prompting`'s, as
@@ -8,10 +8,23 @@ and whose examples are left out (reader.py); retrieval for code other than the s
 (mcts_rag.py).
 """
 
-from regraph_kg.models.method import RagSettings
+from typing import Literal
+
+from pydantic import Field
+
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.search.context import Parts
-from regraph_kg.search.methods.samples import Samples
+from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.render import rag_advice
+from regraph_kg.search.samples import Samples
+
+
+class RagSettings(MethodSettings):
+    """The nearest examples to the code, without a walk."""
+
+    method: Literal["rag"] = "rag"
+    repairs: int = Field(default=1, ge=0)
+    """Repair calls after a failed answer, at most."""
 
 
 class Rag(Samples):
@@ -20,3 +33,6 @@ class Rag(Samples):
     def __init__(self, parts: Parts, settings: RagSettings) -> None:
         examples = parts.nearest(parts.task.serial)
         super().__init__(parts, rag_advice(examples, parts.prompting), repairs=settings.repairs)
+
+
+METHOD = MethodKind(RagSettings, Rag, needs="embeddings")

@@ -1,4 +1,4 @@
-"""Random walks on the graph, the paper's ReGraphT without its MCGS (method.md section 4).
+"""Random walks on the graph, begun again after a failure, at the last step, or at a dead end.
 
 A walk begins at the serial code and takes a successor at random, each as likely as the others; the
 model applies it with the edge's examples. It ends with the first failure, at the cap of L steps, or
@@ -9,15 +9,31 @@ known to have applied another technique than it was asked for, the walk goes on 
 Nothing is cached: every step is a call for a new sample, on a known path, too. Nothing is learned,
 but prompts warn of what failed (known_failures.py). Added, because recorded models have holes:
 what they have no answer for is closed on its path, a walk that bought nothing is no attempt, and a
-start with all closed ends the search. Not here: choosing by what was measured (mcgs.py, paper.py).
+start with all closed ends the search. Not here: choosing by what was measured (mcgs.py,
+mcgs_paper.py).
 """
 
-from regraph_kg.models.method import ReGraphTSettings
+from typing import Literal
+
+from pydantic import Field
+
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
-from regraph_kg.search.methods.walk import Walks
+from regraph_kg.search.methods import MethodKind
+from regraph_kg.search.walk import Walks
+
+
+class ReGraphTSettings(MethodSettings):
+    """Random walks on the graph."""
+
+    method: Literal["regrapht"] = "regrapht"
+    steps: int = Field(default=8, ge=1)
+    """L: steps of a walk, at most."""
+    attempts: int | None = Field(default=None, ge=1)
+    """Walks, at most; the paper has a row with 5."""
 
 
 class ReGraphT:
@@ -57,3 +73,6 @@ class ReGraphT:
         if not paid:
             self._walks -= 1
         return Iteration(steps[0].path if steps else (), tuple(steps), max(paid, default=None))
+
+
+METHOD = MethodKind(ReGraphTSettings, ReGraphT, needs="graph")

@@ -1,9 +1,18 @@
 """One prompt a sample until the budget is spent, no graph, no repair: the best of n counts."""
 
-from regraph_kg.models.method import StandardSettings
+from typing import Literal
+
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.search.context import Parts
-from regraph_kg.search.methods.samples import Samples
+from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.render import free_advice
+from regraph_kg.search.samples import Samples
+
+
+class StandardSettings(MethodSettings):
+    """One prompt a sample: nothing to set."""
+
+    method: Literal["standard"] = "standard"
 
 
 class Standard(Samples):
@@ -12,3 +21,6 @@ class Standard(Samples):
     def __init__(self, parts: Parts, settings: StandardSettings) -> None:
         del settings
         super().__init__(parts, free_advice())
+
+
+METHOD = MethodKind(StandardSettings, Standard)

@@ -1,4 +1,4 @@
-"""Thompson sampling, best first: the step is taken whose drawn end is the fastest (method.md 4).
+"""Best first: gains are drawn from what is believed of each edge; the best drawn end is taken.
 
 For every open pair (state, action) a gain is drawn from what is believed of the action's edge; the
 pair with the largest log speedup of the state + drawn gain is sampled. The gains of an edge, logs,
@@ -26,13 +26,36 @@ and teaches nothing; the draws alone spread what is under way at once. Not here:
 import math
 import random
 from dataclasses import dataclass
+from typing import Literal
 
-from regraph_kg.models.method import ThompsonSettings
+from pydantic import Field
+
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.context import Iteration, Parts
 from regraph_kg.search.effects import Effects
+from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.select import prior
+
+
+class ThompsonSettings(MethodSettings):
+    """Best first, gains drawn from each edge's posterior."""
+
+    method: Literal["thompson"] = "thompson"
+    failure_gain: float = -0.3
+    """f: log gain of a failed step."""
+    prior_weight: float = Field(default=2.0, gt=0)
+    """k0: what the graph's prior weighs against this run's gains."""
+    other_devices: float = Field(default=0.5, ge=0, le=1)
+    """What a try on another device of the target counts in the prior."""
+    samples: int = Field(default=3, ge=1)
+    """Samples of one step, at most."""
+    repairs: int = Field(default=1, ge=0)
+    """Repair calls after a failed answer, at most."""
+    depth: int = Field(default=8, ge=1)
+    """Steps of a path, at most."""
+
 
 SHAPE = 2.0
 """a0"""
@@ -167,3 +190,6 @@ class Thompson:
             if edge not in self.beliefs:
                 self.beliefs[edge] = Belief(prior(successor, self._settings))
             self._open.append(_Pair(state, successor.technique, self.beliefs[edge]))
+
+
+METHOD = MethodKind(ThompsonSettings, Thompson, needs="graph")

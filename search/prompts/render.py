@@ -21,6 +21,7 @@ from regraph_kg.models.graph import Example
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Applied, Task
+from regraph_kg.models.target import TARGETS
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.examples import (
@@ -274,7 +275,7 @@ def read_verdict(reply: Reply, names: Sequence[str]) -> AppliedVerdict | None:
 def prompts_id() -> str:
     """Version and digest of the templates: runs with different prompts are not compared."""
     digest = hashlib.sha256()
-    for path in sorted(FOLDER.iterdir(), key=lambda path: path.name):
+    for path in sorted(FOLDER.glob("*.txt"), key=lambda path: path.name):
         digest.update(f"{path.name}\0".encode() + path.read_bytes())
     return f"{VERSION}:{digest.hexdigest()[:12]}"
 
@@ -288,7 +289,7 @@ def _prompt(
     schema: dict[str, object] | None = None,
 ) -> Prompt:
     aligned = fill(f"aligned_{task.metric}")
-    system = fill("system", alignment=aligned, target=fill(task.target))
+    system = fill("system", alignment=aligned, target=fill(TARGETS[task.target].prompt))
     return Prompt(key=key, system=system, user="\n\n".join(parts), seed=seed, answer_schema=schema)
 
 

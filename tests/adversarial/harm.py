@@ -2,8 +2,8 @@
 
 Placeholders in a candidate's text: `@SCRATCH@` a folder of ours with one file, "ours"; `@PORT@` a
 port we listen on; `@PREDICTED@` and `@PREDICTED_COUNT@` the answers to naive.py's inputs;
-`@CONTROL_SIZE@`, `@CONTROL_DONE@`, ...: size and offsets of the arena's `Control`. A candidate is
-one text, so `#include "NAME.h"` stands for what parts/NAME.h holds.
+`@CONTROL_SIZE@`, `@CONTROL_DONE@`, ...: size and offsets of the shared memory's `Control`. A
+candidate is one text, so `#include "NAME.h"` stands for what parts/NAME.h holds.
 """
 
 import ctypes

@@ -16,12 +16,13 @@ harm.py says what the placeholders stand for.
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
 import regraph_kg.evaluation
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Grade
+from regraph_kg.models.target import Target
 
 HERE = Path(__file__).parent
 SHIPPED = Path(regraph_kg.evaluation.__file__).parent / "exploits"
@@ -53,14 +54,20 @@ class Adversary:
         return self.path.stem
 
     @property
+    def hangs(self) -> bool:
+        """Whether it waits for the judge to lose its patience."""
+        return "timed_out" in self.outcomes | self.without | {one for _, one in self.alone}
+
+    @property
     def is_for_naive(self) -> bool:
         """Whether it is naive.py that it must get past."""
         return not NAIVE.isdisjoint(self.defences)
 
 
-def adversaries(target: Target) -> list[Adversary]:
+@cache
+def adversaries(target: Target) -> tuple[Adversary, ...]:
     """Every adversarial candidate for a target, by name."""
-    return sorted(map(_read, _files(target)), key=lambda adversary: adversary.name)
+    return tuple(sorted(map(_read, _files(target)), key=lambda adversary: adversary.name))
 
 
 def honest(target: Target) -> list[tuple[Path, str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.evaluation.rules import Defences
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 from tests.adversarial.source import SHIPPED, UNSWITCHED, adversaries
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "evaluation.md"

@@ -77,6 +77,7 @@ def test_it_is_private_to_its_owner_and_to_this_machine(settings: Settings) -> N
     assert listening(state.pid) <= loopback
 
 
+@pytest.mark.slow
 def test_a_killed_store_loses_nothing_and_its_state_file_fools_nobody(settings: Settings) -> None:
     with closing(wiring.open_store(settings)) as store:
         store.merge([plan(code=f"{i}") for i in range(50)])
@@ -92,6 +93,7 @@ def test_a_killed_store_loses_nothing_and_its_state_file_fools_nobody(settings: 
     assert wiring.start_embedded(settings).password != dead.password
 
 
+@pytest.mark.slow
 def test_a_store_killed_under_a_client_is_one_line_and_the_next_client_finds_a_new_one(
     settings: Settings,
 ) -> None:
@@ -105,6 +107,7 @@ def test_a_store_killed_under_a_client_is_one_line_and_the_next_client_finds_a_n
         assert store.stats().trajectories == 1
 
 
+@pytest.mark.slow
 def test_it_ends_when_unused_and_not_before(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, store_idle_seconds=2)
     folder = wiring.embedded_folder(settings)
@@ -120,6 +123,7 @@ def test_it_ends_when_unused_and_not_before(tmp_path: Path) -> None:
     wiring.stop_embedded(settings)
 
 
+@pytest.mark.slow
 def test_a_client_that_comes_as_it_ends_keeps_it(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, store_idle_seconds=2)
     folder = wiring.embedded_folder(settings)
@@ -153,6 +157,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
         wiring.start_embedded(settings)
 
 
+@pytest.mark.slow
 def test_a_starting_store_is_waited_for(settings: Settings) -> None:
     folder = wiring.embedded_folder(settings)
     starter = threading.Thread(target=wiring.start_embedded, args=[settings])

@@ -158,6 +158,7 @@ class Deadly(FakeOllama):
         return super().embedded(body)
 
 
+@pytest.mark.slow
 def test_a_change_killed_again_and_again_ends_well(
     regraph: Command, store_settings: Settings, store_env: Mapping[str, str]
 ) -> None:

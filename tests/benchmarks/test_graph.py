@@ -17,6 +17,8 @@ from regraph_kg.ingest.read import Accepted, read, split
 from regraph_kg.settings import Settings
 from tests.stores import cypher
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def server(embedded_settings: Settings) -> Server:

@@ -12,6 +12,8 @@ import pytest
 
 from regraph_kg.evaluation.problem.problem import load_problem
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "evaluation" / "fake_cuda"
 CANDIDATE = """

@@ -11,6 +11,8 @@ from tests.browser.chromium import Page
 from tests.browser.sample import grow
 from tests.browser.server import Browser, opened, served
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parents[2] / "cypher" / "browser"
 PATH = ("cuda/start", "cuda/thread-per-element", "cuda/memory-coalescing")
 

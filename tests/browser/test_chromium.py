@@ -8,6 +8,8 @@ import pytest
 
 from tests.browser.chromium import Page, chromium
 
+pytestmark = pytest.mark.slow
+
 SLIDING = """
 <div id=drawer style="overflow: hidden; width: 0"><button style="width: 200px">open</button></div>
 <script>

@@ -1,4 +1,7 @@
-"""The contract holds for the newest Neo4j as well; every other test of a store does without it."""
+"""The contract holds for the newest Neo4j as well, in the slow tests; test_newest.py tries it.
+
+Every other test of a store does without it.
+"""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,7 +13,7 @@ from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.settings import Settings
 
 
-@pytest.fixture(params=["embedded", "neo4j", "neo4j_2026"])
+@pytest.fixture(params=["embedded", "neo4j", pytest.param("neo4j_2026", marks=pytest.mark.slow)])
 def store_settings(request: pytest.FixtureRequest) -> Settings:
     """Each backend in turn, empty."""
     settings = request.getfixturevalue(f"{request.param}_settings")

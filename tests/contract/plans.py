@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import MergePlan, Relabelled
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep, Measurement, Source, Step, Trajectory
 

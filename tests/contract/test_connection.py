@@ -128,6 +128,7 @@ def test_a_reader_of_neo4j_waits_for_what_its_own_writer_wrote(
         assert store.stats().trajectories == 1
 
 
+@pytest.mark.slow
 def test_a_ctrl_c_in_the_middle_of_an_ingest_is_one_line_and_run_again_it_is_whole(
     embedded_settings: Settings, tmp_path: Path
 ) -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from regraph_kg import wiring
-from regraph_kg.backends.decisions import pack, unpack
-from regraph_kg.backends.rewrite import StepRef
+from regraph_kg.backends.curation.log import pack, unpack
+from regraph_kg.backends.curation.transfer import StepRef
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.models.curation import Curation, Note, Part

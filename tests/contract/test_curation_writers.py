@@ -4,6 +4,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
+import pytest
+
 from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.curation import Note
@@ -11,6 +13,8 @@ from regraph_kg.models.graph import MergePlan
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, failure, measured, plan, technique
 from tests.stores import wipe
+
+pytestmark = pytest.mark.slow
 
 ME = Note("curator")
 ROUNDS = 4

@@ -19,6 +19,8 @@ from tests.contract.plans import plan
 from tests.neo4j_server import prepared, running
 from tests.requirement import require
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("encryption")]
+
 CONF = """\
 server.bolt.tls_level=REQUIRED
 dbms.ssl.policy.bolt.enabled=true

@@ -16,6 +16,8 @@ from tests.contract.holdings import holdings, ingest_in_turn
 from tests.contract.overlap import Sums, reckon, write_files
 from tests.stores import cypher, environment, wipe
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 WRITERS, READERS = 8, 2
 TRAJECTORIES = 48

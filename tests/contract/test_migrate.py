@@ -126,6 +126,7 @@ def test_a_carried_graph_has_the_constraints_and_indexes_of_a_new_one(
     assert indexed(old_settings) == carried
 
 
+@pytest.mark.slow
 def test_a_migration_killed_after_any_step_is_simply_run_again(store_settings: Settings) -> None:
     load(store_settings)
     stop, expected = 1, None
@@ -147,6 +148,7 @@ def test_a_migration_killed_after_any_step_is_simply_run_again(store_settings: S
     assert_carried(store_settings)
 
 
+@pytest.mark.slow
 def test_two_processes_may_migrate_at_once(old_settings: Settings) -> None:
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(carry, [old_settings] * 2))
@@ -194,6 +196,7 @@ def test_the_command_says_what_it_will_do_then_does_it(embedded_settings: Settin
     assert_carried(embedded_settings)
 
 
+@pytest.mark.slow
 def test_a_killed_command_leaves_a_graph_that_the_next_one_carries_on(
     old_settings: Settings, store_env: Mapping[str, str]
 ) -> None:

@@ -81,6 +81,7 @@ def stopped(change: Iterator[EmbeddingProgress], after: int) -> bool:
     return len(list(islice(change, after))) == after
 
 
+@pytest.mark.slow
 def test_a_change_that_dies_anywhere_is_finished_by_the_next(
     monkeypatch: pytest.MonkeyPatch, store: GraphStore, store_settings: Settings, table: Table
 ) -> None:
@@ -112,6 +113,7 @@ def test_one_may_think_better_of_a_change(
     assert_wholly_in(second, store, store_settings, "embedding_2", "embedding")
 
 
+@pytest.mark.slow
 def test_two_changes_at_once_do_not_mix(
     monkeypatch: pytest.MonkeyPatch, store: GraphStore, store_settings: Settings, table: Table
 ) -> None:
@@ -125,6 +127,7 @@ def test_two_changes_at_once_do_not_mix(
     assert_wholly_in(second, store, store_settings, "embedding_2", "embedding")
 
 
+@pytest.mark.slow
 def test_writers_that_embed_at_once_leave_nothing_out(
     store: GraphStore, store_settings: Settings
 ) -> None:

@@ -205,6 +205,7 @@ def recall(store: GraphStore, embedder: Table | HashEmbedder, asked: Sequence[st
     return hits / (10 * len(asked))
 
 
+@pytest.mark.slow
 def test_an_index_finds_what_brute_force_finds(store: GraphStore, store_settings: Settings) -> None:
     """Drawn at random, where nothing is near to anything, and as hashed reasonings."""
     plans = crowded()

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 
+import pytest
+
 from regraph_kg import wiring
 from regraph_kg.backends import merge
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
@@ -31,6 +33,7 @@ def write_at_once(settings: Settings, writers: Sequence[Batches]) -> list[MergeC
         return [counts for written in pool.map(write, writers) for counts in written]
 
 
+@pytest.mark.slow
 def test_overlapping_batches_of_three_writers_add_up(
     store: GraphStore, store_settings: Settings
 ) -> None:

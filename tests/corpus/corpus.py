@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from regraph_kg.models.base import Target
 from regraph_kg.models.prompt import RecordedAnswer
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, Vocabulary, start_id
 from regraph_kg.models.trajectory import Trajectory
 

@@ -3,7 +3,7 @@
 import pytest
 
 from regraph_kg.evaluation.problem.problem import load_problem
-from regraph_kg.models.base import Target
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 
 from .corpus import CORPUS, PROBLEMS, graph, paths, trajectories, vocabulary

@@ -12,11 +12,11 @@ from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.llm.scripted import ScriptedModel
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, Outcome
 from regraph_kg.models.prompt import Prompt, RecordedAnswer, Reply
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
-from regraph_kg.search.propose import parse
+from regraph_kg.search.extract import parse
 from tests.requirement import require
 
 from .corpus import CORPUS, PROBLEMS, RECORDED, answers, graph, paths, vocabulary
@@ -131,6 +131,7 @@ def assert_expected(recorded: str, chosen: list[RecordedAnswer], judge: Judge) -
         assert outcome is answer.expect, (answer.path, answer.attempt, report.diagnosis)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recorded", [name for name in RECORDED if name.endswith(".openmp")])
 def test_a_sample_of_answers_ends_as_expected(recorded: str, judge: Judge) -> None:
     assert_expected(recorded, sample(recorded, SAMPLE), judge)
@@ -146,6 +147,7 @@ def gpu() -> None:
             require(what, str(error))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("recorded", [name for name in RECORDED if name.endswith(".cuda")])
 def test_every_cuda_answer_ends_as_expected(recorded: str, judge: Judge) -> None:

@@ -7,7 +7,8 @@ from typing import Literal
 
 import pytest
 
-from regraph_kg.models.base import Frozen, Target
+from regraph_kg.models.base import Frozen
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import TechniqueId
 from regraph_kg.models.trajectory import Name
 

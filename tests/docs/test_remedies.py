@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import metadata, requires
 from pathlib import Path
 from typing import Any
@@ -92,9 +93,15 @@ def texts() -> Iterator[tuple[str, str]]:
             yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
 
 
+@cache
+def command_line() -> Any:
+    """Every command of ours; it takes long to make."""
+    return typer.main.get_command(app)
+
+
 def wrong(words: str) -> str | None:
     """What of "techniques undo 3 --why ..." the command line does not know."""
-    command: Any = typer.main.get_command(app)
+    command = command_line()
     rest = re.sub(r"\\?\s+", " ", words).split(" ")
     if not rest[0] or rest[0] in PROSE or not (WORD.fullmatch(rest[0]) or rest[0][0] == "-"):
         return None

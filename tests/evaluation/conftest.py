@@ -5,6 +5,7 @@ import gc
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -66,6 +67,7 @@ def scaled(judge: Judge) -> Callable[[str], EvalReport]:
 
 def passed(report: EvalReport) -> bool:
     """Verified; whether this machine was quiet enough to time it is another question."""
+    sys.stdout.write(f"{report.outcome.value}: {report.diagnosis}\n")  # pytest shows it on failure
     return report.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
 
 
@@ -136,8 +138,8 @@ def children() -> set[int]:
 
 
 def memory_files() -> int:
-    """Open anonymous files: arenas and candidates."""
-    gc.collect()  # a traceback's frames hold an arena's mapping, in a cycle
+    """Open anonymous files: shared memory and candidates."""
+    gc.collect()  # a traceback's frames hold a shared memory's mapping, in a cycle
     found = 0
     for entry in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):  # the descriptor of this very listing

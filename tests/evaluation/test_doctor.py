@@ -16,8 +16,8 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation import doctor as doctor_module
 from regraph_kg.evaluation.doctor import Check, CheckResult, CheckRow, Scope, checks, rows
 from regraph_kg.evaluation.exploit_check import EXPLOITS, exploits, header
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import Target
 
 from .conftest import HERE
 
@@ -208,6 +208,7 @@ def test_exploits_are_judged_and_honest_code_beside_them(cache: Path, folder: Pa
     assert found["honest code"].state == "green", found["honest code"]
 
 
+@pytest.mark.slow
 def test_an_exploit_that_does_its_harm_is_red_though_its_outcome_is_right(
     cache: Path, folder: Path
 ) -> None:

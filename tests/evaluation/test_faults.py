@@ -26,8 +26,8 @@ from regraph_kg.evaluation.verify import reference
 from regraph_kg.models.evaluation import Candidate, Outcome
 
 from .conftest import HERE, passed, problem_named, scale_source
+from .gpu.test_fake_cuda import FROM_HOST, KERNEL
 from .killed_judge import in_private
-from .test_fake_cuda import FROM_HOST, KERNEL
 
 ROOT = HERE.parents[1]
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
@@ -238,6 +238,7 @@ def test_serial_code_that_takes_minutes_says_so(
 # --- SIGKILL -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_judges_killed_at_random_moments_leave_nothing_that_matters(tmp_path: Path) -> None:
     """benchmarks/judge_kills.py plays 50; here are 3."""
     folder = tmp_path / "play"

@@ -48,9 +48,6 @@ EXCEPTIONS = {
     "files.py be_known: file.read()": _FILE,
     "problem.py _read_text: file.read()": "a regular file of at most 1 MiB, opened without waiting",
     "ray_hosts.py judge: self._pool.submit(work).result()": _OURS,
-    "ray_hosts.py map: future.result()": _OURS,
-    "ray_hosts.py evaluate: "
-    "self.submit(Work(candidate, problem, grade, incumbent_seconds)).result()": _OURS,
     "ray_hosts.py close: self._ray.shutdown()": "Ray's own end",
     "ray_hosts.py close: thread.join()": _OURS,
     "ray_hosts.py close: line.join()": _OURS,
@@ -59,10 +56,9 @@ EXCEPTIONS = {
     "generator.py main: sys.stdin.readline()": _CHILD,
     "nvml.py take: self._monitor.read()": "a call of the driver's library, no file",
     "pool.py activity: self._changed.wait_for(lambda: not self._clashes(ticket))": _OURS,
-    "pool.py map: future.result()": _OURS,
-    "pool.py evaluate: self.submit(Work(candidate, problem, grade, incumbent_seconds)).result()": (
-        _OURS
-    ),
+    "judges.py map: future.result()": _OURS,
+    "judges.py evaluate: "
+    "self.submit(JudgeRequest(candidate, problem, grade, incumbent_seconds)).result()": _OURS,
     "pool.py close: self._compilers.shutdown(wait=True)": _OURS,
     "pool.py _join: line.join()": _OURS,
     "process.py ask: self._running().submit(call, self._orders, *args).result()": _OURS,

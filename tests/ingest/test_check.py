@@ -59,6 +59,7 @@ def test_a_capable_model_is_right_of_nearly_all(
     assert found["right"] / found["total"] >= 0.98
 
 
+@pytest.mark.timing
 def test_a_label_is_resolved_in_microseconds_after_its_first_appearance() -> None:
     settings = Settings(corpus=CORPUS)
     cascade = wiring.cascade(settings, Vocabulary(wiring.vocabulary(settings)), "lexical")

@@ -10,6 +10,8 @@ import pytest
 from tests import install_neo4j
 from tests.requirement import require
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

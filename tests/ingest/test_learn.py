@@ -15,13 +15,13 @@ from regraph_kg import wiring
 from regraph_kg.cli.learn import learn
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.base import Target
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
-from regraph_kg.models.method import McgsSettings
 from regraph_kg.models.run import RunHeader
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.runs.learn import learn_from
 from regraph_kg.runs.progress import outcome
+from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings, read_settings
 from tests.search.toy import SERIAL, Toy, code, fenced, header, judge, names, noisy_script, traced

@@ -155,6 +155,7 @@ def test_an_export_keeps_its_techniques_where_the_vocabulary_is_another(
     assert contents(store)["export"] == before
 
 
+@pytest.mark.slow
 def test_two_ingests_at_once_lose_and_double_nothing(
     store: GraphStore, store_env: Mapping[str, str], store_settings: Settings, tmp_path: Path
 ) -> None:

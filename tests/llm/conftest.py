@@ -32,6 +32,7 @@ class Served:
             timeout=timeout,
             temperature=temperature,
             max_tokens=max_tokens,
+            patience=30,
         )
 
 
@@ -52,6 +53,7 @@ class Opener:
             Endpoint(f"{self.server.url}/v1", SecretStr("")),
             self.server.names.get(name, name),
             **settings,  # type: ignore[arg-type]
+            patience=30,
         )
 
 
@@ -81,10 +83,16 @@ def llama_cpp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 OLLAMAS = {"fake": "fake_ollama", "real": "ollama"}
-WAYS_IN = [f"{server}-{kind}" for server in OLLAMAS for kind in ("ollama", "openai")]
+ONE_OLLAMA = pytest.mark.xdist_group("ollama")
+"""The real one is started by one process."""
+ONE_LLAMA_CPP = (pytest.mark.slow, pytest.mark.xdist_group("llama-cpp"))
+WAYS_IN = [
+    *("fake-ollama", "fake-openai"),
+    *(pytest.param(way, marks=ONE_OLLAMA) for way in ("real-ollama", "real-openai")),
+]
 
 
-@pytest.fixture(params=["fake", "real"])
+@pytest.fixture(params=["fake", pytest.param("real", marks=ONE_OLLAMA)])
 def server(request: pytest.FixtureRequest) -> Served:
     """An Ollama."""
     served: Served = request.getfixturevalue(OLLAMAS[request.param])
@@ -97,7 +105,7 @@ def opened_at_ollama(request: pytest.FixtureRequest) -> Opener:
     return opener(request)
 
 
-@pytest.fixture(params=[*WAYS_IN, pytest.param("llama-cpp", marks=pytest.mark.slow)])
+@pytest.fixture(params=[*WAYS_IN, pytest.param("llama-cpp", marks=ONE_LLAMA_CPP)])
 def opened(request: pytest.FixtureRequest) -> Opener:
     """Every way in to every server."""
     return opener(request)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import AnswersPending
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring import any_model
@@ -140,7 +141,7 @@ def test_a_file_in_the_making_does_not_cost_the_prompts_of_a_run(tmp_path: Path)
 
 def test_the_wiring_opens_a_folder_with_the_settings_of_a_model(tmp_path: Path) -> None:
     settings = read_settings(batch_model="qwen", model_max_tokens=77, model_temperature=0.5)
-    model = any_model(settings, f"batch:{tmp_path}/new/folder")
+    model = any_model(settings, ModelSpec("batch", f"{tmp_path}/new/folder"))
     assert model.complete(ask()).finish == "pending"
     assert model.name == "batch:qwen temperature=0.5 max_tokens=77"
     with pytest.raises(AnswersPending):

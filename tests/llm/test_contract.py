@@ -159,7 +159,7 @@ def test_an_answer_that_repeats_itself_is_cut_by_the_server_and_says_so(
 
 def test_an_unknown_model_names_the_command_that_gets_it(server: Served) -> None:
     with pytest.raises(ModelError, match=r"no model no-such-model: ollama pull no-such-model$"):
-        OllamaModel(server.url, "no-such-model", timeout=5, temperature=0, max_tokens=1)
+        OllamaModel(server.url, "no-such-model", timeout=5, temperature=0, max_tokens=1, patience=0)
 
 
 def test_an_unknown_model_is_told_with_those_that_are_there(server: Served) -> None:
@@ -208,6 +208,7 @@ def test_calls_at_once_get_the_answers_of_calls_one_by_one(opened: Opener) -> No
         assert [reply.text for reply in pool.map(model.complete, asked)] == one_by_one
 
 
+@pytest.mark.timing
 def test_closing_ends_a_call_in_another_thread_and_frees_the_server(
     opened_at_ollama: Opener,
 ) -> None:
@@ -229,6 +230,7 @@ def test_silence_beyond_the_timeout_ends_the_wait(opened: Opener) -> None:
         opened("babble", timeout=0.2, max_tokens=2000).complete(prompt())
 
 
+@pytest.mark.timing
 def test_ctrl_c_frees_the_server_at_once(opened_at_ollama: Opener) -> None:
     """The whole answer would take several seconds, and a server answers one request at a time."""
     model = opened_at_ollama("babble", max_tokens=15_000)

@@ -38,7 +38,15 @@ HELD = 640
 """Bytes, which are tokens, that the models of servers hold; sentence-transformers' holds less."""
 
 
-@pytest.fixture(scope="module", params=["hash", "fake ollama", "ollama", "sentence-transformers"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "hash",
+        "fake ollama",
+        pytest.param("ollama", marks=pytest.mark.xdist_group("ollama")),
+        "sentence-transformers",
+    ],
+)
 def embedder(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Embedder]:
@@ -49,7 +57,7 @@ def embedder(
             yield HashEmbedder()
         case "fake ollama":
             with FakeOllama(models={"tiny": FakeModel(context=HELD)}) as fake:
-                yield OllamaEmbedder(fake.url, "tiny", timeout=5)
+                yield OllamaEmbedder(fake.url, "tiny", timeout=5, patience=0)
         case "ollama":
             yield from _real(folder)
         case _:
@@ -60,12 +68,12 @@ def _real(folder: Path) -> Iterator[Embedder]:
     place = real_ollama.found()
     if "://" in place:
         names = real_ollama.create_models(place, folder, HELD)
-        yield OllamaEmbedder(place, names["tiny"], timeout=120)
+        yield OllamaEmbedder(place, names["tiny"], timeout=120, patience=30)
         real_ollama.delete_models(place, names)
     else:
         with real_ollama.served(place, folder) as (url, _):
             names = real_ollama.create_models(url, folder, HELD)
-            yield OllamaEmbedder(url, names["tiny"], timeout=120)
+            yield OllamaEmbedder(url, names["tiny"], timeout=120, patience=30)
 
 
 def tiny_transformer(folder: Path) -> str:
@@ -139,6 +147,7 @@ def test_hashes_know_what_shares_words_and_parts_of_words() -> None:
     assert near[0] > 0.3 > far[0]
 
 
+@pytest.mark.timing
 def test_hashing_costs_little() -> None:
     """An ingest embeds thousands of texts a second; four times what a busy machine needed."""
     texts = [f"{TILING} {BITS} {SAME_IDEA} {number}"[:300] for number in range(500)]

@@ -206,6 +206,7 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
     assert open_model(fake.url).complete(PROMPT).text
 
 
+@pytest.mark.slow
 def test_a_server_killed_in_mid_answer(tmp_path_factory: pytest.TempPathFactory) -> None:
     binary, folder = real_ollama.found(), tmp_path_factory.mktemp("ollama")
     if "://" in binary:

@@ -224,7 +224,7 @@ def test_the_key_of_an_ollama_account_goes_to_no_server(
 ) -> None:
     monkeypatch.setenv("OLLAMA_API_KEY", KEY)
     with listening("HTTP/1.1 200 x\r\nContent-Length: 2\r\n\r\n{}") as server:
-        opened = OllamaServer(f"http://127.0.0.1:{server.port}", "x", timeout=5)
+        opened = OllamaServer(f"http://127.0.0.1:{server.port}", "x", timeout=5, patience=0)
         with pytest.raises(ModelError), opened.failures():
             opened.version()
         with suppress(Exception), opened.failures():

@@ -32,7 +32,11 @@ build_meta.build_wheel(folder)
 """
 ENTER = b"\n"
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(1200),
+    pytest.mark.xdist_group("package"),  # built and installed once
+]
 
 
 def empty_environment(folder: Path) -> Path:

@@ -1,12 +1,12 @@
 """One method's whole search in the toy world, and what it asked there."""
 
-from regraph_kg.models.method import SearchSettings
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import SimulationRecord
 from tests.search.toy import Toy, header, searching
 
 
 def run(
-    toy: Toy, settings: SearchSettings, calls: int, *, seed: int = 0, parallel: int = 1
+    toy: Toy, settings: MethodSettings, calls: int, *, seed: int = 0, parallel: int = 1
 ) -> list[SimulationRecord]:
     """Its records."""
     head = header(calls, seed, settings=settings, parallel=parallel)

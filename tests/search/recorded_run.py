@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from regraph_kg.models.method import McgsSettings
+from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.trace import RecordedEvaluator
 from tests.search.toy import Graph, Toy, header, noisy_script
 

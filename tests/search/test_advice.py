@@ -1,4 +1,4 @@
-"""What advice on a technique shows of the graph; known failures: test_known.py."""
+"""What advice on a technique shows of the graph; known failures: prompts/test_known_failures.py."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.search.prompts.examples import REASONING_CHARACTERS, estimated_tokens
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.render import Adviser
-from tests.search.test_prompt import numbered, stands_in_order
+from tests.search.prompts.test_render import numbered, stands_in_order
 from tests.search.toy import example, technique
 
 A = technique("a")

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.llm.scripted import ScriptedModel
-from regraph_kg.models.method import MethodName
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
-from regraph_kg.search.run import METHODS
+from regraph_kg.search.methods import method_names
 from tests.search.lab import FAST, SERIAL, SLOW, STRIP, WRONG, grow
 from tests.search.test_optimize import Lab, grown, lab
 
@@ -68,8 +67,8 @@ def test_an_answer_that_is_none_is_told_as_a_failure(grown: Lab, kind: str, meth
     assert Path("best.cpp").read_text() == SERIAL
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_no_method_stumbles_over_a_model_that_only_talks(grown: Lab, method: MethodName) -> None:
+@pytest.mark.parametrize("method", method_names())
+def test_no_method_stumbles_over_a_model_that_only_talks(grown: Lab, method: str) -> None:
     answering(grown, lambda _: "I would use OpenMP.")
     ended = grown.optimize("--method", method, "--json")
     summary = json.loads(ended.out)
@@ -101,10 +100,14 @@ def test_every_call_is_a_line_where_that_is_asked_for(grown: Lab) -> None:
     assert calls[-1] == "5/5"
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_no_method_stumbles_over_a_model_that_echoes_its_prompt(
-    lab: Lab, method: MethodName
-) -> None:
+@pytest.mark.parametrize(
+    "method",
+    [
+        "mcgs",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in method_names() if one != "mcgs"),
+    ],
+)
+def test_no_method_stumbles_over_a_model_that_echoes_its_prompt(lab: Lab, method: str) -> None:
     """The prompt holds the serial code in a block, and may hold others: the judge decides."""
     grow(lab.store, [STRIP])
     answering(lab, lambda prompt: f"{prompt.system}\n\n{prompt.user}")

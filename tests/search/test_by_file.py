@@ -15,16 +15,13 @@ from regraph_kg.llm.batch import BatchModel
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.graph import Neighbourhood
-from regraph_kg.models.method import (
-    McgsSettings,
-    PaperSettings,
-    Prompting,
-    SearchSettings,
-    StandardSettings,
-)
+from regraph_kg.models.method import MethodSettings, Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord, Task
 from regraph_kg.search.executor import Alone
+from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.methods.mcgs_paper import PaperSettings
+from regraph_kg.search.methods.standard import StandardSettings
 from regraph_kg.search.run import search as begin
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
@@ -118,7 +115,7 @@ def course(records: list[SimulationRecord]) -> list[object]:
     ]
 
 
-def search(world: World, settings: SearchSettings, budget: int) -> Iterator[SimulationRecord]:
+def search(world: World, settings: MethodSettings, budget: int) -> Iterator[SimulationRecord]:
     return searching(world, header(budget, seed=5, settings=settings, parallel=AT_ONCE))
 
 

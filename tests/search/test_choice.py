@@ -10,9 +10,9 @@ import pytest
 from regraph_kg.cli.choice import choose, each_choice, resume_command
 from regraph_kg.cli.options import Options
 from regraph_kg.errors import BadInput
-from regraph_kg.models.method import SETTINGS, MethodName, Prompting, SearchLimits
+from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.run import SearchChoice
-from regraph_kg.search.run import METHODS
+from regraph_kg.search.methods import kind_of, method_names
 from regraph_kg.search.trace import Trace
 from tests.search.in_toy import run
 from tests.search.toy import SEAL, Toy, header, noisy_script
@@ -25,15 +25,15 @@ def chosen(model: str = "ollama:tiny", **typed: object) -> SearchChoice:
     return choose(replace(NOTHING, **typed), model)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_without_options_every_method_has_its_defaults(method: MethodName) -> None:
+@pytest.mark.parametrize("method", method_names())
+def test_without_options_every_method_has_its_defaults(method: str) -> None:
     choice = chosen(method=method)
-    assert choice.settings == SETTINGS[method]()
+    assert choice.settings == kind_of(method).settings()
     assert (choice.limits, choice.prompting) == (SearchLimits(calls=50), Prompting())
     assert (choice.parallel, choice.final, choice.seed) == (1, "full", 0)
 
 
-FAST: dict[MethodName, dict[str, object]] = {
+FAST: dict[str, dict[str, object]] = {
     "mcgs": {"depth": 3, "repairs": 0},
     "mcgs-paper": {"steps": 3},
     "standard": {},
@@ -48,17 +48,17 @@ FAST: dict[MethodName, dict[str, object]] = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_fast_bounds_time_and_makes_every_method_shallow(method: MethodName) -> None:
+@pytest.mark.parametrize("method", method_names())
+def test_fast_bounds_time_and_makes_every_method_shallow(method: str) -> None:
     choice = chosen(method=method, fast=True)
-    assert choice.settings == SETTINGS[method].model_validate(FAST[method])
+    assert choice.settings == kind_of(method).settings.model_validate(FAST[method])
     assert choice.limits == SearchLimits(calls=12, seconds=60)
     assert choice.prompting == Prompting(examples=1, example_tokens=600)
     assert choice.final == "screening"
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_fast_search_spends_its_dozen_calls(method: MethodName) -> None:
+@pytest.mark.parametrize("method", method_names())
+def test_a_fast_search_spends_its_dozen_calls(method: str) -> None:
     toy = Toy({"start": ["a", "b"], "a": ["b"], "b": ["a"]}, noisy_script(3))
     records = run(toy, chosen(method=method, fast=True).settings, calls=12)
     assert records[-1].spent == 12
@@ -76,9 +76,9 @@ def test_what_is_typed_goes_before_fast() -> None:
     assert choice.settings.model_dump()["repairs"] == 0
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_setting_of_every_method_can_be_set(method: MethodName) -> None:
-    for name, value in SETTINGS[method]().model_dump().items():
+@pytest.mark.parametrize("method", method_names())
+def test_every_setting_of_every_method_can_be_set(method: str) -> None:
+    for name, value in kind_of(method).settings().model_dump().items():
         if name != "method":
             text = f"{name}={7 if value is None else value}"
             settings = chosen(method=method, sets=(text,)).settings
@@ -86,7 +86,7 @@ def test_every_setting_of_every_method_can_be_set(method: MethodName) -> None:
 
 
 @pytest.mark.parametrize(("method", "name"), [("regrapht", "attempts"), ("mcts-rag", "rollouts")])
-def test_a_bound_can_be_set_and_taken_away(method: MethodName, name: str) -> None:
+def test_a_bound_can_be_set_and_taken_away(method: str, name: str) -> None:
     assert chosen(method=method, sets=(f"{name}=5",)).settings.model_dump()[name] == 5
     choice = chosen(method=method, sets=(f"{name}=5", f"{name}=none"))
     assert choice.settings.model_dump()[name] is None
@@ -148,7 +148,7 @@ def test_calls_by_file_are_not_shared_as_nothing_waits_for_them() -> None:
 
 def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
     was = header(
-        settings=SETTINGS["fsr"].model_validate({"patience": 2}),
+        settings=kind_of("fsr").settings.model_validate({"patience": 2}),
         limits=SearchLimits(calls=7, tokens=900),
         prompting=Prompting(examples=5),
         parallel=3,
@@ -177,6 +177,7 @@ def test_the_command_that_goes_on_names_what_no_trace_holds() -> None:
 
 
 def test_settings_survive_a_trace_as_they_are() -> None:
-    for kind in SETTINGS.values():
+    for method in method_names():
+        kind = kind_of(method).settings
         settings = kind()
         assert kind.model_validate(json.loads(settings.model_dump_json())) == settings

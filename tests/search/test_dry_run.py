@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.cli import dry_run
-from regraph_kg.cli.dry_run import THINKING, first_prompts, look_back
+from regraph_kg.cli.dry_run import first_prompts, look_back
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.method import SETTINGS, WALKS, MethodName, Prompting
+from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader
 from regraph_kg.search.effects import Evaluate, ModelRequest
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.run import METHODS
+from regraph_kg.search.methods import kind_of, method_names
 from regraph_kg.search.trace import Trace, read
 from regraph_kg.wiring import DrySearch
 from tests.search.test_choice import chosen
@@ -30,14 +30,14 @@ def answer(key: PromptKey) -> str:
     return fenced(code(0.1, key)) if key.ask == "code" else "Tile the loop."
 
 
-def dry(method: MethodName, **fields: object) -> tuple[DrySearch, Toy]:
+def dry(method: str, **fields: object) -> tuple[DrySearch, Toy]:
     toy = Toy(GRAPH, answer)
-    head = header(settings=SETTINGS[method](), **fields)  # type: ignore[arg-type]
+    head = header(settings=kind_of(method).settings(), **fields)  # type: ignore[arg-type]
     return DrySearch(TASK, head, toy.world), toy
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_first_prompts_of_any_method_are_those_that_it_begins_with(method: MethodName) -> None:
+@pytest.mark.parametrize("method", method_names())
+def test_the_first_prompts_of_any_method_are_those_that_it_begins_with(method: str) -> None:
     search, toy = dry(method)
     prompts = first_prompts(search)
     assert toy.asked == toy.evaluated == []
@@ -52,12 +52,12 @@ def test_several_are_seen_where_the_method_begins_several() -> None:
     assert len(first_prompts(dry("standard", budget=3)[0])) == 3
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_methods_said_to_think_are_those_that_do(method: MethodName) -> None:
-    toy, head = Toy(GRAPH, answer), header(settings=SETTINGS[method]())
+@pytest.mark.parametrize("method", method_names())
+def test_the_methods_said_to_think_are_those_that_do(method: str) -> None:
+    toy, head = Toy(GRAPH, answer), header(settings=kind_of(method).settings())
     ledger = Ledger(head.limits)
     list(searching(toy.world, head, ledger=ledger))
-    assert (ledger.spent.thoughts > 0) == (method in THINKING)
+    assert (ledger.spent.thoughts > 0) == kind_of(method).thinks
     assert ledger.spent.thoughts <= ledger.spent.calls
 
 
@@ -67,7 +67,7 @@ def test_it_asks_and_writes_nothing(grown: Lab) -> None:
 
     grown.patch.setattr(ScriptedModel, "complete", never)
     ended = grown.run("optimize", "scale", "--budget", "20", "--dry-run")
-    assert (ended.code, grown.traces()) == (0, [])
+    assert (ended.code, grown.traces()) == (0, []), ended
     assert "scale (openmp)\n  method      mcgs\n" in ended.out
     assert "20 at most" in ended.out
     assert f"at most {20 * 4096} in answers" in ended.out
@@ -118,15 +118,15 @@ def test_a_verdict_of_the_model_is_a_thought_of_a_method_that_walks_the_graph(gr
     assert told["thoughts"] == 0
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_there_are_no_more_verdicts_than_calls(method: MethodName) -> None:
+@pytest.mark.parametrize("method", method_names())
+def test_there_are_no_more_verdicts_than_calls(method: str) -> None:
     def judging(key: PromptKey) -> str:
         return '{"applied": "asked", "technique": ""}' if key.ask == "verdict" else answer(key)
 
-    head = header(settings=SETTINGS[method](), prompting=Prompting(verdict="model"))
+    head = header(settings=kind_of(method).settings(), prompting=Prompting(verdict="model"))
     ledger = Ledger(head.limits)
     list(searching(Toy(GRAPH, judging).world, head, ledger=ledger))
-    assert (ledger.spent.thoughts > 0) == (method in THINKING | WALKS)
+    assert (ledger.spent.thoughts > 0) == (kind_of(method).thinks or kind_of(method).walks)
     assert ledger.spent.thoughts <= ledger.spent.calls
 
 

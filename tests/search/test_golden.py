@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.models.method import SETTINGS, McgsSettings, MethodName
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.run import METHODS
+from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.state import Tree
 from tests.search.toy import Graph, Toy, header, noisy_script, searching, successor
 
@@ -67,16 +67,14 @@ def default_search() -> dict[str, object]:
     return {"records": [line(record) for record in records], "tree": final(tree)}
 
 
-def a_search(method: MethodName) -> dict[str, object]:
+def a_search(method: str) -> dict[str, object]:
     toy = Toy(GRAPH, noisy_script(5), successors=SEEN)
-    records = searching(toy.world, header(30, seed=5, settings=SETTINGS[method]()))
+    records = searching(toy.world, header(30, seed=5, settings=kind_of(method).settings()))
     return {"records": [line(record) for record in records]}
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_seeded_search_comes_out_as_recorded(
-    method: MethodName, request: pytest.FixtureRequest
-) -> None:
+@pytest.mark.parametrize("method", method_names())
+def test_a_seeded_search_comes_out_as_recorded(method: str, request: pytest.FixtureRequest) -> None:
     found = default_search() if method == "mcgs" else a_search(method)
     text = json.dumps(found, indent=1) + "\n"
     path = GOLDEN / f"{method}.json"

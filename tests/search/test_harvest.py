@@ -14,11 +14,11 @@ from regraph_kg.errors import BadInput
 from regraph_kg.ingest.plan import plan
 from regraph_kg.models.evaluation import EvalReport, Interval, Outcome, Timing, code_hash
 from regraph_kg.models.graph import Relabelled
-from regraph_kg.models.method import SETTINGS, WALKS, MethodName
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.search.harvest import Harvest, Run, harvest, read_run, reasonings, refuse
+from regraph_kg.search.methods import kind_of, method_names
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, SERIAL, Toy, header, noisy_script, traced
 
@@ -329,11 +329,11 @@ def test_reasoning_is_what_stands_beside_the_code() -> None:
     assert said == {code_hash("int a;\n"): "First I split. Done."}
 
 
-@pytest.mark.parametrize("method", sorted(WALKS))
-def test_a_whole_run_counts_every_sample_once(method: MethodName, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", [one for one in method_names() if kind_of(one).walks])
+def test_a_whole_run_counts_every_sample_once(method: str, tmp_path: Path) -> None:
     """On a graph with cycles: as many tries per transition as the records hold samples."""
     graph = {"start": ["a", "b"], "a": ["b", "a"], "b": ["a", "c"], "c": []}
-    settings = SETTINGS[method]()
+    settings = kind_of(method).settings()
     head = header(60, excluded="toy", model="small@1", settings=settings)
     with Trace.create(tmp_path, head, SEAL) as trace:
         done = traced(Toy(graph, noisy_script(1)), trace, head)

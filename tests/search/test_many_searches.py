@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from regraph_kg.models.method import SETTINGS, MethodName, Prompting, SearchLimits, SearchSettings
+from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
 from regraph_kg.search.answer import final_answer
@@ -25,7 +25,8 @@ from regraph_kg.search.driver import Driver, Finished
 from regraph_kg.search.effects import Effect, ModelRequest
 from regraph_kg.search.executor import result
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.run import METHODS, begin
+from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.run import begin
 from regraph_kg.search.world import World
 from tests.search.toy import (
     SERIAL,
@@ -171,12 +172,12 @@ def models(draw: st.DrawFn) -> Model:
 
 
 @st.composite
-def runs(draw: st.DrawFn, method: MethodName) -> Run:
-    kind = SETTINGS[method]
+def runs(draw: st.DrawFn, method: str) -> Run:
+    kind = kind_of(method).settings
     chosen: dict[str, object] = {
         name: draw(VALUES[name]) for name in kind.model_fields if name in VALUES
     }
-    told: SearchSettings = kind.model_validate(chosen)
+    told: MethodSettings = kind.model_validate(chosen)
     limits = SearchLimits(
         calls=draw(st.integers(1, CALLS)),
         evaluations=draw(st.none() | st.integers(1, 20)),
@@ -208,11 +209,11 @@ def finished(run: Run, toy: Toy) -> tuple[list[SimulationRecord], Ledger]:
     return records, ledger
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", method_names())
 @ANY
 @given(data=st.data())
 def test_any_search_ends_within_its_budget_and_answers_what_passed(
-    method: MethodName, data: st.DataObject
+    method: str, data: st.DataObject
 ) -> None:
     run = data.draw(runs(method))
     toy = Toy(run.graph, run.model, judged)
@@ -252,11 +253,11 @@ def check_verdicts(toy: Toy, records: list[SimulationRecord]) -> None:
             assert step.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", method_names())
 @settings(ANY, max_examples=20)
 @given(data=st.data())
 def test_a_search_whose_calls_end_in_the_same_order_is_the_same_search(
-    method: MethodName, data: st.DataObject
+    method: str, data: st.DataObject
 ) -> None:
     run = data.draw(runs(method))
     one, two = (Toy(run.graph, run.model, judged) for _ in range(2))

@@ -225,6 +225,7 @@ def test_the_standard_method_needs_no_graph_and_says_what_is_not_recorded(lab: L
     assert "the recorded model has no answer" in ended.out
 
 
+@pytest.mark.slow
 def test_the_live_judge_and_its_verdicts_replayed_tell_the_same(grown: Lab) -> None:
     words = ("optimize", "scale", "--budget", "5", "--json")
     live = grown.run(*words)
@@ -304,6 +305,7 @@ def kill_store(settings: Settings) -> None:
     os.kill(state.pid, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_store_that_dies_in_the_middle_is_started_again(
     grown: Lab, embedded_settings: Settings
 ) -> None:
@@ -324,7 +326,7 @@ def test_a_store_that_stays_away_ends_the_search_resumably(
         "REGRAPH_STORE_PASSWORD": address.password,
         "REGRAPH_STORE_DATABASE": address.database or "",
     }
-    grown.env.update(by_address)
+    grown.env.update(by_address | {"REGRAPH_PATIENCE_SECONDS": "2"})
     running = grown.start()
     wait_for(grown, b'"event":"reply"', 1)
     kill_store(embedded_settings)
@@ -338,6 +340,7 @@ def test_a_store_that_stays_away_ends_the_search_resumably(
     assert ended.code == 0, ended
 
 
+@pytest.mark.slow
 def test_two_searches_and_a_writer_share_a_store(grown: Lab) -> None:
     both = [grown.start("--seed", str(seed), thinking=0.1) for seed in (1, 2)]
     for number in range(20):

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.method import McgsSettings, PaperSettings, SearchLimits, SearchSettings
+from regraph_kg.models.method import MethodSettings, SearchLimits
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.answer import final_answer
 from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.methods.mcgs_paper import PaperSettings
 from regraph_kg.search.state import Tree
 from tests.search.toy import (
     SERIAL,
@@ -61,7 +63,7 @@ def random_settings(rng: random.Random) -> McgsSettings:
 
 
 def search(rng: random.Random, toy: Toy, ledger: Ledger, tree: Tree) -> Iterator[SimulationRecord]:
-    settings: SearchSettings = random_settings(rng)
+    settings: MethodSettings = random_settings(rng)
     if rng.random() < 0.3:
         settings = PaperSettings(epsilon=rng.random(), steps=rng.randint(1, 5))
     calls, parallel = ledger.limits.calls, rng.choice([1, 1, 2, 8])

@@ -1,6 +1,6 @@
 """Steps that did another technique than they were asked for: who says so, and what they teach.
 
-What the markers see is in test_applied.py, what a harvest makes of it in test_harvest.py.
+What the markers see is in code/test_applied.py, what a harvest makes of it in test_harvest.py.
 """
 
 import json
@@ -9,22 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.models.method import (
-    GreedySettings,
-    McgsSettings,
-    PaperSettings,
-    Prompting,
-    ReGraphTSettings,
-    SearchLimits,
-    SearchSettings,
-    ThompsonSettings,
-)
+from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.thompson import Thompson
+from regraph_kg.search.methods.greedy_graph import GreedySettings
+from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.methods.mcgs_paper import PaperSettings
+from regraph_kg.search.methods.regrapht import ReGraphTSettings
+from regraph_kg.search.methods.thompson import Thompson, ThompsonSettings
 from regraph_kg.search.run import parts
 from regraph_kg.search.state import Tree
 from regraph_kg.search.trace import Trace, read
@@ -79,7 +74,7 @@ def run(
     return list(searched(toy.world, head, ledger=ledger, tree=tree)), ledger
 
 
-def steps(toy: Toy, settings: SearchSettings = ONCE, **fields: object) -> list[StepRecord]:
+def steps(toy: Toy, settings: MethodSettings = ONCE, **fields: object) -> list[StepRecord]:
     """The steps of a search of four calls, in their order."""
     records, _ = run(toy, header(settings=settings, **{"limits": SearchLimits(calls=4)} | fields))
     return [step for record in records for step in record.steps]
@@ -135,7 +130,7 @@ def test_what_has_no_name_teaches_its_path_alone_and_goes_on_as_what_was_asked_f
     ],
     ids=lambda settings: settings.method,
 )
-def test_nothing_is_built_on_a_step_that_did_nothing(settings: SearchSettings) -> None:
+def test_nothing_is_built_on_a_step_that_did_nothing(settings: MethodSettings) -> None:
     same = fenced(f"// x=0.1 \n{TASK.serial}")
     toy = Toy(GRAPH, says(parallel_for=same, simd=marked(0.2, "simd"), simd_b=fenced(code(0.3))))
     found = steps(toy, settings)

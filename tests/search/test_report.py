@@ -6,6 +6,7 @@ from regraph_kg import report
 from regraph_kg.models.evaluation import Interval, Outcome
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import CommonFailure, Cost, RunSummary
+from regraph_kg.search.methods import kind_of
 from tests.search.toy import SERIAL
 
 
@@ -42,7 +43,9 @@ def summary(**fields: object) -> RunSummary:
 
 
 def printed(found: RunSummary) -> str:
-    return report.run_table(found, {"code": "runs/a-very/long/folder/" * 9 + "x.cpp"})
+    return report.run_table(
+        found, {"code": "runs/a-very/long/folder/" * 9 + "x.cpp"}, walks=kind_of(found.method).walks
+    )
 
 
 def rows(text: str) -> dict[str, str]:

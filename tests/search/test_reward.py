@@ -5,7 +5,7 @@ import math
 import pytest
 
 from regraph_kg.models.evaluation import Candidate
-from regraph_kg.models.method import McgsSettings
+from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.reward import gains, paper_reward, speedup
 from tests.search.toy import code, judge
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from regraph_kg.models.graph import EFFECT_SCALE
-from regraph_kg.models.method import McgsSettings
+from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.select import (
     best_child,
     edge_value,

@@ -1,6 +1,6 @@
 """Several problems in one command: they take turns at model and judge, and fail one by one.
 
-Not covered: several hosts (tests/evaluation/test_ray_hosts.py has one search's judges), live
+Not covered: several hosts (tests/evaluation/hosts/test_ray_hosts.py has one search's judges), live
 models.
 """
 
@@ -17,8 +17,8 @@ import pytest
 
 from regraph_kg.errors import ModelError, StoreError
 from regraph_kg.llm.scripted import ScriptedModel
-from regraph_kg.models.base import Target
 from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.models.target import Target
 from regraph_kg.search.trace_lines import read, read_header
 from regraph_kg.wiring import searches
 from tests.llm.fake_ollama import FakeModel, FakeOllama
@@ -164,6 +164,7 @@ def test_a_model_lost_in_one_search_is_resumable_though_nothing_was_found(two: L
     assert again.code == 0
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_all_and_each_printed_command_goes_on(two: Lab) -> None:
     running = two.begin(*optimize(two, "scale", "twice", "--output", "best"))
     wait_for(two, b'"event":"record"', 2)
@@ -214,6 +215,7 @@ def test_calls_of_all_searches_share_the_slots_of_a_live_model(two: Lab) -> None
         assert one["summary"]["outcomes"] == {"parse_failed": 4}
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_calls_of_a_live_model_and_a_live_judge_at_once(two: Lab) -> None:
     with FakeOllama(models={"tiny": FakeModel(context=65536)}, parallel=8) as server:
         server.faults = ["hang"] * 99
@@ -232,6 +234,7 @@ def test_ctrl_c_ends_calls_of_a_live_model_and_a_live_judge_at_once(two: Lab) ->
     assert len([line for line in said.splitlines() if line.startswith("regraph opt")]) == 2
 
 
+@pytest.mark.slow
 def test_a_process_that_was_killed_left_whole_traces(two: Lab) -> None:
     running = two.begin(*optimize(two, "scale", "twice"), thinking=0.2)
     wait_for(two, b'"event":"record"', 1)

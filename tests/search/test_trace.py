@@ -1,5 +1,6 @@
 """A trace remembers a run: resumed from any point it ends as if it had never stopped."""
 
+import json
 import random
 import resource
 import subprocess
@@ -11,8 +12,9 @@ import pytest
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate
-from regraph_kg.models.method import McgsSettings, PaperSettings, SearchLimits
-from regraph_kg.models.run import RunHeader
+from regraph_kg.models.method import SearchLimits
+from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.methods.mcgs_paper import PaperSettings
 from regraph_kg.search.trace import RecordedEvaluator, Trace
 from regraph_kg.search.trace_lines import checksum, ending, mac_of, read, read_header
 from tests.search.recorded_run import HEADER, recorded_toy, still, toy
@@ -95,6 +97,7 @@ def test_a_torn_line_is_cut_off_before_anything_is_written(
     assert part.read_bytes() == content[:end]
 
 
+@pytest.mark.slow
 def test_killed_at_100_random_points_and_resumed_it_ends_identically(
     whole: tuple[Path, Run], tmp_path: Path
 ) -> None:
@@ -131,7 +134,7 @@ def test_killed_at_100_random_points_and_resumed_it_ends_identically(
 def test_a_run_that_differs_is_refused_with_the_difference(
     whole: tuple[Path, Run], change: dict[str, object], said: str
 ) -> None:
-    other = RunHeader.model_validate(HEADER.model_dump() | change)
+    other = HEADER.model_copy(update=change)
     with pytest.raises(BadInput, match=said):
         Trace.resume(whole[0], other, SEAL)
 
@@ -243,6 +246,27 @@ def test_what_is_no_trace_is_refused(content: bytes, said: str, tmp_path: Path) 
 def test_a_missing_trace_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="No such file"):
         read_header(tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"method": "gone"}, r"^{path}:1: method 'gone' is not one of 'cot', .*; give a trace"),
+        ({"method": "mcgs", "depth": "deep"}, "header field 'settings.depth' is not ours"),
+        ({"method": "cot", "depth": 3}, "header field 'settings.depth' is not ours"),
+        ({"depth": 3}, "header field 'settings' is not ours"),
+        (None, "header field 'settings' is not ours"),
+    ],
+)
+def test_settings_that_no_method_has_are_refused(
+    settings: object, said: str, tmp_path: Path
+) -> None:
+    value = HEADER.model_dump(mode="json") | {"settings": settings}
+    body = json.dumps({"event": "header", "key": "", "value": value, "at": 0.0})[:-1].encode()
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(body + ending(checksum("", body), mac_of(SEAL, "", body)) + b"\n")
+    with pytest.raises(BadInput, match=said.format(path=path)):
+        read_header(path)
 
 
 def test_two_searches_never_write_one_trace(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import EFFECT_SCALE, Example, Neighbourhood, Successor
-from regraph_kg.models.method import McgsSettings, Prompting, SearchLimits
+from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader, RunSummary, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
@@ -21,7 +21,7 @@ from regraph_kg.search.context import Method
 from regraph_kg.search.driver import Crew, Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs import Mcgs
+from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
 from regraph_kg.search.run import begin, parts
 from regraph_kg.search.state import Tree
 from regraph_kg.search.trace import Trace

@@ -1,9 +1,9 @@
-// Trusted half of a worker: maps the arena, prepares the device, then loads candidates, calls them,
-// times them, as it is told through the arena. Nothing of the verdict is decided here.
+// Trusted half of a worker: maps the shared memory, prepares the device, then loads candidates, calls
+// them, times them, as it is told through that memory. Nothing of the verdict is decided here.
 // `signature.h` is generated for each signature:
 //   ARGUMENTS, is_array[], call(function, pointers to arguments)
 // REGRAPH_CUDA: the CUDA runtime's device-wide synchronisation and last error inside every call;
-// REGRAPH_DEVICE: array arguments are device pointers into a copy of the arena's arrays; before every
+// REGRAPH_DEVICE: array arguments are device pointers into a copy of the shared arrays; before every
 // timed call these are unsealed and L2 is swept (ready.cu).
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -68,10 +68,10 @@ constexpr int POISON = 0xA5;  // glibc fills malloc'ed memory with it until SETT
 constexpr int POPULATE_WRITE = 23;  // MADV_POPULATE_WRITE, Linux 5.14
 constexpr uint64_t PAGE = 4096;
 
-char *arena;
+char *shared;
 Control *control;
 uint64_t nonce;
-uint64_t arena_bytes, sealed_at, flags;
+uint64_t shared_bytes, sealed_at, flags;
 uint64_t rows[MAX_BATCH][ARGUMENTS];
 Part parts[MAX_BATCH];  // of this batch
 void *arguments[MAX_BATCH][ARGUMENTS];
@@ -81,7 +81,7 @@ Wraps *wraps;  // of a CUDA candidate
 bool settled;
 int (*profile_begin)();  // of profile.cpp, where that was loaded
 int (*profile_end)(char *, size_t);
-char *array_base;  // what array offsets count from: the arena, or its copy on the device
+char *array_base;  // what array offsets count from: the shared memory, or its copy on the device
 
 uint64_t now() {
   timespec t;
@@ -113,14 +113,14 @@ extern "C" void regraph_unseal(char *base, uint64_t table, const Entry *entries,
 
 bool device_arrays() {
   void *copy = nullptr;
-  if (!cuda(cudaMalloc(&copy, arena_bytes - sealed_at))) return false;
+  if (!cuda(cudaMalloc(&copy, shared_bytes - sealed_at))) return false;
   array_base = static_cast<char *>(copy) - sealed_at;
   return cuda(regraph_sweep_open());
 }
 
 // What opens the inputs of a batch: to private memory.
 void take_parts(uint64_t count) {
-  memcpy(parts, arena + control->parts_at, count * sizeof *parts);
+  memcpy(parts, shared + control->parts_at, count * sizeof *parts);
   memcpy(&key, control->key, sizeof key);
   memset(control->key, 0, sizeof key);
 }
@@ -132,7 +132,7 @@ void ready(uint64_t i, bool sweeping) {
   const Part &part = parts[i];
   if (sweeping && flags & DEVICE_STATE) cudaCtxResetPersistingL2Cache();
   if (part.arrays || part.elements) {
-    const Entry *entries = reinterpret_cast<Entry *>(arena + sealed_at);
+    const Entry *entries = reinterpret_cast<Entry *>(shared + sealed_at);
     regraph_unseal(array_base, sealed_at, entries, part, key);
   }
   if (sweeping) regraph_sweep();
@@ -179,12 +179,12 @@ bool device_settled(uint64_t how) {
   return cuda(launch) && cuda(finish);
 }
 
-// Copies the spans of the arena's table to the device, or back.
+// Copies the spans of the shared memory's table to the device, or back.
 void transfer(bool upload, uint64_t count) {
 #ifdef REGRAPH_DEVICE
-  const Span *spans = reinterpret_cast<Span *>(arena + control->spans_at);
+  const Span *spans = reinterpret_cast<Span *>(shared + control->spans_at);
   for (uint64_t i = 0; i < count && count <= MAX_SPANS; ++i) {
-    char *host = arena + spans[i].at, *device = array_base + spans[i].at;
+    char *host = shared + spans[i].at, *device = array_base + spans[i].at;
     cuda(upload ? cudaMemcpy(device, host, spans[i].bytes, cudaMemcpyHostToDevice)
                 : cudaMemcpy(host, device, spans[i].bytes, cudaMemcpyDeviceToHost));
   }
@@ -224,8 +224,8 @@ void await(uint32_t number) {
 
 // Leaves the address for the diagnosis, then lets the process die of the same fault.
 void on_fault(int number, siginfo_t *info, void *) {
-  uint64_t at = reinterpret_cast<uint64_t>(info->si_addr), base = reinterpret_cast<uint64_t>(arena);
-  control->fault = at >= base && at < base + arena_bytes ? at - base : 0;
+  uint64_t at = reinterpret_cast<uint64_t>(info->si_addr), base = reinterpret_cast<uint64_t>(shared);
+  control->fault = at >= base && at < base + shared_bytes ? at - base : 0;
   signal(number, SIG_DFL);  // the same instruction faults again, and ends the process
 }
 
@@ -258,8 +258,8 @@ void note_traces() {
 
 // Copies the rows of a batch to private memory. The judge's clock runs already.
 void prepare(uint64_t count) {
-  uint32_t *sequence = reinterpret_cast<uint32_t *>(arena + control->sequence_at);
-  const char *table = arena + control->rows_at;
+  uint32_t *sequence = reinterpret_cast<uint32_t *>(shared + control->sequence_at);
+  const char *table = shared + control->rows_at;
   for (uint64_t i = 0; i < count; ++i) {
     memcpy(rows[i], table + sequence[i] * sizeof rows[i], sizeof rows[i]);
     for (int a = 0; a < ARGUMENTS; ++a)
@@ -324,9 +324,9 @@ void settle() {
   settled = true;
   mallopt(M_PERTURB, 0);
   if (wraps) wraps->poison = wraps->guard = 0;
-  const uint64_t *guards = reinterpret_cast<uint64_t *>(arena + control->guards_at);
+  const uint64_t *guards = reinterpret_cast<uint64_t *>(shared + control->guards_at);
   for (uint64_t i = 0; i + 1 < control->guards; ++i) {
-    char *first = arena + guards[i] + PAGE;
+    char *first = shared + guards[i] + PAGE;
     const size_t bytes = guards[i + 1] - guards[i] - PAGE;
     if (madvise(first, bytes, POPULATE_WRITE) == 0) continue;
     for (size_t at = 0; at < bytes; at += PAGE) static_cast<volatile char *>(first)[at];
@@ -372,22 +372,22 @@ void obey(uint32_t operation) {
 
 }  // namespace
 
-// Maps the arena and prepares the device; returns 0, else a reason is in the arena (or errno).
+// Maps the shared memory, prepares the device; returns 0, else a reason is in that memory (or errno).
 extern "C" int regraph_open(int descriptor, uint64_t bytes) {
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   close(descriptor);
   if (memory == MAP_FAILED) return 1;
-  arena = array_base = static_cast<char *>(memory);
+  shared = array_base = static_cast<char *>(memory);
   control = static_cast<Control *>(memory);
   if (control->size != sizeof(Control) || control->bytes != bytes) return 2;
-  arena_bytes = bytes;
+  shared_bytes = bytes;
   sealed_at = control->sealed_at;
   nonce = control->nonce;
   control->nonce = 0;
   flags = control->flags;
-  const uint64_t *guards = reinterpret_cast<uint64_t *>(arena + control->guards_at);
+  const uint64_t *guards = reinterpret_cast<uint64_t *>(shared + control->guards_at);
   for (uint64_t i = 0; i < control->guards; ++i)
-    if (mprotect(arena + guards[i], PAGE, PROT_NONE)) return 3;
+    if (mprotect(shared + guards[i], PAGE, PROT_NONE)) return 3;
   return device_open() ? 0 : 4;
 }
 

@@ -59,7 +59,7 @@ static bool pinned(const char *first, const char *last) {
     if (starts[i] <= first && last <= ends[i]) return true;
   return false;
 }
-static void pin(const float *near) {  // the arena's writable pieces, up to 64 MB away
+static void pin(const float *near) {  // the shared memory's writable pieces, up to 64 MB away
   FILE *maps = fopen("/proc/self/maps", "r");
   char line[512], rights[8];
   unsigned long first, last;

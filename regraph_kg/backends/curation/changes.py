@@ -1,0 +1,266 @@
+"""What each curation changes, from the techniques that there are: pure functions, no store.
+
+All refuse with `BadInput` what makes no sense: unknown ids, another target, the initial states,
+names and ids that another technique owns.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.curation import Change, Changed, Transfer
+from regraph_kg.models.target import Target
+from regraph_kg.models.technique import LONGEST_NAME, Technique, spelling, start_id, technique_id
+
+LONGEST_TEXT = 2_000
+"""Of a definition."""
+
+TechniquesById = Mapping[str, Technique]
+"""Techniques by id."""
+
+
+def find(known: TechniquesById, technique: str) -> Technique:
+    """The technique with this id; `BadInput` where there is none, or none that may be curated."""
+    found = known.get(technique)
+    if found is not None and found.id != start_id(found.target):
+        return found
+    if found is not None:
+        raise BadInput(f"{technique} is the initial state: it stays as it is")
+    for other in known.values():
+        if technique in other.replaces:
+            raise BadInput(f"technique {technique} was merged into {other.id}: give that id")
+    for other in known.values():
+        if spelling(technique) in map(spelling, names(other)):
+            raise BadInput(f"{technique[:80]!r} is a name of {other.id}: give the id")
+    near = get_close_matches(technique[:200], known, n=3)
+    hint = f"; near it: {', '.join(near)}" if near else ""
+    raise BadInput(
+        f"technique {technique[:80]!r} is not in the graph (regraph techniques list){hint}"
+    )
+
+
+def merged(known: TechniquesById, keep: str, others: Sequence[str]) -> Change:
+    """`others` become `keep`: their steps, their names, their ids."""
+    heir, gone = find(known, keep), [find(known, other) for other in dict.fromkeys(others)]
+    for one in gone:
+        if one.id == heir.id:
+            raise BadInput(f"{keep}: cannot be merged with itself; give two techniques")
+        if one.target != heir.target:
+            raise BadInput(
+                f"{keep} is of target {heir.target}, {one.id} of {one.target}:"
+                " techniques of two targets are never one"
+            )
+    if not gone:
+        raise BadInput(f"{keep}: give the techniques to merge into it")
+    aliases = _joined(heir, [name for one in gone for name in names(one)])
+    own = set(map(spelling, (*names(heir), *aliases)))
+    disowned = dict.fromkeys(name for one in (heir, *gone) for name in one.disowned)
+    after = heir.model_copy(
+        update={
+            "aliases": aliases,
+            "disowned": tuple(name for name in disowned if spelling(name) not in own),
+            "replaces": (*heir.replaces, *(key for one in gone for key in (one.id, *one.replaces))),
+            "definition": heir.definition or next((o.definition for o in gone if o.definition), ""),
+            "applies": heir.applies or next((o.applies for o in gone if o.applies), ""),
+            "review": False,
+        }
+    )
+    return Change(
+        techniques=(
+            Changed(before=heir, after=after),
+            *(Changed(before=one, after=None) for one in gone),
+        ),
+        transfers=tuple(Transfer(source=one.id, heir=heir.id) for one in gone),
+    )
+
+
+def split(known: TechniquesById, technique: str, labels: Sequence[str], part: Technique) -> Change:
+    """`labels` and the steps that were so called go from `technique` to the new `part`."""
+    source = find(known, technique)
+    _check_id(known, part.id, lender=source.id)
+    _check_name(known, part, except_for=source.id)
+    taken = frozenset(map(spelling, labels))
+    _check_labels(source, taken, labels)
+    part = part.model_copy(
+        update={
+            "aliases": _joined(part, [*_called(source.aliases, taken), *labels]),
+        }
+    )
+    rest = _without(source, taken)
+    rest = rest.model_copy(
+        update={"replaces": tuple(one for one in rest.replaces if one != part.id)}
+    )
+    _check_name({rest.id: rest}, part)
+    return Change(
+        techniques=(Changed(before=source, after=rest), Changed(before=None, after=part)),
+        transfers=(Transfer(source=source.id, heir=part.id, names=taken),),
+    )
+
+
+def moved(known: TechniquesById, technique: str, labels: Sequence[str], to: str) -> Change:
+    """`labels` and the steps that were so called go from `technique` to another one."""
+    source, heir = find(known, technique), find(known, to)
+    if source.id == heir.id:
+        raise BadInput(f"{to}: has these names already; give another technique")
+    if source.target != heir.target:
+        raise BadInput(f"{source.id} and {heir.id} are of two targets: steps stay in theirs")
+    taken = frozenset(map(spelling, labels))
+    _check_labels(source, taken, labels)
+    owned = {spelling(name) for name in heir.disowned} & taken
+    after = heir.model_copy(
+        update={
+            "aliases": _joined(heir, [*_called(source.aliases, taken), *labels]),
+            "disowned": tuple(name for name in heir.disowned if spelling(name) not in owned),
+        }
+    )
+    return Change(
+        techniques=(
+            Changed(before=source, after=_without(source, taken)),
+            Changed(before=heir, after=after),
+        ),
+        transfers=(Transfer(source=source.id, heir=heir.id, names=taken),),
+    )
+
+
+def renamed(known: TechniquesById, technique: str, name: str, new_id: str | None = None) -> Change:
+    """Another name, and if `new_id` another id; the old ones still lead to the technique."""
+    before = find(known, technique)
+    if new_id is None or new_id == before.id:
+        after = _checked(before.model_dump() | {"name": name})
+    else:
+        _check_id(known, new_id, lender=before.id)
+        old = tuple(one for one in before.replaces if one != new_id)
+        given = {"name": name, "id": new_id, "replaces": (*old, before.id)}
+        after = _checked(before.model_dump() | given)
+    _check_name(known, after, except_for=before.id)
+    if before.name == after.name and before.id == after.id:
+        raise BadInput(f"{before.id} is called {name!r} already")
+    after = after.model_copy(
+        update={"aliases": _joined(after, [before.name, *before.aliases, slug(before)])}
+    )
+    if after.id == before.id:
+        return Change(techniques=(Changed(before=before, after=after),))
+    return Change(
+        techniques=(Changed(before=None, after=after), Changed(before=before, after=None)),
+        transfers=(Transfer(source=before.id, heir=after.id),),
+    )
+
+
+def explained(known: TechniquesById, technique: str, definition: str, applies: str) -> Change:
+    """What it is and when it applies, in other words; an empty one stays as it was."""
+    before = find(known, technique)
+    for text in (definition, applies):
+        if text and not (spelling(text) and len(text) <= LONGEST_TEXT and text.isprintable()):
+            raise BadInput(
+                f"{text[:40]!r}: write a sentence of at most {LONGEST_TEXT} printable characters"
+            )
+    given = {"definition": definition or before.definition, "applies": applies or before.applies}
+    after = before.model_copy(update=given | {"review": False})
+    return Change(techniques=(Changed(before=before, after=after),))
+
+
+def dropped(known: TechniquesById, technique: str) -> Change:
+    """A technique that no step leads to is taken away."""
+    return Change(techniques=(Changed(before=find(known, technique), after=None),))
+
+
+def kept(known: TechniquesById, techniques: Sequence[str]) -> Change:
+    """Somebody has looked at these techniques, and they are right as they are."""
+    found = [find(known, one) for one in dict.fromkeys(techniques)]
+    after = [one.model_copy(update={"review": False}) for one in found]
+    return Change(
+        techniques=tuple(
+            Changed(before=one, after=other) for one, other in zip(found, after, strict=True)
+        )
+    )
+
+
+def described(target: Target, name: str, **fields: object) -> Technique:
+    """A technique that a curator describes; its id follows from its name where none is given."""
+    key = fields.pop("id", None) or technique_id(target, name)
+    return _checked({"id": key, "name": name, "target": target} | fields)
+
+
+def names(technique: Technique) -> tuple[str, ...]:
+    """All that it answers to: name, aliases, and the words of its id."""
+    return (technique.name, *technique.aliases, slug(technique))
+
+
+def slug(technique: Technique) -> str:
+    """The words of its id."""
+    return technique.id.partition("/")[2].replace("-", " ")
+
+
+def _joined(technique: Technique, given: Iterable[str]) -> tuple[str, ...]:
+    """Its aliases and those of the given names that it does not answer to, each spelling once."""
+    aliases, known = list(technique.aliases), set(map(spelling, names(technique)))
+    for name in given:
+        if spelling(name) not in known:
+            known.add(spelling(name))
+            aliases.append(name)
+    return tuple(aliases)
+
+
+def _called(aliases: Iterable[str], spellings: frozenset[str]) -> list[str]:
+    return [alias for alias in aliases if spelling(alias) in spellings]
+
+
+def _without(technique: Technique, spellings: frozenset[str]) -> Technique:
+    """Without these names; a vocabulary file that still lists them is not believed."""
+    gone = _called(technique.aliases, spellings)
+    told = set(map(spelling, (*technique.disowned, *gone)))
+    return technique.model_copy(
+        update={
+            "aliases": tuple(alias for alias in technique.aliases if alias not in gone),
+            "disowned": (*technique.disowned, *gone, *sorted(spellings - told)),
+        }
+    )
+
+
+def _check_labels(source: Technique, taken: frozenset[str], labels: Sequence[str]) -> None:
+    if not taken:
+        raise BadInput(f"{source.id}: say which names to take away (--aliases)")
+    own = {spelling(source.name), spelling(slug(source))} & taken
+    for label in labels:
+        if spelling(label) in own:
+            raise BadInput(
+                f"{label!r} is {source.id}'s own name: rename it first (regraph techniques rename)"
+            )
+
+
+def _check_id(known: TechniquesById, new: str, *, lender: str) -> None:
+    """An id is free; one that `lender` answers to since a merge may be taken back from it."""
+    if new in known:
+        raise BadInput(f"id {new} is taken by {known[new].name!r}: give another --id or --name")
+    for other in known.values():
+        if new in other.replaces and other.id != lender:
+            raise BadInput(f"id {new} leads to {other.id} since a merge: give another --id")
+
+
+def _check_name(known: TechniquesById, technique: Technique, except_for: str = "") -> None:
+    wanted = spelling(technique.name)
+    if not wanted:
+        raise BadInput(f"name {technique.name!r} has no letter or digit: give a name")
+    for other in sorted(known.values(), key=lambda one: one.id):
+        if other.target != technique.target or other.id == except_for:
+            continue
+        if wanted in map(spelling, names(other)):
+            raise BadInput(
+                f"the name {technique.name!r} is {other.id}'s: merge the two, or give another"
+            )
+
+
+def _checked(fields: Mapping[str, object]) -> Technique:
+    """What a curator types is input like any other."""
+    name = str(fields["name"])
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+        raise BadInput(
+            f"name {name[:40]!r}: 1 to {LONGEST_NAME} printable characters; give another"
+        )
+    try:
+        return Technique.model_validate(fields)
+    except ValueError:
+        raise BadInput(
+            f"id {str(fields['id'])[:80]!r}: must be the target, a slash and lower-case words"
+            " joined by hyphens, such as cuda/warp-shuffle; give another --id"
+        ) from None

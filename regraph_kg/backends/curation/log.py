@@ -1,0 +1,139 @@
+"""The curators' log in the graph: (:Decision) nodes, each with what it takes to undo it."""
+
+import base64
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from regraph_kg.backends.bolt import Query
+from regraph_kg.backends.curation.transfer import StepRef
+from regraph_kg.errors import BadInput
+from regraph_kg.models.curation import Change, Curation, LabelDecision
+
+Places = frozenset[StepRef]
+
+WORDS = ("keep", "describe")
+"""Kinds that change no more than words about a technique: nothing builds upon them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one curation changed.
+
+    `moves[i]` are the places that `change.transfers[i]` moved; `stays[i]` those that were at its
+    heir already under the very names that it moved, and stay there when it is undone.
+    """
+
+    change: Change
+    moves: tuple[Places, ...]
+    stays: tuple[Places, ...]
+
+
+def write(ask: Query, curation: Curation, record: Record) -> None:
+    """Log a curation."""
+    entry = {one.name: getattr(curation, one.name) for one in fields(curation)}
+    del entry["undone_by"]
+    change = record.change
+    entry |= {
+        "id": _id(curation.number),
+        "target": curation.techniques[0].partition("/")[0],
+        "change": change.model_dump_json(),
+        "moves": pack(record.moves),
+        "stays": pack(record.stays),
+    }
+    ask("curate_log", entry=entry)
+
+
+def read(ask: Query) -> tuple[Curation, ...]:
+    """Every curation, in order, and which of them were undone."""
+    found = [Curation(**_plain(row["entry"])) for row in ask("curations")]
+    undone = undoings(found)
+    return tuple(replace(one, undone_by=undone.get(one.number)) for one in found)
+
+
+def record(ask: Query, number: int) -> Record:
+    """What a curation changed."""
+    (row,) = ask("curation_record", id=_id(number))
+    return Record(
+        Change.model_validate_json(row["change"]), unpack(row["moves"]), unpack(row["stays"])
+    )
+
+
+def verdicts(ask: Query) -> tuple[LabelDecision, ...]:
+    """The relabelling's log."""
+    names = [one.name for one in fields(LabelDecision)]
+    return tuple(
+        LabelDecision(**{name: row["entry"].get(name) for name in names}) for row in ask("verdicts")
+    )
+
+
+def undoings(curations: Iterable[Curation]) -> dict[int, int]:
+    """Which curations are undone, by which: an undo that was undone itself does not count."""
+    undone: dict[int, int] = {}
+    for one in sorted(curations, key=lambda curation: -curation.number):
+        if one.undoes is not None and one.number not in undone:
+            undone.setdefault(one.undoes, one.number)
+    return undone
+
+
+def to_undo(curations: Sequence[Curation], number: int | None) -> Curation:
+    """The curation that `number` names, or the last one that holds; refused where it cannot be."""
+    if number is None:
+        standing = [one for one in curations if one.undone_by is None and one.kind != "undo"]
+        if not standing:
+            raise BadInput("no curation is left to undo (regraph techniques log)")
+        return standing[-1]
+    by_number = {one.number: one for one in curations}
+    if number not in by_number:
+        raise BadInput(f"there is no curation {number} (regraph techniques log)")
+    one = by_number[number]
+    if one.undone_by is not None:
+        raise BadInput(
+            f"curation {number} is undone already, by {one.undone_by};"
+            f" regraph techniques undo {one.undone_by} brings it back"
+        )
+    for later in reversed(curations):
+        if later.number <= number or later.undone_by is not None or later.kind in WORDS:
+            continue
+        if later.undoes is not None and later.undoes > number:
+            continue  # it and what it undid are both later: nothing is left of them
+        if shared := {*later.techniques} & {*one.techniques}:
+            raise BadInput(
+                f"curation {later.number} ({later.summary}) builds upon {number}: both are"
+                f" about {min(shared)}; first undo it (regraph techniques undo {later.number})"
+            )
+    return one
+
+
+def pack(many: Sequence[Places]) -> str:
+    """Places as compact text; equal places give equal text."""
+    trajectories = [_by_trajectory(places) for places in many]
+    return base64.b64encode(zlib.compress(json.dumps(trajectories).encode())).decode()
+
+
+def unpack(text: str) -> tuple[Places, ...]:
+    """What `pack` made."""
+    many: Any = json.loads(zlib.decompress(base64.b64decode(text)))
+    return tuple(
+        frozenset(StepRef(key, at) for key, some in places.items() for at in some)
+        for places in many
+    )
+
+
+def _by_trajectory(places: Places) -> dict[str, list[int | str]]:
+    found: dict[str, list[int | str]] = {}
+    for place in sorted(places, key=lambda one: (one.trajectory, str(one.at))):
+        found.setdefault(place.trajectory, []).append(place.at)
+    return found
+
+
+def _id(number: int) -> str:
+    return f"curation {number}"
+
+
+def _plain(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored entry as the fields of a Curation."""
+    lists = {name: tuple(entry.get(name) or ()) for name in ("techniques", "labels")}
+    return {name: value for name, value in entry.items() if name != "id"} | lists

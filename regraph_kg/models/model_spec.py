@@ -1,0 +1,83 @@
+"""Which language model is asked: as a user names it, and as a trace has whoever answered.
+
+Not here: how one is opened (wiring/answers.py); which embedder is meant (llm/embedder.py).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self, cast
+
+from regraph_kg.errors import BadInput
+
+ModelKind = Literal["recorded", "ollama", "openai", "batch"]
+
+_NAMED: Mapping[str, str] = {
+    "recorded": "",
+    "ollama": "NAME",
+    "openai": "NAME",
+    "batch": "FOLDER",
+}
+"""Each `ModelKind`, and what it has after a colon, if anything."""
+_SPELT = [f'"{kind}:{what}"' if what else f'"{kind}"' for kind, what in _NAMED.items()]
+_KNOWN = f"{', '.join(_SPELT[:-1])} and {_SPELT[-1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """A language model as it is named: "recorded", "ollama:NAME", "openai:NAME", "batch:FOLDER"."""
+
+    kind: ModelKind
+    name: str = ""
+    """Of a server's model, or a folder's path; "" where there is none, or a trace has none."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """What `text` names. Raises `BadInput`."""
+        kind, colon, name = text.partition(":")
+        if kind not in _NAMED or not bool(_NAMED[kind]) == bool(colon) == bool(name):
+            raise BadInput(f"model {text!r}: know {_KNOWN}")
+        return cls(cast(ModelKind, kind), name)
+
+    @classmethod
+    def traced(cls, name: str) -> Self | None:
+        """Who answered under this name ("ollama:NAME@DIGEST ..."); None for an unknown kind.
+
+        Of recorded answers and those by file a trace has no name.
+        """
+        kind, _, rest = name.partition(":")
+        if kind not in _NAMED:
+            return None
+        found = cls(cast(ModelKind, kind))
+        return cls(found.kind, rest.partition("@")[0]) if found.asks_server else found
+
+    def __str__(self) -> str:
+        """As `parse` reads it."""
+        return f"{self.kind}:{self.name}" if self.name else self.kind
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether its answers were written down before."""
+        return self.kind == "recorded"
+
+    @property
+    def by_file(self) -> bool:
+        """Whether prompts and answers go by file, so that an answer may take hours."""
+        return self.kind == "batch"
+
+    @property
+    def asks_server(self) -> bool:
+        """Whether a server answers, at once."""
+        return self.kind in ("ollama", "openai")
+
+    @property
+    def folder(self) -> Path:
+        """Where prompts and answers by file lie."""
+        return Path(self.name)
+
+    def answered(self, traced: str) -> bool:
+        """Whether it may be who answered under a trace's name."""
+        was = ModelSpec.traced(traced)
+        if was is None or was.kind != self.kind:
+            return False
+        return not self.asks_server or was.name == self.name

@@ -1,0 +1,133 @@
+"""Targets: what candidate code is compiled for. A new one is a value here, and its compiler.
+
+Files and the graph hold a target's name; whatever else differs between targets is asked of
+`TARGETS`. Not here: how code is compiled (evaluation/compile/targets.py), what runs confined
+(evaluation/confined/), the words of a prompt (search/prompts/).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from regraph_kg.models.base import Metric
+
+if TYPE_CHECKING:
+    from regraph_kg.models.evaluation import Grade
+
+Target = Literal["cuda", "openmp"]
+"""Name of what candidate code is compiled for; a technique belongs to exactly one target."""
+
+DeviceKind = Literal["cpu", "gpu"]
+
+
+@dataclass(frozen=True, slots=True)
+class TimingEffort:
+    """How much is timed of a candidate at one grade."""
+
+    seconds: float
+    """Of timed calls of one worker."""
+    workers: int
+    half_width: float
+    """A series is known well enough when its half-width is this."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetTraits:
+    """All that differs between targets but for their compilers."""
+
+    name: Target
+    language: str
+    """As a sentence says it."""
+    suffix: str
+    """Of a source file, with its dot."""
+    compiler: Literal["g++", "nvcc"]
+    flags: tuple[str, ...]
+    """Of the compiler, besides the common ones."""
+    device: DeviceKind
+    needs: str
+    """What judging takes, for a help text."""
+    prompt: str
+    """Name of the prompt template that says what code may use (search/prompts/)."""
+    short_names: tuple[str, ...]
+    """That techniques' names have for it."""
+    efforts: Mapping["Grade", TimingEffort]
+    least_samples: int
+    """Of one worker."""
+    acceptable: float
+    """A series whose half-width is above this goes on for a while."""
+    unstable: float
+    """Reach of a level (log) above which a time means nothing."""
+    scatter: Mapping[Metric, float]
+    """Standard deviation of the logarithm of a worker's median, for what can be timed."""
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether candidates run on a GPU, so that judging them needs one."""
+        return self.device == "gpu"
+
+    @property
+    def metrics(self) -> frozenset[Metric]:
+        """What can be timed."""
+        return frozenset(self.scatter)
+
+
+_CUDA = TargetTraits(
+    name="cuda",
+    language="CUDA C++",
+    suffix=".cu",
+    compiler="nvcc",
+    flags=(),
+    device="gpu",
+    needs="nvcc and a GPU",
+    prompt="cuda",
+    short_names=(),
+    efforts={
+        "screening": TimingEffort(seconds=0.06, workers=1, half_width=0.01),
+        "full": TimingEffort(seconds=0.1, workers=3, half_width=0.005),
+    },
+    least_samples=6,
+    acceptable=0.05,
+    unstable=0.35,
+    scatter={"call": 0.07, "device": 0.01},
+)
+_OPENMP = TargetTraits(
+    name="openmp",
+    language="OpenMP C++",
+    suffix=".cpp",
+    compiler="g++",
+    flags=("-fopenmp",),
+    device="cpu",
+    needs="g++ -fopenmp",
+    prompt="openmp",
+    short_names=("omp",),
+    efforts={
+        "screening": TimingEffort(seconds=0.04, workers=3, half_width=0.02),
+        "full": TimingEffort(seconds=0.1, workers=5, half_width=0.02),
+    },
+    least_samples=3,
+    acceptable=0.12,
+    unstable=0.40,
+    scatter={"call": 0.05},
+)
+
+TARGETS: Mapping[Target, TargetTraits] = {one.name: one for one in (_CUDA, _OPENMP)}
+
+ON_CPU = tuple(one.name for one in TARGETS.values() if not one.on_gpu)
+ON_GPU = tuple(one.name for one in TARGETS.values() if one.on_gpu)
+USUAL: Target = "openmp"
+"""Where none is named; serial code, which is C++ on a CPU, is timed as its candidates are."""
+NAMES = "|".join(TARGETS)
+"""In a pattern, any of them."""
+NEEDS = "; ".join(f"{one.name}: {one.needs}" for one in TARGETS.values()) + "."
+"""For a help text."""
+
+
+def timed_by(metric: Metric) -> tuple[Target, ...]:
+    """Targets whose candidates can be timed so."""
+    return tuple(one.name for one in TARGETS.values() if metric in one.metrics)
+
+
+def scatter(target: Target, metric: Metric) -> float:
+    """How workers' levels scatter; the widest known for what no candidate is timed by."""
+    known = TARGETS[target].scatter
+    return known.get(metric, max(max(one.scatter.values()) for one in TARGETS.values()))

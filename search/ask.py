@@ -1,0 +1,108 @@
+"""Asking the model: a request for code, or a thought, as a prompt with its key and seed.
+
+Not here: what stands in a prompt (prompts/), what an answer is worth (verdicts.py).
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from regraph_kg.models.prompt import AskKind, Prompt, PromptKey, Reply
+from regraph_kg.models.run import Cost, Task
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.effects import Effects, asked
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.prompts.render import FailedAnswer, choose_variants, render
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a sample is asked for: a new version of `code` along `advice`.
+
+    `path` are the elements entered so far, without the step asked for; `technique` is that step,
+    None for a method that walks no graph; `others` are the steps that might have been asked for.
+    `source` is the technique (an id) that led to `code`, as far as is known.
+    """
+
+    path: tuple[str, ...]
+    technique: Technique | None
+    attempt: int
+    code: str
+    advice: str
+    others: tuple[Technique, ...] = ()
+    source: str = ""
+
+    @property
+    def way(self) -> tuple[str, ...]:
+        """The path of a prompt's key: `path`, and the step asked for."""
+        return self.path if self.technique is None else (*self.path, self.technique.id)
+
+
+class Asker:
+    """Asks for one run."""
+
+    def __init__(self, task: Task, run: int, contrast: int, ledger: Ledger) -> None:
+        """`run` goes into every prompt's seed; a prompt contrasts `contrast` variants at most."""
+        self._task, self._run, self._contrast, self._ledger = task, run, contrast, ledger
+
+    def code(
+        self,
+        request: Request,
+        repair: int,
+        failed: FailedAnswer | None,
+        variants: Sequence[tuple[str, float]],
+    ) -> Effects[Reply | None]:
+        """The answer to a request for code; None: the recorded model has none.
+
+        `failed` is the answer that it is to mend, `variants` are measured codes with their speedup.
+        """
+        key = self.key("code", path=request.way, attempt=request.attempt, repair=repair)
+        prompt = render(
+            self._task,
+            key,
+            code=request.code,
+            advice=request.advice,
+            failure=failed,
+            variants=choose_variants(variants, request.code, self._contrast),
+            seed=self.seed(key),
+        )
+        self._ledger.begin_call()
+        reply = yield from _finally(asked(prompt), self._ledger.end_call)
+        return None if reply.finish == "unrecorded" else reply
+
+    def think(self, prompt: Prompt) -> Effects[Reply | None]:
+        """A call that is to yield no code: in the ledger, but no unit of the budget.
+
+        None: the recorded model has no answer. `key` makes the prompt's key.
+        """
+        reply = yield from asked(prompt)
+        if reply.finish == "unrecorded":
+            return None
+        self._ledger.pay(reply, Cost(thoughts=1))
+        return reply
+
+    def key(
+        self, ask: AskKind, *, path: tuple[str, ...] = (), attempt: int = 0, repair: int = 0
+    ) -> PromptKey:
+        """The key of a prompt of this run."""
+        return PromptKey(
+            problem=self._task.problem,
+            target=self._task.target,
+            path=path,
+            attempt=attempt,
+            repair=repair,
+            ask=ask,
+        )
+
+    def seed(self, key: PromptKey) -> int:
+        """hash(run, p, a, k) of method.md 3.2, and the rest of the key; 31 bits, as servers do."""
+        text = f"{self._run}\n{key.model_dump_json()}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
+
+
+def _finally(work: Effects[Reply], end: Callable[[], None]) -> Effects[Reply]:
+    """`work`, with `end` called when its result is there."""
+    try:
+        return (yield from work)
+    finally:
+        end()

@@ -1,0 +1,37 @@
+"""Samples of one prompt from the serial code: the iterations of the methods that do not search.
+
+standard.py, cot.py and rag.py differ in the advice they give. Not here: what is in an advice
+(render.py), and what a sample costs and how it is mended (propose.py).
+"""
+
+from regraph_kg.search.ask import Request
+from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.effects import Effects
+
+
+class Samples:
+    """One search; its iterations are independent of each other, the best of n counts.
+
+    An iteration's reward is the speedup of its sample, 0 for a failure.
+    """
+
+    def __init__(self, parts: Parts, advice: str, *, repairs: int = 0) -> None:
+        """Every sample is asked for along `advice`, and mended in up to `repairs` calls."""
+        self._parts, self._advice, self._repairs = parts, advice, repairs
+        self._begun = 0
+        self._answered = True
+
+    def iteration(self) -> Effects[Iteration] | None:
+        """Begin one sample (see `Method`); none once a recorded model had no answer."""
+        if not self._answered:
+            return None
+        self._begun += 1
+        return self._sample(self._begun - 1)
+
+    def _sample(self, attempt: int) -> Effects[Iteration]:
+        request = Request((), None, attempt, self._parts.task.serial, self._advice)
+        step = yield from self._parts.proposer.sample(request, repairs=self._repairs)
+        if step.outcome is None:
+            self._answered = False
+            return Iteration((), (step,), None)
+        return Iteration((), (step,), step.speedup or 0.0)

@@ -1,0 +1,87 @@
+"""Verdicts of one run: an answer is read, its code judged and remembered; equal code once.
+
+Not here: what the judge does; what a search learns from a verdict.
+"""
+
+from dataclasses import dataclass
+
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.prompt import Reply
+from regraph_kg.models.run import Cost, Task
+from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.effects import Effects, judged
+from regraph_kg.search.extract import ParseFailure, parse
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.prompts.render import FailedAnswer
+from regraph_kg.search.reward import speedup
+
+
+@dataclass(frozen=True, slots=True)
+class SampleVerdict:
+    """How one answer ended; `speedup` is what the search may learn from, None for a failure."""
+
+    outcome: Outcome
+    code: str | None
+    speedup: float | None
+    diagnosis: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is something to mend; right code that was timed too noisily has nothing."""
+        return self.speedup is None and self.outcome is not Outcome.UNSTABLE_TIMING
+
+    @property
+    def failure(self) -> FailedAnswer:
+        """What a repair prompt is told."""
+        return FailedAnswer(self.outcome, self.diagnosis, self.code)
+
+
+class Verdicts:
+    """Remembers every code that was judged, and its verdict."""
+
+    def __init__(self, task: Task, ledger: Ledger) -> None:
+        self._task, self._ledger = task, ledger
+        self._verdicts: dict[str, SampleVerdict] = {}
+        self.measured: list[tuple[str, float]] = [(task.serial, 1.0)]
+        """Right codes with their speedups, in the order in which they were measured."""
+        self._best_seconds: float | None = None
+
+    def judge(self, reply: Reply) -> Effects[tuple[SampleVerdict, Cost]]:
+        """How an answer ends, and what it cost to know: nothing for code that was judged before."""
+        code = parse(reply, self._task.entry)
+        self._ledger.read(not isinstance(code, ParseFailure))
+        if isinstance(code, ParseFailure):
+            return SampleVerdict(Outcome.PARSE_FAILED, None, None, code.reason), Cost()
+        text, cost = normalized(code), Cost()
+        if text not in self._verdicts:
+            cost = yield from self._evaluate(code, text)
+        return self._verdicts[text], cost
+
+    def _evaluate(self, code: str, text: str) -> Effects[Cost]:
+        """Have code judged, twice where the first timing was our machine's fault."""
+        candidate = Candidate(self._task.target, code)
+        reports = [(yield from judged(candidate, self._best_seconds))]
+        if reports[0].outcome is Outcome.UNSTABLE_TIMING and text not in self._verdicts:
+            reports.append((yield from judged(candidate, self._best_seconds)))
+        if text in self._verdicts:  # an equal code's verdict, which came in just before
+            return Cost()
+        self._remember(text, code, reports[-1])
+        seconds = sum(report.stages.get("total", 0.0) for report in reports)
+        cost = Cost(evaluations=len(reports), judge_seconds=seconds, joules=_joules(reports))
+        return self._ledger.charge(cost)
+
+    def _remember(self, text: str, code: str, report: EvalReport) -> None:
+        found = speedup(report)
+        self._verdicts[text] = SampleVerdict(report.outcome, code, found, report.diagnosis)
+        if found is None:
+            return
+        self.measured.append((code, found))
+        if report.passed and report.timing is not None:
+            best = self._best_seconds or report.timing.median
+            self._best_seconds = min(best, report.timing.median)
+
+
+def _joules(reports: list[EvalReport]) -> float | None:
+    """What the GPU used while it judged, where every report tells."""
+    found = [report.facts.get("joules") for report in reports]
+    return None if None in found else sum(map(float, filter(None, found)))

@@ -1,0 +1,44 @@
+"""Steps of walks on the graph that cache nothing: attempts are numbered, holes are closed.
+
+mcgs_paper.py and regrapht.py differ in the successor they choose. Not here: that choice.
+"""
+
+from collections import defaultdict
+
+from regraph_kg.models.run import StepRecord
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.context import Parts
+from regraph_kg.search.effects import Effects
+
+_Action = tuple[tuple[str, ...], str]
+"""A path and the technique that is applied at its end."""
+
+
+class Walks:
+    """What the walks of one search have in common."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._taken: dict[_Action, int] = defaultdict(int)
+        self._closed: set[_Action] = set()
+
+    def successors(self, path: tuple[str, ...], technique: str) -> list[Technique]:
+        """Successors of `technique` that are not closed on `path`."""
+        return [
+            one.technique
+            for one in self._parts.neighbours(technique).successors
+            if (path, one.technique.id) not in self._closed
+        ]
+
+    def sample(
+        self, path: tuple[str, ...], technique: str, chosen: Technique, code: str
+    ) -> Effects[StepRecord]:
+        """Apply `chosen` to `code` once more; it is closed on `path` if there is no answer."""
+        here = (path, chosen.id)
+        attempt = self._taken[here]
+        self._taken[here] += 1
+        request = self._parts.request(technique, path, chosen, attempt, code)
+        step = yield from self._parts.proposer.sample(request)
+        if step.outcome is None:
+            self._closed.add(here)
+        return step

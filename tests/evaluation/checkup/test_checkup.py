@@ -1,0 +1,300 @@
+"""A problem is judged before it judges: each fault is one line with the line that mends it."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation.checkup.checkup import Checker, Checkup, is_new
+from regraph_kg.evaluation.checkup.duration import unfit_duration
+from regraph_kg.evaluation.checkup.signature import mismatch
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.problem.memory import available_bytes, shortage
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
+from regraph_kg.evaluation.rules import JudgeLimits
+from regraph_kg.models.evaluation import Candidate, Outcome
+
+from ..conftest import passed, problem_named, scale_source
+from .test_calibration import CLASSES, EACH, of
+
+Check = Callable[[Problem], Checkup]
+Compare = Callable[[str], tuple[str, str] | None]
+
+
+@pytest.fixture
+def check(cache: Path, tmp_path: Path) -> Check:
+    if (cache / "compiled").exists():
+        shutil.copytree(cache / "compiled", tmp_path / "compiled")
+    (cache / "compiled").mkdir(exist_ok=True)
+    return Checker(tmp_path, lambda _: None).check
+
+
+@pytest.fixture(scope="module")
+def compare(cache: Path) -> Compare:
+    """Compare a head of `scale` with its declaration."""
+    compiler, problem = (
+        Compiler(cache / "compiled", find_gcc(), JudgeLimits()),
+        problem_named("scale"),
+    )
+
+    def compare(head: str) -> tuple[str, str] | None:
+        body = "{ return 0; }" if head.startswith("int") else "{ }"
+        found = mismatch(problem, f'extern "C" {head} {body}', compiler, "serial.cpp")
+        return found and (found.text, found.write)
+
+    return compare
+
+
+def told(seen: Checkup, severity: str) -> list[str]:
+    return [str(found) for found in seen.findings if found.severity == severity]
+
+
+def test_a_true_declaration_is_good_and_known_the_next_time(check: Check, tmp_path: Path) -> None:
+    problem = problem_named("scale")
+    assert is_new(tmp_path, problem)
+    first = check(problem)
+    assert first.errors == ()
+    assert [found.about for found in first.findings] == ["timing shape"], "a tiny test problem"
+    assert not is_new(tmp_path, problem)
+    again = check(problem)
+    assert (again.findings, again.seconds) == (first.findings, None)
+
+
+def test_a_spoiled_memory_of_findings_is_looked_at_anew(check: Check, tmp_path: Path) -> None:
+    problem = of(f"{EACH} q[i] = 1;")
+    first = check(problem)
+    (kept,) = (tmp_path / "problems").glob("*.json")
+    kept.write_text('[{"severity": "fine"}]')
+    assert check(problem).findings == first.findings
+    assert kept.read_text() != '[{"severity": "fine"}]'
+
+
+def test_code_that_does_not_compile_is_named_with_its_line(check: Check) -> None:
+    (said,) = told(check(of(f"{EACH} q[i] = 1;")), "error")
+    assert said.startswith("serial.cpp: does not compile: serial.cpp:3:")
+    assert "'q' was not declared" in said
+
+
+def test_c_code_is_told_that_it_is_compiled_as_cpp(check: Check) -> None:
+    body = f"float* t = malloc(4 * n); {EACH} z[i] = t[i] = x[i]; free(t);"
+    problem = of(body)
+    code = f"#include <stdlib.h>\n{problem.serial_code}"
+    (said,) = told(check(problem.model_copy(update={"serial_code": code})), "error")
+    assert said.endswith("a cast of what malloc returns in serial.cpp, which is compiled as C++")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "void scale(const float* x, float* y, float a, int n)",
+        "void scale(float* x, float* y, float a, int n)",
+        "void scale(const float* __restrict__ x, float* y, const float a, const int n) noexcept",
+    ],
+)
+def test_a_signature_may_lack_const_on_inputs(compare: Compare, head: str) -> None:
+    assert compare(head) is None
+
+
+SIGNATURE = 'extern "C" void scale(const float* x, float* y, float a, int n)'
+
+
+@pytest.mark.parametrize(
+    ("head", "text", "write"),
+    [
+        ("void scale(const float* x, float* y, float a, long n)", "argument 4, n", "int64"),
+        ("void scale(const float* x, float* y, float a, unsigned n)", "argument 4, n", "uint32"),
+        ("void scale(const double* x, float* y, float a, int n)", "argument 1, x", "float64"),
+        ("void scale(const float* x, float* y, double a, int n)", "argument 3, a", "float64"),
+        ("void scale(const float& x, float* y, float a, int n)", "float&", "const float* x"),
+        ("void scale(const float* x, float* y, int n, float a)", "another order", SIGNATURE),
+        ("void scale(float* y, const float* x, float a, int n)", "as an output", 'role = "in"'),
+        ("void scale(const float* y, float* x, float a, int n)", "names", "the order y, x, a, n"),
+        ("int scale(const float* x, float* y, float a, int n)", "returns int", SIGNATURE),
+        ("void scale(const float* x, float* y, float a)", "takes 3 arguments", SIGNATURE),
+        ("void scale(const float* x, float* y, float a, bool n)", "bool", "int n in serial.cpp"),
+        ("void scael(const float* x, float* y, float a, int n)", "'scael'", SIGNATURE),
+    ],
+)
+def test_another_signature_is_found_by_the_compiler(
+    compare: Compare, head: str, text: str, write: str
+) -> None:
+    found = compare(head)
+    assert found is not None
+    assert text in found[0]
+    assert write in found[1]
+
+
+def test_integers_are_alike_by_size_and_sign(cache: Path) -> None:
+    compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
+    problem = of(f"{EACH} z[i] = x[i] + y[i];", tolerance="exact", type="int64")
+    for spelled, good in [("long", True), ("int64_t", True), ("size_t", False), ("int", False)]:
+        code = "#include <stdint.h>\n" + problem.serial_code.replace("long long", spelled)
+        assert (mismatch(problem, code, compiler, "serial.cpp") is None) is good, spelled
+
+
+def test_a_tolerance_that_the_serial_code_fails_is_an_error_with_one_that_it_passes(
+    check: Check,
+) -> None:
+    strict = CLASSES["softmax"].model_copy(update={"tolerance": "conditioned"})
+    (said,) = told(check(strict), "error")
+    assert said.startswith("tolerance: serial.cpp fails its own check at n=")
+    line = said.partition("; write: ")[2]
+    assert line.startswith('tolerance = { rule = "conditioned", terms = "')
+    terms = line.split('"')[3]
+    mended = {"tolerance": {"rule": "conditioned", "terms": terms}}
+    mended |= {"separates": False} if "separates = false" in line else {}
+    text = strict.model_dump(by_alias=True) | mended
+    assert check(Problem.model_validate(text)).errors == ()
+
+
+def test_a_false_word_on_separation_is_a_note(check: Check) -> None:
+    problem = CLASSES["copy"].model_copy(update={"separates": False})
+    notes = told(check(problem), "note")
+    assert any(said.endswith("it is found; write: separates = true") for said in notes), notes
+
+
+def test_serial_code_that_is_not_its_own_reference_is_an_error(check: Check) -> None:
+    problem = of(f"{EACH} z[i] = x[i];")
+    other = problem.promoted().serial_code.replace("float", "double").replace("x[i]", "2 * x[i]")
+    seen = check(problem.model_copy(update={"reference_code": other}))
+    (said,) = told(seen, "error")
+    assert "serial.cpp fails its own check" in said
+    assert said.endswith("write: a reference.cpp, or mend serial.cpp")
+
+
+TRIVIAL = {
+    "z is 0 within the tolerance for every input": of(f"{EACH} z[i] = 0 * x[i] * y[i];"),
+    "z is 0 within the tolerance": of(
+        f"{EACH} z[i] = 1e-3f * x[i] * y[i];",
+        tolerance={"absolute": 0.5},
+        values=["uniform"],
+        separates=False,
+    ),
+    "z is 3 within the tolerance, whatever the input": of(f"{EACH} z[i] = 3 + 0 * (x[i] + y[i]);"),
+}
+
+
+@pytest.mark.parametrize("text", TRIVIAL)
+def test_an_output_that_needs_no_computing_is_an_error(check: Check, text: str) -> None:
+    errors = told(check(TRIVIAL[text]), "error")
+    assert any(said.startswith(f"output: {text}") for said in errors), errors
+
+
+def test_an_input_that_no_output_depends_on_is_a_note(check: Check) -> None:
+    notes = told(check(of(f"{EACH} z[i] = 2 * x[i];")), "note")
+    assert any(said.startswith("input: no output changes where y does") for said in notes), notes
+    assert not any("where x does" in said for said in notes)
+
+
+def test_an_output_that_is_alike_along_an_axis_is_a_note(check: Check) -> None:
+    sizes = {"check": [{"n": 1}, {"n": 64}], "time": {"n": 256}}
+    problem = of(f"{EACH} for (int j = 0; j < n; ++j) z[i * n + j] = x[i] + y[i];", sizes=sizes)
+    args = [
+        a.model_copy(update={"shape": ("n", "n")}) if a.name == "z" else a for a in problem.args
+    ]
+    notes = told(check(problem.model_copy(update={"args": tuple(args)})), "note")
+    assert any(said.startswith("output: z is the same along axis 1 (n)") for said in notes), notes
+    assert not any("axis 0" in said for said in notes)
+
+
+@pytest.mark.parametrize("seconds", [0.1, 0.5, 2.0])
+def test_a_good_duration_is_not_spoken_of(seconds: float) -> None:
+    assert list(unfit_duration(problem_named("scale"), seconds)) == []
+
+
+def test_another_duration_is_told_with_a_shape_that_may_do() -> None:
+    (short,) = unfit_duration(problem_named("scale"), 0.003)
+    assert short.text == "serial.cpp takes 3 ms; 0.1 to 2 s is good"
+    assert short.write.startswith("time = { n = ")
+    assert 10_000_000 < int(short.write.split()[-2]) < 60_000_000
+    (long,) = unfit_duration(problem_named("scale"), 40.0)
+    assert 1000 < int(long.write.split()[-2]) < 4000
+
+
+def test_memory_is_compared_before_anything_starts(tmp_path: Path) -> None:
+    problem = problem_named("scale")
+    assert shortage(problem, problem.memory_bytes()) is None
+    said = shortage(problem, 2**20)
+    assert said == (
+        "judging takes about 0.2 GiB, 0.0 GiB are free: end other programs, or make the timing"
+        " shape smaller"
+    )
+    (tmp_path / "meminfo").write_text("MemTotal: 900 kB\nMemAvailable:   700 kB\n")
+    for name, text in [
+        ("memory.max", "500000"),
+        ("memory.current", "400000"),
+        ("memory.stat", "inactive_file 5000\n"),
+    ]:
+        (tmp_path / name).write_text(text)
+    assert available_bytes(tmp_path, tmp_path) == 105000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert available_bytes(tmp_path, tmp_path) == 700 * 1024
+    assert available_bytes(tmp_path / "none", tmp_path / "none") is None
+
+
+def test_a_lower_precision_of_fp64_is_fp32(check: Check) -> None:
+    problem = CLASSES["fp64"].model_copy(update={"separates": False})
+    notes = told(check(problem), "note")
+    assert any("computes in fp32 errs by" in said for said in notes), notes
+
+
+TOP = {
+    "schema": 1,
+    "name": "top",
+    "entry": "top",
+    "sizes": {
+        "check": [{"n": 1, "k": 1}, {"n": 5000, "k": 7}, {"n": 9000, "k": 9000}],
+        "time": {"n": 200000, "k": 1000},
+    },
+    "args": [
+        {"name": "x", "type": "float32", "role": "in", "shape": ["n"]},
+        {"name": "z", "type": "float32", "role": "out", "shape": ["k"]},
+        {"name": "n", "type": "int32", "role": "size", "size": "n"},
+        {"name": "k", "type": "int32", "role": "size", "size": "k"},
+    ],
+    "serial_code": """extern "C" void top(const float* x, float* z, int n, int k) {
+      for (int i = 0; i < k; ++i) z[i] = k > n ? ((volatile float*)0)[0] : x[n - k + i];
+    }""",
+}
+
+
+def test_code_that_fails_at_the_secret_shape_is_told_of_relations(check: Check) -> None:
+    (said,) = told(check(Problem.model_validate(TOP)), "error")
+    assert "killed by SIGSEGV" in said
+    assert 'write: require = ["k <= n"] under [sizes]' in said
+    related = {**TOP, "sizes": {**TOP["sizes"], "require": ["k <= n"]}}  # type: ignore[dict-item]
+    assert check(Problem.model_validate(related)).errors == ()
+
+
+RIGHT_AT_ALL = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome", "says"),
+    [
+        (RIGHT_AT_ALL, None, ""),
+        ("if (!x || !y) __builtin_trap();" + RIGHT_AT_ALL, None, ""),
+        (RIGHT_AT_ALL + "if (!n) y[0] = 1;", Outcome.CRASHED, "at shape n=0"),
+        (
+            RIGHT_AT_ALL + "if (n == 1000) y[n] = 1;",
+            Outcome.CRASHED,
+            "wrote right past the end of y",
+        ),
+        (RIGHT_AT_ALL + "if (n == 1000) y[n + 1] = 1;", Outcome.CRASHED, "wrote 4 bytes past the"),
+        (RIGHT_AT_ALL + "if (n == 1000) y[-1] = 1;", Outcome.CRASHED, "wrote right before the st"),
+    ],
+)
+def test_empty_arrays_are_judged_and_lie_before_a_guard(
+    cache: Path, problem_folder: Callable[..., Path], body: str, outcome: Outcome | None, says: str
+) -> None:
+    problem = load_problem(problem_folder(toml=("{ n = 1 }", "{ n = 0 }")))
+    with Judge(cache) as judge:
+        report = judge.evaluate(Candidate("openmp", scale_source(body)), problem)
+    if outcome is None:
+        assert passed(report), report.diagnosis
+    else:
+        assert report.outcome is outcome
+        assert says in report.diagnosis

@@ -1,0 +1,193 @@
+"""The whole cuda path on a pretended GPU: loader, device pointers, transfers, errors."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
+from regraph_kg.evaluation.rules import Defences
+from regraph_kg.evaluation.timing import batches
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+
+from ..conftest import passed, problem_named
+from .test_nvml import ScriptedNvml
+
+KERNEL = """
+#include <cuda_runtime_api.h>
+struct Work { const float* x; float* y; float a; int n; };
+static void kernel(void* p) {
+  Work* w = (Work*)p;
+  for (int i = 0; i < w->n; ++i) w->y[i] = w->a * w->x[i];
+}
+"""
+ON_DEVICE = "Work w{x, y, a, n}; fakeLaunch(kernel, &w, sizeof w);"
+FROM_HOST = """
+  float *dx, *dy;
+  cudaMalloc((void**)&dx, n * 4); cudaMalloc((void**)&dy, n * 4);
+  cudaMemcpy(dx, x, n * 4, cudaMemcpyHostToDevice);
+  Work w{dx, dy, a, n}; fakeLaunch(kernel, &w, sizeof w);
+  cudaMemcpy(y, dy, n * 4, cudaMemcpyDeviceToHost);
+  cudaFree(dx); cudaFree(dy);
+"""
+
+
+@pytest.fixture
+def on_device(problem_folder: Callable[..., Path]) -> Problem:
+    name = 'entry = "scale"'
+    return load_problem(problem_folder(toml=(name, f'{name}\nmetric = "device"')))
+
+
+@pytest.fixture
+def called(problem_folder: Callable[..., Path]) -> Problem:
+    return load_problem(problem_folder())
+
+
+def judged(cache: Path, problem: Problem, body: str) -> EvalReport:
+    code = f'{KERNEL}extern "C" void scale(const float* x, float* y, float a, int n) {{{body}}}'
+    with Judge(cache, seed=5) as judge:
+        return judge.evaluate(Candidate("cuda", code), problem)
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_device_pointers_pass_and_are_timed(cache: Path, on_device: Problem) -> None:
+    report = judged(cache, on_device, ON_DEVICE)
+    assert passed(report), report.diagnosis
+    assert report.device == "Fake GPU"
+    assert report.metric == "device"
+    assert report.facts["driver"] == "1.0"
+    assert "sm_90" in report.toolchain
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_host_pointers_pass_with_metric_call(cache: Path, called: Problem) -> None:
+    report = judged(cache, called, FROM_HOST)
+    assert passed(report), report.diagnosis
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_work_is_waited_for_inside_the_timed_call(cache: Path, on_device: Problem) -> None:
+    slow = KERNEL + "#include <unistd.h>\nstatic void slow(void* p) { usleep(20000); kernel(p); }\n"
+    code = (
+        f'{slow}extern "C" void scale(const float* x, float* y, float a, int n) '
+        "{ Work w{x, y, a, n}; fakeLaunch(slow, &w, sizeof w); }"
+    )
+    with Judge(cache, seed=5) as judge:
+        report = judge.evaluate(Candidate("cuda", code), on_device)
+    assert passed(report), report.diagnosis
+    assert report.timing is not None
+    assert report.timing.median > 0.02
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+@pytest.mark.parametrize(
+    ("body", "outcome", "says"),
+    [
+        ("fakeLaunchFails();", Outcome.CRASHED, "invalid configuration argument"),
+        ("", Outcome.WRONG_ANSWER, "never written"),
+        (ON_DEVICE + "cudaDeviceSynchronize(); y[-1] = 0;", Outcome.CRASHED, "before the start"),
+        (ON_DEVICE + "cudaDeviceSynchronize(); y[n] = 0;", Outcome.CRASHED, "past the end of y"),
+        (ON_DEVICE + "((float*)x)[0] += 1;", Outcome.MUTATED_INPUT, "changed input x"),
+    ],
+)
+def test_device_failures_are_told_apart(
+    cache: Path, on_device: Problem, body: str, outcome: Outcome, says: str
+) -> None:
+    report = judged(cache, on_device, body)
+    assert report.outcome is outcome, report.diagnosis
+    assert says in report.diagnosis
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_device_allocations_are_poisoned_while_verified(cache: Path, called: Problem) -> None:
+    report = judged(cache, called, FROM_HOST.replace("fakeLaunch(kernel, &w, sizeof w);", ""))
+    assert report.outcome is Outcome.WRONG_ANSWER
+    assert "nan" in report.diagnosis
+
+
+LOOKS_AHEAD = """
+#include <unistd.h>
+#include <cstring>
+#include <map>
+#include <vector>
+static std::map<const float*, std::vector<float>> seen;  // what each input held when it was read
+static void look_ahead(const float* x, int n) {
+  std::vector<float>& mine = seen[x];
+  if ((int)mine.size() == n && !memcmp(mine.data(), x, n * 4)) return;
+  usleep(500);  // as long as it takes to compute, for one call or for many beside each other
+  for (auto& one : seen) one.second.assign(one.first, one.first + n);
+}
+"""
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+@pytest.mark.parametrize("defended", [True, False])
+def test_who_computes_for_later_calls_of_a_batch_gains_nothing(
+    cache: Path,
+    problem_folder: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    defended: bool,
+) -> None:
+    monkeypatch.setattr(batches, "_MOST_CALLS", 8)
+    folder = problem_folder(toml=("n = 200000", "n = 2001"))
+    on_device = load_problem(folder).model_copy(update={"metric": "device"})
+    head = 'extern "C" void scale(const float* x, float* y, float a, int n)'
+    body = f"if (n == 2001) look_ahead(x, n); {ON_DEVICE}"
+    off = Defences(sealed_inputs=defended, one_by_one=defended)
+    with Judge(cache, seed=5, defences=off) as judge:
+        code = f"{KERNEL}{LOOKS_AHEAD}{head} {{{body}}}"
+        report = judge.evaluate(Candidate("cuda", code), on_device)
+    assert passed(report), report.diagnosis
+    assert report.timing
+    assert (report.timing.median > 0.00049) is defended, report.timing.median
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_arrays_that_are_changed_in_place_are_unmasked_as_well(cache: Path) -> None:
+    bump = problem_named("bump").model_copy(update={"metric": "device"})
+    code = """
+    #include <cuda_runtime_api.h>
+    struct Work { int* b; const unsigned char* table; int n, k; };
+    static void kernel(void* p) {
+      Work* w = (Work*)p;
+      for (int i = 0; i < w->n; ++i) w->b[i] += w->table[i % w->k];
+    }
+    extern "C" void bump(int* b, const unsigned char* table, int n, int k) {
+      Work w{b, table, n, k};
+      fakeLaunch(kernel, &w, sizeof w);
+    }
+    """
+    with Judge(cache, seed=5) as judge:
+        report = judge.evaluate(Candidate("cuda", code), bump)
+    assert passed(report), report.diagnosis
+
+
+class Meter(ScriptedNvml):
+    """Its counter of energy rises by 1.5 J a reading."""
+
+    def nvmlDeviceGetTotalEnergyConsumption(self, handle: object) -> int:
+        self.millijoules[0] += 1500
+        return super().nvmlDeviceGetTotalEnergyConsumption(handle)
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+@pytest.mark.parametrize(
+    ("body", "joules"),
+    [(FROM_HOST, "1.500"), ("fakeLaunchFails();", "1.500"), ("no code", "0.000")],
+)
+def test_the_energy_of_an_evaluation_is_told_whatever_its_outcome(
+    cache: Path, called: Problem, monkeypatch: pytest.MonkeyPatch, body: str, joules: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", Meter())
+    assert judged(cache, called, body).facts["joules"] == joules
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_a_driver_that_does_not_tell_the_energy_leaves_it_out(
+    cache: Path, called: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", ScriptedNvml(fails={"energy": 3}))
+    for body in (FROM_HOST, "no code"):
+        assert "joules" not in judged(cache, called, body).facts

@@ -1,0 +1,312 @@
+"""The pool: candidates in parallel, a judge process a device, and what happens when one dies."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.hosts.pool import Activities, JudgePool, PoolOptions, devices_here
+from regraph_kg.evaluation.hosts.process import JudgeOptions, JudgeProcess
+from regraph_kg.evaluation.hosts.queue import JudgeLost, JudgeRequest
+from regraph_kg.evaluation.problem.problem import load_problem
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+
+from ..conftest import HERE, SOON, passed, problem_named, scale_source
+from ..gpu.test_fake_cuda import FROM_HOST, KERNEL
+
+RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
+PROBLEM = problem_named("scale")
+SOON_DONE = 60.0
+
+
+def scaled(text: str, body: str = RIGHT) -> Candidate:
+    return Candidate("openmp", scale_source(body, f"// {text}"))
+
+
+@pytest.fixture
+def pool(cache: Path) -> Iterator[JudgePool]:
+    with JudgePool(cache, ["cpu"], PoolOptions(limits=SOON, compile_jobs=2)) as pool:
+        yield pool
+
+
+def children() -> set[int]:
+    """Judge processes of this process."""
+    return {child.pid for child in multiprocessing.active_children() if child.pid}
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + SOON_DONE
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_candidates_are_judged_as_one_by_one_in_order_and_found_compiled(pool: JudgePool) -> None:
+    wrong = scaled("w", RIGHT.replace("a *", "2 * a *"))
+    broken = Candidate("openmp", "int")
+    reports = list(
+        pool.map(JudgeRequest(c, PROBLEM) for c in [scaled("1"), wrong, broken, scaled("2")])
+    )
+    assert passed(reports[0]), reports[0].diagnosis
+    assert reports[1].outcome is Outcome.WRONG_ANSWER
+    assert reports[2].outcome is Outcome.COMPILE_FAILED
+    assert passed(reports[3])
+    assert reports[3].stages["compile"] < 0.1
+    assert pool.device("openmp") == reports[0].device
+    assert pool.toolchain("openmp") == reports[0].toolchain
+
+
+def test_the_same_candidate_is_judged_once_while_it_is_under_way(pool: JudgePool) -> None:
+    first = pool.submit(JudgeRequest(scaled("once"), PROBLEM))
+    assert pool.submit(JudgeRequest(scaled("once"), PROBLEM)) is first
+    assert pool.submit(JudgeRequest(scaled("once"), PROBLEM, "full")) is not first
+    first.result(SOON_DONE)
+    until(lambda: pool.submit(JudgeRequest(scaled("once"), PROBLEM)) is not first)
+
+
+def test_a_bad_problem_is_reported_to_who_asked_and_to_nobody_else(
+    pool: JudgePool, problem_folder: Callable[..., Path]
+) -> None:
+    bad = load_problem(problem_folder(serial=("y[i] =", "y[i] +=")))
+    with pytest.raises(BadInput, match="scale"):
+        pool.evaluate(scaled("b"), bad)
+    assert passed(pool.evaluate(scaled("b"), PROBLEM))
+
+
+def test_a_target_without_device_and_devices_given_twice_are_refused(
+    pool: JudgePool, cache: Path
+) -> None:
+    with pytest.raises(ToolError, match="no device for target cuda"):
+        pool.submit(JudgeRequest(Candidate("cuda", ""), PROBLEM))
+    with pytest.raises(ToolError, match="GPU 99"):
+        JudgePool(cache, [99])
+    with pytest.raises(BadInput, match="each device once"):
+        JudgePool(cache, ["cpu", "cpu"])
+
+
+def test_a_killed_judge_costs_nothing_but_a_second_try(pool: JudgePool) -> None:
+    assert passed(pool.evaluate(scaled("before"), PROBLEM))
+    (judge,) = children()
+    under_way = [pool.submit(JudgeRequest(scaled(f"k{number}"), PROBLEM)) for number in range(3)]
+    until(lambda: under_way[0].running() or under_way[0].done())
+    os.kill(judge, signal.SIGKILL)
+    assert all(passed(one.result(SOON_DONE)) for one in under_way)
+    assert children() != {judge}
+    assert not pool.lost()
+
+
+def test_an_exception_ends_everything_at_once(cache: Path) -> None:
+    futures: list[Future[EvalReport]] = []
+
+    def judge_and_fail() -> None:
+        with JudgePool(cache, ["cpu"], PoolOptions(limits=SOON)) as pool:
+            futures.extend(
+                pool.submit(JudgeRequest(scaled(f"x{number}"), PROBLEM)) for number in range(20)
+            )
+            until(lambda: futures[0].running() or futures[0].done())
+            raise KeyboardInterrupt
+
+    before = children()
+    with pytest.raises(KeyboardInterrupt):
+        judge_and_fail()
+    until(lambda: all(future.done() for future in futures))
+    assert children() == before
+    for future in futures[10:]:  # the first ones may have been judged by then
+        with pytest.raises((CancelledError, ToolError)):
+            future.result()
+
+
+def test_judge_processes_ignore_ctrl_c_and_die_with_their_parent(
+    cache: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(
+        "import os, sys, time\n"
+        "from pathlib import Path\n"
+        "from regraph_kg.evaluation.hosts.process import JudgeProcess, JudgeOptions\n"
+        "def pid(orders):\n"
+        "    return os.getpid()\n"
+        "if __name__ == '__main__':\n"
+        f"    judge = JudgeProcess(JudgeOptions(Path({str(cache)!r}), parent=os.getpid()))\n"
+        "    print(judge.ask(pid), flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        os.kill(child, signal.SIGINT)
+        assert is_alive(child)
+        parent.kill()
+        parent.wait()
+        until(lambda: not is_alive(child))
+
+
+def test_ctrl_c_ends_the_pool_without_a_word_from_its_processes(
+    cache: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "interrupted.py"
+    script.write_text(
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from regraph_kg.evaluation.hosts.queue import JudgeRequest\n"
+        "from regraph_kg.evaluation.hosts.pool import JudgePool\n"
+        "from regraph_kg.evaluation.problem.problem import load_problem\n"
+        "from regraph_kg.models.evaluation import Candidate\n"
+        "if __name__ == '__main__':\n"
+        f"    problem = load_problem(Path({str(HERE / 'problems' / 'scale')!r}))\n"
+        f"    codes = [{scale_source(RIGHT)!r} + f'// c{{n}}' for n in range(30)]\n"
+        "    try:\n"
+        f"        with JudgePool(Path({str(cache)!r}), ['cpu']) as pool:\n"
+        "            works = [JudgeRequest(Candidate('openmp', c), problem) for c in codes]\n"
+        "            for _ in pool.map(works):\n"
+        "                print('under way', flush=True)\n"
+        "    except KeyboardInterrupt:\n"
+        "        sys.exit(7)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "under way\n"
+        os.killpg(parent.pid, signal.SIGINT)  # as a terminal does: to all of them
+        _, said = parent.communicate(timeout=SOON_DONE)
+        assert parent.returncode == 7, said
+        assert said == ""
+
+
+def _die(_: JudgeOptions) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _pid(_: JudgeOptions) -> int:
+    return os.getpid()
+
+
+def test_a_dead_judge_process_is_said_to_be_lost_and_started_anew(cache: Path) -> None:
+    process = JudgeProcess(JudgeOptions(cache, parent=os.getpid()))
+    first = process.ask(_pid)
+    with pytest.raises(JudgeLost, match="died"):
+        process.ask(_die)
+    second = process.ask(_pid)
+    assert second != first
+    process.kill()
+    with pytest.raises(JudgeLost):
+        process.ask(_pid)
+    process.end()
+    assert not is_alive(second)
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_each_visible_gpu_has_a_judge_and_reports_name_it(
+    cache: Path, problem_folder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_GPUS", "2")
+    assert devices_here() == (0, 1, "cpu")
+    assert devices_here("cuda") == (0, 1)
+    assert devices_here("openmp") == ("cpu",)
+    problem = load_problem(problem_folder())
+    with JudgePool(cache, devices_here("cuda"), PoolOptions(limits=SOON)) as pool:
+        codes = [scale_source(FROM_HOST, f"{KERNEL}// {number}") for number in range(6)]
+        reports = list(pool.map(JudgeRequest(Candidate("cuda", code), problem) for code in codes))
+    assert all(passed(one) for one in reports), [one.diagnosis for one in reports]
+    assert {one.facts["gpu"] for one in reports} == {"GPU-fake-0", "GPU-fake-1"}
+    assert {one.device for one in reports} == {"Fake GPU"}
+
+
+def test_gpus_of_several_models_are_refused(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text("#!/bin/sh\nprintf 'One, 9.0, 1, GPU-a\\nTwo, 9.0, 1, GPU-b\\n'\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    with pytest.raises(BadInput, match="One, Two"):
+        JudgePool(cache, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "together"),
+    [
+        ("compile", "compile", True),
+        ("compile", "judge", True),
+        ("judge", "judge", True),
+        ("quiet", "quiet", True),
+        ("quiet", "judge", True),
+        ("compile", "quiet", False),
+        ("compile", "alone", False),
+        ("judge", "alone", False),
+        ("quiet", "alone", False),
+        ("alone", "alone", False),
+    ],
+)
+def test_what_disturbs_a_measurement_waits(first: str, second: str, together: bool) -> None:
+    for one, other in ((first, second), (second, first)):
+        activities, inside = Activities(), threading.Event()
+
+        def enter(
+            activities: Activities = activities,
+            other: str = other,
+            inside: threading.Event = inside,
+        ) -> None:
+            with activities.activity(other):  # type: ignore[arg-type]
+                inside.set()
+
+        thread = threading.Thread(target=enter)
+        with activities.activity(one):  # type: ignore[arg-type]
+            thread.start()
+            assert inside.wait(SOON_DONE if together else 0.05) is together
+        thread.join(SOON_DONE)
+        assert inside.is_set()
+
+
+def test_compilers_let_a_waiting_measurement_go_first() -> None:
+    activities, order = Activities(), list[str]()
+
+    def enter(kind: str) -> None:
+        with activities.activity(kind):  # type: ignore[arg-type]
+            order.append(kind)
+
+    threads = [threading.Thread(target=enter, args=(kind,)) for kind in ("alone", "compile")]
+    with activities.activity("compile"):
+        for number, thread in enumerate(threads, start=1):
+            thread.start()
+            until(lambda number=number: len(activities._waiting) == number)
+    for thread in threads:
+        thread.join(SOON_DONE)
+    assert order == ["alone", "compile"]
+
+
+def test_starting_a_judge_process_leaves_ctrl_c_as_it_was(cache: Path) -> None:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    process = JudgeProcess(JudgeOptions(cache, parent=os.getpid()))
+    assert process.ask(answering)
+    process.end()
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
+
+
+def answering(_: JudgeOptions) -> bool:
+    """In the judge's process."""
+    return True

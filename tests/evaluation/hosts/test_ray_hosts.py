@@ -1,0 +1,133 @@
+"""The judges, on a real Ray cluster whose hosts are processes of this machine."""
+
+import os
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regraph_kg import remedies
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.hosts.pool import PoolOptions
+from regraph_kg.evaluation.hosts.queue import JudgeRequest
+from regraph_kg.evaluation.hosts.ray_cluster import environment
+from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
+from regraph_kg.evaluation.problem.problem import load_problem
+from regraph_kg.models.evaluation import Candidate, Outcome
+
+from ...requirement import require
+from ..conftest import SOON, passed, problem_named, scale_source
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+
+PROBLEM = problem_named("scale")
+RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
+LONGEST = 120.0
+
+
+def scaled(text: str, body: str = RIGHT) -> Candidate:
+    return Candidate("openmp", scale_source(body, f"// {text}"))
+
+
+def ray_or_skip() -> None:
+    if not find_spec("ray"):
+        require("ray", f"Ray is not installed: {remedies.install('ray')}")
+
+
+@pytest.fixture(scope="module")
+def cluster(cache: Path) -> Iterator[Any]:
+    """A head that judges nothing; quick to notice that a host is gone."""
+    ray_or_skip()
+    os.environ.update(environment(None) | {"REGRAPH_CACHE_DIR": str(cache)})
+    cluster = import_module("ray.cluster_utils").Cluster(
+        initialize_head=True,
+        head_node_args={
+            "num_cpus": 0,
+            "include_dashboard": False,
+            "_system_config": {
+                "health_check_initial_delay_ms": 0,
+                "health_check_period_ms": 300,
+                "health_check_failure_threshold": 3,
+            },
+        },
+    )
+    yield cluster
+    cluster.shutdown()
+    del os.environ["REGRAPH_CACHE_DIR"]
+
+
+@pytest.fixture
+def host(cluster: Any) -> Iterator[Callable[[], Any]]:
+    """host() adds one to the cluster; those that are left go at the end."""
+    added: list[Any] = []
+
+    def add() -> Any:
+        added.append(cluster.add_node(num_cpus=1, include_dashboard=False))
+        return added[-1]
+
+    yield add
+    for node in added:
+        if node in cluster.worker_nodes:
+            cluster.remove_node(node, allow_graceful=False)
+
+
+def fleet_of(cluster: Any, patience: float = LONGEST) -> RayJudges:
+    return RayJudges(cluster.address, PoolOptions(limits=SOON, tries=1), patience=patience)
+
+
+def test_a_lost_host_costs_only_a_try_and_a_host_that_joins_is_used(
+    cluster: Any, host: Callable[[], Any], problem_folder: Callable[..., Path]
+) -> None:
+    first = host()
+    with fleet_of(cluster) as judges:
+        report = judges.evaluate(scaled("first"), PROBLEM)
+        assert passed(report), report.diagnosis
+        (name,) = judges.hosts()
+        assert report.facts["host"] == name
+        assert report.device == judges.device("openmp")
+        assert report.toolchain == judges.toolchain("openmp")
+        wrong = judges.evaluate(scaled("wrong", RIGHT.replace("a *", "3 * a *")), PROBLEM)
+        assert wrong.outcome is Outcome.WRONG_ANSWER
+        assert wrong.differs_from(report) is None
+        with pytest.raises(BadInput, match="scale"):
+            judges.evaluate(scaled("b"), load_problem(problem_folder(serial=("] =", "] +="))))
+
+        under_way = [
+            judges.submit(JudgeRequest(scaled(f"{number}"), PROBLEM)) for number in range(6)
+        ]
+        assert judges.submit(JudgeRequest(scaled("5"), PROBLEM)) is under_way[5]
+        under_way[0].result(LONGEST)
+        cluster.remove_node(first, allow_graceful=False)  # SIGKILL to all that runs there
+        host()
+        reports = [one.result(LONGEST) for one in under_way]
+        assert all(passed(one) for one in reports), [one.diagnosis for one in reports]
+        assert reports[-1].facts["host"] in judges.hosts()
+        assert len({one.device for one in reports}) == 1
+
+
+def test_without_a_host_candidates_fail_after_a_while(cluster: Any) -> None:
+    with fleet_of(cluster, patience=0.5) as judges:
+        future = judges.submit(JudgeRequest(scaled("alone"), PROBLEM))
+        with pytest.raises(ToolError, match="no host judges target openmp"):
+            future.result(LONGEST)
+        with pytest.raises(ToolError, match="regraph worker --join"):
+            judges.device("openmp")
+
+
+def test_an_address_without_a_cluster_is_told() -> None:
+    ray_or_skip()
+    with pytest.raises(ToolError, match=r"no cluster at 127\.0\.0\.1:1: .*refused.*start one"):
+        RayJudges("127.0.0.1:1")
+
+
+def test_the_token_is_used_unless_ray_is_configured_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    assert environment(tmp_path / "token")["RAY_AUTH_TOKEN_PATH"] == str(tmp_path / "token")
+    assert "RAY_AUTH_MODE" not in environment(None)
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    assert "RAY_AUTH_MODE" not in environment(tmp_path / "token")

@@ -1,0 +1,184 @@
+"""problem.toml: what is accepted, and how each mistake is named."""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.expression import holds
+from regraph_kg.evaluation.problem.problem import Problem, load_problem, size_of
+
+from ..conftest import problem_named
+
+
+def test_a_problem_knows_its_signature_shapes_and_roles() -> None:
+    problem = problem_named("bump")
+    assert problem.signature() == (
+        'extern "C" void bump(int* b, const unsigned char* table, int n, int k)'
+    )
+    assert [arg.name for arg in problem.outputs] == ["b"]
+    assert [arg.name for arg in problem.inputs] == ["b", "table"]
+    assert problem.args[1].dimensions({"n": 100, "k": 7}) == (7,)
+    assert problem.args[2].scalar({"n": 100, "k": 7}) == 100
+
+
+def test_promotion_widens_float32_only() -> None:
+    wide = problem_named("scale").promoted()
+    assert [arg.type for arg in wide.args] == ["float64", "float64", "float64", "int32"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("m*n + 2", 14), ("(m - 1) * n // 3", 2), ("-1 + m", 2), ("m % 2", 1)]
+)
+def test_sizes_are_integer_expressions(text: str, value: int) -> None:
+    assert size_of(text, {"m": 3, "n": 4}) == value
+
+
+def test_relations_are_between_integer_expressions() -> None:
+    assert holds("1 <= k < n - 1", {"k": 3, "n": 5})
+    assert not holds("k % 4 == 0", {"k": 3})
+    for text in ("k", "k in n", "k != n", "k < n.real"):
+        with pytest.raises(ValueError, match=r"relation|allowed"):
+            holds(text, {"k": 3, "n": 5})
+
+
+@pytest.mark.parametrize(
+    "text", ["__import__('os')", "m.real", "m ** 9", "m / 2", "q", "m if n else 1", "True", "m //0"]
+)
+def test_sizes_are_nothing_else(text: str) -> None:
+    with pytest.raises(ValueError, match=r"allowed|unknown|zero"):
+        size_of(text, {"m": 3, "n": 4})
+
+
+MISTAKES = [
+    ("schema = 1", "schema = 2", "schema"),
+    ('name = "scale"', 'name = "Scale It"', "name"),
+    ('entry = "scale"', 'entry = "9lives"', "entry"),
+    ('entry = "scale"', "", "entry"),
+    (
+        'entry = "scale"',
+        'entry = "scale"\nmetrik = "call"',
+        "metrik: no such field; did you mean m",
+    ),
+    ('role = "in"', 'role = "in"\nshapes = ["n"]', "args.0.shapes: no such field; did you mean sh"),
+    ("{ n = 1 }", "{ n = 1 }]\nchek = [{ n = 1 }", "sizes.chek: no such field; did you mean che"),
+    ("[sizes]", '[sizes]\nrequire = ["n < 1000"]', 'check[1] (n=1000) breaks require "n < 1000"'),
+    ("[sizes]", '[sizes]\nrequire = ["n + 1"]', "is no relation"),
+    ("[sizes]", '[sizes]\nrequire = ["n < q"]', "unknown size 'q'"),
+    ("[{ n = 1 }, { n = 1000 }]", "[{ n = 0 }]", "arrays are empty in every shape"),
+    ('entry = "scale"', 'entry = "scale"\nmetric = "wall"', "metric"),
+    ('"conditioned"', '"loose"', "tolerance"),
+    ('"conditioned"', '{ rule = "sum" }', "terms"),
+    ('"conditioned"', '{ rule = "sum", terms = "q" }', "unknown size 'q'"),
+    ('"conditioned"', "{ absolute = -1 }", "absolute"),
+    ('"conditioned"', '{ rule = "conditioned", terms = "q" }', "unknown size 'q'"),
+    ('"conditioned"', '"exact"\nprecision = "fp8"', "precision"),
+    ('"conditioned"', '"exact"\ncheap_check = { rule = "guess" }', "cheap_check.rule"),
+    ('"conditioned"', '"exact"\ncheap_check = { rule = "sorted" }', "needs 2 args, not 0"),
+    (
+        '"conditioned"',
+        '"exact"\ncheap_check = { rule = "sorted", args = ["x", "z"] }',
+        "no array argument 'z'",
+    ),
+    (
+        '"conditioned"',
+        '"exact"\ncheap_check = { rule = "sorted", args = ["y", "x"] }',
+        "its last argument must be the only output",
+    ),
+    (
+        '"conditioned"',
+        '"exact"\ncheap_check = { rule = "freivalds", args = ["x", "x", "y"] }',
+        "freivalds needs shapes",
+    ),
+    ("{ n = 1 }", "{ n = -1 }", "sizes.check"),
+    ("time = { n = 200000 }", "time = { n = 0 }", "sizes.time"),
+    ("{ n = 1 }", "{ m = 1 }", "names"),
+    ("time = { n = 200000 }", "", "sizes.time"),
+    ("time = { n = 200000 }", "time = { n = 9000000000 }", "8 GiB"),
+    ('type = "float32"', 'type = "float16"', "args.0.type"),
+    ('role = "in"', 'role = "input"', "args.0.role"),
+    ('shape = ["n"]', 'shape = ["q"]', "args.x: unknown size 'q'"),
+    ('shape = ["n"]', 'shape = ["n - 2"]', "args.x: shape [-1] is negative"),
+    ('shape = ["n"]', 'shape = ["exit()"]', "args.0.shape"),
+    ('shape = ["n"]', 'shape = ["n"]\nvalues = ["gaussian"]', "args.0.values"),
+    ('shape = ["n"]', 'shape = ["n"]\nrange = [2, 1]', "args.0"),
+    ('shape = ["n"]', 'shape = ["n"]\nvalues = ["custom", "normal"]', "stands alone"),
+    ('shape = ["n"]', 'shape = ["n"]\nvalues = ["custom"]', "inputs.py need each other"),
+    ("value = 2.5", "", "args.2"),
+    ('size = "n"', "", "args.3"),
+    ('role = "out"', 'role = "in"', 'role "out"'),
+    ('name = "y"', 'name = "x"', "same name"),
+    ('name = "scale"', 'name = "scale', "not TOML"),
+    ('entry = "scale"', 'entry = "scale"\nserial_code = "x"', "serial_code"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "says"), MISTAKES)
+def test_every_mistake_is_named_in_one_line(
+    problem_folder: Callable[..., Path], old: str, new: str, says: str
+) -> None:
+    folder = problem_folder(toml=(old, new))
+    with pytest.raises(BadInput) as error:
+        load_problem(folder)
+    message = str(error.value)
+    assert message.startswith(f"{folder / 'problem.toml'}: ")
+    assert says in message
+    assert "\n" not in message
+
+
+def test_an_idle_generator_is_a_mistake(problem_folder: Callable[..., Path]) -> None:
+    folder = problem_folder()
+    (folder / "inputs.py").write_text("def generate(sizes, variant, rng): return {}")
+    with pytest.raises(BadInput, match=r"inputs\.py need each other"):
+        load_problem(folder)
+
+
+def test_new_fields_have_defaults_that_change_nothing() -> None:
+    problem = problem_named("scale")
+    assert (problem.precision, problem.separates, problem.cheap_check) == ("fp32", True, None)
+    assert not problem.work.early_exit
+
+
+def test_a_problem_knows_the_bytes_of_its_arrays() -> None:
+    assert problem_named("bump").nbytes({"n": 100, "k": 7}) == 4 * 100 + 7
+    assert problem_named("scale").nbytes({"n": 10}) == 80
+
+
+def test_memory_grows_with_the_timing_shape_and_its_fp64_truth() -> None:
+    scale = problem_named("scale")
+    arrays, checked = scale.nbytes(scale.sizes.time), scale.nbytes({"n": 1000})
+    own = Problem.model_validate(
+        scale.model_dump(by_alias=True)
+        | {"sizes": scale.sizes.model_dump() | {"time": {"n": 1000}}}
+    )
+    a_drawing, slots, kept = 0.5, 2, 8
+    grown = scale.memory_bytes() - own.memory_bytes()
+    assert grown == (a_drawing + slots + kept) * (arrays - checked)
+
+
+@pytest.mark.parametrize("missing", ["problem.toml", "serial.cpp"])
+def test_a_missing_file_is_named(problem_folder: Callable[..., Path], missing: str) -> None:
+    folder = problem_folder()
+    (folder / missing).unlink()
+    with pytest.raises(BadInput, match=missing):
+        load_problem(folder)
+
+
+DOCS = Path(__file__).parents[3] / "docs" / "problems.md"
+
+
+def test_the_documented_problem_is_one() -> None:
+    text = DOCS.read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
+    problem = Problem.model_validate(tomllib.loads(text) | {"serial_code": ""})
+    assert problem.signature() == 'extern "C" void saxpy(const float* x, float* y, float a, int n)'
+
+
+def test_the_documented_generator_is_that_of_the_example() -> None:
+    text = DOCS.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
+    example = problem_named("spmv").inputs_code
+    assert example is not None
+    assert [line for line in text.splitlines() if '"""' not in line] == [
+        line for line in example.splitlines()[2:] if '"""' not in line
+    ]

@@ -1,0 +1,269 @@
+"""What lies on a device before a call, what opens it, and that nothing lies open before."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
+from regraph_kg.evaluation.rules import Defences, Failure
+from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness, reserve
+from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
+from regraph_kg.evaluation.worker import sealing as module
+from regraph_kg.evaluation.worker.handshake import Elapsed
+from regraph_kg.evaluation.worker.sealing import Costs, Seal, Sealing
+from regraph_kg.evaluation.worker.shared_memory import (
+    PART,
+    SEALED,
+    ArrayPlace,
+    Call,
+    Layout,
+    SharedMemory,
+)
+
+Array = np.ndarray[Any, Any]
+SECRET = 5
+NEVER_SPENT, SPENT = 1e9, -1e9
+
+
+class Device:
+    """A worker whose device is another piece of memory, unmasked by numpy's keystream."""
+
+    on_device = True
+
+    def __init__(self, shared: SharedMemory) -> None:
+        self._shared = shared
+        self.memory = shared._bytes.copy()
+        self.seal: Seal | None = None
+        self.uploads: list[str] = []
+        self.swept: list[Seal] = []
+
+    def upload(self, places: Sequence[ArrayPlace], seal: Seal) -> None:
+        self.uploads += [place.name for place in places]
+        for first, last in map(self._shared.span, places):
+            self.memory[first:last] = self._shared._bytes[first:last]
+        self.table = self._shared.sealed[: seal.entries].copy()
+        self.seal = seal
+
+    def download(self, places: Sequence[ArrayPlace]) -> None:
+        for first, last in map(self._shared.span, places):
+            self._shared._bytes[first:last] = self.memory[first:last]
+
+    def sweeps(self, count: int) -> Elapsed:
+        assert self.seal
+        for index in range(count):
+            self.open(index)
+        self.swept.append(self.seal)
+        self.seal = None
+        return Elapsed(0.5 * count, 0.0)
+
+    def open(self, index: int) -> None:
+        """What the harness does before call `index` of a batch."""
+        if not self.seal:
+            return
+        first, arrays, elements = (int(number) for number in self.seal.parts[index])
+        for entry in self.table[first : first + arrays]:
+            at, size = int(entry["at"]), int(entry["bytes"])
+            self.memory[at : at + size] ^= self._mask(entry["block"], size)
+        for entry in self.table[first + arrays : first + arrays + elements]:
+            plain = self._mask(entry["block"], 24).view(np.uint64)
+            plain ^= np.array([entry["at"], entry["bytes"], entry["value"]])
+            at, size, _ = map(int, plain)
+            self.memory[at : at + size] = plain[2:].view(np.uint8)[:size]
+
+    def holds(self, place: ArrayPlace) -> Array:
+        """The array there."""
+        at = self._shared.offset(place)
+        return self.memory[at : at + place.nbytes].view(place.dtype)
+
+    def _mask(self, block: int, size: int) -> Array:
+        assert self.seal
+        key = np.array(self.seal.key, np.uint64)
+        words = np.random.Philox(key=key, counter=int(block)).random_raw(-(-size // 8))
+        return words.view(np.uint8)[:size]
+
+
+class Desk:
+    """A bench on a device, on which y = 2 x is computed."""
+
+    def __init__(self, problem: Problem, defences: Defences | None = None, calls: int = 4) -> None:
+        layout = Layout(problem, alignment=256)
+        self.calls: list[Call] = reserve(layout, problem)[:calls]
+        self.shared = layout.build()
+        self.contents = Contents(problem, SECRET)
+        self.device: Any = Device(self.shared)
+        self.bench = Bench(
+            *(self.shared, self.calls, self.contents, Pool(SECRET), 1, defences or Defences())
+        )
+        self.bench.begin(self.device)
+
+    def load(self, count: int, timed: float = NEVER_SPENT) -> list[Call]:
+        rows = self.bench.load(self.device, count, timed)
+        assert not isinstance(rows, Failure)
+        return [self.calls[row - self.calls[0].row] for row in rows]
+
+    def batch(self, count: int, timed: float = NEVER_SPENT) -> list[Witness]:
+        """One batch, computed and kept: what is verified of it."""
+        before, calls = len(self.bench.witnesses), self.load(count, timed)
+        for index, call in enumerate(calls):
+            self.device.open(index)
+            self.device.holds(call.places["y"])[:] = 2 * self.device.holds(call.places["x"])
+        assert self.bench.keep(self.device, [call.row for call in calls]) is None
+        return self.bench.witnesses[before:]
+
+    def wanted(self, call: Call) -> Array:
+        content = self.bench._holds[self.calls.index(call)]
+        assert content
+        return self.contents.arrays(content)["x"].reshape(-1)
+
+
+Desks = Callable[..., Desk]
+
+
+@pytest.fixture
+def on_device(problem_folder: Callable[..., Path]) -> Problem:
+    problem = load_problem(problem_folder(toml=("n = 200000", "n = 101")))
+    return problem.model_copy(update={"metric": "device"})
+
+
+@pytest.fixture
+def desks() -> Iterator[Desks]:
+    made: list[Desk] = []
+
+    def desk(*args: Any, **options: Any) -> Desk:
+        made.append(Desk(*args, **options))
+        return made[-1]
+
+    yield desk
+    for each in made:
+        each.shared.close()
+
+
+def test_before_its_call_nothing_of_an_input_lies_anywhere(
+    desks: Desks, on_device: Problem
+) -> None:
+    desk, keys = desks(on_device), set()
+    for _ in range(8):
+        calls = desk.load(3)
+        keys.add(desk.device.seal.key)
+        for index, call in enumerate(calls):
+            place, wanted = call.places["x"], desk.wanted(call)
+            is_step = bool(desk.device.seal.parts[index]["elements"])
+            for seen in (desk.device.holds(place), desk.shared.view(place).reshape(-1)):
+                assert np.count_nonzero(seen == wanted) <= (100 if is_step else 3)
+            desk.device.open(index)
+            assert desk.device.holds(place).tobytes() == wanted.tobytes()
+    assert len(keys) == 8
+
+
+def test_a_call_opens_its_own_inputs_only(desks: Desks, on_device: Problem) -> None:
+    desk = desks(on_device)
+    first, *others = desk.load(4)
+    desk.device.open(0)
+    assert desk.device.holds(first.places["x"]).tobytes() == desk.wanted(first).tobytes()
+    for call in others:
+        assert desk.device.holds(call.places["x"]).tobytes() != desk.wanted(call).tobytes()
+
+
+@pytest.mark.parametrize("timed", [NEVER_SPENT, SPENT])
+def test_what_is_verified_of_a_device_is_right(
+    desks: Desks, on_device: Problem, timed: float
+) -> None:
+    desk = desks(on_device)
+    seen = [witness for _ in range(40) for witness in desk.batch(3, timed)]
+    assert len(seen) >= 4
+    for witness in seen:
+        wanted = 2 * desk.contents.arrays(witness.content)["x"]
+        assert witness.outputs["y"].tobytes() == wanted.tobytes()
+
+
+def test_of_a_change_in_place_only_masked_elements_are_sent(
+    desks: Desks, on_device: Problem
+) -> None:
+    desk = desks(on_device)
+    desk.batch(1)
+    assert desk.device.uploads == ["x", "y"]
+    (call,) = desk.load(1)
+    assert desk.device.uploads == ["x", "y", "y"]
+    assert (desk.device.seal.whole, desk.device.seal.changed) == (0, 1)
+    place, wanted = call.places["x"], desk.wanted(call)
+    different = np.flatnonzero(desk.device.holds(place) != wanted)
+    assert 1 <= different.size <= 16
+    bits = set(wanted.view(np.uint32)[different].tolist())
+    assert not bits & set(desk.device.table["value"].tolist())
+    assert desk.shared.offset(place) + 4 * different[0] not in desk.device.table["at"]
+    desk.device.open(0)
+    assert desk.device.holds(place).tobytes() == wanted.tobytes()
+
+
+def test_more_elements_than_there_is_room_for_are_sent_as_arrays(
+    desks: Desks, on_device: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST_ELEMENTS", 7)
+    desk = desks(on_device)
+    for _ in range(2):
+        for witness in desk.batch(1):
+            wanted = 2 * desk.contents.arrays(witness.content)["x"]
+            assert witness.outputs["y"].tobytes() == wanted.tobytes()
+    assert desk.device.uploads == ["x", "y"] * 2
+
+
+def test_of_an_element_that_changes_twice_the_last_counts(desks: Desks, on_device: Problem) -> None:
+    desk = desks(on_device)
+    place = desk.calls[0].places["x"]
+    sealing = Sealing(desk.shared)
+    values = np.array([1, 2, 3, 4], np.float32)
+    assert sealing.changed({"x": (np.array([7, 9, 7, 9]), values)}, {"x": place})
+    desk.device.upload([], sealing.close(1))
+    desk.device.open(0)
+    assert desk.device.holds(place)[[7, 9]].tolist() == [3, 4]
+
+
+def test_without_the_defence_all_lies_open_before_the_clock_runs(
+    desks: Desks, on_device: Problem
+) -> None:
+    desk = desks(on_device, Defences(sealed_inputs=False))
+    for _ in range(3):
+        calls = desk.load(3)
+        assert desk.device.seal is None
+        for call in calls:
+            assert desk.device.holds(call.places["x"]).tobytes() == desk.wanted(call).tobytes()
+    assert [len(seal.parts) for seal in desk.device.swept] == [3] * 3
+
+
+def test_one_call_made_again_and_again_is_opened_once(desks: Desks, on_device: Problem) -> None:
+    desk = desks(on_device, Defences(fresh_inputs=False))
+    desk.load(5)
+    assert desk.device.seal.parts["arrays"].tolist() == [1, 0, 0, 0, 0]
+
+
+def test_one_more_call_is_sealed_as_well(desks: Desks, on_device: Problem) -> None:
+    desk, content = desks(on_device), TimedInputs(77)
+    assert desk.bench.last(desk.device, content) == desk.calls[0].row
+    place, wanted = desk.calls[0].places["x"], desk.contents.arrays(content)["x"]
+    assert desk.device.holds(place).tobytes() != wanted.tobytes()
+    desk.device.open(0)
+    assert desk.device.holds(place).tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("step", "whole", "changed"), [("sweep", 0, 0), ("whole", 6, 0), ("changed", 0, 6)]
+)
+def test_a_rehearsal_readies_calls_as_batches_do(
+    desks: Desks, on_device: Problem, step: Any, whole: int, changed: int
+) -> None:
+    desk = desks(on_device)
+    assert desk.bench.rehearse(desk.device, step, 6) == 0.5
+    (seal,) = desk.device.swept
+    assert (seal.whole, seal.changed, len(seal.parts)) == (whole, changed, 6)
+
+
+def test_a_call_costs_what_it_needs() -> None:
+    costs = Costs(sweep=1.0, whole=100.0, changed=10.0)
+    parts = np.zeros(6, PART)
+    parts["arrays"][:2], parts["elements"][2:5] = 1, 16
+    assert costs.of(6, Seal((1, 2), parts, 50)) == 2 * 100 + 3 * 10 + 1
+    assert costs.of(6, None) == 6
+    assert SEALED.itemsize == 32, "a block of the keystream for each element"

@@ -1,0 +1,194 @@
+"""Thompson sampling: the posterior against a table computed by hand, and what a search does."""
+
+import math
+import random
+import statistics
+from collections.abc import Mapping
+
+import pytest
+
+from regraph_kg.models.graph import Successor
+from regraph_kg.models.method import Prompting, SearchLimits
+from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.run import SimulationRecord
+from regraph_kg.search.driver import Driver
+from regraph_kg.search.executor import Alone
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.methods.thompson import Belief, Posterior, Thompson, ThompsonSettings
+from regraph_kg.search.run import parts
+from tests.search.in_toy import asked
+from tests.search.toy import (
+    TASK,
+    Graph,
+    Script,
+    Toy,
+    code,
+    fenced,
+    header,
+    names,
+    noisy_script,
+    successor,
+)
+
+SURE = 1e9
+"""A k0 at which every draw is the prior mean."""
+FORK: Graph = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
+
+
+def search(
+    toy: Toy, settings: ThompsonSettings, calls: int, *, parallel: int = 1, seed: int = 0
+) -> tuple[list[SimulationRecord], Mapping[tuple[str, str], Belief]]:
+    """The records of a whole search, and what it came to believe of edges, by short names."""
+    head = header(seed=seed, limits=SearchLimits(calls=calls), prompting=Prompting())
+    ledger = Ledger(head.limits)
+    method = Thompson(parts(TASK, head, toy.world, ledger), settings)
+    records = list(Driver(method, Alone(toy.world), ledger, parallel).run())
+    beliefs = {
+        (source.removeprefix("openmp/"), target.removeprefix("openmp/")): belief
+        for (source, target), belief in method.beliefs.items()
+    }
+    return records, beliefs
+
+
+def says(**levels: float | str) -> Script:
+    """A model that answers by the path's names: says(a=0.5, a_b="crashed")."""
+
+    def answer(key: PromptKey) -> str | None:
+        level = levels.get("_".join(names(key)))
+        return None if level is None else fenced(code(level, (key.path, key.attempt)))
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("prior", "weight", "gains", "expected"),
+    [
+        # a0 = 2, b0 = 0.25
+        (0.1, 2.0, [], Posterior(0.1, 2.0, 2.0, 0.25)),
+        # m = 0.7, S = 0: q = (0.2 + 0.7) / 3, b = 0.25 + 2 * 1 * 0.36 / (2 * 3)
+        (0.1, 2.0, [0.7], Posterior(0.3, 3.0, 2.5, 0.37)),
+        # m = 0.1 = q0, S = 0.16 + 0.16: b = 0.25 + 0.32 / 2
+        (0.1, 2.0, [0.5, -0.3], Posterior(0.1, 4.0, 3.0, 0.41)),
+        # m = 0.5, S = 0.25 + 0.25 + 1: q = (-0.1 + 1.5) / 4, b = 0.25 + 0.75 + 3 * 0.36 / 8
+        (-0.1, 1.0, [1.0, 1.0, -0.5], Posterior(0.35, 4.0, 3.5, 1.135)),
+    ],
+)
+def test_the_posterior_of_an_edge(
+    prior: float, weight: float, gains: list[float], expected: Posterior
+) -> None:
+    belief = Belief(prior)
+    for gain in gains:
+        belief.learn(gain)
+    found = belief.posterior(weight)
+    assert (found.mean, found.weight, found.shape, found.scale) == pytest.approx(
+        (expected.mean, expected.weight, expected.shape, expected.scale)
+    )
+
+
+def test_draws_have_the_posteriors_mean_and_variance() -> None:
+    rng = random.Random(5)
+    drawn = [Posterior(0.3, 4.0, 5.0, 2.0).draw(rng) for _ in range(20_000)]
+    # mu is Student's t with 2 a degrees of freedom: its variance is b / ((a - 1) k)
+    assert statistics.fmean(drawn) == pytest.approx(0.3, abs=0.01)
+    assert statistics.variance(drawn) == pytest.approx(2.0 / (4 * 4), rel=0.05)
+
+
+def test_a_belief_narrows_with_what_was_seen() -> None:
+    belief, rng = Belief(0.0), random.Random(1)
+    for _ in range(200):
+        belief.learn(0.4)
+    drawn = [belief.posterior(2.0).draw(rng) for _ in range(500)]
+    assert statistics.fmean(drawn) == pytest.approx(0.4, abs=0.01)
+    assert statistics.stdev(drawn) < 0.02
+
+
+def test_the_best_sum_of_level_and_gain_comes_first() -> None:
+    graph = {"start": ["a", "b"], "b": ["c"]}
+    successors: dict[str, Successor] = {"b": successor("b", tried=2, verified=2, log2_effects=4)}
+    toy = Toy(graph, says(a=0.2, b=1.0, b_c="crashed"), successors=successors)
+    settings = ThompsonSettings(prior_weight=SURE, samples=1, repairs=0)
+    search(toy, settings, 10)
+    # q0 of b is 3/4 * 4 ln 2 / 3 - 0.3/4 = 0.62, of a and c -0.15: 0.62, then 1 - 0.15, then -0.15
+    assert [path for path, _, _ in asked(toy)] == ["b", "b > c", "a"]
+
+
+def test_a_sample_teaches_its_edge_the_clipped_gain_of_its_own_step() -> None:
+    graph = {"start": ["a"], "a": ["b"], "b": ["c"], "c": ["d"]}
+    toy = Toy(graph, says(a=0.5, a_b=5.0, a_b_c=1.0, a_b_c_d="crashed"))
+    records, beliefs = search(toy, ThompsonSettings(samples=1, repairs=0, failure_gain=-0.4), 9)
+    gains = [step.gain for record in records for step in record.steps]
+    assert gains == pytest.approx([0.5, 3.0, -1.0, -0.4])
+    assert [record.reward for record in records] == gains
+    assert [belief.mean for belief in beliefs.values()] == pytest.approx(gains)
+    assert {belief.n for belief in beliefs.values()} == {1}
+
+
+def test_an_edge_is_shared_by_the_paths_that_meet_it() -> None:
+    graph = {"start": ["a", "b"], "a": ["c"], "b": ["c"]}
+    toy = Toy(graph, says(a=0.1, b=0.3, a_c=0.5, b_c=0.6))
+    _, beliefs = search(toy, ThompsonSettings(samples=1), 9)
+    assert beliefs[("a", "c")].n == beliefs[("b", "c")].n == 1
+    toy = Toy({"start": ["a"], "a": ["a"]}, says(a=0.1, a_a=0.5, a_a_a=0.6))
+    _, beliefs = search(toy, ThompsonSettings(samples=1), 9)
+    assert beliefs[("a", "a")].n == 2
+    assert beliefs[("a", "a")].mean == pytest.approx((0.4 + 0.1) / 2)
+
+
+def test_a_step_that_did_nothing_teaches_no_edge() -> None:
+    same = fenced(code(0.5))
+    toy = Toy({"start": ["a"], "a": ["b"]}, lambda key: same)
+    _, beliefs = search(toy, ThompsonSettings(samples=1), 9)
+    assert beliefs[("start", "a")].n == 1
+    assert beliefs[("a", "b")].n == 0
+
+
+def test_an_action_has_at_most_m_samples_and_a_state_no_more_below_the_depth() -> None:
+    toy = Toy({"start": ["a"], "a": ["a"]}, noisy_script(3, failures=0.0))
+    records, _ = search(toy, ThompsonSettings(samples=2, depth=2), 100)
+    assert records[-1].spent == 2 + 2 * 2  # both samples of a, and both below each
+    assert max(len(record.path) for record in records) == 2
+
+
+def test_edges_that_always_fail_end_the_search() -> None:
+    toy = Toy(FORK, says(a="crashed", b="wrong_answer"))
+    records, _ = search(toy, ThompsonSettings(samples=3, repairs=0), 100)
+    assert records[-1].spent == 6
+    assert {record.reward for record in records} == {-0.3}
+
+
+def test_what_is_not_recorded_costs_and_teaches_nothing_and_closes_the_action() -> None:
+    toy = Toy(FORK, says(b=0.5))
+    records, beliefs = search(toy, ThompsonSettings(samples=2, repairs=0), 100)
+    free = [record for record in records if record.reward is None]
+    assert {record.path for record in free} == {
+        ("openmp/a",),
+        ("openmp/b", "openmp/a"),
+        ("openmp/b#1", "openmp/a"),
+    }
+    assert (beliefs[("start", "a")].n, records[-1].spent) == (0, 2)
+
+
+def test_samples_under_way_at_once_are_different_ones() -> None:
+    toy = Toy(FORK, noisy_script(2))
+    settings = ThompsonSettings(samples=2, depth=3, repairs=0)
+    records, _ = search(toy, settings, 100, parallel=8)
+    assert len(set(toy.asked)) == len(toy.asked) == records[-1].spent
+    assert max(key.attempt for key in toy.asked) == 1
+
+
+def test_the_same_seed_gives_the_same_search_and_another_another_one() -> None:
+    def order(seed: int) -> list[tuple[str, int, int]]:
+        toy = Toy(FORK, noisy_script(5))
+        search(toy, ThompsonSettings(), 40, seed=seed)
+        return asked(toy)
+
+    assert order(7) == order(7)
+    assert order(7) != order(8)
+
+
+def test_a_search_finds_the_better_of_two_branches() -> None:
+    good = [math.log(2) * number for number in range(9)]
+    levels: dict[str, float | str] = {"_".join("b" * n): good[n] for n in range(1, 9)}
+    toy = Toy({"start": ["a", "b"], "b": ["b"]}, says(a=0.05, **levels))
+    records, _ = search(toy, ThompsonSettings(), 25)
+    assert records[-1].best_speedup == pytest.approx(2**8)

@@ -1,0 +1,288 @@
+"""What a small model is told, and in which order.
+
+After a wanted change of a text: `pytest tests/search/prompts/test_render.py --write-golden`, and
+read the diff of tests/golden/prompt-*.txt.
+"""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.graph import Example, KnownFailure
+from regraph_kg.models.method import Prompting
+from regraph_kg.models.prompt import Prompt, PromptKey, Reply
+from regraph_kg.models.run import Task
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.prompts import render as module
+from regraph_kg.search.prompts.examples import change
+from regraph_kg.search.prompts.known_failures import KnownFailures
+from regraph_kg.search.prompts.render import (
+    Adviser,
+    FailedAnswer,
+    Variant,
+    choose_variants,
+    cot_advice,
+    feedback_advice,
+    free_advice,
+    prompts_id,
+    rag_advice,
+    read_verdict,
+    render,
+    render_rethink,
+    render_thought,
+    render_verdict,
+    thought_advice,
+)
+from tests.search.toy import TASK, example
+
+ROOT = Path(__file__).parents[3]
+KEY = PromptKey(problem="toy", target="openmp", path=("openmp/a",))
+FAILURE = FailedAnswer(Outcome.WRONG_ANSWER, "index 3: expected 1, got 2", "int failed;")
+
+
+def numbered(count: int, **changes: object) -> list[Example]:
+    """Examples with reasonings "Reason 0.", "Reason 1.", ..."""
+    return [
+        replace(example("s", "a"), reasoning=f"Reason {n}.", **changes)  # type: ignore[arg-type]
+        for n in range(count)
+    ]
+
+
+def known(diagnosis: str = "it is wrong", before: str = "", **fields: str) -> KnownFailure:
+    usual = {"code": "", "problem": "toy", "model": "a model"}
+    told = usual | fields
+    return KnownFailure(Outcome.WRONG_ANSWER, diagnosis, before=before, **told)
+
+
+def stands_in_order(text: str, parts: Sequence[str]) -> bool:
+    positions = [text.index(part) for part in parts]
+    return positions == sorted(positions)
+
+
+# --- the order of parts ---
+
+
+def test_a_repair_prompt_ends_with_failure_failed_code_and_answer_format() -> None:
+    user = render(TASK, KEY, code="int now;", advice="ADVICE", failure=FAILURE).user
+    order = ["ADVICE", "int now;", TASK.signature, "wrong_answer", "index 3", "int failed;"]
+    assert stands_in_order(user, order)
+    assert user.endswith("```cpp\n...\n```")
+
+
+def test_a_failure_without_code_shows_none() -> None:
+    failure = FailedAnswer(Outcome.PARSE_FAILED, "the answer is empty", None)
+    user = render(TASK, KEY, code="int now;", advice="ADVICE", failure=failure).user
+    assert "the answer is empty" in user
+    assert "That answer was" not in user
+
+
+def asks(task: Task) -> list[Prompt]:
+    """One prompt of every kind."""
+    return [
+        render(task, KEY, code="int a;", advice="A", seed=3),
+        render(task, KEY, code="int b;", advice=cot_advice(), failure=FAILURE),
+        render_thought(task, KEY, code="int a;", history="", failure=None),
+        render_rethink(task, KEY, code="int a;", thought="Do it.", failure=FAILURE),
+        render_verdict(task, KEY, technique="A", before="int a;", after="int b;", names=["B"]),
+    ]
+
+
+def test_the_constant_part_is_that_of_the_target_in_every_prompt_of_a_run() -> None:
+    (system,) = {prompt.system for prompt in asks(TASK)}
+    (other,) = {p.system for p in asks(Task("p", "openmp", "int s;", "f", 'extern "C" void f()'))}
+    (cuda,) = {prompt.system for prompt in asks(replace(TASK, target="cuda"))}
+    assert system == other != cuda
+
+
+def test_dollars_and_braces_of_code_survive() -> None:
+    code = 'asm("%0 $1 ${x} {y}");'
+    assert code in render(TASK, KEY, code=code, advice=free_advice()).user
+    assert f"Idea:\n```text\n{code}\n```" in thought_advice(code)
+
+
+# --- measured variants ---
+
+
+def test_variants_are_contrasted_before_the_current_code() -> None:
+    variants = [Variant("int now;\nint fast;", 1.8), Variant("int slow;", 0.7)]
+    user = render(TASK, KEY, code="int now;", advice="ADVICE", variants=variants).user
+    order = [
+        "ADVICE",
+        "1.80x",
+        "int fast;",
+        "0.70x",
+        "int slow;",
+        "makes the difference",
+        "Current code",
+    ]
+    assert stands_in_order(user, order)
+    assert "measured" not in render(TASK, KEY, code="int now;", advice="ADVICE").user
+
+
+def test_the_best_and_the_worst_make_the_contrast() -> None:
+    measured = [(f"int v{n};", float(n)) for n in range(1, 8)]
+
+    def chosen(limit: int) -> list[float]:
+        return [one.speedup for one in choose_variants(measured, "int v4;", limit)]
+
+    assert chosen(0) == []
+    assert chosen(1) == [7 / 4]
+    assert chosen(2) == [7 / 4, 1 / 4]
+    assert chosen(3) == [7 / 4, 6 / 4, 1 / 4]
+    assert chosen(9) == [7 / 4, 6 / 4, 5 / 4, 3 / 4, 2 / 4, 1 / 4]
+
+
+def test_variants_are_distinct_and_never_the_current_code_or_as_fast() -> None:
+    measured = [("int a;", 1.0), ("int  b; // x", 2.0), ("int b;", 3.0), ("int c;", 1.04)]
+    (only,) = choose_variants(measured, "int a; // now", 5)
+    assert only == Variant("int  b; // x", 2.0)
+
+
+def test_code_that_was_not_measured_counts_as_the_serial_code() -> None:
+    assert choose_variants([("int b;", 2.0)], "int a;", 1) == (Variant("int b;", 2.0),)
+
+
+def test_a_change_is_a_diff_or_the_code_whichever_is_shorter() -> None:
+    code = "\n".join(f"int a{n};" for n in range(30))
+    assert change(code, code.replace("a3;", "b3;")).startswith("```diff")
+    assert change(code, "int b;") == "```cpp\nint b;\n```"
+    assert change(code, code) == "(unchanged)"
+
+
+# --- the other methods' prompts ---
+
+
+def test_examples_of_other_code_are_named_by_their_technique() -> None:
+    others = [replace(one, target="openmp/cache-tiling") for one in numbered(3)]
+    advice = rag_advice(others, Prompting())
+    assert "Example from other code, cache tiling: Reason 0." in advice
+    assert "Reason 2." not in advice
+    assert rag_advice([], Prompting()) == free_advice()
+    assert rag_advice(others, Prompting(show="none")) == free_advice()
+
+
+def test_feedback_tells_rounds_oldest_first() -> None:
+    history = [Variant("int now;\nint first;", 0.5), FAILURE, Variant("int third;", 1.25)]
+    advice = feedback_advice(history, "int now;")
+    order = [
+        "0.50x",
+        "int first;",
+        "Failed (wrong_answer):\n```text\nindex",
+        "int failed;",
+        "1.25x",
+        "third;",
+    ]
+    assert stands_in_order(advice, order)
+    assert feedback_advice([]) == free_advice()
+
+
+def test_a_thought_is_asked_for_without_code_and_code_along_a_thought() -> None:
+    user = render_thought(TASK, KEY, code="int now;", history="- One.", failure=FAILURE).user
+    assert stands_in_order(user, ["int now;", "- One.", "index 3", "no code"])
+    assert "Ideas so far" not in render_thought(TASK, KEY, code="int now;", history=" ").user
+    assert "Idea:\n```text\nUse threads.\n```" in thought_advice(" Use threads.\n")
+
+
+def test_a_thought_is_rewritten_in_view_of_what_went_wrong() -> None:
+    user = render_rethink(TASK, KEY, code="int now;", thought="Use threads.", failure=FAILURE).user
+    assert stands_in_order(
+        user, ["int now;", "Use threads.", "wrong_answer", "index 3", "int failed;", "better idea"]
+    )
+
+
+def answered(text: str, finish: str = "stop") -> Reply:
+    return Reply.model_validate({"text": text, "finish": finish})
+
+
+def test_a_verdict_names_what_was_done_by_schema() -> None:
+    prompt = render_verdict(
+        TASK, KEY, technique="Cache tiling", before="int a;", after="int b;", names=["Simd", "Fma"]
+    )
+    order = ["Simd; Fma", "Cache tiling", "-int a;\n+int b;", '"applied"']
+    assert stands_in_order(prompt.user, order)
+    schema = json.loads(json.dumps(prompt.answer_schema))
+    assert schema["properties"]["technique"]["enum"] == ["", "Simd", "Fma"]
+    said = read_verdict(answered('{"applied": "other", "technique": "Fma"}'), ["Simd", "Fma"])
+    assert said is not None
+    assert (said.applied, said.technique) == ("other", "Fma")
+
+
+@pytest.mark.parametrize(
+    ("text", "finish"),
+    [
+        ('{"applied": "other", "technique": "Magic"}', "stop"),
+        ('{"applied": "maybe", "technique": ""}', "stop"),
+        ('{"applied": "asked", "technique": ""}', "length"),
+        ('{"applied": "asked", "technique": "Simd"}', "stop"),
+        ("yes", "stop"),
+    ],
+)
+def test_what_is_no_verdict_is_none(text: str, finish: str) -> None:
+    assert read_verdict(answered(text, finish), ["Simd"]) is None
+
+
+# --- the texts ---
+
+
+def golden_prompt() -> Prompt:
+    """A full prompt for code, from the corpus."""
+    found = {one["id"]: one for one in json.loads((ROOT / "corpus/techniques.json").read_text())}
+    tiling = Technique.model_validate(found["openmp/cache-tiling"])
+    lines = (ROOT / "corpus/trajectories/matmul.openmp.jsonl").read_text().splitlines()
+    walk = json.loads(lines[0])
+    serial, codes = walk["serial"], [step["code"] for step in walk["steps"]]
+    shown = replace(
+        example("openmp/simd", tiling.id),
+        before=codes[2],
+        after=codes[3],
+        reasoning=walk["steps"][3]["reasoning"],
+    )
+    tried = codes[1].replace("p < k;", "p < n;")
+    failing = known("size 65: index 64: expected 2, got 0", codes[0], code=tried)
+    advice = Adviser(
+        lambda *asked: (shown,), KnownFailures(lambda *asked: (failing,), 2), Prompting()
+    )
+    measured = [(serial, 1.0), (codes[0], 3.0), (codes[1], 5.0), (codes[2], 8.0)]
+    return render(
+        TASK,
+        KEY,
+        code=codes[1],
+        advice=advice("openmp/parallel-for", tiling, codes[1]),
+        variants=choose_variants(measured, codes[1], 2),
+        failure=FailedAnswer(Outcome.COMPILE_FAILED, "line 3: 'BS' was not declared", codes[0]),
+    )
+
+
+def test_a_full_prompt_reads_as_it_did(request: pytest.FixtureRequest) -> None:
+    prompt = golden_prompt()
+    text = f"{prompt.system}\n\n--- user ---\n\n{prompt.user}\n"
+    path = ROOT / "tests/golden/prompt-code.txt"
+    if request.config.getoption("--write-golden"):
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def test_a_changed_template_changes_the_identity_of_the_prompts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(module.FOLDER, tmp_path / "prompts")
+    (tmp_path / "prompts" / "__pycache__").mkdir(exist_ok=True)
+    (tmp_path / "prompts" / "render.py").write_text("# what renders them is no template\n")
+    usual = prompts_id()
+    assert usual.startswith("4:")
+    monkeypatch.setattr(module, "FOLDER", tmp_path / "prompts")
+    assert prompts_id() == usual
+    (tmp_path / "prompts" / "answer.txt").write_text("Answer.\n")
+    assert prompts_id() != usual
+
+
+def test_every_template_is_used() -> None:
+    source = "".join(path.read_text() for path in module.FOLDER.glob("*.py"))
+    chosen = {"cuda", "openmp", "aligned_call", "aligned_device"}
+    names = {path.stem for path in module.FOLDER.glob("*.txt")}
+    assert {name for name in names if f'"{name}"' not in source} == chosen
