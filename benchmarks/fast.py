@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks import recorded
 from benchmarks.learning import Ratio, spent
 from benchmarks.taught import best, head, search
-from regraph_kg.cli.choice import BUDGET, FAST_LIMITS, FAST_SETTINGS
+from regraph_kg.runs.choice import usual_choice, usual_settings
 from regraph_kg.search.methods import kind_of, method_names
 
 ORDERS = range(10)
@@ -27,11 +27,8 @@ ORDERS = range(10)
 
 def found(method: str, name: str, order: int, *, fast: bool) -> tuple[float, int]:
     """Best speedup and evaluations of one search."""
-    kind = kind_of(method).settings
-    settings = kind.model_validate(
-        {name: value for name, value in FAST_SETTINGS.items() if fast and name in kind.model_fields}
-    )
-    calls = int(FAST_LIMITS["calls"]) if fast else BUDGET
+    settings = usual_settings(method, fast=fast)
+    calls = usual_choice(name, "recorded", fast=fast).limits.calls
     problem = recorded.problem(name)
     graph = recorded.graph(name, measured=True)
     records = search(problem, graph, head(problem, settings, calls, order)).records

@@ -33,6 +33,7 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.run import search
 from regraph_kg.search.world import World
+from regraph_kg.wiring import task_of
 from tests.corpus.corpus import CORPUS, graph, vocabulary
 from tests.search.test_golden import GRAPH
 from tests.search.test_properties import random_graph
@@ -113,13 +114,7 @@ class Recorded:
         self._problem = load_problem(CORPUS / "problems" / name)
         self._model = ScriptedModel.read(CORPUS / "recorded", name, "openmp")
         self._judge, self._verdicts = judge, dict[str, EvalReport]()
-        self.task = Task(
-            problem=name,
-            target="openmp",
-            serial=self._problem.serial_code,
-            entry=self._problem.entry,
-            signature=self._problem.signature(),
-        )
+        self.task = task_of(self._problem, "openmp")
         self._known, self._after = vocabulary().known, graph("openmp", without=name)
 
     @property

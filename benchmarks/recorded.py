@@ -14,8 +14,8 @@ from benchmarks.taught import Graph, Problem
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
-from regraph_kg.models.run import Task
 from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.wiring import task_of
 from tests.corpus.corpus import CORPUS, trajectories, vocabulary
 
 RESULTS = Path(__file__).parent / "results"
@@ -37,7 +37,7 @@ def names() -> tuple[str, ...]:
 def problem(name: str) -> Problem:
     """One of the corpus, target openmp."""
     told = load_problem(CORPUS / "problems" / name)
-    task = Task(name, "openmp", told.serial_code, told.entry, told.signature())
+    task = task_of(told, "openmp")
     model = ScriptedModel.read(CORPUS / "recorded", name, "openmp")
     device, known = table()["device"], table()["verdicts"]
 

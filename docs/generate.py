@@ -6,14 +6,15 @@ Run `python docs/generate.py` after a change; a test fails while they differ.
 import ast
 import itertools
 from pathlib import Path
+from typing import Any
 
 import typer.main
 from typer.cli import get_docs_for_click
 
 from regraph_kg.cli.app import app
-from regraph_kg.cli.choice import FAST_SETTINGS
 from regraph_kg.cli.graph import trajectory_schema
 from regraph_kg.models.method import MethodSettings
+from regraph_kg.runs.choice import FAST_SETTINGS
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, setting_names, variable
 
@@ -44,7 +45,19 @@ def commands() -> str:
     """The command reference, from the help texts."""
     command = typer.main.get_command(app)
     context = command.make_context("regraph", [], resilient_parsing=True)
-    return get_docs_for_click(obj=command, ctx=context, name="regraph")
+    text = get_docs_for_click(obj=command, ctx=context, name="regraph")
+    return _with_panels(text, "optimize", command.get_command(context, "optimize"))
+
+
+def _with_panels(text: str, name: str, command: Any) -> str:
+    """The reference of a command with its options below the panels of its help."""
+    before, heading, rest = text.partition(f"## `regraph {name}`\n")
+    panel = None
+    for option in command.params:
+        if (new := getattr(option, "rich_help_panel", None)) != panel:
+            panel, line = new, f"* `{option.opts[0]}"
+            rest = rest.replace(line, f"\n{panel}:\n\n{line}", 1)
+    return before + heading + rest
 
 
 SETTINGS = """# Settings

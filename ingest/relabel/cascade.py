@@ -6,7 +6,7 @@ batch. So a file ingested twice, or again after a kill, lands on the same techni
 as far as the model says the same again). A label is decided once, however often it appears.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from regraph_kg.ingest.relabel.candidates import Shortlists
@@ -59,22 +59,17 @@ class Cascade:
             verdict = self._verdicts[key] = self._decide(label, target)
         return verdict
 
-    def settle(
-        self, labels: Iterable[Label], tell: Callable[[int], None]
-    ) -> tuple[LabelVerdict, ...]:
-        """Decide many labels at once; `tell` hears how many are, after each.
+    def settle(self, labels: Iterable[Label]) -> Iterator[LabelVerdict]:
+        """Decide many labels at once, each of them once.
 
         Raises `AnswersPending` when all that can be asked is asked and answers are to come by file.
         """
         wanted = tuple(dict.fromkeys(labels))
         if self._shortlists is not None:
             self._shortlists.prepare(one for one in wanted if not self._named(one[1], one[0]))
-        verdicts = []
-        for number, (target, label) in enumerate(wanted, 1):
-            verdicts.append(self.resolve(label, target))
-            tell(number)
+        for target, label in wanted:
+            yield self.resolve(label, target)
         self._finish()
-        return tuple(verdicts)
 
     def relabel(self, trajectory: Trajectory) -> Labels:
         """Resolve every label of a trajectory within its target."""

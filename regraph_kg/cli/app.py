@@ -1,31 +1,94 @@
 """`regraph`: the command tree, and the one place where an error becomes a line and an exit code."""
 
 import sys
+from collections.abc import Mapping
+from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+import typer.core
+import typer.main
 
-from regraph_kg.cli import batch, graph, problem, store, techniques, worker
-from regraph_kg.cli.docs import docs
-from regraph_kg.cli.doctor import doctor
-from regraph_kg.cli.evaluate import evaluate
-from regraph_kg.cli.examples import examples
-from regraph_kg.cli.ingest import ingest
-from regraph_kg.cli.learn import learn
-from regraph_kg.cli.measure import measure
-from regraph_kg.cli.optimize import METHODS, optimize
-from regraph_kg.cli.relabel import relabel_check
-from regraph_kg.cli.settings import settings
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
-from regraph_kg.models.text import plain
 
 DEBUG = "--debug"
 KEYBOARD_INTERRUPT = 130
 """What typer returns for a Ctrl-C that no command handled."""
 
+COMMANDS: Mapping[str, str] = {
+    "docs": "Read a document: how problems are described, what the judge covers, every setting.",
+    "doctor": "Check compilers, GPU, sandbox, store and models; judge a dozen exploits; say what to"
+    " mend.",
+    "evaluate": "Compile, run, verify and time each CANDIDATE; say how it compares with the serial"
+    " code.",
+    "examples": "Show examples of the step from SOURCE to TARGET: code before and after, and its"
+    " effect.",
+    "ingest": "Grow the graph from FILEs: Trajectory JSONL, or step lists [{think, method, detail,"
+    " code}].",
+    "learn": "Teach the graph what finished RUNs of `regraph optimize` found: their verified"
+    " paths.",
+    "measure": "Compile, verify and time every step of the trajectories in FILEs, one run per"
+    " trajectory.",
+    "optimize": "Search for a faster version of each PROBLEM: a model proposes, compiler and clock"
+    " judge.",
+    "relabel-check": "Relabel a labelled set against the vocabulary alone, and count errors stage"
+    " by stage.",
+    "settings": "Show every setting: name, value, and who set it. Passwords and keys are not"
+    " shown.",
+    "batch": "Models by file: folders of prompts that wait for answers (regraph docs"
+    " models-by-file).",
+    "graph": "Look at the graph as a whole.",
+    "problem": "Problems: a folder with problem.toml and serial.cpp each (regraph docs problems).",
+    "store": "The embedded graph store: a local process that commands start when they need it.",
+    "techniques": "Look at the techniques; mend the vocabulary.",
+    "worker": "Judges on several hosts, by way of Ray: lend this host's devices, or start a"
+    " cluster.",
+}
+"""Each is the function, or the `app` of commands, of the module of its name in this folder; the
+line is how its help begins, for the list of all. A module's `EPILOG` stands below the options."""
+
+
+class _Commands(typer.core.TyperGroup):
+    """Imports a command's module when it is called; the list of all needs none of them."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = {
+            name: typer.core.TyperCommand(name, help=line) for name, line in COMMANDS.items()
+        }
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command itself."""
+        return _command(cmd_name) if cmd_name in self.commands else None
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Help with the lines of `COMMANDS`."""
+        listed = typer.core.TyperGroup(
+            name=self.name,
+            commands=dict(self.commands),
+            params=self.params,
+            help=self.help,
+            epilog=self.epilog,
+        )
+        listed.format_help(ctx, formatter)
+
+
+def _command(name: str) -> Any:
+    module = import_module(f"regraph_kg.cli.{name.replace('-', '_')}")
+    alone = typer.Typer(add_completion=False)
+    if hasattr(module, "app"):
+        alone.add_typer(module.app, name=name)
+    else:
+        told = getattr(module, "EPILOG", None)
+        alone.command(name, epilog=told)(getattr(module, name.replace("-", "_")))
+    alone.callback()(_root)  # with one, it is a group
+    return typer.main.get_group(alone).commands[name]
+
+
 app = typer.Typer(
     name="regraph",
+    cls=_Commands,
     help="Optimize code with a technique graph: a model proposes, compiler and clock judge.",
     epilog=(
         "Exit codes: 0 done | 1 an honest negative | 2 usage or bad input | 3 environment"
@@ -35,24 +98,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-app.command()(docs)
-app.command()(doctor)
-app.command()(evaluate)
-app.command()(examples)
-app.command()(ingest)
-app.command()(learn)
-app.command()(measure)
-app.command(epilog=METHODS)(optimize)
-app.command()(relabel_check)
-app.command()(settings)
-app.add_typer(batch.app, name="batch")
-app.add_typer(graph.app, name="graph")
-app.add_typer(problem.app, name="problem")
-app.add_typer(store.app, name="store")
-app.add_typer(techniques.app, name="techniques")
-app.add_typer(worker.app, name="worker")
 
 
 def _version(asked: bool) -> None:
@@ -101,5 +146,7 @@ def _usage(error: typer.TyperException) -> BadInput:
 def _end(error: RegraphError) -> NoReturn:
     if DEBUG in sys.argv:
         raise error
+    from regraph_kg.models.text import plain  # noqa: PLC0415 (loads pydantic; help needs none)
+
     typer.echo(f"regraph: {plain(str(error))}", err=True)
     sys.exit(error.exit_code)

@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
+from regraph_kg import wiring
 from regraph_kg.errors import BadInput
+from regraph_kg.settings import read_settings
 
 
 def backup(
@@ -19,9 +23,6 @@ def backup(
     The same graph gives the same bytes, whichever store holds it. Embeddings are left out: they are
     made anew after a restore. What is ingested meanwhile may or may not be in.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     with (
         closing(wiring.open_backup(read_settings())) as graph,
         _progress(file.name, None) as show,
@@ -38,9 +39,6 @@ def restore(
     Until it is through, nothing else opens the database. An interrupted restore is simply run
     again.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings()
     size = file.stat().st_size if file.is_file() else None
     with closing(wiring.open_backup(settings)) as graph, _progress(file.name, size) as show:
@@ -80,9 +78,6 @@ def _write(lines: Iterable[bytes], path: Path) -> None:
 @contextmanager
 def _progress(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
     """Shows bytes done, on a terminal."""
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn  # noqa: PLC0415
-
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
     with Progress(

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from regraph_kg import wiring
+
 app = typer.Typer(no_args_is_help=True)
 
 
@@ -18,8 +20,6 @@ def status(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="As in batch:FOLDER.")],
 ) -> None:
     """Count the prompts of FOLDER: waiting, failed, answered. Broken answers are named."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     found = wiring.batch_status(folder)
     failed = f", {found.failed} of them failed: {found.failure}" if found.failed else ""
     typer.echo(f"pending   {found.pending}{failed}")

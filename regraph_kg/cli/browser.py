@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from regraph_kg import wiring
+
 
 def browser_pack(
     folder: Annotated[Path, typer.Argument(help="Where to write; made if it is not there.")],
@@ -13,7 +15,5 @@ def browser_pack(
 
     What each query answers, with pictures: regraph docs browser.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     queries, style = wiring.write_browser_pack(folder)
     typer.echo(f"drag onto Neo4j Browser: {queries}, then {style}")

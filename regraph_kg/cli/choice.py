@@ -2,110 +2,45 @@
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from regraph_kg.cli.options import Options
 from regraph_kg.errors import BadInput
-from regraph_kg.models.method import (
-    MethodSettings,
-    Preset,
-    Prompting,
-    Retrieval,
-    SearchLimits,
-    Shown,
-    Told,
+from regraph_kg.models.method import MethodSettings
+from regraph_kg.models.run import SearchChoice
+from regraph_kg.runs.choice import (
+    DEFAULT_METHOD,
+    FAST_LIMITS,
+    PAPER_METHOD,
+    shares,
+    traced_choice,
+    usual_choice,
+    usual_settings,
 )
-from regraph_kg.models.model_spec import ModelSpec
-from regraph_kg.models.run import FinalGrade, SearchChoice
-from regraph_kg.models.target import USUAL, Target
-from regraph_kg.search.methods import kind_of
 
 M = TypeVar("M", bound=BaseModel)
 
 _OPTION: Mapping[str, str] = {"calls": "budget"}
 """Of limits, options of another name."""
 
-BUDGET = 50
-DEFAULT_METHOD, PAPER_METHOD = "mcgs", "mcgs-paper"
-"""The second is what `--preset paper` makes of the first."""
-BY_FILE_PARALLEL = 8
-FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}
-"""Of --fast, where no others are given."""
-FAST_PROMPTING: Mapping[str, int] = {"examples": 1, "example_tokens": 600}
-"""A prompt is read before the first token of its answer."""
-FAST_SETTINGS: Mapping[str, int] = {
-    "depth": 3,
-    "steps": 3,
-    "repairs": 0,
-    "rethinks": 1,
-    "width": 2,
-    "patience": 3,
-}
-"""Of those settings that the method has: a dozen calls reach no further."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The command line as typed; None where an option was left out."""
-
-    problems: Sequence[str]
-    method: str | None
-    preset: Preset | None
-    sets: Sequence[str]
-    target: Target | None
-    budget: int | None
-    seconds: float | None
-    evaluations: int | None
-    tokens: int | None
-    unreadable: int | None
-    parallel: int | None
-    examples: int | None
-    retrieval: Retrieval | None
-    show: Shown | None
-    contrast: int | None
-    known_failures: int | None
-    verdict: Told | None
-    fast: bool
-    final: FinalGrade | None
-    seed: int | None
-    model: str | None
-    judge: Path | None
-    include_own: bool | None
-    resume: Path | None
-    output: Path | None
-    runs: Path
-    as_json: bool
-    learn: bool
-    starter: bool | None
-    verbose: bool
-    dry_run: bool
-    prompt: bool
-
 
 def choose(options: Options, model: str) -> SearchChoice:
     """What to run, for the first problem. Raises `BadInput` for what makes no sense."""
-    from regraph_kg.search.trace_lines import read_header  # noqa: PLC0415 (heavy)
-
     _check(options)
-    usual = _usual(options, ModelSpec.parse(model))
+    usual = replace(
+        usual_choice(options.problems[0], model, fast=options.fast),
+        settings=_settings(options),
+        judge=options.judge,
+    )
     if options.resume:
-        was = read_header(options.resume)
+        was = traced_choice(usual, options.resume)
         asked = options.method or options.preset or options.sets or options.fast
-        usual = replace(
-            usual,
-            target=was.target,
-            settings=usual.settings if asked else was.settings,
-            prompting=was.prompting,
-            limits=was.limits,
-            parallel=was.parallel,
-            final=was.final,
-            seed=was.seed,
-            include_own=was.excluded is None,
-        )
+        usual = replace(was, settings=usual.settings) if asked else was
     typed = _given(options, "target", "parallel", "final", "seed", "include_own")
     calls = {} if options.budget is None else {"calls": options.budget}
     limits = calls | _given(options, "seconds", "evaluations", "tokens", "unreadable")
@@ -127,33 +62,10 @@ def every_call(options: Options, choice: SearchChoice) -> bool:
     return options.verbose or choice.model.by_file
 
 
-def traced_model(options: Options) -> str | None:
-    """Whom a run that goes on was asking, as --model names it; None where the trace cannot say."""
-    from regraph_kg.search.trace_lines import read_header  # noqa: PLC0415 (heavy)
-
-    if options.resume is None:
-        return None
-    was = ModelSpec.traced(read_header(options.resume).model)
-    if was is None or was.by_file:
-        return None  # the folder is not in the trace
-    return str(was)
-
-
-def shares(choice: SearchChoice, options: Options) -> tuple[SearchChoice, ...]:
-    """What to run for each problem: `choice`, with a share of its calls at once.
-
-    Each has one at least. What comes by file takes no turns: there each has all. Waiting for one's
-    turn takes active seconds, so that the minute of --fast becomes one for each problem.
-    """
-    problems, each, limits = options.problems, choice.parallel, choice.limits
-    if not choice.model.by_file:
-        each = math.ceil(choice.parallel / len(problems))
-    if options.fast and options.seconds is None:
-        seconds = FAST_LIMITS["seconds"] * len(problems)
-        limits = limits.model_copy(update={"seconds": seconds})
-    return tuple(
-        replace(choice, problem=problem, parallel=each, limits=limits) for problem in problems
-    )
+def each_choice(choice: SearchChoice, options: Options) -> tuple[SearchChoice, ...]:
+    """What to run for each problem; the minute of --fast becomes one for each."""
+    minute = options.fast and options.seconds is None
+    return shares(choice, options.problems, FAST_LIMITS["seconds"] if minute else None)
 
 
 def resume_command(options: Options, problem: str, trace: Path, output: Path | None) -> str:
@@ -183,24 +95,6 @@ def _check(options: Options) -> None:
         raise BadInput("prompt: what would be sent is shown by --dry-run --prompt")
 
 
-def _usual(options: Options, model: ModelSpec) -> SearchChoice:
-    """The defaults, those of --fast where it is given."""
-    limits = {"calls": BUDGET} | (dict(FAST_LIMITS) if options.fast else {})
-    return SearchChoice(
-        problem=options.problems[0],
-        target=USUAL,
-        settings=_settings(options),
-        prompting=Prompting.model_validate(FAST_PROMPTING if options.fast else {}),
-        limits=SearchLimits.model_validate(limits),
-        parallel=BY_FILE_PARALLEL if model.by_file else 1,
-        final="screening" if options.fast else "full",
-        seed=0,
-        model=model,
-        judge=options.judge,
-        include_own=False,
-    )
-
-
 def _settings(options: Options) -> MethodSettings:
     method = options.method or DEFAULT_METHOD
     if options.preset is not None and method != DEFAULT_METHOD:
@@ -209,13 +103,10 @@ def _settings(options: Options) -> MethodSettings:
         )
     if options.preset == "paper":
         method = PAPER_METHOD
-    kind = kind_of(method).settings
-    known = set(kind.model_fields) - {"method"}
-    fast = {name: value for name, value in FAST_SETTINGS.items() if options.fast and name in known}
+    found = usual_settings(method, fast=options.fast)
+    known = set(type(found).model_fields) - {"method"}
     return _with(
-        kind.model_validate(fast),
-        dict(_assigned(one, method, known) for one in options.sets),
-        "--set {}=".format,
+        found, dict(_assigned(one, method, known) for one in options.sets or ()), "--set {}=".format
     )
 
 

@@ -1,21 +1,24 @@
 """`regraph techniques audit, merge, split, rename, describe, keep, drop, undo, log`: curation."""
 
+import getpass
 import json
+import platform
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from regraph_kg.cli.embeddings import embed_new
+from regraph_kg import wiring
+from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
+from regraph_kg.graph import Curator
 from regraph_kg.models.curation import Concern, Curation, LabelDecision, Note, Part
-
-if TYPE_CHECKING:
-    from regraph_kg.graph import Curator
+from regraph_kg.runs.ingest import embed_new
+from regraph_kg.settings import read_settings
 
 Who = Annotated[str | None, typer.Option(help="Who decides.", show_default="you, at this machine")]
 Why = Annotated[str, typer.Option(help="The reason, for whoever reads the log.")]
@@ -47,8 +50,6 @@ def audit(
 
     Exit code 0: nothing to look at; 1: there is something.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     with _curator() as curator:
         found = wiring.audit(curator)
     if as_json:
@@ -106,7 +107,7 @@ def split(  # noqa: PLR0913 (a command's options)
     if to is not None and (name or new_id or definition):
         raise BadInput("--to names a technique that is there: leave --name, --id, --definition out")
 
-    def order(curator: "Curator", note: Note) -> Curation:
+    def order(curator: Curator, note: Note) -> Curation:
         if to is not None:
             return curator.move(technique, aliases, to, note)
         return curator.split(technique, aliases, Part(name, new_id, definition), note)
@@ -124,7 +125,7 @@ def rename(
 ) -> None:
     """Give a technique another name, and if --id another id; the old ones lead to it still."""
 
-    def order(curator: "Curator", note: Note) -> Curation:
+    def order(curator: Curator, note: Note) -> Curation:
         return curator.rename(technique, name, note, new_id=new_id)
 
     _make(order, who, why, as_json=as_json)
@@ -142,7 +143,7 @@ def describe(
     if not definition and not applies:
         raise BadInput("say what the technique is (--definition), or when it applies (--applies)")
 
-    def order(curator: "Curator", note: Note) -> Curation:
+    def order(curator: Curator, note: Note) -> Curation:
         return curator.describe(technique, note, definition=definition, applies=applies)
 
     _make(order, who, why, as_json=as_json)
@@ -161,7 +162,7 @@ def keep(
 ) -> None:
     """Say that techniques are right as they are: reviewed, apart from each other, with --alias."""
 
-    def order(curator: "Curator", note: Note) -> Curation:
+    def order(curator: Curator, note: Note) -> Curation:
         return curator.keep(techniques, note, labels=tuple(alias or ()))
 
     _make(order, who, why, as_json=as_json)
@@ -239,24 +240,18 @@ COMMANDS: tuple[Callable[..., None], ...] = (
 
 
 def _curator() -> "closing[Curator]":
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     return closing(wiring.open_curator(read_settings()))
 
 
 def _make(
-    order: "Callable[[Curator, Note], Curation]", who: str | None, why: str, *, as_json: bool
+    order: Callable[[Curator, Note], Curation], who: str | None, why: str, *, as_json: bool
 ) -> None:
     """Carry a curation out and say what it did."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     note, settings = Note(_who() if who is None else who, why), read_settings()
     with closing(wiring.open_curator(settings)) as curator:
         done = order(curator, note)
     with closing(wiring.open_store(settings)) as store:  # what came back from the archive
-        embed_new(store, wiring.embedder(settings, store.embedding_space()))
+        watch(embed_new(store, wiring.embedder(settings, store.embedding_space())))
     if as_json:
         typer.echo(json.dumps(asdict(done), indent=2))
         return
@@ -269,9 +264,6 @@ def _make(
 
 
 def _who() -> str:
-    import getpass  # noqa: PLC0415 (seldom needed)
-    import platform  # noqa: PLC0415 (seldom needed)
-
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a container without a user of that number

@@ -7,17 +7,25 @@ import itertools
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
+from regraph_kg import report, wiring
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import start_id
 from regraph_kg.models.text import plain
 from regraph_kg.search.methods import kind_of
-
-if TYPE_CHECKING:
-    from regraph_kg.settings import Settings
+from regraph_kg.settings import Settings
 
 
 class Show(Protocol):
@@ -37,16 +45,6 @@ def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Cal
     `budgets` are their calls; `every`: what was no new best is a line, too. Lines of several begin
     with the search's name. All goes to stderr.
     """
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     text = TextColumn("calls, {task.description}", markup=False)
     times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
@@ -88,8 +86,6 @@ class _Shown:
 
     def record(self, record: SimulationRecord) -> None:
         """Move the bar; a new best is a line, and so is all else where that is wanted."""
-        from regraph_kg import report  # noqa: PLC0415 (heavy)
-
         self._update(record.spent, report.progress(record))
         if record.best_speedup > self._best:
             self._best = record.best_speedup
@@ -102,13 +98,11 @@ class _Shown:
         self._note(line)
 
 
-def print_summary(settings: "Settings", summary: RunSummary, rows: Mapping[str, str]) -> None:
+def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, str]) -> None:
     """Headline, table with `rows` at its end, and where to look at the path.
 
     An embedded store has no Browser: there the commands that show the path are told.
     """
-    from regraph_kg import report, wiring  # noqa: PLC0415 (heavy)
-
     typer.secho(report.headline(summary), bold=True)
     walks = kind_of(summary.method).walks
     typer.echo(report.run_table(summary, rows, walks=walks))

@@ -3,16 +3,18 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+from regraph_kg.cli.progress import bar
+from regraph_kg.evaluation.doctor import CheckRow, Scope, rows
 from regraph_kg.models.target import Target
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from regraph_kg.evaluation.doctor import CheckRow
+from regraph_kg.settings import read_settings
+from regraph_kg.wiring.doctor import examination
 
 _COLOURS = {"green": "green", "red": "bold red", "absent": "bright_black"}
 
@@ -35,11 +37,6 @@ def doctor(
     green: works; red: matters and does not work; absent: not here, and not asked for.
     Takes some 20 to 30 seconds on two cores at rest. Exit code 0: nothing is red; 1: something is.
     """
-    from regraph_kg.cli.progress import bar  # noqa: PLC0415 (heavy)
-    from regraph_kg.evaluation.doctor import Scope, rows  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-    from regraph_kg.wiring.doctor import examination  # noqa: PLC0415 (heavy)
-
     settings = read_settings()
     found: list[CheckRow] = []
     scope = Scope(settings.cache_dir, target, quick, remeasure)
@@ -53,9 +50,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _print(found: Sequence["CheckRow"]) -> None:
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-
+def _print(found: Sequence[CheckRow]) -> None:
     console = Console(soft_wrap=False)
     console.print(_table([row for row in found if not row.expected]))
     judged = [row for row in found if row.expected]
@@ -66,11 +61,8 @@ def _print(found: Sequence["CheckRow"]) -> None:
     console.print(f"{len(found) - red - absent} green, {red} red, {absent} absent", highlight=False)
 
 
-def _table(found: Sequence["CheckRow"]) -> "Table":
+def _table(found: Sequence[CheckRow]) -> Table:
     """Remedies stand below what they mend, so that a narrow terminal shows both."""
-    from rich.table import Table  # noqa: PLC0415 (heavy)
-    from rich.text import Text  # noqa: PLC0415 (heavy)
-
     columns = ("", "mechanism", "expected", "got") if found[0].expected else ("", "check", "found")
     table = Table(*columns, box=None, pad_edge=False)
     part = ""

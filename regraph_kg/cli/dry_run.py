@@ -11,21 +11,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import typer
 
-from regraph_kg.cli.choice import Options, shares
-from regraph_kg.cli.running import require_graph
+from regraph_kg import report, wiring
+from regraph_kg.cli.choice import each_choice
+from regraph_kg.cli.options import Options
 from regraph_kg.errors import RegraphError
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import SearchChoice
+from regraph_kg.runs.search import require_graph
+from regraph_kg.search.driver import Driver
+from regraph_kg.search.effects import Effect, ModelRequest
+from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
-
-if TYPE_CHECKING:
-    from regraph_kg.search.effects import Effect
-    from regraph_kg.settings import Settings
-    from regraph_kg.wiring import DrySearch
+from regraph_kg.search.run import begin
+from regraph_kg.search.trace_lines import header_of, read
+from regraph_kg.settings import Settings
+from regraph_kg.wiring import DrySearch
 
 BYTES_PER_TOKEN = 3
 """Of prompts; code has a few more, so that the estimate is on the high side."""
@@ -69,9 +73,9 @@ class Estimate:
     """None where nothing is known."""
 
 
-def preview(settings: "Settings", options: Options, choice: SearchChoice) -> None:
+def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
     """Print what `regraph optimize` would do with these options."""
-    estimates = [estimate(settings, options.runs, one) for one in shares(choice, options)]
+    estimates = [estimate(settings, options.runs, one) for one in each_choice(choice, options)]
     if options.as_json:
         typer.echo(json.dumps([_plain(one) for one in estimates], indent=2))
         return
@@ -83,10 +87,8 @@ def preview(settings: "Settings", options: Options, choice: SearchChoice) -> Non
         typer.echo(_together(estimates))
 
 
-def estimate(settings: "Settings", runs: Path, choice: SearchChoice) -> Estimate:
+def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimate:
     """Of one search. `BadInput` for an unknown problem, or a graph with nothing to begin with."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     with wiring.open_dry_search(settings, choice) as search:
         require_graph(search)
         prompts = first_prompts(search)
@@ -122,12 +124,8 @@ def tokens(prompt: Prompt) -> float:
     return len((prompt.system + prompt.user).encode("utf-8", "replace")) / BYTES_PER_TOKEN
 
 
-def first_prompts(search: "DrySearch") -> tuple[Prompt, ...]:
+def first_prompts(search: DrySearch) -> tuple[Prompt, ...]:
     """The prompts that wait for their answers when a search has begun all that it can."""
-    from regraph_kg.search.driver import Driver  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.ledger import Ledger  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.run import begin  # noqa: PLC0415 (heavy)
-
     ledger, crew = Ledger(search.header.limits), _Collects()
     method = begin(search.task, search.header, search.world, ledger)
     try:
@@ -148,10 +146,8 @@ class _Collects:
     def __init__(self) -> None:
         self.prompts: list[Prompt] = []
 
-    def start(self, effect: "Effect") -> None:
+    def start(self, effect: Effect) -> None:
         """Note a prompt."""
-        from regraph_kg.search.effects import ModelRequest  # noqa: PLC0415 (heavy)
-
         assert isinstance(effect, ModelRequest), "nothing is evaluated before an answer"
         self.prompts.append(effect.prompt)
 
@@ -195,8 +191,6 @@ class _Seen:
 
 def _seen(path: Path, choice: SearchChoice) -> _Seen | None:
     """None where the trace is of something else, of an older version, or without a call."""
-    from regraph_kg.search.trace_lines import header_of, read  # noqa: PLC0415 (heavy)
-
     try:
         lines = read(path).lines
         header = header_of(lines[0])
@@ -262,8 +256,6 @@ def prompt_kind(prompt: Prompt) -> str:
 
 
 def _time(one: Estimate) -> str:
-    from regraph_kg import report  # noqa: PLC0415 (heavy)
-
     known = one.known
     if known is None or one.seconds is None:
         return "nothing is known: no earlier trace of this model and target"

@@ -1,21 +1,16 @@
-"""`regraph graph reembed`, and what gives new examples their embeddings after an ingest."""
+"""`regraph graph reembed`, and where a text lies among the embeddings."""
 
-from collections.abc import Iterable
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.progress import bar
-from regraph_kg.errors import ModelError
-from regraph_kg.models.graph import EmbeddingProgress, Vector
-
-if TYPE_CHECKING:
-    from regraph_kg.graph import GraphStore
-    from regraph_kg.llm.embedder import Embedder
-
-SMOOTH = 1000
-"""Marks on the bar; how many examples it stands for changes from step to step."""
+from regraph_kg import wiring
+from regraph_kg.cli.progress import watch
+from regraph_kg.llm.embedder import Embedder
+from regraph_kg.models.graph import Vector
+from regraph_kg.runs.ingest import embedding
+from regraph_kg.settings import read_settings
 
 
 def reembed(
@@ -33,43 +28,18 @@ def reembed(
     The old embeddings serve until all new ones are there. It may be stopped, killed or interrupted,
     and is simply run again; ingests may go on meanwhile.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings(embedder=embedder)
     with closing(wiring.open_store(settings)) as store:
         if not settings.embedder:
             chosen = wiring.embedder(settings, store.embedding_space())
-            _show(store.embed(chosen.space, chosen.embed))
+            watch(embedding(store.embed(chosen.space, chosen.embed)))
         else:
             chosen = wiring.embedder(settings)
-            _show(store.reembed(chosen.space, chosen.embed))
+            watch(embedding(store.reembed(chosen.space, chosen.embed)))
     space = chosen.space
     typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
 
 
-def embed_new(store: "GraphStore", embedder: "Embedder") -> None:
-    """Embed the examples of `store` that have no embedding yet.
-
-    Where the model fails, the message says that nothing else is lost.
-    """
-    try:
-        _show(store.embed(embedder.space, embedder.embed))
-    except ModelError as error:
-        raise ModelError(
-            f"{error}; the graph has everything but some embeddings, which come with the next"
-            " ingest, or with regraph graph reembed"
-        ) from None
-
-
-def place(text: str, embedder: "Embedder") -> Vector:
+def place(text: str, embedder: Embedder) -> Vector:
     """Where `text` lies among the embeddings."""
     return Vector(embedder.space, embedder.embed([text])[0])
-
-
-def _show(steps: Iterable[EmbeddingProgress]) -> None:
-    """Do the steps, and show how far they are, on a terminal."""
-    with bar("embedding", SMOOTH) as show:
-        for one in steps:
-            share = SMOOTH * one.done // max(one.total, 1)
-            show(share, f"{one.step}: {one.done} of {one.total} examples")

@@ -3,21 +3,19 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from regraph_kg.cli.problem import require_good
+from regraph_kg import wiring
+from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.progress import telling
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.report import interval, roofline, seconds, times
-
-if TYPE_CHECKING:
-    from regraph_kg.evaluation.problem.problem import Problem
-    from regraph_kg.settings import Settings
-
+from regraph_kg.settings import Settings, read_settings
 
 MOST_BYTES = 16 * 2**20
 """Longest source that is read."""
@@ -58,9 +56,6 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     Exit code 0: all passed, and are faster than --against where that is given, or are right and too
     noisy to time here; 1: one failed, and the diagnosis says why, or is not faster.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings()
     judged = wiring.find_problem(settings, problem)
     codes = [Candidate(target, _read(path)) for path in candidates]
@@ -82,16 +77,14 @@ def evaluate(  # noqa: PLR0913 (a command's options)
 
 
 def _compare(
-    settings: "Settings",
+    settings: Settings,
     grade: Literal["screening", "full"],
-    problem: "Problem",
+    problem: Problem,
     codes: Sequence[Candidate],
     other: Candidate,
     shown: "_Shown",
 ) -> None:
     """Judge each code, then measure it in turn with the other where it passed."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     with telling() as tell, wiring.local_judge(settings, grade, tell) as judge:
         for code in codes:
             report = judge.evaluate(code, problem)

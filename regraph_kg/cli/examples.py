@@ -6,23 +6,21 @@ from contextlib import closing
 from dataclasses import asdict
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+from regraph_kg import report, wiring
 from regraph_kg.cli.embeddings import place
 from regraph_kg.cli.techniques import by_id, resolve
 from regraph_kg.errors import BadInput
+from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import Example
 from regraph_kg.models.target import Target
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from regraph_kg.graph import GraphStore
-    from regraph_kg.settings import Settings
+from regraph_kg.settings import Settings, read_settings
 
 CONTEXT = 2
 """Unchanged lines shown around a change."""
@@ -73,9 +71,6 @@ def examples(  # noqa: PLR0913 (a command's options)
 
     Exit code 1: there is none.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings()
     wanted = _wanted(near, code)
     if (source is None) != (technique is None):
@@ -119,19 +114,15 @@ def _wanted(near: str | None, code: Path | None) -> str | None:
     return near
 
 
-def _pair(
-    store: "GraphStore", source: str, technique: str, target: Target | None
-) -> tuple[str, str]:
+def _pair(store: GraphStore, source: str, technique: str, target: Target | None) -> tuple[str, str]:
     """The ids of two techniques."""
     known = by_id(store.techniques())
     after = resolve(technique, known, target)
     return resolve(source, known, target or known[after].target), after
 
 
-def _show(settings: "Settings", found: tuple[Example, ...], path: tuple[str, str] | None) -> None:
+def _show(settings: Settings, found: tuple[Example, ...], path: tuple[str, str] | None) -> None:
     """What was found, and for a store that Neo4j Browser can open, how it shows it."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     if found:
         _print(found, with_path=path is None)
         if path is not None and settings.store != "embedded":
@@ -147,8 +138,6 @@ def _show(settings: "Settings", found: tuple[Example, ...], path: tuple[str, str
 
 
 def _print(found: tuple[Example, ...], *, with_path: bool) -> None:
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = max(console.width, NARROWEST)
@@ -158,7 +147,7 @@ def _print(found: tuple[Example, ...], *, with_path: bool) -> None:
         _print_one(console, number, example, with_path=with_path)
 
 
-def _print_one(console: "Console", number: int, example: Example, *, with_path: bool) -> None:
+def _print_one(console: Console, number: int, example: Example, *, with_path: bool) -> None:
     who = f", by {example.model}" if example.model else ""
     console.print(
         _legible(
@@ -177,8 +166,6 @@ def _print_one(console: "Console", number: int, example: Example, *, with_path: 
 
 def measured(example: Example) -> str:
     """How near it is, if that was asked, and what the step did, as measured: one line."""
-    from regraph_kg import report  # noqa: PLC0415 (heavy)
-
     near = ""
     if example.similarity is not None:
         near = f"similarity {report.similarity(example.similarity)}; "
@@ -190,10 +177,8 @@ def measured(example: Example) -> str:
     )
 
 
-def _side_by_side(before: str, after: str) -> "Table":
+def _side_by_side(before: str, after: str) -> Table:
     """Two columns of code; what differs is marked, what does not is shown near changes only."""
-    from rich.table import Table  # noqa: PLC0415 (heavy)
-
     table = Table("before", "after", expand=True)
     for left, right in rows(before.splitlines(), after.splitlines()):
         table.add_row(*_marked(left, right))
@@ -220,9 +205,7 @@ def _at(lines: list[str], index: int) -> str | None:
     return lines[index] if index < len(lines) else None
 
 
-def _marked(left: str | None, right: str | None) -> "tuple[Text, Text]":
-    from rich.text import Text  # noqa: PLC0415 (heavy)
-
+def _marked(left: str | None, right: str | None) -> tuple[Text, Text]:
     if left == right:
         return Text(f"  {_legible(left or '')}"), Text(f"  {_legible(right or '')}")
     return (

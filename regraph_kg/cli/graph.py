@@ -10,9 +10,11 @@ from typing import Annotated
 
 import typer
 
+from regraph_kg import wiring
 from regraph_kg.cli import backup, browser, embeddings, migrate, upkeep
 from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.settings import read_settings
 
 app = typer.Typer(no_args_is_help=True, help="Look at the graph as a whole.")
 
@@ -31,9 +33,6 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Count what the graph holds."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     with closing(wiring.open_store(read_settings())) as store:
         found = store.stats()
     if as_json:
@@ -57,9 +56,6 @@ def export(
     The techniques' definitions are not in it: regraph techniques list --json writes those, for
     regraph ingest --vocabulary.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     with closing(wiring.open_store(read_settings())) as store:
         if output is None:
             for trajectory in store.export():

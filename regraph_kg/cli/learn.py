@@ -1,76 +1,20 @@
-"""`regraph learn`: what finished runs taught, into the graph by its front door.
+"""`regraph learn`: what finished runs taught, into the graph; the table of it.
 
-Not here: what a run may teach (search/harvest.py),
-and how a trajectory gets into a graph (ingest/).
+Not here: how it gets there (runs/learn.py).
 """
 
-import io
-import itertools
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.growing import grow
-from regraph_kg.cli.progress import bar
-from regraph_kg.errors import BadInput, ToolError
-
-if TYPE_CHECKING:
-    from regraph_kg.evaluation.problem.problem import Problem
-    from regraph_kg.models.evaluation import Candidate, EvalReport
-    from regraph_kg.models.trajectory import Trajectory
-    from regraph_kg.search.harvest import Harvest, Run
-    from regraph_kg.settings import Settings
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """What became of one run; `refused` says why it taught nothing, and is empty otherwise."""
-
-    run: Path
-    trajectories: "tuple[Trajectory, ...]" = ()
-    steps: int = 0
-    """Verified ones, each once."""
-    failures: int = 0
-    left_out: Mapping[str, int] | None = None
-    """Steps of which nothing is said, by reason."""
-    refused: str = ""
-    measured: int = 0
-    """Codes that were judged again, here and now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """What became of all runs; in the graph are `added`, and `known` were there already."""
-
-    lessons: tuple[Lesson, ...]
-    added: int = 0
-    known: int = 0
-    rejected: int = 0
-
-    @property
-    def trajectories(self) -> "tuple[Trajectory, ...]":
-        """Of all runs."""
-        return tuple(one for lesson in self.lessons for one in lesson.trajectories)
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """What is judged anew before it teaches: traces of others, unless told otherwise."""
-
-    again: bool = False
-    """Every trace."""
-    trust: bool = False
-    """None."""
-    dry: bool = False
-    """Nothing is judged: it is only said what would be, and what is claimed."""
-
-    def of(self, run: "Run") -> bool:
-        """Whether the verdicts of `run` are doubted."""
-        return self.again or not (run.ours or self.trust)
+from regraph_kg.cli.progress import watch
+from regraph_kg.errors import ToolError
+from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.runs.learn import Doubt, Learned, learn_from, lines_of
+from regraph_kg.settings import read_settings
 
 
 def learn(  # noqa: PLR0913 (a command's options)
@@ -109,10 +53,8 @@ def learn(  # noqa: PLR0913 (a command's options)
 
     Exit code 0: something was learned or known already; 1: no run taught anything.
     """
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     doubt = Doubt(again, trust, dry_run)
-    learned = learn_from(read_settings(), runs, problems=problem or (), doubt=doubt)
+    learned = watch(learn_from(read_settings(), runs, problems=problem or (), doubt=doubt))
     if export is not None:
         _write(export, learned.trajectories)
     typer.echo(json.dumps(_plain(learned), indent=2) if as_json else _table(learned))
@@ -120,127 +62,9 @@ def learn(  # noqa: PLR0913 (a command's options)
         raise typer.Exit(1)
 
 
-def learn_from(
-    settings: "Settings",
-    runs: Sequence[Path],
-    *,
-    problems: Sequence[Path] = (),
-    doubt: Doubt = Doubt(),
-) -> Learned:
-    """Teach the settings' graph what the traces `runs` hold.
-
-    Their problems are those of the corpus and those in the folders `problems`. `BadInput` for a
-    file that is no trace, before anything is written; a run that must not teach is in the result.
-    A dry run tells what doubted traces claim.
-    """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.harvest import read_run  # noqa: PLC0415 (heavy)
-
-    key = wiring.trace_key(settings)
-    read = {path: read_run(path, key) for path in dict.fromkeys(runs)}
-    lessons = tuple(_lesson(settings, path, run, problems, doubt) for path, run in read.items())
-    learned = Learned(lessons)
-    if doubt.dry or not learned.trajectories:
-        return learned
-    return _merged(settings, learned)
-
-
-def _lesson(
-    settings: "Settings", path: Path, run: "Run", problems: Sequence[Path], doubt: Doubt
-) -> Lesson:
-    from regraph_kg.evaluation.evaluate import EVALUATOR  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.claims import claimed, stale  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.harvest import harvest, refuse  # noqa: PLC0415 (heavy)
-
-    doubted = doubt.of(run)
+def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
     try:
-        refuse(run)
-        problem = _problem(settings, run, problems)
-        if doubted:
-            run = _judged(settings, path, run, problem, dry=doubt.dry)
-        elif (version := stale(run, EVALUATOR)) is not None:
-            raise BadInput(
-                f"its judge was version {version}, this one is {EVALUATOR}, and their figures are"
-                " not compared: have its codes judged again with --again"
-            )
-        found = harvest(run, problem.serial_code)
-    except (BadInput, ToolError) as error:
-        return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
-    measured = len(claimed(run)) if doubted and not doubt.dry else 0
-    if not found.trajectories:
-        return Lesson(path, left_out=found.left_out, refused=_nothing(found), measured=measured)
-    return Lesson(
-        path, found.trajectories, found.steps, found.failures, found.left_out, measured=measured
-    )
-
-
-def _judged(
-    settings: "Settings", path: Path, run: "Run", problem: "Problem", *, dry: bool
-) -> "Run":
-    """The run with every code judged again on this machine; says that it does so.
-
-    `dry`: as it is, and only says so.
-    Raises `BadInput` for other serial code than the run began with, `ToolError` where the machine
-    cannot judge it.
-    """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.claims import claimed, measured_again  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.harvest import check_serial  # noqa: PLC0415 (heavy)
-
-    check_serial(run, problem.serial_code)
-    codes = len(claimed(run))
-    why = "" if run.ours else " was not written by this installation"
-    does = "would judge" if dry else "judging"
-    typer.echo(f"{path}{why}: {does} its {codes} codes again, here", err=True)
-    if dry:
-        return run
-    with wiring.open_judge(settings) as judge, bar("judging", codes) as show:
-        done = itertools.count(1)
-
-        def judged(candidate: "Candidate") -> "EvalReport":
-            report = judge.evaluate(candidate, problem)
-            show(next(done), "judging")
-            return report
-
-        return measured_again(run, judge.device(run.header.target), judged)
-
-
-def _nothing(found: "Harvest") -> str:
-    left_out = ", ".join(f"{count} {reason}" for reason, count in found.left_out.items())
-    return "no verified step" + (f" ({left_out})" if left_out else "")
-
-
-def _problem(settings: "Settings", run: "Run", problems: Sequence[Path]) -> "Problem":
-    """The problem that the run is about, wherever it is found."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
-    name = run.header.problem
-    found = [wiring.find_problem(settings, str(folder)) for folder in problems]
-    for one in found:
-        if one.name == name:
-            return one
-    if name in wiring.problem_names(settings):
-        return wiring.find_problem(settings, name)
-    raise BadInput(
-        f"its problem {name} is not here, and not in the corpus: name its folder with --problem"
-    )
-
-
-def _merged(settings: "Settings", learned: Learned) -> Learned:
-    """Merge what was harvested; its techniques are given by id."""
-    totals = grow(settings, io.BytesIO(_text(learned.trajectories).encode()), "exact", "learning")
-    return Learned(learned.lessons, totals["added"], totals["known"], totals["rejected"])
-
-
-def _text(trajectories: "Sequence[Trajectory]") -> str:
-    return "".join(
-        one.model_dump_json(by_alias=True, exclude_defaults=True) + "\n" for one in trajectories
-    )
-
-
-def _write(path: Path, trajectories: "Sequence[Trajectory]") -> None:
-    try:
-        path.write_text(_text(trajectories), encoding="utf-8")
+        path.write_text(lines_of(trajectories), encoding="utf-8")
     except OSError as error:
         raise ToolError(f"{path}: {error.strerror}; choose another place: --export") from None
 

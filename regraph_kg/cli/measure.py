@@ -9,9 +9,12 @@ from typing import Annotated, Literal
 import typer
 from pydantic import ValidationError
 
+from regraph_kg import wiring
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation import measure as stage
 from regraph_kg.models.trajectory import Measurement, Trajectory
 from regraph_kg.report import times
+from regraph_kg.settings import read_settings
 
 
 def measure(
@@ -40,10 +43,6 @@ def measure(
 
     Exit code 0: every step passed; 1: some step failed, and stays in the file with its outcome.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.evaluation import measure as stage  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     if in_place and output:
         raise BadInput("measure: give --in-place or --output FILE, not both")
     settings = read_settings()

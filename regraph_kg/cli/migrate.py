@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from regraph_kg import wiring
+from regraph_kg.settings import read_settings
+
 
 def migrate(
     *,
@@ -18,9 +21,6 @@ def migrate(
     nobody ingest meanwhile: older programs cannot use the graph afterwards. An interrupted
     migration is simply run again.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     with closing(wiring.open_migrator(read_settings())) as migrator:
         version, pending = migrator.version(), migrator.pending()
         if not pending:

@@ -1,17 +1,16 @@
 """`regraph problem`: problems themselves, judged before anything is judged by them."""
 
 import json
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.progress import telling
+from regraph_kg import wiring
+from regraph_kg.cli.first_look import checked, print_checkup
 from regraph_kg.errors import BadInput
-
-if TYPE_CHECKING:
-    from regraph_kg.evaluation.checkup.checkup import Checkup
-    from regraph_kg.settings import Settings
+from regraph_kg.evaluation.checkup.checkup import Checkup
+from regraph_kg.evaluation.checkup.findings import error
+from regraph_kg.settings import Settings, read_settings
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -39,9 +38,6 @@ def check(
 
     Exit code 0: no errors, though there may be notes; 2: errors, with which no search starts.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings()
     names = problems or wiring.problem_names(settings)
     if not names:
@@ -51,70 +47,20 @@ def check(
         typer.echo(json.dumps([_plain(one) for one in seen], indent=2))
     else:
         for one in seen:
-            _print(one, typer.echo)
+            print_checkup(one, typer.echo)
     if any(one.errors for one in seen):
         raise typer.Exit(BadInput.exit_code)
 
 
-def require_good(settings: "Settings", names: Sequence[str]) -> None:
-    """Look at problems before they are used; what is new is told on stderr.
-
-    Raises `BadInput` where there is one problem and it has an error; of several, the searches of
-    those say so themselves. A cluster's hosts look at what they are given.
-    """
-    if settings.workers:
-        return
-    for name in names:
-        try:
-            seen = _checked(settings, name)
-        except BadInput:
-            if len(names) == 1:
-                raise
-            continue
-        if seen.errors and len(names) == 1:
-            raise BadInput(f"problem {seen.problem}: {seen.errors[0]}")
-        if seen.seconds is not None:
-            _print(seen, lambda line: typer.echo(line, err=True))
-
-
-def _looked_at(settings: "Settings", name: str) -> "Checkup":
-    """As `_checked`; a problem that cannot be read is one error among the others' findings."""
-    from regraph_kg.evaluation.checkup.checkup import Checkup  # noqa: PLC0415 (heavy)
-    from regraph_kg.evaluation.checkup.findings import error  # noqa: PLC0415 (heavy)
-
+def _looked_at(settings: Settings, name: str) -> Checkup:
+    """As `checked`; a problem that cannot be read is one error among the others' findings."""
     try:
-        return _checked(settings, name)
+        return checked(settings, name)
     except BadInput as failed:
         return Checkup(name, (error("problem.toml", str(failed)),), 0.0)
 
 
-def _checked(settings: "Settings", name: str) -> "Checkup":
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
-    if wiring.beats_shipped(settings, name):
-        typer.echo(f"problem {name}: {wiring.chosen_problem(settings, name)}", err=True)
-    told = wiring.first_use(settings, name)
-    if told:
-        typer.echo(told, err=True)
-    with telling() as tell:
-        return wiring.check_problem(settings, name, tell)
-
-
-def _print(seen: "Checkup", line: Callable[[str], object]) -> None:
-    errors = len(seen.errors)
-    notes = len(seen.findings) - errors
-    counts = [
-        f"{count} {kind}{'s' * (count > 1)}"
-        for count, kind in ((errors, "error"), (notes, "note"))
-        if count
-    ]
-    took = f"looked at in {seen.seconds:.1f} s" if seen.seconds is not None else "looked at before"
-    line(f"{seen.problem}: {', '.join(counts) or 'good'} ({took})")
-    for found in seen.findings:
-        line(f"  {found.severity:<5}  {found}")
-
-
-def _plain(seen: "Checkup") -> dict[str, object]:
+def _plain(seen: Checkup) -> dict[str, object]:
     return {
         "problem": seen.problem,
         "seconds": seen.seconds,

@@ -2,19 +2,22 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.text import Text
+
+from regraph_kg.models.text import plain
+from regraph_kg.runs.progress import Story
+
+T = TypeVar("T")
 
 
 @contextmanager
 def bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
     """Shows how much of `total` is done, and what is being done, on a terminal."""
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-    )
-
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
     with Progress(
@@ -24,16 +27,35 @@ def bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
         yield lambda done, said: shown.update(task, completed=done, description=said)
 
 
+def watch(story: Story[T]) -> T:
+    """What comes of a story; on a terminal, a bar shows how far each of its stages is."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as shown:
+        task, stage = shown.add_task("", visible=False), ""
+        while True:
+            try:
+                one = next(story)
+            except StopIteration as ended:
+                found: T = ended.value
+                return found
+            if one.line:
+                console.print(one.line, markup=False)
+            if one.stage != stage:
+                shown.reset(task)
+                stage = one.stage
+            said, total = plain(one.said), max(one.total, 1)
+            shown.update(task, completed=one.done, total=total, description=said, visible=True)
+
+
 @contextmanager
 def telling() -> Iterator[Callable[[str], None]]:
     """Tells on stderr what is under way: one live line on a terminal, a line each elsewhere.
 
     "" takes the live line away, before something else is printed.
     """
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.live import Live  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     live = Live(console=console, auto_refresh=False, transient=True)  # no thread beside a clock
 

@@ -1,13 +1,19 @@
-"""One search of `regraph optimize`, from its open parts to its summary, and what ends it early."""
+"""One search of `regraph optimize` as it is told: its beginning, its end, what ends it early.
+
+Not here: the search itself (runs/search.py).
+"""
 
 import shlex
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from regraph_kg.cli.choice import Options, resume_command
+from regraph_kg import report
+from regraph_kg.cli.choice import resume_command
 from regraph_kg.cli.display import Show, say
+from regraph_kg.cli.options import Options
+from regraph_kg.cli.progress import watch
 from regraph_kg.errors import (
     BadInput,
     Interrupted,
@@ -16,111 +22,79 @@ from regraph_kg.errors import (
     StoreError,
     ToolError,
 )
-from regraph_kg.models.run import RunSummary, SimulationRecord
+from regraph_kg.models.run import RunSummary
 from regraph_kg.models.target import TARGETS
-from regraph_kg.models.technique import start_id
+from regraph_kg.runs.search import LiveRun
 from regraph_kg.search.methods import kind_of
-
-if TYPE_CHECKING:
-    from regraph_kg.search.trace import Trace
-    from regraph_kg.settings import Settings
-    from regraph_kg.wiring import DrySearch, OpenSearch
+from regraph_kg.settings import Settings
 
 
-def open_trace(options: Options, search: "OpenSearch") -> "Trace":
-    """The trace to resume, or a new one once the graph is known to hold something."""
-    from regraph_kg.search.trace import Trace  # noqa: PLC0415 (heavy)
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """Where a search's best code goes, and the command that goes on with it."""
 
-    if options.resume:
-        return Trace.resume(options.resume, search.header, search.key)
-    require_graph(search)
-    return Trace.create(options.runs, search.header, search.key)
+    output: Path
+    go_on: str
 
-
-def require_graph(search: "OpenSearch | DrySearch") -> None:
-    """`BadInput` where the method walks the graph, and there is nothing to begin with."""
-    header = search.header
-    if not kind_of(header.method).walks:
-        return
-    if not search.world.neighbours(start_id(header.target)).successors:
-        without = f" without {header.excluded}'s own examples" if header.excluded else ""
-        raise BadInput(
-            f"the graph holds no {header.target} technique to begin with{without}:"
-            " run regraph ingest --starter, or regraph ingest FILE"
-        )
+    @classmethod
+    def of(cls, options: Options, problem: str, run: LiveRun) -> "Handover":
+        """By --output, which is a folder for several problems; else beside the trace."""
+        suffix = TARGETS[run.header.target].suffix
+        if options.output is None:
+            output = run.trace.with_suffix(suffix)
+        elif len(options.problems) == 1:
+            output = options.output
+        else:
+            output = options.output / f"{run.header.problem}{suffix}"
+        named = output if options.output else None
+        return cls(output, resume_command(options, problem, run.trace, named))
 
 
-def introduce(search: "OpenSearch", trace: "Trace", show: Show) -> None:
+def introduce(run: LiveRun, show: Show) -> None:
     """Say what begins, and where it is written."""
-    header = search.header
+    header = run.header
     what = f"{header.problem} ({header.target})"
     show.say(f"{what}: {header.method}, at most {header.limits.calls} calls of {header.model}")
     if header.excluded and kind_of(header.method).walks:
         show.say(f"the graph is read without {header.excluded}'s own examples")
-    show.say(f"trace: {trace.path}" + (" (its last line was torn: dropped)" if trace.torn else ""))
+    show.say(f"trace: {run.trace}" + (" (its last line was torn: dropped)" if run.torn else ""))
 
 
-def run(search: "OpenSearch", trace: "Trace", show: Show, output: Path, go_on: str) -> RunSummary:
-    """The search, its best measured again and written to `output`.
+def follow(run: LiveRun, show: Show, told: Handover) -> RunSummary:
+    """The search as it is shown, its best measured again and written.
 
     Raises `Interrupted` for Ctrl-C, for a search that others were ended with, and for a model or
-    store that is lost, and `ToolError`, with what was found so far and the command `go_on`;
+    store that is lost, and `ToolError`, with what was found so far and the command that goes on;
     `AnswersPending` where answers are to come by file.
     """
-    from regraph_kg.search.answer import final_answer, finalists, summarise  # noqa: PLC0415
-    from regraph_kg.search.ledger import Ledger  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.run import search as begin  # noqa: PLC0415 (heavy)
-
-    task, header = search.task, search.header
-    records: list[SimulationRecord] = []
-    world, ledger = trace.world(search.world), Ledger(header.limits)
+    introduce(run, show)
     try:
-        crew = trace.crew(search.crew)
-        for record in begin(task, header, world, crew, ledger):
-            trace.record(record)
-            records.append(record)
+        for record in run.records():
             show.record(record)
-        trace.stop(ledger.stopped or "exhausted")
-        if finalists(records):
+        if run.finalists:
             show.say("measuring the best again, in fresh processes")
-        answer = final_answer(task, records, world.evaluate_final)
+        ended = run.finish()
     except (KeyboardInterrupt, CancelledError):
-        stopped = f"stopped after {records[-1].spent if records else 0} calls"
-        kept = _keep_best(records, output) or "nothing faster so far"
-        raise Interrupted(_ended(stopped, kept, go_on)) from None
-    except (ModelError, StoreError) as error:  # they have been asked for as long as patience lasts
-        raise Interrupted(_ended(str(error), _keep_best(records, output), go_on)) from None
+        kept = _keep_best(run, told.output) or "nothing faster so far"
+        raise Interrupted(_ended(f"stopped after {run.calls} calls", kept, told)) from None
+    except (ModelError, StoreError) as error:
+        raise Interrupted(_ended(str(error), _keep_best(run, told.output), told)) from None
     except ToolError as error:
-        raise ToolError(_ended(str(error), _keep_best(records, output), go_on)) from None
-    _write(output, answer.code)
-    return summarise(header, records, answer, ledger)
+        raise ToolError(_ended(str(error), _keep_best(run, told.output), told)) from None
+    _write(told.output, ended.code)
+    return ended.summary
 
 
-def output_of(options: Options, search: "OpenSearch", trace: Path) -> Path:
-    """Where a search's best code goes: --output, which is a folder for several problems."""
-    suffix = TARGETS[search.header.target].suffix
-    if options.output is None:
-        return trace.with_suffix(suffix)
-    if len(options.problems) == 1:
-        return options.output
-    return options.output / f"{search.header.problem}{suffix}"
-
-
-def go_on(options: Options, problem: str, trace: Path, output: Path) -> str:
-    """The command that goes on with a search; the output is named where it was given."""
-    return resume_command(options, problem, trace, output if options.output else None)
-
-
-def learn(settings: "Settings", options: Options, runs: Sequence[Path]) -> None:
+def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
     """Teach the graph what finished runs found, and say what came of it; never raises.
 
     The search is done and told: whatever fails here is one line, as `regraph learn` can do it.
     """
-    from regraph_kg.cli.learn import learn_from  # noqa: PLC0415 (heavy)
+    from regraph_kg.runs.learn import learn_from  # noqa: PLC0415 (loads the judge)
 
     folders = [Path(problem) for problem in options.problems if Path(problem).is_dir()]
     try:
-        learned = learn_from(settings, runs, problems=folders)
+        learned = watch(learn_from(settings, runs, problems=folders))
     except RegraphError as error:
         words = ["regraph", "learn", *map(str, runs)]
         say(f"nothing was learned: {error}; later: {shlex.join(words)}")
@@ -133,17 +107,14 @@ def learn(settings: "Settings", options: Options, runs: Sequence[Path]) -> None:
             say(f"learned from {lesson.run}: {counts}")
 
 
-def _ended(why: str, kept: str, go_on: str) -> str:
+def _ended(why: str, kept: str, told: Handover) -> str:
     """Why a search ended early, what it leaves, how it goes on."""
-    return "; ".join(filter(None, [why, kept, f"go on: {go_on}"]))
+    return "; ".join(filter(None, [why, kept, f"go on: {told.go_on}"]))
 
 
-def _keep_best(records: Sequence[SimulationRecord], output: Path) -> str:
+def _keep_best(run: LiveRun, output: Path) -> str:
     """Write the best screened code, if there is any, and say where it is."""
-    from regraph_kg import report  # noqa: PLC0415 (heavy)
-    from regraph_kg.search.answer import finalists  # noqa: PLC0415 (heavy)
-
-    best = next(iter(finalists(records)), None)
+    best = next(iter(run.finalists), None)
     if best is None:
         return ""
     found = f"best so far {report.times(best.speedup or 0)}, not yet re-measured"

@@ -1,12 +1,21 @@
 """`regraph settings`: every setting, its value, and where that came from."""
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from regraph_kg.settings import Settings
+from regraph_kg import wiring
+from regraph_kg.settings import (
+    FILE,
+    SENT_TO,
+    Settings,
+    read_settings,
+    setting_names,
+    user_file,
+    variable,
+    without_login,
+)
 
 
 def settings(
@@ -17,8 +26,6 @@ def settings(
     The strongest first: options of a command, the environment (REGRAPH_..), regraph.toml of this
     folder, regraph.toml of your configuration folder, the default.
     """
-    from regraph_kg.settings import read_settings, setting_names  # noqa: PLC0415 (heavy)
-
     found = read_settings()
     rows = {name: (_value(found, name), _origin(found, name)) for name in setting_names()}
     if as_json:
@@ -31,11 +38,8 @@ def settings(
         typer.echo(f"{name:<{width}}  {value:<{wide}}  {where}")
 
 
-def _value(found: "Settings", name: str) -> str:
+def _value(found: Settings, name: str) -> str:
     """As text: no secret, and no login that an address may hold."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import SENT_TO, without_login  # noqa: PLC0415 (heavy)
-
     if name == "corpus":
         return str(wiring.corpus_folder(found))  # the shipped one has a place, too
     value = getattr(found, name)
@@ -44,9 +48,7 @@ def _value(found: "Settings", name: str) -> str:
     return "" if value is None else without_login(str(value))
 
 
-def _origin(found: "Settings", name: str) -> str:
-    from regraph_kg.settings import FILE, user_file, variable  # noqa: PLC0415 (heavy)
-
+def _origin(found: Settings, name: str) -> str:
     origin = found.origin(name)
     places = {"environment": variable(name), "folder": FILE, "user": str(user_file())}
     return places.get(origin, origin)

@@ -9,19 +9,19 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
+from regraph_kg import report, wiring
 from regraph_kg.cli import display, running
-from regraph_kg.cli.choice import Options, every_call, shares
+from regraph_kg.cli.choice import each_choice, every_call
 from regraph_kg.cli.display import Show
+from regraph_kg.cli.options import Options
 from regraph_kg.errors import AnswersPending, BadInput, Interrupted, RegraphError
 from regraph_kg.models.run import RunSummary, SearchChoice
-
-if TYPE_CHECKING:
-    from regraph_kg.settings import Settings
-    from regraph_kg.wiring import OpenSearches
+from regraph_kg.runs.search import begin
+from regraph_kg.settings import Settings
+from regraph_kg.wiring import OpenSearches
 
 
 @dataclass(slots=True)
@@ -32,21 +32,19 @@ class _One:
     name: str
     """Its problem's, as it was given."""
     trace: Path | None = None
-    output: Path | None = None
-    go_on: str = ""
-    """The command that goes on with it."""
+    told: running.Handover | None = None
     summary: RunSummary | None = None
     """None where it did not come to its end."""
     error: RegraphError | None = None
 
 
-def run_several(settings: "Settings", options: Options, choice: SearchChoice) -> bool:
+def run_several(settings: Settings, options: Options, choice: SearchChoice) -> bool:
     """Search for each problem; whether one of them was improved.
 
     Raises, where none was, the error that ended one of them, and for searches that wait for answers
     by file `AnswersPending`, whatever the others found.
     """
-    searches = [_One(one, one.problem) for one in shares(choice, options)]
+    searches = [_One(one, one.problem) for one in each_choice(choice, options)]
     _distinct(settings, searches)
     pending: AnswersPending | None = None
     stopped = False
@@ -68,10 +66,8 @@ def run_several(settings: "Settings", options: Options, choice: SearchChoice) ->
     return _improved(searches)
 
 
-def _distinct(settings: "Settings", searches: Sequence[_One]) -> None:
+def _distinct(settings: Settings, searches: Sequence[_One]) -> None:
     """`BadInput` where two folders hold problems of one name: their files could not be told."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     named: dict[str, str] = {}
     for one in searches:
         try:
@@ -84,15 +80,13 @@ def _distinct(settings: "Settings", searches: Sequence[_One]) -> None:
 
 
 def _run(
-    settings: "Settings",
+    settings: Settings,
     options: Options,
     choice: SearchChoice,
     searches: Sequence[_One],
     threads: ThreadPoolExecutor,
 ) -> AnswersPending | None:
     """All searches to their ends; what they wait for, if it is to come by file."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     budgets = {one.name: one.choice.limits.calls for one in searches}
     every = every_call(options, choice)
     with (
@@ -107,18 +101,16 @@ def _run(
     return None
 
 
-def _search(shared: "OpenSearches", options: Options, one: _One, show: Show) -> None:
+def _search(shared: OpenSearches, options: Options, one: _One, show: Show) -> None:
     """One search, in its thread; what ends it is noted, and told in its line."""
     try:
         with (
             shared.search(one.choice) as search,
-            running.open_trace(options, search) as trace,
+            begin(search, options.runs, options.resume) as run,
         ):
-            one.trace = trace.path
-            one.output = running.output_of(options, search, trace.path)
-            one.go_on = running.go_on(options, one.name, trace.path, one.output)
-            running.introduce(search, trace, show)
-            one.summary = running.run(search, trace, show, one.output, one.go_on)
+            one.trace = run.trace
+            one.told = running.Handover.of(options, one.name, run)
+            one.summary = running.follow(run, show, one.told)
     except RegraphError as error:
         one.error = error
     except Exception as error:  # noqa: BLE001 (a bug of ours: the others go on)
@@ -129,8 +121,6 @@ def _search(shared: "OpenSearches", options: Options, one: _One, show: Show) -> 
 
 def _tell(options: Options, searches: Sequence[_One], *, stopped: bool) -> None:
     """What became of all, which were `stopped` together or went to their ends."""
-    from regraph_kg import report  # noqa: PLC0415 (heavy)
-
     if options.as_json:
         typer.echo(json.dumps([_plain(one) for one in searches], indent=2))
         return
@@ -156,16 +146,16 @@ def _plain(one: _One) -> Mapping[str, object]:
         "summary": one.summary and one.summary.model_dump(mode="json"),
         "error": None if one.error is None else str(one.error),
         "trace": one.trace and str(one.trace),
-        "code": one.output and str(one.output) if one.summary else None,
-        "go_on": one.go_on or None if one.summary is None else None,
+        "code": str(one.told.output) if one.told and one.summary else None,
+        "go_on": one.told.go_on if one.told and one.summary is None else None,
     }
 
 
 def _go_on(searches: Sequence[_One]) -> None:
     """The command of each search that can go on, a line each."""
     for one in searches:
-        if one.summary is None and one.go_on:
-            display.say(one.go_on)
+        if one.summary is None and one.told:
+            display.say(one.told.go_on)
 
 
 def _improved(searches: Sequence[_One]) -> bool:

@@ -6,26 +6,22 @@ Not here: a shared Neo4j, which only `regraph ingest --starter` fills.
 import io
 import sys
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import typer
 
+from regraph_kg import wiring
 from regraph_kg.cli.display import say
-from regraph_kg.cli.growing import grow
+from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
-
-if TYPE_CHECKING:
-    from regraph_kg.settings import Settings
+from regraph_kg.settings import Settings
 
 
-def offer(settings: "Settings", wanted: bool | None) -> None:
+def offer(settings: Settings, wanted: bool | None) -> None:
     """Load the starter graph into an empty embedded store, where the user wants it.
 
     None asks on a terminal, and elsewhere loads nothing. Raises `BadInput` for a shared store that
     is to be filled by the way.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     if settings.store != "embedded":
         if wanted:
             raise BadInput("starter: this store is shared; fill it with regraph ingest --starter")
@@ -41,8 +37,10 @@ def offer(settings: "Settings", wanted: bool | None) -> None:
         return
     if not files:
         raise BadInput(f"starter: no trajectories in {wiring.corpus_folder(settings)}")
+    from regraph_kg.runs.ingest import grow  # noqa: PLC0415 (numpy, for an empty graph alone)
+
     lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
-    found = grow(settings, lines, "lexical", "starter")
+    found = watch(grow(settings, lines, "lexical", "starter"))
     say(
         f"the graph was empty; loaded the starter graph: {found['added']} trajectories,"
         f" {found['examples']} examples"

@@ -1,14 +1,12 @@
 """`regraph store`: start, look at and stop the embedded graph store."""
 
 import time
-from typing import TYPE_CHECKING
 
 import typer
 
+from regraph_kg import wiring
 from regraph_kg.errors import BadInput
-
-if TYPE_CHECKING:
-    from regraph_kg.settings import Settings
+from regraph_kg.settings import Settings, read_settings
 
 app = typer.Typer(
     help="The embedded graph store: a local process that commands start when they need it.",
@@ -22,8 +20,6 @@ def start() -> None:
 
     It listens on localhost only, and ends by itself when unused (REGRAPH_STORE_IDLE_SECONDS).
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     settings = _embedded_settings()
     known = wiring.find_embedded(settings)
     begin = time.monotonic()
@@ -38,9 +34,6 @@ def status() -> None:
 
     Works for a Neo4j server (REGRAPH_STORE) too: it is asked whether it answers and is ours.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings()
     if settings.store != "embedded":
         wiring.open_store(settings).close()
@@ -56,16 +49,12 @@ def status() -> None:
 @app.command()
 def stop() -> None:
     """End the store; its data stays, and the next command that needs it starts it again."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-
     state = wiring.stop_embedded(_embedded_settings())
     outcome = f"stopped (process {state.pid})" if state else "was not running"
     typer.echo(f"embedded store: {outcome}")
 
 
-def _embedded_settings() -> "Settings":
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
+def _embedded_settings() -> Settings:
     settings = read_settings()
     if settings.store != "embedded":
         raise BadInput(

@@ -8,12 +8,17 @@ from typing import Annotated
 
 import typer
 from pydantic import TypeAdapter
+from rich.console import Console
+from rich.table import Table
 
+from regraph_kg import report, wiring
 from regraph_kg.cli import curation
+from regraph_kg.cli.tables import print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.models.graph import EFFECT_SCALE, Neighbourhood, Successor
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import Technique, Vocabulary, spelling, start_id
+from regraph_kg.settings import read_settings
 
 app = typer.Typer(no_args_is_help=True, help="Look at the techniques; mend the vocabulary.")
 for command in curation.COMMANDS:
@@ -28,12 +33,6 @@ def list_(
     ] = False,
 ) -> None:
     """List the techniques that the graph knows, with their other names."""
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.table import Table  # noqa: PLC0415 (heavy)
-
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     with closing(wiring.open_store(read_settings())) as store:
         found = store.techniques(target)
     if as_json:
@@ -56,9 +55,6 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Show one technique: what it is, and what was seen to follow it, with what effect."""
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     with closing(wiring.open_store(read_settings())) as store:
         known = by_id(store.techniques())
         found = known[resolve(technique, known, target)]
@@ -104,11 +100,6 @@ def mean_effect(successor: Successor) -> float:
 
 
 def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> None:
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.table import Table  # noqa: PLC0415 (heavy)
-
-    from regraph_kg import report  # noqa: PLC0415 (heavy)
-
     console = Console(highlight=False, markup=False)
     console.print(f"{technique.name} ({technique.id})", style="bold")
     for line in (technique.definition, technique.applies and f"When: {technique.applies}"):
@@ -120,7 +111,7 @@ def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> N
         console.print("Nothing was seen to follow it.")
         return
     table = Table(box=None, pad_edge=False)
-    table.add_column("followed by", no_wrap=True, overflow="fold")
+    table.add_column("followed by", overflow="fold")
     for heading in ("examples", "tried", "verified", "effect", "best", ""):
         table.add_column(heading)
     for successor in neighbourhood.successors:
@@ -132,4 +123,4 @@ def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> N
             "-" if best is None else report.times(best),
             "other devices" if device and successor.statistics == "other-devices" else "",
         )
-    console.print(table)
+    print_table(table, range(1, 6), console)

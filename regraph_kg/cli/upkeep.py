@@ -8,7 +8,10 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.embeddings import embed_new
+from regraph_kg import wiring
+from regraph_kg.cli.progress import watch
+from regraph_kg.runs.ingest import embed_new
+from regraph_kg.settings import read_settings
 
 SHOWN = 20
 """Findings printed; the rest are counted."""
@@ -26,16 +29,13 @@ def check(
 
     Exit code 1: something is wrong (with --repair: is still wrong).
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings()
     with closing(wiring.open_store(settings)) as store:
         found = store.check()
         mended = len(found)
         if repair and found:
             store.repair(found)
-            embed_new(store, wiring.embedder(settings, store.embedding_space()))
+            watch(embed_new(store, wiring.embedder(settings, store.embedding_space())))
             found = store.check()
         mended -= len(found)
     if as_json:
@@ -78,14 +78,11 @@ def bound(
     Browser's way, but counted in the statistics and exported. A change moves examples to the
     archive or back; it may be interrupted and run again.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings()
     with closing(wiring.open_store(settings)) as store:
         if examples is None:
             typer.echo(f"{store.bound()} examples of a transition stay in sight")
             return
         done = list(store.set_bound(examples))
-        embed_new(store, wiring.embedder(settings, store.embedding_space()))
+        watch(embed_new(store, wiring.embedder(settings, store.embedding_space())))
     typer.echo(f"{examples} examples of each of {len(done)} transitions stay in sight")

@@ -3,21 +3,21 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
+from regraph_kg.cli.tables import print_table
+from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.target import Target
-
-if TYPE_CHECKING:
-    from regraph_kg.ingest.relabel.verdict import LabelVerdict
 
 NARROWEST = 120
 """Columns where the output is no terminal."""
 
 
 def print_verdicts(
-    verdicts: "Sequence[LabelVerdict]", steps: Mapping[tuple[Target, str], int], *, as_json: bool
+    verdicts: Sequence[LabelVerdict], steps: Mapping[tuple[Target, str], int], *, as_json: bool
 ) -> None:
     """Print a verdict for each key of `steps` (target, label), which counts its steps."""
     rows = [
@@ -27,8 +27,6 @@ def print_verdicts(
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.table import Table  # noqa: PLC0415 (heavy)
 
     table = Table("name", "technique", "stage", "score", "runner-up", "steps", box=None)
     for row in sorted(rows, key=lambda row: (row["stage"], row["technique"], row["label"])):
@@ -43,10 +41,10 @@ def print_verdicts(
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = max(console.width, NARROWEST)  # ids are there to be copied
-    console.print(table)
+    print_table(table, (3, 5), console)
 
 
-def decision(verdict: "LabelVerdict") -> dict[str, object]:
+def decision(verdict: LabelVerdict) -> dict[str, object]:
     """A verdict as JSON's object; the coined name and definition only where there are any."""
     row: dict[str, object] = asdict(verdict.relabelled)
     if verdict.coined is not None:

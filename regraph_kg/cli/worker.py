@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.hosts import ray_cluster
+from regraph_kg.settings import read_settings
 
 app = typer.Typer(
     help="Judges on several hosts, by way of Ray: lend this host's devices, or start a cluster.",
@@ -41,7 +43,6 @@ def worker(
     """
     if context.invoked_subcommand:
         return
-    from regraph_kg.evaluation.hosts import ray_cluster  # noqa: PLC0415 (heavy)
 
     if head == (join is not None):
         raise BadInput("worker: give --head, or --join HOST:PORT (see regraph worker --help)")
@@ -68,8 +69,6 @@ def status(
     token: Token = None,
 ) -> None:
     """List the hosts of the cluster. Exit code 0: some host judges; 1: none does."""
-    from regraph_kg.evaluation.hosts import ray_cluster  # noqa: PLC0415 (heavy)
-
     ray = ray_cluster.connect(address, token or _token())
     try:
         hosts = ray_cluster.members(ray)
@@ -84,6 +83,4 @@ def status(
 
 def _token() -> Path:
     """The token's usual place; none where it has not been made."""
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     return read_settings().data_dir / "worker-token"

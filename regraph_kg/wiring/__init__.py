@@ -15,6 +15,7 @@ from regraph_kg.wiring.problems import (
     first_use,
     is_refused,
     problem_names,
+    task_of,
 )
 from regraph_kg.wiring.searches import (
     DrySearch,
@@ -76,6 +77,7 @@ __all__ = [
     "starter_files",
     "stop_embedded",
     "store_address",
+    "task_of",
     "trace_key",
     "vocabulary",
     "write_browser_pack",

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
+from regraph_kg.models.run import Task
+from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, shipped_corpus
 
@@ -105,3 +107,15 @@ def _missing(settings: Settings, own: Path) -> str:
     near = difflib.get_close_matches(str(own), known, 1)
     meant = f"did you mean {near[0]}? " if near else ""
     return f"neither a folder nor in the corpus ({meant}known: {', '.join(known) or 'none'})"
+
+
+def task_of(problem: "Problem", target: Target) -> Task:
+    """What a search of a problem is asked."""
+    return Task(
+        problem=problem.name,
+        target=target,
+        serial=problem.serial_code,
+        entry=problem.entry,
+        signature=problem.signature(),
+        metric=problem.metric,
+    )

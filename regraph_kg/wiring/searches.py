@@ -12,7 +12,7 @@ from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder, language_model
 from regraph_kg.wiring.key import trace_key
-from regraph_kg.wiring.problems import check_problem, find_problem
+from regraph_kg.wiring.problems import check_problem, find_problem, task_of
 from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:
@@ -229,18 +229,10 @@ def _reading(
     model: "LanguageModel | None",
 ) -> Iterator[DrySearch]:
     """A search's task, header and world; the graph is opened when first read."""
-    from regraph_kg.models.run import Task  # noqa: PLC0415
     from regraph_kg.search.reader import GraphReader  # noqa: PLC0415
     from regraph_kg.search.world import World  # noqa: PLC0415
 
-    task = Task(
-        problem=problem.name,
-        target=choice.target,
-        serial=problem.serial_code,
-        entry=problem.entry,
-        signature=problem.signature(),
-        metric=problem.metric,
-    )
+    task = task_of(problem, choice.target)
     header = _header(choice, task, str(choice.model) if model is None else model.name, bench)
     reader = GraphReader(
         partial(open_store, settings, retry_seconds=2.0),

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli.ingest import _keep, _publish, _room
 from regraph_kg.ingest.read import Rejected, read, split
 from regraph_kg.llm.pending import PendingPrompts
 from regraph_kg.private import make_folder
+from regraph_kg.runs.ingest import _keep, _publish, _room
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, header
 

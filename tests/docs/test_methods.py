@@ -6,8 +6,8 @@ Its list of methods is generated: test_generated.py.
 import re
 from pathlib import Path
 
-from regraph_kg.cli.choice import BUDGET, FAST_LIMITS, FAST_PROMPTING
 from regraph_kg.models.method import Prompting, SearchLimits
+from regraph_kg.runs.choice import BUDGET, FAST_LIMITS, FAST_PROMPTING
 
 TEXT = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
 

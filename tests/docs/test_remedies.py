@@ -110,7 +110,7 @@ def wrong(words: str) -> str | None:
         name = rest.pop(0).rstrip(".,:'\"")
         if name not in command.commands:
             return f"no command {name!r}"
-        command = command.commands[name]
+        command = command.get_command(typer.Context(command), name)
     known = {word for one in command.params for word in (*one.opts, *one.secondary_opts)}
     for word in rest:
         option = OPTION.match(word)

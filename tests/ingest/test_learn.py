@@ -12,13 +12,15 @@ import typer
 from typer.testing import CliRunner, Result
 
 from regraph_kg import wiring
-from regraph_kg.cli.learn import learn, learn_from
+from regraph_kg.cli.learn import learn
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.run import RunHeader
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
+from regraph_kg.runs.learn import learn_from
+from regraph_kg.runs.progress import outcome
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings, read_settings
@@ -211,7 +213,7 @@ def test_a_problem_that_is_not_in_the_corpus_is_named_by_its_folder(desk: Desk) 
 
 def test_other_commands_may_call_it(desk: Desk) -> None:
     trace = desk.search()
-    learned = learn_from(desk.settings, [trace, trace])
+    learned = outcome(learn_from(desk.settings, [trace, trace]))
     assert [one.run for one in learned.lessons] == [trace]
     assert learned.added == len(learned.trajectories) > 0
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli.choice import Options, choose, resume_command, shares
+from regraph_kg.cli.choice import choose, each_choice, resume_command
+from regraph_kg.cli.options import Options
 from regraph_kg.errors import BadInput
 from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.run import SearchChoice
@@ -16,40 +17,7 @@ from regraph_kg.search.trace import Trace
 from tests.search.in_toy import run
 from tests.search.toy import SEAL, Toy, header, noisy_script
 
-NOTHING = Options(
-    problems=("scale",),
-    method=None,
-    preset=None,
-    sets=(),
-    target=None,
-    budget=None,
-    seconds=None,
-    evaluations=None,
-    tokens=None,
-    unreadable=None,
-    parallel=None,
-    examples=None,
-    retrieval=None,
-    show=None,
-    contrast=None,
-    known_failures=None,
-    verdict=None,
-    fast=False,
-    final=None,
-    seed=None,
-    model=None,
-    judge=None,
-    include_own=None,
-    resume=None,
-    output=None,
-    runs=Path("runs"),
-    as_json=False,
-    learn=False,
-    starter=None,
-    verbose=False,
-    dry_run=False,
-    prompt=False,
-)
+NOTHING = Options(problems=["scale"])
 """A command line with a problem and no option."""
 
 
@@ -160,22 +128,22 @@ def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], sa
 )
 def test_several_problems_share_the_calls_at_once(parallel: int, problems: int, each: int) -> None:
     options = replace(NOTHING, problems=tuple("abcdefgh"[:problems]), parallel=parallel)
-    found = shares(choose(options, "ollama:tiny"), options)
+    found = each_choice(choose(options, "ollama:tiny"), options)
     assert [one.problem for one in found] == list(options.problems)
     assert {one.parallel for one in found} == {each}
 
 
 def test_the_minute_of_fast_is_one_for_each_problem_that_has_to_wait_for_the_others() -> None:
     options = replace(NOTHING, problems=("a", "b", "c"), fast=True)
-    found = shares(choose(options, "ollama:tiny"), options)
+    found = each_choice(choose(options, "ollama:tiny"), options)
     assert {one.limits for one in found} == {SearchLimits(calls=12, seconds=180)}
     typed = replace(options, seconds=5.0)
-    assert shares(choose(typed, "ollama:tiny"), typed)[0].limits.seconds == 5.0
+    assert each_choice(choose(typed, "ollama:tiny"), typed)[0].limits.seconds == 5.0
 
 
 def test_calls_by_file_are_not_shared_as_nothing_waits_for_them() -> None:
     options = replace(NOTHING, problems=("a", "b", "c"))
-    assert {one.parallel for one in shares(choose(options, "batch:x"), options)} == {8}
+    assert {one.parallel for one in each_choice(choose(options, "batch:x"), options)} == {8}
 
 
 def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli import learn as learning
 from regraph_kg.errors import ModelError, StoreError
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.prompt import Prompt, Reply
@@ -306,7 +305,7 @@ def test_a_store_lost_while_learning_costs_the_answer_nothing(two: Lab) -> None:
     def lose(*_: object, **__: object) -> None:
         raise StoreError("graph store gone")
 
-    two.patch.setattr(learning, "learn_from", lose)
+    two.patch.setattr("regraph_kg.runs.learn.learn_from", lose)
     ended = two.optimize("--learn", "--output", "best.cpp")
     assert ended.code == 0
     (trace,) = two.traces()

@@ -5,16 +5,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
+from rich.table import Table
 
+from regraph_kg import wiring
+from regraph_kg.cli.tables import print_table
 from regraph_kg.cli.verdicts import decision, legible
+from regraph_kg.ingest import check
+from regraph_kg.ingest.check import Judged, LabelCounts
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
-
-if TYPE_CHECKING:
-    from regraph_kg.ingest.check import Judged, LabelCounts
+from regraph_kg.models.technique import Vocabulary
+from regraph_kg.settings import read_settings
 
 LEVELS: Mapping[RelabelLevel, tuple[RelabelLevel, ...]] = {
     "exact": ("exact",),
@@ -56,11 +60,6 @@ def relabel_check(
 
     Exit code 1: more than 0.5 % of the names were merged wrongly at the asked level.
     """
-    from regraph_kg import wiring  # noqa: PLC0415 (heavy)
-    from regraph_kg.ingest import check  # noqa: PLC0415 (heavy)
-    from regraph_kg.models.technique import Vocabulary  # noqa: PLC0415 (heavy)
-    from regraph_kg.settings import read_settings  # noqa: PLC0415 (heavy)
-
     settings = read_settings(model=model)
     lines = check.read_labelled(
         labels or wiring.corpus_folder(settings) / "relabel", None if split == "all" else split
@@ -71,7 +70,7 @@ def relabel_check(
         recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded
         asked = wiring.recorded_verdicts(settings) if recorded else None
         cascade = wiring.cascade(settings, vocabulary, level, asked)
-        verdicts = cascade.settle(((one.target, one.label) for one in lines), lambda _: None)
+        verdicts = tuple(cascade.settle((one.target, one.label) for one in lines))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
     if as_json:
         typer.echo(json.dumps(_report(judged, verbose=verbose), indent=2, ensure_ascii=False))
@@ -83,9 +82,7 @@ def relabel_check(
         raise typer.Exit(1)
 
 
-def _report(judged: "Mapping[RelabelLevel, Sequence[Judged]]", *, verbose: bool) -> object:
-    from regraph_kg.ingest import check  # noqa: PLC0415 (heavy)
-
+def _report(judged: Mapping[RelabelLevel, Sequence[Judged]], *, verbose: bool) -> object:
     return {
         level: {
             **asdict(check.tally(found)),
@@ -98,17 +95,12 @@ def _report(judged: "Mapping[RelabelLevel, Sequence[Judged]]", *, verbose: bool)
     }
 
 
-def _error(one: "Judged") -> object:
+def _error(one: Judged) -> object:
     wanted = {"result": one.result, "wanted": one.line.wanted, "kind": one.line.kind}
     return wanted | {"target": one.line.target} | decision(one.verdict)
 
 
-def _print(judged: "Mapping[RelabelLevel, Sequence[Judged]]") -> None:
-    from rich.console import Console  # noqa: PLC0415 (heavy)
-    from rich.table import Table  # noqa: PLC0415 (heavy)
-
-    from regraph_kg.ingest import check  # noqa: PLC0415 (heavy)
-
+def _print(judged: Mapping[RelabelLevel, Sequence[Judged]]) -> None:
     table = Table("level", "stage", box=None, pad_edge=False)
     for heading in ("names", "right", "wrong merges", "missed merges"):
         table.add_column(heading, justify="right")
@@ -116,15 +108,15 @@ def _print(judged: "Mapping[RelabelLevel, Sequence[Judged]]") -> None:
         for stage, one in check.by_stage(found).items():
             table.add_row(level, stage, *_counts(one))
         table.add_row(level, "all", *_counts(check.tally(found)), style="bold", end_section=True)
-    Console(highlight=False, markup=False).print(table)
+    print_table(table, range(2, 6))
 
 
-def _counts(one: "LabelCounts") -> list[str]:
+def _counts(one: LabelCounts) -> list[str]:
     shares = (f"{part} ({100 * part / one.total:.1f} %)" for part in (one.wrong, one.missed))
     return [str(one.total), f"{one.right} ({100 * one.right / one.total:.1f} %)", *shares]
 
 
-def _list(found: "Sequence[Judged]") -> None:
+def _list(found: Sequence[Judged]) -> None:
     wrong = Counter(one.result for one in found)
     for result in ("wrong", "missed"):
         typer.echo(f"\n{result} merges: {wrong[result]}")

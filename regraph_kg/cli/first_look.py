@@ -1,0 +1,61 @@
+"""The look at a problem before it is used, as it is told. `regraph problem` itself: problem.py."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from regraph_kg import wiring
+from regraph_kg.cli.progress import telling
+from regraph_kg.errors import BadInput
+from regraph_kg.settings import Settings
+
+if TYPE_CHECKING:  # numpy comes with it, which a search does not need
+    from regraph_kg.evaluation.checkup.checkup import Checkup
+
+
+def require_good(settings: Settings, names: Sequence[str]) -> None:
+    """Look at problems before they are used; what is new is told on stderr.
+
+    Raises `BadInput` where there is one problem and it has an error; of several, the searches of
+    those say so themselves. A cluster's hosts look at what they are given.
+    """
+    if settings.workers:
+        return
+    for name in names:
+        try:
+            seen = checked(settings, name)
+        except BadInput:
+            if len(names) == 1:
+                raise
+            continue
+        if seen.errors and len(names) == 1:
+            raise BadInput(f"problem {seen.problem}: {seen.errors[0]}")
+        if seen.seconds is not None:
+            print_checkup(seen, lambda line: typer.echo(line, err=True))
+
+
+def checked(settings: Settings, name: str) -> "Checkup":
+    """The look at one, telling on stderr what takes long."""
+    if wiring.beats_shipped(settings, name):
+        typer.echo(f"problem {name}: {wiring.chosen_problem(settings, name)}", err=True)
+    told = wiring.first_use(settings, name)
+    if told:
+        typer.echo(told, err=True)
+    with telling() as tell:
+        return wiring.check_problem(settings, name, tell)
+
+
+def print_checkup(seen: "Checkup", line: Callable[[str], object]) -> None:
+    """A line for the problem, and one for each finding."""
+    errors = len(seen.errors)
+    notes = len(seen.findings) - errors
+    counts = [
+        f"{count} {kind}{'s' * (count > 1)}"
+        for count, kind in ((errors, "error"), (notes, "note"))
+        if count
+    ]
+    took = f"looked at in {seen.seconds:.1f} s" if seen.seconds is not None else "looked at before"
+    line(f"{seen.problem}: {', '.join(counts) or 'good'} ({took})")
+    for found in seen.findings:
+        line(f"  {found.severity:<5}  {found}")

@@ -1,0 +1,107 @@
+"""What a search is to be where nobody says otherwise: usual, fast, or as a trace has it.
+
+Not here: the options of a command line (cli/choice.py).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
+from regraph_kg.models.model_spec import ModelSpec
+from regraph_kg.models.run import SearchChoice
+from regraph_kg.models.target import USUAL
+from regraph_kg.search.methods import kind_of
+from regraph_kg.search.trace_lines import read_header
+
+BUDGET = 50
+DEFAULT_METHOD, PAPER_METHOD = "mcgs", "mcgs-paper"
+"""The second is what `--preset paper` makes of the first."""
+BY_FILE_PARALLEL = 8
+FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}
+"""Of --fast, where no others are given."""
+FAST_PROMPTING: Mapping[str, int] = {"examples": 1, "example_tokens": 600}
+"""A prompt is read before the first token of its answer."""
+FAST_SETTINGS: Mapping[str, int] = {
+    "depth": 3,
+    "steps": 3,
+    "repairs": 0,
+    "rethinks": 1,
+    "width": 2,
+    "patience": 3,
+}
+"""Of those settings that the method has: a dozen calls reach no further."""
+
+
+def usual_choice(problem: str, model: str, *, fast: bool = False) -> SearchChoice:
+    """MCGS with the defaults, or with those of --fast; `dataclasses.replace` makes it another.
+
+    `model` is as --model names it; `BadInput` for one that does not exist.
+    """
+    spec = ModelSpec.parse(model)
+    limits = {"calls": BUDGET} | (dict(FAST_LIMITS) if fast else {})
+    return SearchChoice(
+        problem=problem,
+        target=USUAL,
+        settings=usual_settings(DEFAULT_METHOD, fast=fast),
+        prompting=Prompting.model_validate(FAST_PROMPTING if fast else {}),
+        limits=SearchLimits.model_validate(limits),
+        parallel=BY_FILE_PARALLEL if spec.by_file else 1,
+        final="screening" if fast else "full",
+        seed=0,
+        model=spec,
+        judge=None,
+        include_own=False,
+    )
+
+
+def usual_settings(method: str, *, fast: bool = False) -> MethodSettings:
+    """A method's own settings."""
+    kind = kind_of(method).settings
+    told = FAST_SETTINGS if fast else {}
+    return kind.model_validate(
+        {name: value for name, value in told.items() if name in kind.model_fields}
+    )
+
+
+def traced_choice(choice: SearchChoice, trace: Path) -> SearchChoice:
+    """`choice` as the run of a trace was, which is to go on."""
+    was = read_header(trace)
+    return replace(
+        choice,
+        target=was.target,
+        settings=was.settings,
+        prompting=was.prompting,
+        limits=was.limits,
+        parallel=was.parallel,
+        final=was.final,
+        seed=was.seed,
+        include_own=was.excluded is None,
+    )
+
+
+def traced_model(trace: Path) -> str | None:
+    """Whom the run of a trace was asking, as settings name it; None where the trace cannot say."""
+    was = ModelSpec.traced(read_header(trace).model)
+    if was is None or was.by_file:
+        return None  # the folder is not in the trace
+    return str(was)
+
+
+def shares(
+    choice: SearchChoice, problems: Sequence[str], seconds: float | None = None
+) -> tuple[SearchChoice, ...]:
+    """What to run for each problem: `choice`, with a share of its calls at once.
+
+    Each has one at least. What comes by file takes no turns: there each has all. Waiting for one's
+    turn takes active seconds: with `seconds`, which one alone would have, each gets them for all.
+    """
+    each, limits = choice.parallel, choice.limits
+    if not choice.model.by_file:
+        each = math.ceil(choice.parallel / len(problems))
+    if seconds is not None:
+        limits = limits.model_copy(update={"seconds": seconds * len(problems)})
+    return tuple(
+        replace(choice, problem=problem, parallel=each, limits=limits) for problem in problems
+    )

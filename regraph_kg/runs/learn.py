@@ -1,0 +1,174 @@
+"""What finished runs taught, into the graph by its front door.
+
+Not here: what a run may teach (search/harvest.py); how a trajectory is merged (ingest/).
+"""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regraph_kg import wiring
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation import evaluate
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.runs.ingest import grow
+from regraph_kg.runs.progress import Story, WorkDone
+from regraph_kg.search.claims import claimed, measured_again, stale
+from regraph_kg.search.harvest import Harvest, Run, check_serial, harvest, read_run, refuse
+from regraph_kg.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What became of one run; `refused` says why it taught nothing, and is empty otherwise."""
+
+    run: Path
+    trajectories: tuple[Trajectory, ...] = ()
+    steps: int = 0
+    """Verified ones, each once."""
+    failures: int = 0
+    left_out: Mapping[str, int] | None = None
+    """Steps of which nothing is said, by reason."""
+    refused: str = ""
+    measured: int = 0
+    """Codes that were judged again, here and now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What became of all runs; in the graph are `added`, and `known` were there already."""
+
+    lessons: tuple[Lesson, ...]
+    added: int = 0
+    known: int = 0
+    rejected: int = 0
+
+    @property
+    def trajectories(self) -> tuple[Trajectory, ...]:
+        """Of all runs."""
+        return tuple(one for lesson in self.lessons for one in lesson.trajectories)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What is judged anew before it teaches: traces of others, unless told otherwise."""
+
+    again: bool = False
+    """Every trace."""
+    trust: bool = False
+    """None."""
+    dry: bool = False
+    """Nothing is judged: it is only said what would be, and what is claimed."""
+
+    def of(self, run: Run) -> bool:
+        """Whether the verdicts of `run` are doubted."""
+        return self.again or not (run.ours or self.trust)
+
+
+def learn_from(
+    settings: Settings,
+    runs: Sequence[Path],
+    *,
+    problems: Sequence[Path] = (),
+    doubt: Doubt = Doubt(),
+) -> Story[Learned]:
+    """Teach the settings' graph what the traces `runs` hold.
+
+    Their problems are those of the corpus and those in the folders `problems`. `BadInput` for a
+    file that is no trace, before anything is written; a run that must not teach is in the result.
+    A dry run tells what doubted traces claim.
+    """
+    key = wiring.trace_key(settings)
+    read = {path: read_run(path, key) for path in dict.fromkeys(runs)}
+    lessons: list[Lesson] = []
+    for path, run in read.items():
+        lessons.append((yield from _lesson(settings, path, run, problems, doubt)))
+    learned = Learned(tuple(lessons))
+    if doubt.dry or not learned.trajectories:
+        return learned
+    return (yield from _merged(settings, learned))
+
+
+def _lesson(
+    settings: Settings, path: Path, run: Run, problems: Sequence[Path], doubt: Doubt
+) -> Story[Lesson]:
+    doubted = doubt.of(run)
+    try:
+        refuse(run)
+        problem = _problem(settings, run, problems)
+        if doubted:
+            run = yield from _judged(settings, path, run, problem, dry=doubt.dry)
+        elif (version := stale(run, evaluate.EVALUATOR)) is not None:
+            raise BadInput(
+                f"its judge was version {version}, this one is {evaluate.EVALUATOR}, and their"
+                " figures are not compared: have its codes judged again with --again"
+            )
+        found = harvest(run, problem.serial_code)
+    except (BadInput, ToolError) as error:
+        return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
+    measured = len(claimed(run)) if doubted and not doubt.dry else 0
+    if not found.trajectories:
+        return Lesson(path, left_out=found.left_out, refused=_nothing(found), measured=measured)
+    return Lesson(
+        path, found.trajectories, found.steps, found.failures, found.left_out, measured=measured
+    )
+
+
+def _judged(settings: Settings, path: Path, run: Run, problem: Problem, *, dry: bool) -> Story[Run]:
+    """The run with every code judged again on this machine; says that it does so.
+
+    `dry`: as it is, and only says so.
+    Raises `BadInput` for other serial code than the run began with, `ToolError` where the machine
+    cannot judge it.
+    """
+    check_serial(run, problem.serial_code)
+    codes = claimed(run)
+    why = "" if run.ours else " was not written by this installation"
+    does = "would judge" if dry else "judging"
+    said = f"{path}{why}: {does} its {len(codes)} codes again, here"
+    yield WorkDone("judging", 0, len(codes), "judging", line=said)
+    if dry:
+        return run
+    reports: dict[str, EvalReport] = {}
+    with wiring.open_judge(settings) as judge:
+        for code in codes:
+            reports[code] = judge.evaluate(Candidate(run.header.target, code), problem)
+            yield WorkDone("judging", len(reports), len(codes), "judging")
+        device = judge.device(run.header.target)
+    return measured_again(run, device, lambda candidate: reports[candidate.code])
+
+
+def _nothing(found: Harvest) -> str:
+    left_out = ", ".join(f"{count} {reason}" for reason, count in found.left_out.items())
+    return "no verified step" + (f" ({left_out})" if left_out else "")
+
+
+def _problem(settings: Settings, run: Run, problems: Sequence[Path]) -> Problem:
+    """The problem that the run is about, wherever it is found."""
+    name = run.header.problem
+    found = [wiring.find_problem(settings, str(folder)) for folder in problems]
+    for one in found:
+        if one.name == name:
+            return one
+    if name in wiring.problem_names(settings):
+        return wiring.find_problem(settings, name)
+    raise BadInput(
+        f"its problem {name} is not here, and not in the corpus: name its folder with --problem"
+    )
+
+
+def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
+    """Merge what was harvested; its techniques are given by id."""
+    lines = io.BytesIO(lines_of(learned.trajectories).encode())
+    counts = yield from grow(settings, lines, "exact", "learning")
+    return Learned(learned.lessons, counts["added"], counts["known"], counts["rejected"])
+
+
+def lines_of(trajectories: Sequence[Trajectory]) -> str:
+    """Trajectories as JSONL."""
+    return "".join(
+        one.model_dump_json(by_alias=True, exclude_defaults=True) + "\n" for one in trajectories
+    )

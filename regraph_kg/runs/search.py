@@ -1,0 +1,134 @@
+"""A search from its open parts to its summary: begun or resumed, record by record, ended.
+
+    with open_run(settings, choice, Path("runs")) as run:
+        for record in run.records():
+            ...                      # it may be left at any time
+        answer = run.finish()
+
+Not here: several searches at once (`wiring.open_searches` and `begin`), and what a user is told.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from regraph_kg import wiring
+from regraph_kg.errors import BadInput
+from regraph_kg.models.run import (
+    RunHeader,
+    RunSummary,
+    SearchChoice,
+    SimulationRecord,
+    StepRecord,
+)
+from regraph_kg.models.technique import start_id
+from regraph_kg.search.answer import final_answer, finalists, summarise
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.methods import kind_of
+from regraph_kg.search.run import search as begin_search
+from regraph_kg.search.trace import Trace
+from regraph_kg.settings import Settings
+from regraph_kg.wiring import DrySearch, OpenSearch
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """The end of a search: its summary, and the code that is its answer."""
+
+    summary: RunSummary
+    code: str
+
+
+class LiveRun:
+    """A search that goes on, and its trace."""
+
+    def __init__(self, search: OpenSearch, trace: Trace) -> None:
+        """Use `open_run` or `begin`."""
+        self._search, self._trace = search, trace
+        self._ledger = Ledger(search.header.limits)
+        self._world = trace.world(search.world)
+        self._records: list[SimulationRecord] = []
+
+    @property
+    def header(self) -> RunHeader:
+        """All that its course depends on."""
+        return self._search.header
+
+    @property
+    def trace(self) -> Path:
+        """Its trace's file."""
+        return self._trace.path
+
+    @property
+    def torn(self) -> bool:
+        """Whether half a line of the trace was dropped on resuming."""
+        return self._trace.torn
+
+    @property
+    def calls(self) -> int:
+        """Calls for code until the last record."""
+        return self._records[-1].spent if self._records else 0
+
+    @property
+    def finalists(self) -> list[StepRecord]:
+        """The best so far, which `finish` would measure again."""
+        return finalists(self._records)
+
+    def records(self) -> Iterator[SimulationRecord]:
+        """Search; each iteration is in the trace when it is yielded.
+
+        Raises what ends it: `ModelError` and `StoreError`, which were asked for as long as patience
+        lasts, `ToolError`, `AnswersPending` where answers are to come by file.
+        """
+        crew = self._trace.crew(self._search.crew)
+        search = self._search
+        for record in begin_search(search.task, search.header, self._world, crew, self._ledger):
+            self._trace.record(record)
+            self._records.append(record)
+            yield record
+        self._trace.stop(self._ledger.stopped or "exhausted")
+
+    def finish(self) -> FinishedRun:
+        """Measure the best again, in fresh processes; what came of the search."""
+        answer = final_answer(self._search.task, self._records, self._world.evaluate_final)
+        summary = summarise(self.header, self._records, answer, self._ledger)
+        return FinishedRun(summary, answer.code)
+
+    def publish(self, then: str = "") -> None:
+        """What is asked for by file is there to be answered, and what to do `then` is said."""
+        self._search.model.finish(then)
+
+
+@contextmanager
+def open_run(
+    settings: Settings, choice: SearchChoice, folder: Path, resume: Path | None = None
+) -> Iterator[LiveRun]:
+    """A search with all its parts, its trace new in `folder`, or the one to `resume`."""
+    with wiring.open_search(settings, choice) as search, begin(search, folder, resume) as run:
+        yield run
+
+
+@contextmanager
+def begin(search: OpenSearch, folder: Path, resume: Path | None = None) -> Iterator[LiveRun]:
+    """A search whose parts are open; `BadInput` where the graph has nothing to begin with."""
+    if resume:
+        trace = Trace.resume(resume, search.header, search.key)
+    else:
+        require_graph(search)
+        trace = Trace.create(folder, search.header, search.key)
+    with trace:
+        yield LiveRun(search, trace)
+
+
+def require_graph(search: OpenSearch | DrySearch) -> None:
+    """`BadInput` where the method walks the graph, and there is nothing to begin with."""
+    header = search.header
+    if not kind_of(header.method).walks:
+        return
+    if not search.world.neighbours(start_id(header.target)).successors:
+        without = f" without {header.excluded}'s own examples" if header.excluded else ""
+        raise BadInput(
+            f"the graph holds no {header.target} technique to begin with{without}:"
+            " run regraph ingest --starter, or regraph ingest FILE"
+        )
