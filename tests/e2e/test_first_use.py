@@ -55,6 +55,33 @@ def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path)
     assert len(final) <= 3, "the best three alone are measured again"
 
 
+@pytest.mark.slow
+def test_the_function_of_the_readme_is_well_posed_and_its_faster_version_right(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """As typed, in an empty folder, up to the first command that needs a model."""
+    block = re.search(r"^    mkdir .*?(?=^    regraph optimize)", README, re.MULTILINE | re.DOTALL)
+    assert block
+    typed = "set -e\n" + re.sub(r"^    ", "", block[0], flags=re.MULTILINE)
+    typed = re.sub(r"^regraph doctor.*\n", "", typed, flags=re.MULTILINE)
+    done = subprocess.run(
+        ["bash", "-c", typed],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "density: good" in done.stdout
+    assert "density (openmp): passed" in done.stdout
+
+
+def test_the_readme_is_read_in_minutes() -> None:
+    assert len(README.splitlines()) <= 90
+
+
 def test_both_commands_of_the_readme_are_targets_of_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     named = re.findall(r"^    make (\w+)", README, re.MULTILINE)
