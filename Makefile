@@ -7,7 +7,7 @@ VENV    := .venv$(if $(PYTHON),-$(notdir $(PYTHON)))
 BIN     := $(VENV)/bin
 PYTHON  ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
              $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-UV      := $(shell uv --version >/dev/null 2>&1 && echo uv)
+UV      := $(shell uv lock --check --offline >/dev/null 2>&1 && echo uv)
 SYNC    := UV_PROJECT_ENVIRONMENT=$(VENV) uv sync --quiet --locked --inexact --compile-bytecode --python $(PYTHON)
 PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Compiled modules are kept whatever the shell says: each of hundreds of commands would compile anew.
@@ -25,7 +25,8 @@ need:
 	@test -n "$(UV)" || $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "regraph needs Python's venv module: install it (Debian: python3-venv) and run make again"; exit 3; }
 	@command -v g++ >/dev/null || { echo "regraph needs g++: install it (Debian: g++) and run make again"; exit 3; }
 
-# uv takes the versions of uv.lock; pip, where there is no uv, the newest that fit.
+# uv takes the versions of uv.lock; pip, where there is no uv or an index that the lock does not
+# name, the newest that fit.
 $(VENV)/.ready: pyproject.toml uv.lock | need
 	@echo "setting up $(VENV) ..."
 ifdef UV

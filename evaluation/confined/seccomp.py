@@ -17,7 +17,8 @@ listed call whose argument is refused is answered EPERM: the kernel does have it
     sendto             under a tool: to the one peer that a socket has
     clock_gettime      this process's clocks and the machine's, not other processes'
 
-Not covered: what pointers lead to (paths, structures), which a filter cannot read: stat tells of
+Not covered: what a candidate under a tool sends to it (sendmsg), on sockets that were open before;
+what pointers lead to (paths, structures), which a filter cannot read: stat tells of
 any file that it is there, unless the worker has a root of its own (files.py).
 """
 

@@ -1,4 +1,4 @@
-"""Targets: what candidate code is compiled for. A new one is a value here, and its compiler.
+"""Targets: what candidate code is compiled for. A new one: name and value here, and its compiler.
 
 Files and the graph hold a target's name; whatever else differs between targets is asked of
 `TARGETS`. Not here: how code is compiled (evaluation/compile/targets.py), what runs confined

@@ -48,6 +48,16 @@ def each(adversaries: Iterable[Adversary]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("adversary", list(adversaries), ids=lambda a: a.path.name)
 
 
+def one_of_each(adversaries: Iterable[Adversary]) -> pytest.MarkDecorator:
+    """As `each`; the first that is stopped by its defences is quick, the others are slow tests."""
+    seen = set[tuple[str, ...]]()
+    params = []
+    for one in adversaries:
+        params.append(pytest.param(one, marks=[pytest.mark.slow] * (one.defences in seen)))
+        seen.add(one.defences)
+    return pytest.mark.parametrize("adversary", params, ids=lambda a: a.path.name)
+
+
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("adversarial")
@@ -199,7 +209,7 @@ def compiler(cache: Path, target: Target) -> Compiler:
     return Compiler(cache / "compiled", find_gcc(), LIMITS)
 
 
-@each(OPENMP)
+@one_of_each(OPENMP)
 def test_openmp_is_caught(judges: Judges, adversary: Adversary, bait: Scene) -> None:
     assert_caught(judges, "openmp", adversary, bait)
 
@@ -220,6 +230,7 @@ def test_openmp_is_caught_by_each_layer(
     assert_caught_by_one(judges, "openmp", layer, bait)
 
 
+@pytest.mark.slow
 @each(a for a in OPENMP if "fresh_inputs" in a.defences)
 def test_remembered_results_are_caught_where_large_arrays_leave_few_of_them(
     cache: Path, adversary: Adversary, bait: Scene, monkeypatch: pytest.MonkeyPatch

@@ -19,6 +19,8 @@ from tests.contract.plans import plan
 from tests.llm.fake_ollama import FakeOllama
 from tests.stores import cypher
 
+pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+
 ROOT = Path(__file__).parents[2]
 TRAJECTORIES = sorted((ROOT / "corpus" / "trajectories").glob("matmul.*.jsonl"))
 TILES = "Each block keeps a tile of both matrices in shared memory."

@@ -16,6 +16,8 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_ha
 from regraph_kg.models.trajectory import Measurement, Trajectory
 from tests.search.test_harvest import timing
 
+pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+
 PROBLEM = Path(__file__).parents[1] / "evaluation" / "problems" / "scale"
 COMMAND = "from regraph_kg.cli.app import main; main()"
 HEAD = 'extern "C" void scale(const float* x, float* y, float a, int n) '

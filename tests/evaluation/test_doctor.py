@@ -21,6 +21,8 @@ from regraph_kg.models.target import Target
 
 from .conftest import HERE
 
+pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+
 COMMAND = "from regraph_kg.cli.app import main; main()"
 WRONG = """// tries: nothing
 // outcome: {outcome}

@@ -15,6 +15,8 @@ from regraph_kg.models.evaluation import EvalReport, Outcome
 
 from .conftest import HERE, scale_source
 
+pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
 COMMAND = "from regraph_kg.cli.app import main; main()"
 REPORT = EvalReport(

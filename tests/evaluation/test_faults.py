@@ -36,7 +36,7 @@ FORGED = "fakeFails(214);"
 GREEDY = "float *p; cudaMalloc((void**)&p, 1ull << 40);"
 Faults = Callable[..., None]
 
-pytestmark = pytest.mark.usefixtures("nothing_is_left")
+pytestmark = [pytest.mark.usefixtures("nothing_is_left"), pytest.mark.slow]
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ from regraph_kg.evaluation.rules import JudgeLimits
 
 from ..conftest import problem_named
 
+pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+
 CORPUS = Path(__file__).parents[3] / "corpus" / "problems"
 HEAD = 'extern "C" void f(const float* x, const float* y, float* z, int n) {'
 

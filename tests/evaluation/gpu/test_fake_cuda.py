@@ -15,6 +15,8 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from ..conftest import passed, problem_named
 from .test_nvml import ScriptedNvml
 
+pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+
 KERNEL = """
 #include <cuda_runtime_api.h>
 struct Work { const float* x; float* y; float a; int n; };

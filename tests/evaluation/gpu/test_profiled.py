@@ -13,6 +13,8 @@ from regraph_kg.models.evaluation import Candidate, EvalReport
 
 from ..conftest import passed
 
+pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+
 FAKE_CUPTI = Path(__file__).parent / "fake_cupti"
 CODE = """
 #include <cuda_runtime_api.h>

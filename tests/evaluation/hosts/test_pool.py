@@ -23,6 +23,8 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from ..conftest import HERE, SOON, passed, problem_named, scale_source
 from ..gpu.test_fake_cuda import FROM_HOST, KERNEL
 
+pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
 PROBLEM = problem_named("scale")
 SOON_DONE = 60.0

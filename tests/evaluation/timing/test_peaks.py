@@ -21,6 +21,8 @@ from tests.requirement import require
 
 from ..conftest import passed, problem_named
 
+pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+
 
 def measuring_code(rate: float, **more: float) -> str:
     """C++ that says these figures at once."""
