@@ -45,7 +45,7 @@ demo: $(VENV)/.ready ## grow a technique graph, search it, print faster code (ab
 
 test: $(VENV)/.dev ## the quick tests; REQUIRE=neo4j,gpu turns absences into failures
 	@$(BIN)/python tests/install_neo4j.py
-	@$(PYTEST) -n 3 -m "not slow and not timing"
+	@$(PYTEST) -n 4 -m "not slow and not timing"
 
 test-slow: $(VENV)/.dev ## the rest: what takes long, then what measures time, alone
 	@$(BIN)/python tests/install_neo4j.py

@@ -1,6 +1,7 @@
-"""Which tests run in one process (pytest -n): those that share a server, by what they ask for.
+"""Which tests run in one process (pytest -n): those that share a server or a judge.
 
 A server takes seconds to start, so each kind runs in one process, and first: its tests are many.
+Judges wait for each other's timing, and each makes its own baselines: theirs, too.
 A test says what it shares by its fixtures, or by xdist's marker `xdist_group`. xdist's own way
 (--dist loadgroup) does nothing with pytest 9.2, as it writes `_nodeid`, and its scheduler knows
 nothing of a test but its name: each process writes down what it collected, the scheduler reads it.
@@ -18,8 +19,10 @@ SERVERS = {
     "neo4j_2026_server": "neo4j-2026",
     "neo4j_server": "neo4j",
     "embedded_server": "embedded",
+    "judges": "judge",
+    "judge": "judge",
 }
-"""Fixture of a server -> its scope. Who asks for several goes with the first."""
+"""Fixture of a server or judge -> its scope. Who asks for several goes with the first."""
 
 
 def scope(item: pytest.Item) -> str:

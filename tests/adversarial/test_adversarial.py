@@ -4,7 +4,7 @@ import dataclasses
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -40,22 +40,36 @@ HANGING = JudgeLimits(load_seconds=3, call_seconds=1.0, sanitizer_seconds=0)
 SANITIZER_SECONDS = 30.0
 """At the full grade, which has the tool look."""
 OPENMP, CUDA = adversaries("openmp"), adversaries("cuda")
+HONEST = ("parallel_for", "std_thread")
+ATTACKS = (
+    "asks_for_file",
+    "cached_by_shape",
+    "exhausts_memory",
+    "exits_in_constructor",
+    "exits_when_timed",
+    "floods_endlessly",
+    "known_shapes",
+    "late_thread",
+    "mutates_input",
+    "nan",
+    "punches_holes",
+    "reads_parent",
+    "steers_terminal",
+    "wrong_on_repeat",
+)
+"""Openmp candidates of the quick tests: every room of the judge stops one; all others are slow."""
 Judges = Callable[[Target, Defences, JudgeLimits, Grade], Judge]
 
 
-def each(adversaries: Iterable[Adversary]) -> pytest.MarkDecorator:
-    """One test for each candidate, by its file's name."""
-    return pytest.mark.parametrize("adversary", list(adversaries), ids=lambda a: a.path.name)
-
-
-def one_of_each(adversaries: Iterable[Adversary]) -> pytest.MarkDecorator:
-    """As `each`; the first that is stopped by its defences is quick, the others are slow tests."""
-    seen = set[tuple[str, ...]]()
-    params = []
-    for one in adversaries:
-        params.append(pytest.param(one, marks=[pytest.mark.slow] * (one.defences in seen)))
-        seen.add(one.defences)
-    return pytest.mark.parametrize("adversary", params, ids=lambda a: a.path.name)
+def each(
+    adversaries: Iterable[Adversary], quick: Collection[str] | None = None
+) -> pytest.MarkDecorator:
+    """One test for each candidate, by its file's name; slow ones but for those in `quick`."""
+    params = [
+        pytest.param(one, marks=[pytest.mark.slow] * (quick is not None and one.name not in quick))
+        for one in adversaries
+    ]
+    return pytest.mark.parametrize("adversary", params, ids=lambda one: one.path.name)
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +223,7 @@ def compiler(cache: Path, target: Target) -> Compiler:
     return Compiler(cache / "compiled", find_gcc(), LIMITS)
 
 
-@one_of_each(OPENMP)
+@each(OPENMP, ATTACKS)
 def test_openmp_is_caught(judges: Judges, adversary: Adversary, bait: Scene) -> None:
     assert_caught(judges, "openmp", adversary, bait)
 
@@ -249,7 +263,14 @@ def test_openmp_gets_past_a_judge_without_separation(
     assert_gets_past_naive(library, cache, adversary, bait)
 
 
-@pytest.mark.parametrize(("path", "name"), honest("openmp"), ids=lambda value: Path(value).stem)
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        pytest.param(*one, marks=[pytest.mark.slow] * (one[0].stem not in HONEST))
+        for one in honest("openmp")
+    ],
+    ids=lambda value: Path(value).stem,
+)
 def test_honest_openmp_passes(judges: Judges, path: Path, name: str) -> None:
     candidate = Candidate("openmp", path.read_text(encoding="utf-8"))
     report = judges("openmp", Defences(), LIMITS, "screening").evaluate(candidate, problem(name))

@@ -49,6 +49,7 @@ def listening(pid: int) -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_starters_at_once_share_one_process_that_stays_until_stopped(settings: Settings) -> None:
     with ThreadPoolExecutor(3) as pool:
         states = set(pool.map(lambda _: wiring.start_embedded(settings), range(3)))
@@ -176,6 +177,7 @@ def test_the_state_file_is_what_a_client_needs(settings: Settings) -> None:
     assert f":{state.port}" in state.address.uri
 
 
+@pytest.mark.slow
 def test_a_writer_whose_folder_was_removed_is_one_line(settings: Settings) -> None:
     with closing(wiring.open_store(settings, retry_seconds=1)) as store:
         wiring.stop_embedded(settings)

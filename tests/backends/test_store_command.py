@@ -33,6 +33,7 @@ def regraph(folder: Path, *arguments: str, **environment: str) -> tuple[int, str
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_start_status_stop(folder: Path) -> None:
     code, out, _ = regraph(folder, "store", "status")
     assert (code, out) == (1, f"embedded store: not running; data in {folder / 'store'}\n")

@@ -104,6 +104,7 @@ def test_a_backup_brings_everything_back_and_is_the_same_bytes_again(
         curator.undo(None, Note("somebody"))  # a log that came back is still good for that
 
 
+@pytest.mark.slow
 def test_a_backup_moves_a_graph_to_neo4j_and_back(
     embedded_settings: Settings, neo4j_settings: Settings, tmp_path: Path
 ) -> None:
@@ -117,6 +118,7 @@ def test_a_backup_moves_a_graph_to_neo4j_and_back(
     assert saved(embedded_settings, tmp_path / "three") == text
 
 
+@pytest.mark.slow
 def test_a_restore_cut_off_anywhere_is_simply_run_again(
     store_settings: Settings, tmp_path: Path
 ) -> None:
@@ -197,6 +199,7 @@ def run(env: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.slow
 def test_the_commands(embedded_settings: Settings, tmp_path: Path) -> None:
     fill(embedded_settings)
     env = environment(embedded_settings)

@@ -55,6 +55,7 @@ def test_what_is_beyond_the_bound_is_archived_counted_and_exported(
     assert bounded.check() == ()
 
 
+@pytest.mark.slow
 def test_the_best_examples_are_those_of_a_store_without_bound(bounded: GraphStore) -> None:
     sent = crowd(60)
     for one in sent:

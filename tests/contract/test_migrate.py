@@ -110,6 +110,7 @@ def test_an_old_graph_with_data_is_carried_to_the_newest_version(old_settings: S
     assert whole(old_settings) == after
 
 
+@pytest.mark.slow
 def test_a_carried_graph_has_the_constraints_and_indexes_of_a_new_one(
     old_settings: Settings,
 ) -> None:
@@ -155,6 +156,7 @@ def test_two_processes_may_migrate_at_once(old_settings: Settings) -> None:
     assert_carried(old_settings)
 
 
+@pytest.mark.slow
 def test_an_opening_cut_short_is_finished_by_the_next(store_settings: Settings) -> None:
     drop_schema(store_settings)
     for stop in range(1, 20, 4):
@@ -177,6 +179,7 @@ def run(env: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_will_do_then_does_it(embedded_settings: Settings) -> None:
     load(embedded_settings)
     env = environment(embedded_settings)

@@ -62,6 +62,7 @@ def test_overlapping_batches_of_three_writers_add_up(
     assert (store.transitions(), store.stats(), tuple(store.export())) == concurrent
 
 
+@pytest.mark.slow
 def test_measurements_sent_at_once_to_one_trajectory_are_all_kept(
     store: GraphStore, store_settings: Settings
 ) -> None:
@@ -80,6 +81,7 @@ def test_measurements_sent_at_once_to_one_trajectory_are_all_kept(
     assert sum(row.examples for row in store.transitions()) == 2
 
 
+@pytest.mark.slow
 def test_measurements_sent_at_once_to_trajectories_of_one_pair_add_up(
     store: GraphStore, store_settings: Settings
 ) -> None:

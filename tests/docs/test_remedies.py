@@ -64,8 +64,13 @@ def sources() -> list[Path]:
     return sorted(p for p in found if not any(parent.is_symlink() for parent in p.parents))
 
 
-def messages(path: Path) -> Iterator[str]:
+@cache
+def messages(path: Path) -> tuple[str, ...]:
     """Strings of a module that users may see: no docstrings but those of commands (their help)."""
+    return tuple(_messages(path))
+
+
+def _messages(path: Path) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     silent: set[int] = set()
     for node in ast.walk(tree):

@@ -34,6 +34,7 @@ def run(
     return int(ended.value.code or 0), said.out, said.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["exact", "lexical", "embed"])
 @pytest.mark.parametrize("split", ["dev", "test"])
 def test_wrong_merges_of_the_labelled_set_stay_under_half_a_percent(
@@ -49,6 +50,7 @@ def test_wrong_merges_of_the_labelled_set_stay_under_half_a_percent(
     assert check.tally(found).right / len(found) > 0.45
 
 
+@pytest.mark.slow
 def test_a_capable_model_is_right_of_nearly_all(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

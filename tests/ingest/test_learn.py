@@ -268,6 +268,7 @@ def test_a_trace_of_others_is_judged_again_before_it_teaches(desk: Desk, judged:
     assert (json.loads(again.stdout)["known"], tuple(desk.store.export())) == (1, before)
 
 
+@pytest.mark.slow
 def test_code_that_a_stranger_calls_fast_and_is_wrong_teaches_nothing(desk: Desk) -> None:
     """With the real judge."""
     done = desk.run(theirs(desk, BAD))

@@ -83,7 +83,7 @@ def llama_cpp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 OLLAMAS = {"fake": "fake_ollama", "real": "ollama"}
-ONE_OLLAMA = pytest.mark.xdist_group("ollama")
+ONE_OLLAMA = (pytest.mark.slow, pytest.mark.xdist_group("ollama"))
 """The real one is started by one process."""
 ONE_LLAMA_CPP = (pytest.mark.slow, pytest.mark.xdist_group("llama-cpp"))
 WAYS_IN = [

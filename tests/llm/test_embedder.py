@@ -43,7 +43,7 @@ HELD = 640
     params=[
         "hash",
         "fake ollama",
-        pytest.param("ollama", marks=pytest.mark.xdist_group("ollama")),
+        pytest.param("ollama", marks=(pytest.mark.slow, pytest.mark.xdist_group("ollama"))),
         "sentence-transformers",
     ],
 )

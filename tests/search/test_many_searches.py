@@ -209,6 +209,7 @@ def finished(run: Run, toy: Toy) -> tuple[list[SimulationRecord], Ledger]:
     return records, ledger
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", method_names())
 @ANY
 @given(data=st.data())
@@ -253,6 +254,7 @@ def check_verdicts(toy: Toy, records: list[SimulationRecord]) -> None:
             assert step.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", method_names())
 @settings(ANY, max_examples=20)
 @given(data=st.data())

@@ -76,6 +76,7 @@ def test_it_is_among_the_choices_and_in_the_help(tree: Path) -> None:
     assert "'very-polite'" in regraph(tree, "optimize", "matmul", "--method", "rude")
 
 
+@pytest.mark.slow
 def test_its_settings_can_be_set_and_it_runs(tree: Path) -> None:
     words = ("optimize", "matmul", "--dry-run", "--prompt", "--method", "very-polite")
     told = regraph(tree, *words, "--set", "bows=2")

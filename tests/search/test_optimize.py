@@ -316,6 +316,7 @@ def test_a_store_that_dies_in_the_middle_is_started_again(
     assert running.returncode == 0, said
 
 
+@pytest.mark.slow
 def test_a_store_that_stays_away_ends_the_search_resumably(
     grown: Lab, embedded_settings: Settings
 ) -> None:

@@ -192,6 +192,7 @@ def test_answers_that_come_by_file_are_waited_for_together(two: Lab) -> None:
     assert Path("asked/pending.jsonl").read_text() == asked  # the same prompts wait
 
 
+@pytest.mark.slow
 def test_a_live_judge_serves_them_all(two: Lab) -> None:
     ended = two.run("optimize", "scale", "twice", "--budget", "2", "--json")
     assert ended.code in (0, 1)  # a busy machine may be sure of nothing

@@ -97,6 +97,7 @@ def test_a_toolkit_that_does_not_know_the_gpu_is_our_failure(tmp_path: Path) -> 
         Compiler(tmp_path / "cache", unfit, JudgeLimits()).host("x", HOST_FLAGS)
 
 
+@pytest.mark.slow
 def test_a_source_that_takes_the_compilers_memory_is_the_candidates_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

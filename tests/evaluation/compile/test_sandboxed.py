@@ -82,6 +82,7 @@ def secret(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_no_spelling_finds_a_file(tmp_path: Path, secret: Path, attack: str) -> None:
     code = ATTACKS[attack].replace("@", str(secret))

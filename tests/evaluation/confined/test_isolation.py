@@ -177,6 +177,7 @@ CASES = [
 EACH = pytest.mark.parametrize("case", CASES, ids=lambda case: case.attempt)
 
 
+@pytest.mark.slow
 @EACH
 def test_nothing_of_it_happens_in_a_confined_worker(tried: Tried, case: Case) -> None:
     run = tried(case.attempt)
@@ -184,11 +185,13 @@ def test_nothing_of_it_happens_in_a_confined_worker(tried: Tried, case: Case) ->
     assert run.failure is None
 
 
+@pytest.mark.slow
 @EACH
 def test_without_the_layers_against_it_it_happens(tried: Tried, case: Case) -> None:
     assert tried(case.attempt, **case.only(None)).succeeded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "layer"),
     [(case, layer) for case in CASES for layer in case.layers if len(case.layers) > 1],
@@ -208,6 +211,7 @@ def on_landlock(abi: int) -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", "-B", "-c", script, str(abi))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [c for c in CASES if c.layers != ("own_root",)], ids=str)
 def test_the_oldest_landlock_and_seccomp_stop_it_alone(tried: Tried, case: Case) -> None:
     run = tried(case.attempt, on_landlock(1), namespaces=False, own_root=False)
@@ -215,6 +219,7 @@ def test_the_oldest_landlock_and_seccomp_stop_it_alone(tried: Tried, case: Case)
     assert not run.succeeded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_without_landlock_the_others_stop_it_alone(tried: Tried, case: Case) -> None:
     run = tried(case.attempt, refusing("landlock"))

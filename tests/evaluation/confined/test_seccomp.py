@@ -158,6 +158,7 @@ def test_numbers_are_this_machines() -> None:
     assert ctypes.CDLL(None).syscall(number) == os.getppid()
 
 
+@pytest.mark.slow
 def test_what_honest_code_calls_is_listed() -> None:
     if filters.architecture() is None:
         require("sandbox", "there is no filter for this architecture")
