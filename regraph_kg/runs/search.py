@@ -81,9 +81,9 @@ class LiveRun:
         Raises what ends it: `ModelError` and `StoreError`, which were asked for as long as patience
         lasts, `ToolError`, `AnswersPending` where answers are to come by file.
         """
-        crew = self._trace.crew(self._search.crew)
+        executor = self._trace.executor(self._search.executor)
         search = self._search
-        for record in begin_search(search.task, search.header, self._world, crew, self._ledger):
+        for record in begin_search(search.task, search.header, self._world, executor, self._ledger):
             self._trace.record(record)
             self._records.append(record)
             yield record
