@@ -66,11 +66,11 @@ def wall(seconds: float, calls: int) -> Iterator[dict[str, Any]]:
 
         world = replace(toy.world, complete=late)
         head = header(calls, settings=McgsSettings(samples=9), parallel=parallel)
-        crew, ledger = Threads(world, parallel, 1), Ledger(head.limits)
+        executor, ledger = Threads(world, parallel, 1), Ledger(head.limits)
         start = time.perf_counter()
-        list(search(TASK, head, world, crew, ledger))
+        list(search(TASK, head, world, executor, ledger))
         taken = time.perf_counter() - start
-        crew.close()
+        executor.close()
         one = one or taken
         yield {
             "parallel": parallel,

@@ -129,7 +129,7 @@ def rollouts(seed: int, folder: Path) -> list[float]:
     outside, own = Outside(seed), []
     with Trace.create(folder, header(seed), bytes(32)) as trace:
         world = trace.world(outside.world())
-        records = search(TASK, header(seed), world, trace.crew(Alone(world)))
+        records = search(TASK, header(seed), world, trace.executor(Alone(world)))
         while True:
             start, before = time.perf_counter(), outside.seconds
             record = next(records, None)

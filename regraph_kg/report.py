@@ -98,11 +98,6 @@ def shortfall(summary: RunSummary) -> str:
     return "; ".join(filter(None, reasons)) or "nothing was faster"
 
 
-def progress(record: SimulationRecord) -> str:
-    """Where a run stands: the best speedup, screened, and what it has just tried."""
-    return f"best {times(record.best_speedup)}, {_tried(record)}"
-
-
 def new_best(record: SimulationRecord, budget: int) -> str:
     """A record that found faster code than all before it."""
     spent = f"{record.spent}/{budget}"
@@ -112,10 +107,10 @@ def new_best(record: SimulationRecord, budget: int) -> str:
 def no_best(record: SimulationRecord, budget: int) -> str:
     """A record that found nothing faster than those before it, in line with `new_best`."""
     spent = f"{record.spent}/{budget}"
-    return f"{spent:>8}  {'':>6}  {_tried(record)}"
+    return f"{spent:>8}  {'':>6}  {tried(record)}"
 
 
-def _tried(record: SimulationRecord) -> str:
+def tried(record: SimulationRecord) -> str:
     """What an iteration has tried, and what came of it."""
     said = ", ".join(_outcome(step.outcome, step.speedup) for step in record.steps)
     return f"{path(record.steps[-1].path)}: {said}"

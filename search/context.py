@@ -17,8 +17,8 @@ from regraph_kg.search.propose import Proposer
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """The shared parts, bound to one run."""
+class Context:
+    """What all methods share, bound to one run."""
 
     task: Task
     rng: random.Random

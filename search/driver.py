@@ -1,8 +1,9 @@
 """The driver: keeps iterations of a method under way, and gives each the results it waits for.
 
 It decides nothing about the search and does nothing of it: the method decides between two effects,
-a crew (executor.py) does them. All of it happens in one thread, so that the order in which results
-come in decides everything; a trace holds that order, and a resumed run repeats it (trace.py).
+an executor (executor.py) does them. All of it happens in one thread, so that the order in which
+results come in decides everything; a trace holds that order, and a resumed run repeats it
+(trace.py).
 
 Equal code is judged once, also while it is being judged. A call whose answer is to come by file
 (`AnswersPending`) stays under way; what does not wait for it goes on.
@@ -29,7 +30,7 @@ class Finished:
     result: Result | None
 
 
-class Crew(Protocol):
+class Executor(Protocol):
     """Does effects, several at once."""
 
     def start(self, effect: Effect) -> None:
@@ -48,8 +49,10 @@ class Driver:
     While judges work, half as many iterations again may wait for them, so that the model is busy.
     """
 
-    def __init__(self, method: Method, crew: Crew, ledger: Ledger, parallel: int = 1) -> None:
-        self._method, self._crew, self._ledger = method, crew, ledger
+    def __init__(
+        self, method: Method, executor: Executor, ledger: Ledger, parallel: int = 1
+    ) -> None:
+        self._method, self._executor, self._ledger = method, executor, ledger
         self._parallel, self._most = parallel, parallel + parallel // 2
         self._recorder = Recorder()
         self._waiting: dict[str, list[Effects[Iteration]]] = {}
@@ -65,8 +68,8 @@ class Driver:
             yield from self._begin()
             if len(self._waiting) == self._pending:
                 break
-            finished = self._crew.finish()
-            self._ledger.seconds = self._crew.seconds()
+            finished = self._executor.finish()
+            self._ledger.seconds = self._executor.seconds()
             yield from self._end(finished)
         if self._pending:
             raise AnswersPending(f"{self._pending} answers are to come by file")
@@ -106,7 +109,7 @@ class Driver:
             return
         self._waiting[name] = [work]
         self._asking += isinstance(effect, ModelRequest)
-        self._crew.start(effect)
+        self._executor.start(effect)
 
 
 def _name(effect: Effect) -> str:

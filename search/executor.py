@@ -1,4 +1,4 @@
-"""Crews do what searches ask of a world: in turn, in this thread, or in several at once.
+"""Executors do what searches ask of a world: in turn, in this thread, or in several at once.
 
 Several searches that share a model and a judge take turns at them: `Turns`, `shared`.
 Not covered: processes; a call of the model that never returns (its client has a timeout).

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from regraph_kg.models.run import RunHeader, SimulationRecord, Task
-from regraph_kg.search.context import Method, Parts
-from regraph_kg.search.driver import Crew, Driver
+from regraph_kg.search.context import Context, Method
+from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.prompts.known_failures import KnownFailures
@@ -17,15 +17,15 @@ from regraph_kg.search.world import World
 
 def begin(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Method:
     """The method that `header` names, at its beginning."""
-    return kind_of(header.method).begin(parts(task, header, world, ledger), header.settings)
+    return kind_of(header.method).begin(context(task, header, world, ledger), header.settings)
 
 
-def parts(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Parts:
+def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Context:
     """What the method of a run is built from."""
     rng = random.Random(header.seed)
     known = KnownFailures(world.failures, header.prompting.known_failures)
     proposer = Proposer(task, rng.getrandbits(32), header.prompting, ledger, known)
-    return Parts(
+    return Context(
         task=task,
         rng=rng,
         ledger=ledger,
@@ -38,8 +38,8 @@ def parts(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Parts:
 
 
 def search(
-    task: Task, header: RunHeader, world: World, crew: Crew, ledger: Ledger | None = None
+    task: Task, header: RunHeader, world: World, executor: Executor, ledger: Ledger | None = None
 ) -> Iterator[SimulationRecord]:
     """The search that `header` names, from its beginning; its records as iterations end."""
     ledger = Ledger(header.limits) if ledger is None else ledger
-    return Driver(begin(task, header, world, ledger), crew, ledger, header.parallel).run()
+    return Driver(begin(task, header, world, ledger), executor, ledger, header.parallel).run()

@@ -5,7 +5,7 @@ standard.py, cot.py and rag.py differ in the advice they give. Not here: what is
 """
 
 from regraph_kg.search.ask import Request
-from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 
 
@@ -15,9 +15,9 @@ class Samples:
     An iteration's reward is the speedup of its sample, 0 for a failure.
     """
 
-    def __init__(self, parts: Parts, advice: str, *, repairs: int = 0) -> None:
+    def __init__(self, context: Context, advice: str, *, repairs: int = 0) -> None:
         """Every sample is asked for along `advice`, and mended in up to `repairs` calls."""
-        self._parts, self._advice, self._repairs = parts, advice, repairs
+        self._context, self._advice, self._repairs = context, advice, repairs
         self._begun = 0
         self._answered = True
 
@@ -29,8 +29,8 @@ class Samples:
         return self._sample(self._begun - 1)
 
     def _sample(self, attempt: int) -> Effects[Iteration]:
-        request = Request((), None, attempt, self._parts.task.serial, self._advice)
-        step = yield from self._parts.proposer.sample(request, repairs=self._repairs)
+        request = Request((), None, attempt, self._context.task.serial, self._advice)
+        step = yield from self._context.proposer.sample(request, repairs=self._repairs)
         if step.outcome is None:
             self._answered = False
             return Iteration((), (step,), None)

@@ -27,7 +27,7 @@ from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
-from regraph_kg.search.driver import Crew, Finished
+from regraph_kg.search.driver import Executor, Finished
 from regraph_kg.search.effects import Effect, ModelRequest, Result
 from regraph_kg.search.trace_lines import (
     Event,
@@ -128,7 +128,7 @@ class Trace:
     def world(self, live: World) -> World:
         """`live`, with this trace as memory in front of what is asked at once, and as its record.
 
-        Replies and verdicts go by `crew`.
+        Replies and verdicts go by `executor`.
         """
         return World(
             neighbours=lambda technique: self._recall(
@@ -148,7 +148,7 @@ class Trace:
             ),
         )
 
-    def crew(self, live: Crew) -> Crew:
+    def executor(self, live: Executor) -> Executor:
         """`live`, behind what has come in before: that comes in again first, in its order."""
         return _Again(self, live, self._came_in)
 
@@ -231,9 +231,9 @@ class Trace:
 
 
 class _Again:
-    """A crew whose first results are those of a trace."""
+    """An executor whose first results are those of a trace."""
 
-    def __init__(self, trace: Trace, live: Crew, came_in: deque[TraceLine]) -> None:
+    def __init__(self, trace: Trace, live: Executor, came_in: deque[TraceLine]) -> None:
         self._trace, self._live, self._came_in = trace, live, came_in
         self._known = Counter((line.event, line.key) for line in came_in)
         self._held: dict[tuple[str, str], list[Effect]] = defaultdict(list)
@@ -249,7 +249,7 @@ class _Again:
             self._live.start(effect)
 
     def finish(self) -> Finished:
-        """The next result of the trace, after its last one the next of the live crew."""
+        """The next result of the trace, after its last one the next of the live executor."""
         if self._came_in:
             return self._remembered(self._came_in.popleft())
         finished = self._live.finish()

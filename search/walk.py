@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.context import Parts
+from regraph_kg.search.context import Context
 from regraph_kg.search.effects import Effects
 
 _Action = tuple[tuple[str, ...], str]
@@ -17,8 +17,8 @@ _Action = tuple[tuple[str, ...], str]
 class Walks:
     """What the walks of one search have in common."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._taken: dict[_Action, int] = defaultdict(int)
         self._closed: set[_Action] = set()
 
@@ -26,7 +26,7 @@ class Walks:
         """Successors of `technique` that are not closed on `path`."""
         return [
             one.technique
-            for one in self._parts.neighbours(technique).successors
+            for one in self._context.neighbours(technique).successors
             if (path, one.technique.id) not in self._closed
         ]
 
@@ -37,8 +37,8 @@ class Walks:
         here = (path, chosen.id)
         attempt = self._taken[here]
         self._taken[here] += 1
-        request = self._parts.request(technique, path, chosen, attempt, code)
-        step = yield from self._parts.proposer.sample(request)
+        request = self._context.request(technique, path, chosen, attempt, code)
+        step = yield from self._context.proposer.sample(request)
         if step.outcome is None:
             self._closed.add(here)
         return step

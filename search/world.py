@@ -33,7 +33,7 @@ class World:
     complete: Callable[[Prompt], Reply]
     """Raises `AnswersPending` where the answer is to come by file: noted, and asked then.
 
-    It and `evaluate` may be called by several threads at once, if the crew has them.
+    It and `evaluate` may be called by several threads at once, if the executor has them.
     """
     evaluate: Callable[[Candidate, float | None], EvalReport]
     """Screening grade: what the search learns from. The seconds are the best candidate's so far."""

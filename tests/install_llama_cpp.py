@@ -15,6 +15,11 @@ from pathlib import Path
 
 import platformdirs
 
+if __name__ == "__main__":  # run by path: the checkout is not on sys.path then
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.install_server import install
+
 VERSION = "0.3.36"
 JOBS = 2
 """Compilers at once: each takes up to a GB, and a laptop has other work, too."""
@@ -55,29 +60,10 @@ def _run(*command: str) -> None:
     subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, check=True)
 
 
-def _reason(said: str) -> str:
-    """The line that matters: pip ends with hints."""
-    lines = said.strip().splitlines() or ["no output"]
-    return next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1])
-
-
 def main() -> int:
-    """Build it where it is not there; a line says what was done or why not."""
-    name = f"llama-cpp-python {VERSION} for the tests"
-    if there := interpreter():
-        sys.stdout.write(f"{there}\n")
-        return 0
-    if reason := missing():
-        sys.stderr.write(f"{name}: not built ({reason})\n")
-        return 3
-    sys.stderr.write(f"building llama-cpp-python {VERSION} in {home()} (7 minutes) ...\n")
-    try:
-        build()
-    except subprocess.CalledProcessError as error:
-        sys.stderr.write(f"{name}: not built ({_reason(error.stderr)})\n")
-        return 3
-    sys.stdout.write(f"{interpreter()}\n")
-    return 0
+    """Build it where it is not there; the exit code."""
+    where = f"in {home()} (7 minutes)"
+    return install(f"llama-cpp-python {VERSION}", where, interpreter, missing, build)
 
 
 if __name__ == "__main__":

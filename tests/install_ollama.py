@@ -18,6 +18,11 @@ from pathlib import Path
 
 import platformdirs
 
+if __name__ == "__main__":  # run by path: the checkout is not on sys.path then
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.install_server import install
+
 VERSION = "0.23.2"
 """The newest whose Go module carries all of its runner."""
 MODULE = "github.com/ollama/ollama"
@@ -106,22 +111,9 @@ def _run(
 
 
 def main() -> int:
-    """Build it where it is not there; a line says what was done or why not."""
-    if there := binary():
-        sys.stdout.write(f"{there}\n")
-        return 0
-    if reason := missing():
-        sys.stderr.write(f"Ollama {VERSION} for the tests: not built ({reason})\n")
-        return 3
-    sys.stderr.write(f"building Ollama {VERSION} in {home()} (3 to 4 minutes) ...\n")
-    try:
-        build()
-    except subprocess.CalledProcessError as error:
-        last = (error.stderr.strip().splitlines() or ["no output"])[-1]
-        sys.stderr.write(f"Ollama {VERSION} for the tests: not built ({error.cmd[0]}: {last})\n")
-        return 3
-    sys.stdout.write(f"{binary()}\n")
-    return 0
+    """Build it where it is not there; the exit code."""
+    where = f"in {home()} (3 to 4 minutes)"
+    return install(f"Ollama {VERSION}", where, binary, missing, build)
 
 
 if __name__ == "__main__":

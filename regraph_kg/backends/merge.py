@@ -55,7 +55,7 @@ class Addition:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class MergeContext:
     """What the graph says to every merge."""
 
     bound: int
@@ -92,7 +92,7 @@ def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
     return counts
 
 
-def _merged(ask: Query, plans: Sequence[MergePlan], context: Context) -> MergeCounts:
+def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> MergeCounts:
     batch = arrivals([_redirected(plan, context.replaced) for plan in plans])
     conflicts = _ref_clashes(ask, batch)
     accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}
@@ -123,10 +123,10 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: Context) -> MergeCo
     )
 
 
-def read_context(ask: Query) -> Context:
+def read_context(ask: Query) -> MergeContext:
     """The bound, and which techniques were merged away."""
     (row,) = ask("merge_context")
-    return Context(
+    return MergeContext(
         row["bound"] or DEFAULT_BOUND,
         {old: one["id"] for one in row["replaced"] for old in one["replaces"]},
     )

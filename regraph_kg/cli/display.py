@@ -19,6 +19,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 
 from regraph_kg import report, wiring
 from regraph_kg.models.run import RunSummary, SimulationRecord
@@ -46,24 +47,30 @@ def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Cal
     with the search's name. All goes to stderr.
     """
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    text = TextColumn("calls, {task.description}", markup=False)
+    counts = MofNCompleteColumn(), TextColumn("calls"), TextColumn("{task.fields[best]}")
     times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
-    columns = [BarColumn(), MofNCompleteColumn(), *times, text]
+    # these keep their widths; the bar and what was tried share what a narrow terminal leaves
+    line = BarColumn(None, table_column=Column(ratio=1))
+    tried = Column(ratio=3, no_wrap=True, overflow="ellipsis")
+    text = TextColumn("{task.description}", markup=False, table_column=tried)
+    columns = [line, *counts, *times, text]
     width = max(map(len, budgets), default=0)
     if len(budgets) > 1:
-        columns.insert(0, TextColumn("{task.fields[name]}", markup=False))
-    live = console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=not live) as bar:
+        short = Column(max_width=console.width // 6, no_wrap=True, overflow="ellipsis")
+        columns.insert(0, TextColumn("{task.fields[name]}", markup=False, table_column=short))
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden, expand=True) as bar:
 
         def show(name: str) -> Show:
             mark = f"{name:<{width}}  " if len(budgets) > 1 else ""
-            task = bar.add_task("", total=budgets[name], name=name)
+            task = bar.add_task("", total=budgets[name], name=name, best="")
 
             def note(line: str) -> None:
                 console.print(plain(mark + line), markup=False)
 
-            def update(done: int, said: str) -> None:
-                bar.update(task, completed=done, description=plain(said))
+            def update(record: SimulationRecord) -> None:
+                best, tried = f"best {report.times(record.best_speedup)}", report.tried(record)
+                bar.update(task, completed=record.spent, best=best, description=plain(tried))
 
             return _Shown(budgets[name], note, update, every=every)
 
@@ -77,7 +84,7 @@ class _Shown:
         self,
         budget: int,
         note: Callable[[str], None],
-        update: Callable[[int, str], None],
+        update: Callable[[SimulationRecord], None],
         *,
         every: bool,
     ) -> None:
@@ -86,7 +93,7 @@ class _Shown:
 
     def record(self, record: SimulationRecord) -> None:
         """Move the bar; a new best is a line, and so is all else where that is wanted."""
-        self._update(record.spent, report.progress(record))
+        self._update(record)
         if record.best_speedup > self._best:
             self._best = record.best_speedup
             self._note(report.new_best(record, self._budget))

@@ -126,14 +126,14 @@ def tokens(prompt: Prompt) -> float:
 
 def first_prompts(search: DrySearch) -> tuple[Prompt, ...]:
     """The prompts that wait for their answers when a search has begun all that it can."""
-    ledger, crew = Ledger(search.header.limits), _Collects()
+    ledger, executor = Ledger(search.header.limits), _Collects()
     method = begin(search.task, search.header, search.world, ledger)
     try:
-        for _ in Driver(method, crew, ledger, _AT_ONCE).run():
+        for _ in Driver(method, executor, ledger, _AT_ONCE).run():
             pass
     except _EnoughError:
         pass
-    return tuple(crew.prompts)
+    return tuple(executor.prompts)
 
 
 class _EnoughError(Exception):
@@ -141,7 +141,7 @@ class _EnoughError(Exception):
 
 
 class _Collects:
-    """A crew that does nothing but note what it is asked for."""
+    """An executor that does nothing but note what it is asked for."""
 
     def __init__(self) -> None:
         self.prompts: list[Prompt] = []

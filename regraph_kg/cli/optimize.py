@@ -16,7 +16,7 @@ from regraph_kg.cli.starter import offer
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.choice import traced_model
-from regraph_kg.runs.search import open_run
+from regraph_kg.runs.search import look_at_graph, open_run
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, read_settings
 
@@ -51,6 +51,8 @@ def _run(options: Options) -> bool:
     if options.dry_run:
         preview(settings, options, choice)
         return True
+    if len(options.problems) == 1 and not options.resume:
+        look_at_graph(settings, choice)
     if choice.judge is None:
         require_good(settings, options.problems)
     if len(options.problems) > 1:

@@ -9,12 +9,13 @@ Not here: several searches at once (`wiring.open_searches` and `begin`), and wha
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from regraph_kg import wiring
 from regraph_kg.errors import BadInput
+from regraph_kg.models.graph import Neighbourhood
 from regraph_kg.models.run import (
     RunHeader,
     RunSummary,
@@ -22,6 +23,7 @@ from regraph_kg.models.run import (
     SimulationRecord,
     StepRecord,
 )
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.answer import final_answer, finalists, summarise
 from regraph_kg.search.ledger import Ledger
@@ -81,9 +83,9 @@ class LiveRun:
         Raises what ends it: `ModelError` and `StoreError`, which were asked for as long as patience
         lasts, `ToolError`, `AnswersPending` where answers are to come by file.
         """
-        crew = self._trace.crew(self._search.crew)
+        executor = self._trace.executor(self._search.executor)
         search = self._search
-        for record in begin_search(search.task, search.header, self._world, crew, self._ledger):
+        for record in begin_search(search.task, search.header, self._world, executor, self._ledger):
             self._trace.record(record)
             self._records.append(record)
             yield record
@@ -105,6 +107,8 @@ def open_run(
     settings: Settings, choice: SearchChoice, folder: Path, resume: Path | None = None
 ) -> Iterator[LiveRun]:
     """A search with all its parts, its trace new in `folder`, or the one to `resume`."""
+    if resume is None:
+        look_at_graph(settings, choice)
     with wiring.open_search(settings, choice) as search, begin(search, folder, resume) as run:
         yield run
 
@@ -121,14 +125,33 @@ def begin(search: OpenSearch, folder: Path, resume: Path | None = None) -> Itera
         yield LiveRun(search, trace)
 
 
+def look_at_graph(settings: Settings, choice: SearchChoice) -> None:
+    """As `require_graph`, with nothing open yet.
+
+    For callers who look at the problem next: that takes up to half a minute, and would be for
+    nothing. Replayed verdicts need no such look.
+    """
+    if choice.judge is not None or not kind_of(choice.settings.method).walks:
+        return
+    excluded = None if choice.include_own else wiring.find_problem(settings, choice.problem).name
+    with closing(wiring.open_store(settings, retry_seconds=2.0)) as store:
+        start = start_id(choice.target)
+        found = store.neighbourhood(start, device="", limit=1, exclude_problem=excluded)
+    _require_successors(found, choice.target, excluded)
+
+
 def require_graph(search: OpenSearch | DrySearch) -> None:
     """`BadInput` where the method walks the graph, and there is nothing to begin with."""
     header = search.header
-    if not kind_of(header.method).walks:
-        return
-    if not search.world.neighbours(start_id(header.target)).successors:
-        without = f" without {header.excluded}'s own examples" if header.excluded else ""
+    if kind_of(header.method).walks:
+        found = search.world.neighbours(start_id(header.target))
+        _require_successors(found, header.target, header.excluded)
+
+
+def _require_successors(found: Neighbourhood, target: Target, excluded: str | None) -> None:
+    if not found.successors:
+        without = f" without {excluded}'s own examples" if excluded else ""
         raise BadInput(
-            f"the graph holds no {header.target} technique to begin with{without}:"
+            f"the graph holds no {target} technique to begin with{without}:"
             " run regraph ingest --starter, or regraph ingest FILE"
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from regraph_kg.models.evaluation import Candidate, EvalReport
     from regraph_kg.models.prompt import Prompt, Reply
     from regraph_kg.models.run import RunHeader, SearchChoice, Task
-    from regraph_kg.search.driver import Crew
+    from regraph_kg.search.driver import Executor
     from regraph_kg.search.executor import Turns
     from regraph_kg.search.world import World
 
@@ -120,7 +120,7 @@ class OpenSearch:
     header: "RunHeader"
     world: "World"
     model: "LanguageModel"
-    crew: "Crew"
+    executor: "Executor"
     key: bytes = field(repr=False)
     """What its trace is written with (key.py)."""
 
@@ -145,9 +145,9 @@ def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSear
         stack.callback(model.close)
         bench = _bench(judging, choice, problem)
         dry = stack.enter_context(_reading(settings, choice, problem, bench, model))
-        crew = _crew(dry.world, choice, bench.judges, staff)
+        executor = _executor(dry.world, choice, bench.judges, staff)
         key = trace_key(settings)
-        yield OpenSearch(dry.task, dry.header, dry.world, model, crew, key)
+        yield OpenSearch(dry.task, dry.header, dry.world, model, executor, key)
 
 
 @contextmanager
@@ -189,8 +189,8 @@ class OpenSearches:
         with ExitStack() as stack:
             dry = stack.enter_context(_reading(settings, choice, problem, bench, model))
             ours = shared(dry.world, self._callers, self._judges)
-            crew = _crew(ours, choice, bench.judges, stack)
-            yield OpenSearch(dry.task, dry.header, ours, model, crew, trace_key(settings))
+            executor = _executor(ours, choice, bench.judges, stack)
+            yield OpenSearch(dry.task, dry.header, ours, model, executor, trace_key(settings))
 
     def finish(self, then: str) -> None:
         """Publish what is asked for by file; raises `AnswersPending` if anything is."""
@@ -254,7 +254,7 @@ def _reading(
         yield DrySearch(task, header, world)
 
 
-def _crew(world: "World", choice: "SearchChoice", judges: int, staff: ExitStack) -> "Crew":
+def _executor(world: "World", choice: "SearchChoice", judges: int, staff: ExitStack) -> "Executor":
     """One that works in this thread, or in as many as may be of use."""
     from regraph_kg.search.executor import Alone, Threads  # noqa: PLC0415
 

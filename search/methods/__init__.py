@@ -18,7 +18,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.models.method import MethodSettings
 
 if TYPE_CHECKING:
-    from regraph_kg.search.context import Method, Parts
+    from regraph_kg.search.context import Context, Method
 
 Needs = Literal["nothing", "graph", "embeddings"]
 """What a method reads: "graph": it walks it, from a technique to begin with; "embeddings": it looks
@@ -30,7 +30,7 @@ class MethodKind:
     """What a method's file says of it."""
 
     settings: type[MethodSettings]
-    begin: "Callable[[Parts, Any], Method]"
+    begin: "Callable[[Context, Any], Method]"
     """A search, at its beginning; it is given settings of the kind above."""
     needs: Needs = "nothing"
     thinks: bool = False

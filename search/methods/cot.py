@@ -8,7 +8,7 @@ here: reasoning of the model's own accord ("thinking"), which a server does or n
 from typing import Literal
 
 from regraph_kg.models.method import MethodSettings
-from regraph_kg.search.context import Parts
+from regraph_kg.search.context import Context
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.render import cot_advice
 from regraph_kg.search.samples import Samples
@@ -23,9 +23,9 @@ class CotSettings(MethodSettings):
 class Cot(Samples):
     """One search."""
 
-    def __init__(self, parts: Parts, settings: CotSettings) -> None:
+    def __init__(self, context: Context, settings: CotSettings) -> None:
         del settings  # there is nothing to set
-        super().__init__(parts, cot_advice())
+        super().__init__(context, cot_advice())
 
 
 METHOD = MethodKind(CotSettings, Cot)

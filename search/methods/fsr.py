@@ -23,7 +23,7 @@ from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.ask import Request
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.render import FailedAnswer, Variant, feedback_advice
@@ -93,10 +93,10 @@ def chosen_rounds(rounds: list[StepRecord], best: str) -> list[StepRecord]:
 class Fsr:
     """One search; an iteration is a round, its reward the speedup, 0 for a failure."""
 
-    def __init__(self, parts: Parts, settings: FsrSettings) -> None:
+    def __init__(self, context: Context, settings: FsrSettings) -> None:
         """Begins at the serial code."""
-        self._parts, self._settings = parts, settings
-        self._leg = _Leg(parts.task.serial)
+        self._context, self._settings = context, settings
+        self._leg = _Leg(context.task.serial)
         self._begun = 0
         self._answered = True
 
@@ -105,14 +105,14 @@ class Fsr:
         if not self._answered:
             return None
         if self._leg.stale >= self._settings.patience:
-            self._leg = _Leg(self._parts.task.serial)
+            self._leg = _Leg(self._context.task.serial)
         self._begun += 1
         return self._round(self._leg, self._begun - 1)
 
     def _round(self, leg: _Leg, attempt: int) -> Effects[Iteration]:
         advice = feedback_advice(leg.history(), leg.best)
         request = Request((), None, attempt, leg.best, advice)
-        step = yield from self._parts.proposer.sample(request)
+        step = yield from self._context.proposer.sample(request)
         if step.outcome is None:
             self._answered = False
             return Iteration((), (step,), None)

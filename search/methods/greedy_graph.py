@@ -20,7 +20,7 @@ from pydantic import Field
 
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.technique import Technique, start_id
-from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.select import prior
@@ -71,11 +71,11 @@ class _State:
 class Greedy:
     """One search; an iteration is one sample, its reward the speedup, 0 for a failure."""
 
-    def __init__(self, parts: Parts, settings: GreedySettings) -> None:
+    def __init__(self, context: Context, settings: GreedySettings) -> None:
         """Begins at the serial code."""
-        self._parts, self._settings = parts, settings
+        self._context, self._settings = context, settings
         self._states: list[_State] = []
-        self._grow(start_id(parts.task.target), (), parts.task.serial, 0.0)
+        self._grow(start_id(context.task.target), (), context.task.serial, 0.0)
 
     def iteration(self) -> Effects[Iteration] | None:
         """Extend the best state (see `Method`); None while, or once, none is open."""
@@ -89,10 +89,10 @@ class Greedy:
         return self._extend(state, choice, choice.tries - 1)
 
     def _extend(self, state: _State, choice: _Choice, attempt: int) -> Effects[Iteration]:
-        request = self._parts.request(
+        request = self._context.request(
             state.technique, state.path, choice.technique, attempt, state.code
         )
-        step = yield from self._parts.proposer.sample(request, repairs=self._settings.repairs)
+        step = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
         if step.outcome is None:
             choice.answered = False
             return Iteration(step.path, (step,), None)
@@ -105,7 +105,7 @@ class Greedy:
         """A new state, unless it stands where the depth ends."""
         if len(path) >= self._settings.depth:
             return
-        successors = self._parts.neighbours(technique).successors
+        successors = self._context.neighbours(technique).successors
         ordered = sorted(successors, key=lambda one: -prior(one, self._settings))
         choices = [_Choice(one.technique) for one in ordered]
         self._states.append(_State(technique, path, code, level, choices))

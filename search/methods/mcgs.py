@@ -19,7 +19,7 @@ from regraph_kg.models.graph import Successor
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import start_id
-from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.reward import gains
@@ -70,10 +70,10 @@ class McgsSettings(MethodSettings):
 class Mcgs:
     """One search; `tree` is grown in place."""
 
-    def __init__(self, parts: Parts, settings: McgsSettings, tree: Tree | None = None) -> None:
-        self._parts, self._settings = parts, settings
-        self._growth = _Growth(parts, settings, Tree() if tree is None else tree)
-        self._start = self._growth.plant(parts.task)
+    def __init__(self, context: Context, settings: McgsSettings, tree: Tree | None = None) -> None:
+        self._context, self._settings = context, settings
+        self._growth = _Growth(context, settings, Tree() if tree is None else tree)
+        self._start = self._growth.plant(context.task)
 
     def iteration(self) -> Effects[Iteration] | None:
         """Begin one, if anything is open (see `Method`)."""
@@ -91,7 +91,7 @@ class Mcgs:
         while self._goes_on(way[-1], bought):
             end = way[-1].open_end
             assert end is not None
-            step = PathStep(end, rollout_action(end, self._settings, self._parts.rng))
+            step = PathStep(end, rollout_action(end, self._settings, self._context.rng))
             step.action.under_way += 1
             way.append(step)
             bought.append((yield from self._growth.sample(step, self._growth.begin(step))))
@@ -102,7 +102,7 @@ class Mcgs:
 
     def _goes_on(self, last: PathStep, bought: Sequence[StepRecord]) -> bool:
         rolls = len(bought) <= self._settings.rollout
-        return rolls and self._parts.ledger.left > 0 and last.open_end is not None
+        return rolls and self._context.ledger.left > 0 and last.open_end is not None
 
 
 def learn(
@@ -144,8 +144,8 @@ def backpropagate(way: Sequence[PathStep], found: Sequence[float]) -> None:
 class _Growth:
     """Grows the tree: a new sample's state with its actions, each with its edge's prior."""
 
-    def __init__(self, parts: Parts, settings: McgsSettings, tree: Tree) -> None:
-        self._parts, self._settings, self._tree = parts, settings, tree
+    def __init__(self, context: Context, settings: McgsSettings, tree: Tree) -> None:
+        self._context, self._settings, self._tree = context, settings, tree
 
     def plant(self, task: Task) -> State:
         """The start: the serial code, nothing applied."""
@@ -164,10 +164,10 @@ class _Growth:
     def sample(self, step: PathStep, attempt: int) -> Effects[StepRecord]:
         """Take sample `attempt` of `step`: propose, evaluate, and grow the state it leads to."""
         state, action = step.state, step.action
-        request = self._parts.request(
+        request = self._context.request(
             state.technique, state.path, action.technique, attempt, state.code
         )
-        record = yield from self._parts.proposer.sample(request, repairs=self._settings.repairs)
+        record = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
         if record.outcome is None:
             action.answered = False
         else:
@@ -197,7 +197,7 @@ class _Growth:
         """Give `state` its actions; without any it stays closed."""
         state.actions = tuple(
             Action(successor.technique, self._edge(state.technique, successor))
-            for successor in self._parts.neighbours(state.technique).successors
+            for successor in self._context.neighbours(state.technique).successors
         )
         state.open = bool(state.actions)
 

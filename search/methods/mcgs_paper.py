@@ -27,7 +27,7 @@ from pydantic import Field
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
-from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.reward import paper_reward
@@ -73,23 +73,23 @@ class Paper:
     """One search; `counters` learn in place."""
 
     def __init__(
-        self, parts: Parts, settings: PaperSettings, counters: Counters | None = None
+        self, context: Context, settings: PaperSettings, counters: Counters | None = None
     ) -> None:
-        self._parts, self._settings = parts, settings
+        self._context, self._settings = context, settings
         self._counters = Counters() if counters is None else counters
-        self._steps = Walks(parts)
+        self._steps = Walks(context)
 
     def iteration(self) -> Effects[Iteration] | None:
         """Begin a walk, unless all that the start leads to is closed (see `Method`)."""
-        start = start_id(self._parts.task.target)
+        start = start_id(self._context.task.target)
         return self._walk(start) if self._steps.successors((), start) else None
 
     def _walk(self, start: str) -> Effects[Iteration]:
         """Selection, expansion and rollout from the serial code, a call at every step."""
-        technique, code, rolling = start, self._parts.task.serial, False
+        technique, code, rolling = start, self._context.task.serial, False
         path: tuple[str, ...] = ()
         selected, steps = [start], list[StepRecord]()
-        while len(steps) < self._settings.steps and self._parts.ledger.left > 0:
+        while len(steps) < self._settings.steps and self._context.ledger.left > 0:
             successors = self._steps.successors(path, technique)
             if not successors:
                 break
@@ -140,7 +140,7 @@ class Paper:
                 - self._settings.visit_penalty * counters.traversals[technique, one.id]
             ),
             self._settings.epsilon,
-            self._parts.rng,
+            self._context.rng,
         )
 
 

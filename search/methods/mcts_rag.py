@@ -29,7 +29,7 @@ from pydantic import Field
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.ask import Request
-from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.render import free_advice, rag_advice, render_subgoal, thought_advice
@@ -96,10 +96,10 @@ def _level(node: _Node) -> float:
 class MctsRag:
     """One search; an iteration is one sample, its reward the level reached (uct.py)."""
 
-    def __init__(self, parts: Parts, settings: MctsRagSettings) -> None:
+    def __init__(self, context: Context, settings: MctsRagSettings) -> None:
         """Begins at the serial code."""
-        self._parts, self._settings = parts, settings
-        self._root = self._node(parts.task.serial, 0.0, 0)
+        self._context, self._settings = context, settings
+        self._root = self._node(context.task.serial, 0.0, 0)
         self._codes, self._thoughts = count(), count()
         self._begun = 0
 
@@ -130,9 +130,9 @@ class MctsRag:
         advice = yield from self._advice(action.kind, node)
         if advice is None:
             action.answered = False
-        elif self._parts.ledger.left > 0:  # others may have taken it while this one thought
+        elif self._context.ledger.left > 0:  # others may have taken it while this one thought
             request = Request((), None, next(self._codes), node.code, advice)
-            step = yield from self._parts.proposer.sample(request, repairs=self._settings.repairs)
+            step = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
             steps = (step,)
             if step.outcome is None:
                 action.answered = False
@@ -149,11 +149,11 @@ class MctsRag:
         if kind == "decompose":
             return (yield from self._thought(node))
         if kind == "retrieve":
-            return rag_advice(self._parts.nearest(node.code), self._parts.prompting)
+            return rag_advice(self._context.nearest(node.code), self._context.prompting)
         return free_advice()
 
     def _thought(self, node: _Node) -> Effects[str | None]:
-        task, asker = self._parts.task, self._parts.proposer.asker
+        task, asker = self._context.task, self._context.proposer.asker
         key = asker.key("thought", attempt=next(self._thoughts))
         seed = asker.seed(key)
         reply = yield from asker.think(render_subgoal(task, key, code=node.code, seed=seed))

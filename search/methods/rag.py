@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import Field
 
 from regraph_kg.models.method import MethodSettings
-from regraph_kg.search.context import Parts
+from regraph_kg.search.context import Context
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.render import rag_advice
 from regraph_kg.search.samples import Samples
@@ -30,9 +30,9 @@ class RagSettings(MethodSettings):
 class Rag(Samples):
     """One search; the graph is read once, at its beginning."""
 
-    def __init__(self, parts: Parts, settings: RagSettings) -> None:
-        examples = parts.nearest(parts.task.serial)
-        super().__init__(parts, rag_advice(examples, parts.prompting), repairs=settings.repairs)
+    def __init__(self, context: Context, settings: RagSettings) -> None:
+        examples = context.nearest(context.task.serial)
+        super().__init__(context, rag_advice(examples, context.prompting), repairs=settings.repairs)
 
 
 METHOD = MethodKind(RagSettings, Rag, needs="embeddings")

@@ -20,7 +20,7 @@ from pydantic import Field
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import start_id
-from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.walk import Walks
@@ -39,14 +39,14 @@ class ReGraphTSettings(MethodSettings):
 class ReGraphT:
     """One search; its iterations are walks."""
 
-    def __init__(self, parts: Parts, settings: ReGraphTSettings) -> None:
-        self._parts, self._settings = parts, settings
+    def __init__(self, context: Context, settings: ReGraphTSettings) -> None:
+        self._context, self._settings = context, settings
         self._walks = 0
-        self._steps = Walks(parts)
+        self._steps = Walks(context)
 
     def iteration(self) -> Effects[Iteration] | None:
         """Begin a walk, unless all were made or all that the start leads to is closed."""
-        start = start_id(self._parts.task.target)
+        start = start_id(self._context.task.target)
         if self._walks == self._settings.attempts or not self._steps.successors((), start):
             return None
         self._walks += 1
@@ -55,12 +55,12 @@ class ReGraphT:
     def _walk(self, technique: str) -> Effects[Iteration]:
         """A step, and then the next; the fastest code on the way is the reward, 0 if none is."""
         path: tuple[str, ...] = ()
-        code, steps = self._parts.task.serial, list[StepRecord]()
-        while len(steps) < self._settings.steps and self._parts.ledger.left > 0:
+        code, steps = self._context.task.serial, list[StepRecord]()
+        while len(steps) < self._settings.steps and self._context.ledger.left > 0:
             successors = self._steps.successors(path, technique)
             if not successors:
                 break
-            chosen = self._parts.rng.choice(successors)
+            chosen = self._context.rng.choice(successors)
             step = yield from self._steps.sample(path, technique, chosen, code)
             steps.append(step)
             if step.speedup is None or step.code is None:

@@ -30,7 +30,7 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.ask import Request
-from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.examples import short
@@ -103,10 +103,10 @@ class _Round:
 class Rethink:
     """One search; an iteration is one expansion, its reward the level reached (uct.py)."""
 
-    def __init__(self, parts: Parts, settings: RethinkSettings) -> None:
+    def __init__(self, context: Context, settings: RethinkSettings) -> None:
         """Begins at the serial code."""
-        self._parts, self._settings = parts, settings
-        self._root = self._node("", parts.task.serial, 0.0, 0)
+        self._context, self._settings = context, settings
+        self._root = self._node("", context.task.serial, 0.0, 0)
         self._codes, self._thoughts = count(), count()
 
     def iteration(self) -> Effects[Iteration] | None:
@@ -147,15 +147,15 @@ class Rethink:
         """A thought and code along it, and again while that fails and calls are left."""
         rounds = list[_Round]()
         thought = yield from self._think(node, None)
-        while thought is not None and self._parts.ledger.left > 0:
+        while thought is not None and self._context.ledger.left > 0:
             advice = thought_advice(thought) if thought else free_advice()
             request = Request((), None, next(self._codes), node.code, advice)
-            step = yield from self._parts.proposer.sample(request)
+            step = yield from self._context.proposer.sample(request)
             rounds.append(_Round(thought, step))
             if step.outcome is None:
                 break
             node.told.append(f"- {short(thought, LONGEST_THOUGHT)}: {_feedback(node, step)}")
-            enough = len(rounds) > self._settings.rethinks or self._parts.ledger.left <= 0
+            enough = len(rounds) > self._settings.rethinks or self._context.ledger.left <= 0
             if enough or math.log(step.speedup or 1e-9) > node.level:
                 break
             thought = yield from self._think(node, rounds[-1])
@@ -165,7 +165,7 @@ class Rethink:
 
     def _think(self, node: _Node, last: _Round | None) -> Effects[str | None]:
         """A new thought, or the last one rewritten; None: a recorded model has none."""
-        asker, task = self._parts.proposer.asker, self._parts.task
+        asker, task = self._context.proposer.asker, self._context.task
         key = asker.key("thought", attempt=next(self._thoughts))
         seed = asker.seed(key)
         if last is None:

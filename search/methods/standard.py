@@ -3,7 +3,7 @@
 from typing import Literal
 
 from regraph_kg.models.method import MethodSettings
-from regraph_kg.search.context import Parts
+from regraph_kg.search.context import Context
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.render import free_advice
 from regraph_kg.search.samples import Samples
@@ -18,9 +18,9 @@ class StandardSettings(MethodSettings):
 class Standard(Samples):
     """One search; it ends early where a recorded model has no further answer."""
 
-    def __init__(self, parts: Parts, settings: StandardSettings) -> None:
+    def __init__(self, context: Context, settings: StandardSettings) -> None:
         del settings
-        super().__init__(parts, free_advice())
+        super().__init__(context, free_advice())
 
 
 METHOD = MethodKind(StandardSettings, Standard)

@@ -33,7 +33,7 @@ from pydantic import Field
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
-from regraph_kg.search.context import Iteration, Parts
+from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.select import prior
@@ -130,13 +130,13 @@ class _Pair:
 class Thompson:
     """One search; an iteration is one sample, its reward the step's gain."""
 
-    def __init__(self, parts: Parts, settings: ThompsonSettings) -> None:
+    def __init__(self, context: Context, settings: ThompsonSettings) -> None:
         """Begins at the serial code."""
-        self._parts, self._settings = parts, settings
+        self._context, self._settings = context, settings
         self.beliefs: dict[tuple[str, str], Belief] = {}
         """Of edges, by source and target id."""
         self._open: list[_Pair] = []
-        self._grow(_State(start_id(parts.task.target), (), parts.task.serial, 0.0))
+        self._grow(_State(start_id(context.task.target), (), context.task.serial, 0.0))
 
     def iteration(self) -> Effects[Iteration] | None:
         """A sample of the pair with the best draw (see `Method`)."""
@@ -152,12 +152,12 @@ class Thompson:
     def _draw(self, pair: _Pair) -> float:
         """The log speedup to which the pair may lead."""
         posterior = pair.belief.posterior(self._settings.prior_weight)
-        return pair.state.level + posterior.draw(self._parts.rng)
+        return pair.state.level + posterior.draw(self._context.rng)
 
     def _take(self, pair: _Pair, attempt: int) -> Effects[Iteration]:
         state = pair.state
-        step = yield from self._parts.proposer.sample(
-            self._parts.request(state.technique, state.path, pair.technique, attempt, state.code),
+        step = yield from self._context.proposer.sample(
+            self._context.request(state.technique, state.path, pair.technique, attempt, state.code),
             repairs=self._settings.repairs,
         )
         if step.outcome is None:  # unrecorded: no further sample of this pair either
@@ -185,7 +185,7 @@ class Thompson:
         """Open the pairs of a state that is not at the depth's end."""
         if len(state.path) >= self._settings.depth:
             return
-        for successor in self._parts.neighbours(state.technique).successors:
+        for successor in self._context.neighbours(state.technique).successors:
             edge = (state.technique, successor.technique.id)
             if edge not in self.beliefs:
                 self.beliefs[edge] = Belief(prior(successor, self._settings))

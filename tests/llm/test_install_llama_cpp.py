@@ -31,7 +31,7 @@ def test_a_failed_step_is_one_line_with_its_reason(
     monkeypatch.setattr(install_llama_cpp.sys, "executable", str(python))
     assert install_llama_cpp.main() == 3
     said = capsys.readouterr().err.splitlines()
-    assert said[-1].endswith("for the tests: not built (ERROR: no such release)")
+    assert said[-1].endswith("for the tests: not built (python: ERROR: no such release)")
     assert install_llama_cpp.interpreter() is None
 
 

@@ -150,6 +150,15 @@ def test_a_graph_without_the_target_is_bad_input(grown: Lab) -> None:
     assert "the graph holds no cuda technique to begin with" in ended.err
 
 
+def test_an_empty_graph_is_bad_input_before_the_problem_is_looked_at(lab: Lab) -> None:
+    """That look takes up to half a minute."""
+    ended = lab.run("optimize", "scale", "--budget", "5")
+    assert (ended.code, lab.traces()) == (2, [])
+    assert "the graph holds no openmp technique to begin with" in ended.err
+    assert "looked at" not in ended.err
+    assert not (lab.folder / "cache").exists()
+
+
 def test_a_graph_whose_techniques_lead_nowhere_ends_the_search_early(lab: Lab) -> None:
     grow(lab.store, [STRIP])
     answering(lab, lambda _: fenced(FAST))

@@ -208,7 +208,7 @@ def test_a_traced_search_goes_on_and_asks_nothing_and_judges_nothing_twice(
             world = trace.world(with_model(toy.world, complete))
             records = []
             try:
-                for record in searching(world, head, crew=trace.crew(Alone(world))):
+                for record in searching(world, head, executor=trace.executor(Alone(world))):
                     trace.record(record)
                     records.append(record)
             except AnswersPending:

@@ -48,3 +48,12 @@ def test_a_graph_with_nothing_to_begin_with_is_refused(lab: Lab) -> None:
     ):
         pass
     assert lab.traces() == []
+
+
+def test_the_graph_is_looked_at_before_the_problem(lab: Lab) -> None:
+    with (
+        pytest.raises(BadInput, match="holds no openmp technique"),
+        open_run(read_settings(), usual_choice("scale", "recorded"), Path("runs")),
+    ):
+        pass
+    assert not (lab.folder / "cache").exists()

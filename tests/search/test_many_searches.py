@@ -3,7 +3,7 @@ ends, keeps to its budget, answers only what the judge passed, and has nothing j
 
 Graphs have cycles, self-loops, dead ends and transitions that always fail; models fail, repeat
 themselves, talk, and have holes. Not covered: the trace (test_trace.py), and threads that really
-run at once: one crew here, that ends what it began in a random order (see test_turns.py).
+run at once: one executor here, that ends what it began in a random order (see test_turns.py).
 """
 
 import random
@@ -120,7 +120,7 @@ class Run:
 
 
 class AnyOrder:
-    """A crew that ends what it began in a random order, and sees that no call is one too many."""
+    """Ends what it began in a random order, and sees that no call is one too many."""
 
     def __init__(self, world: World, ledger: Ledger, seed: int) -> None:
         self._world, self._ledger = world, ledger
@@ -199,9 +199,9 @@ def finished(run: Run, toy: Toy) -> tuple[list[SimulationRecord], Ledger]:
     """The records of the whole search, and its account; its end is one for good."""
     ledger = Ledger(run.head.limits)
     method = begin(TASK, run.head, toy.world, ledger)
-    crew = AnyOrder(toy.world, ledger, run.order)
+    executor = AnyOrder(toy.world, ledger, run.order)
     records = []
-    for record in Driver(method, crew, ledger, run.head.parallel).run():
+    for record in Driver(method, executor, ledger, run.head.parallel).run():
         records.append(record)
         assert len(records) <= 1000, "it does not end"
     if ledger.left > 0:

@@ -18,7 +18,7 @@ Not here: manners of its own.
 from typing import Literal
 
 from regraph_kg.models.method import MethodSettings
-from regraph_kg.search.context import Parts
+from regraph_kg.search.context import Context
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.samples import Samples
 
@@ -34,8 +34,8 @@ class PoliteSettings(MethodSettings):
 class Polite(Samples):
     """One search."""
 
-    def __init__(self, parts: Parts, settings: PoliteSettings) -> None:
-        super().__init__(parts, "Please. " * settings.bows)
+    def __init__(self, context: Context, settings: PoliteSettings) -> None:
+        super().__init__(context, "Please. " * settings.bows)
 
 
 METHOD = MethodKind(PoliteSettings, Polite)

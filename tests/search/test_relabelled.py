@@ -20,7 +20,7 @@ from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.mcgs_paper import PaperSettings
 from regraph_kg.search.methods.regrapht import ReGraphTSettings
 from regraph_kg.search.methods.thompson import Thompson, ThompsonSettings
-from regraph_kg.search.run import parts
+from regraph_kg.search.run import context
 from regraph_kg.search.state import Tree
 from regraph_kg.search.trace import Trace, read
 from tests.search.recorded_run import still
@@ -141,7 +141,9 @@ def test_nothing_is_built_on_a_step_that_did_nothing(settings: MethodSettings) -
 def test_thompson_believes_it_of_the_edge_that_was_taken() -> None:
     head = header(4, settings=ThompsonSettings(samples=1, repairs=0))
     toy, ledger = Toy(GRAPH, says(**STRAYS)), Ledger(head.limits)
-    method = Thompson(parts(TASK, head, toy.world, ledger), ThompsonSettings(samples=1, repairs=0))
+    method = Thompson(
+        context(TASK, head, toy.world, ledger), ThompsonSettings(samples=1, repairs=0)
+    )
     list(Driver(method, Alone(toy.world), ledger).run())
     learned = {edge: (one.n, one.mean) for edge, one in method.beliefs.items()}
     assert learned == {
@@ -310,7 +312,7 @@ def test_no_verdict_is_asked_for_when_no_tokens_or_seconds_are_left(limits: Sear
     toy = Toy(GRAPH, says(NOTHING, parallel_for=marked(0.5, "parallel for")))
     head = header(settings=ONCE, limits=limits, prompting=MODEL)
     ledger = Ledger(limits)
-    (record,) = searched(toy.world, head, crew=Clock(toy.world), ledger=ledger)
+    (record,) = searched(toy.world, head, executor=Clock(toy.world), ledger=ledger)
     assert (ledger.spent.thoughts, record.steps[0].applied) == (0, "asked")
 
 
@@ -360,6 +362,6 @@ def test_killed_anywhere_between_reply_and_verdict_it_ends_the_same(
 def test_in_any_order_no_call_is_one_too_many_and_no_question_is_asked_twice(order: int) -> None:
     toy, head = Toy(WIDE, chancy), header(30, prompting=MODEL, parallel=8)
     ledger = Ledger(head.limits)
-    list(searched(toy.world, head, crew=AnyOrder(toy.world, ledger, order), ledger=ledger))
+    list(searched(toy.world, head, executor=AnyOrder(toy.world, ledger, order), ledger=ledger))
     assert len(set(toy.asked)) == len(toy.asked) == ledger.spent.calls + ledger.spent.thoughts
     assert ledger.spent.calls == 30

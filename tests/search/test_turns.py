@@ -108,7 +108,7 @@ def test_searches_that_share_a_world_are_those_that_they_are_alone() -> None:
     def search(seed: int, *, alone: bool) -> list[SimulationRecord]:
         toy = Toy(graph, noisy_script(seed))
         world = toy.world if alone else shared(toy.world, callers, judges)
-        return list(searching(world, header(15, seed), crew=Alone(world)))
+        return list(searching(world, header(15, seed), executor=Alone(world)))
 
     with ThreadPoolExecutor(3) as threads:
         together = list(threads.map(lambda seed: search(seed, alone=False), range(3)))

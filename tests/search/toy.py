@@ -18,11 +18,11 @@ from regraph_kg.models.run import RunHeader, RunSummary, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.answer import Answer, final_answer, summarise
 from regraph_kg.search.context import Method
-from regraph_kg.search.driver import Crew, Driver
+from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
-from regraph_kg.search.run import begin, parts
+from regraph_kg.search.run import begin, context
 from regraph_kg.search.state import Tree
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
@@ -266,8 +266,8 @@ def traced(toy: Toy, trace: Trace, head: RunHeader) -> Run:
     """A whole run of MCGS under `trace`, as the command does it."""
     world, tree, records = trace.world(toy.world), Tree(), []
     ledger = Ledger(head.limits)
-    crew = trace.crew(Alone(world))
-    for record in searching(world, head, crew=crew, ledger=ledger, tree=tree):
+    executor = trace.executor(Alone(world))
+    for record in searching(world, head, executor=executor, ledger=ledger, tree=tree):
         trace.record(record)
         records.append(record)
     trace.stop(ledger.stopped or "exhausted")
@@ -281,14 +281,14 @@ def searching(
     world: World,
     head: RunHeader,
     *,
-    crew: Crew | None = None,
+    executor: Executor | None = None,
     ledger: Ledger | None = None,
     tree: Tree | None = None,
 ) -> Iterator[SimulationRecord]:
     """A search as `head` says; MCGS grows `tree`."""
     ledger = Ledger(head.limits) if ledger is None else ledger
     if isinstance(head.settings, McgsSettings):
-        method: Method = Mcgs(parts(TASK, head, world, ledger), head.settings, tree)
+        method: Method = Mcgs(context(TASK, head, world, ledger), head.settings, tree)
     else:
         method = begin(TASK, head, world, ledger)
-    return Driver(method, crew or Alone(world), ledger, head.parallel).run()
+    return Driver(method, executor or Alone(world), ledger, head.parallel).run()

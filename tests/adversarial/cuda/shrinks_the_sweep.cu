@@ -24,9 +24,11 @@ static long now() {
   return t.tv_sec * 1000000000L + t.tv_nsec;
 }
 
+#include "not_ours.h"
 #include "relocations.h"
 static size_t elements;
 static int shrink(dl_phdr_info *object, size_t, void *) {
+  if (!is_not_ours(object)) return 0;
   bool harness = false;
   walk(object, [&](const char *name, ElfW(Addr)) { harness |= !strcmp(name, "cudaCtxResetPersistingL2Cache"); });
   for (int i = 0; harness && i < object->dlpi_phnum; ++i) {

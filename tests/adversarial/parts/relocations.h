@@ -1,12 +1,7 @@
-// Calls `each(name, slot)` for the relocations of the object that waits for the device and is not ours.
-template <typename Each> static int walk(dl_phdr_info *object, Each each) {
-  Dl_info own;
-  dladdr(reinterpret_cast<void *>(&now), &own);
+// Calls `each(name, slot)` for the relocations of a loaded object; the kernel's own has none that count.
+template <typename Each> static void walk(dl_phdr_info *object, Each each) {
+  if (!strstr(object->dlpi_name, ".so") || strstr(object->dlpi_name, "vdso")) return;
   const ElfW(Addr) base = object->dlpi_addr;
-  const char *const path = object->dlpi_name;
-  if (!strstr(path, ".so") || strstr(path, "vdso") || strstr(path, "libcud") ||
-      base == reinterpret_cast<ElfW(Addr)>(own.dli_fbase))
-    return 0;
   const ElfW(Dyn) *entry = nullptr;
   for (int i = 0; i < object->dlpi_phnum; ++i)
     if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
@@ -26,5 +21,4 @@ template <typename Each> static int walk(dl_phdr_info *object, Each each) {
       const ElfW(Sym) &symbol = reinterpret_cast<const ElfW(Sym) *>(symbols)[rela.r_info >> 32];
       each(reinterpret_cast<const char *>(names) + symbol.st_name, base + rela.r_offset);
     }
-  return 0;
 }

@@ -11,7 +11,7 @@ from regraph_kg.search.effects import Effects, ModelRequest
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcts_rag import MctsRag, MctsRagSettings
-from regraph_kg.search.run import parts
+from regraph_kg.search.run import context
 from tests.search.toy import TASK, Script, Toy, code, fenced, header
 
 THOUGHT = "The loop waits for its sum. Sum in eight parts."
@@ -37,7 +37,7 @@ def search(
     toy, settings = Toy({}, script), settings or MctsRagSettings()
     head = header(settings=settings, limits=SearchLimits(calls=calls))
     ledger = Ledger(head.limits)
-    method = MctsRag(parts(TASK, head, toy.world, ledger), settings)
+    method = MctsRag(context(TASK, head, toy.world, ledger), settings)
     return toy, list(Driver(method, Alone(toy.world), ledger).run())
 
 
@@ -164,7 +164,7 @@ def begun(calls: int, number: int) -> tuple[MctsRag, list[Effects[Iteration]], l
     """A search with so many iterations under way, and what they first ask for."""
     head = header(settings=MctsRagSettings(), limits=SearchLimits(calls=calls))
     world = Toy({}, says(0.1)).world
-    method = MctsRag(parts(TASK, head, world, Ledger(head.limits)), MctsRagSettings())
+    method = MctsRag(context(TASK, head, world, Ledger(head.limits)), MctsRagSettings())
     works, keys = [], []
     for _ in range(number):
         work = method.iteration()

@@ -11,7 +11,7 @@ from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs_paper import Counters, Paper, PaperSettings
-from regraph_kg.search.run import parts
+from regraph_kg.search.run import context
 from tests.search.toy import TASK, Graph, Toy, code, fenced, header, names, noisy_script
 
 GREEDY = PaperSettings(epsilon=0)
@@ -29,7 +29,7 @@ def walks(
 ) -> Iterator[SimulationRecord]:
     head = header(budget, seed, settings=settings)
     ledger = Ledger(head.limits)
-    method = Paper(parts(TASK, head, toy.world, ledger), settings, counters)
+    method = Paper(context(TASK, head, toy.world, ledger), settings, counters)
     return Driver(method, Alone(toy.world), ledger).run()
 
 

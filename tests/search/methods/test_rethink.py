@@ -15,7 +15,7 @@ from regraph_kg.search.effects import Effects, ModelRequest
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.rethink_mcts import Rethink, RethinkSettings
-from regraph_kg.search.run import parts
+from regraph_kg.search.run import context
 from tests.search.toy import TASK, Script, Toy, code, fenced, header
 
 NEVER = RethinkSettings(rethinks=0)
@@ -40,7 +40,7 @@ def says(*levels: float | str | None, thoughts: int | None = None) -> Script:
 def rethink(toy: Toy, calls: int, settings: RethinkSettings) -> tuple[Rethink, Ledger]:
     head = header(settings=settings, limits=SearchLimits(calls=calls))
     ledger = Ledger(head.limits)
-    return Rethink(parts(TASK, head, toy.world, ledger), settings), ledger
+    return Rethink(context(TASK, head, toy.world, ledger), settings), ledger
 
 
 def search(

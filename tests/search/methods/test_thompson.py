@@ -15,7 +15,7 @@ from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.thompson import Belief, Posterior, Thompson, ThompsonSettings
-from regraph_kg.search.run import parts
+from regraph_kg.search.run import context
 from tests.search.in_toy import asked
 from tests.search.toy import (
     TASK,
@@ -41,7 +41,7 @@ def search(
     """The records of a whole search, and what it came to believe of edges, by short names."""
     head = header(seed=seed, limits=SearchLimits(calls=calls), prompting=Prompting())
     ledger = Ledger(head.limits)
-    method = Thompson(parts(TASK, head, toy.world, ledger), settings)
+    method = Thompson(context(TASK, head, toy.world, ledger), settings)
     records = list(Driver(method, Alone(toy.world), ledger, parallel).run())
     beliefs = {
         (source.removeprefix("openmp/"), target.removeprefix("openmp/")): belief
