@@ -58,6 +58,8 @@ ATTACKS = (
     "wrong_on_repeat",
 )
 """Openmp candidates of the quick tests: every room of the judge stops one; all others are slow."""
+NEVER_GIVEN_UP = 1.0
+"""Seconds of a call up to which timing goes on: some attack a later call than the first ones."""
 Judges = Callable[[Target, Defences, JudgeLimits, Grade], Judge]
 
 
@@ -144,8 +146,8 @@ def judged(
     off = [name for name in without if name not in UNSWITCHED]
     limits = limits_of(adversary, grade)
     judge = judges(target, Defences(**dict.fromkeys(off, False)), limits, grade)
-    code = bait.source(adversary.path)
-    return judge.evaluate(Candidate(target, code), problem(adversary.problem))
+    candidate = Candidate(target, bait.source(adversary.path))
+    return judge.evaluate(candidate, problem(adversary.problem), incumbent_seconds=NEVER_GIVEN_UP)
 
 
 def assert_caught(judges: Judges, target: Target, adversary: Adversary, bait: Scene) -> None:
