@@ -1,0 +1,149 @@
+"""What is believed of a graph's edges: whether a step along one passes, and what it gains.
+
+Told by the graph beforehand and by the run as it goes; the symbols are those of method.md 3.4.
+Gains are natural logarithms of speedups. Not here: which step is taken (methods/lookahead.py).
+"""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from regraph_kg.models.graph import EFFECT_SCALE, Successor
+
+
+class BeliefSettings(Protocol):
+    """What beliefs need of a method's settings."""
+
+    @property
+    def other_devices(self) -> float:
+        """What one try on another device counts."""
+
+    @property
+    def tries(self) -> float:
+        """Of the graph's tries of an edge, so many count at most."""
+
+    @property
+    def weight(self) -> float:
+        """What the graph's gain weighs at most, in gains of this run."""
+
+    @property
+    def gain(self) -> float:
+        """mu0: gain of an edge of which nothing is known."""
+
+    @property
+    def spread(self) -> float:
+        """sigma0: standard deviation of a gain around what was believed."""
+
+
+LATER_WEIGHT = 4.0
+"""What the settings weigh against what all steps of this run but the first ones showed."""
+RELATIVE_SPREAD = 0.3
+"""Large gains are known less well: this share of a gain is added to its spread."""
+OWN_SPREAD = 0.1
+"""Of the variance of an edge's gain, what stays however often it was seen: codes differ."""
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """A pair of techniques: what the graph tells of it, and what this run saw."""
+
+    source: str
+    target: str
+    tried: float
+    passed: float
+    gains: float
+    """Sum of the graph's log gains."""
+    asked: int = 0
+    """Samples of this run that passed or failed."""
+    verified: int = 0
+    total: float = 0.0
+    """Sum of this run's gains."""
+
+
+@dataclass(slots=True)
+class _Mean:
+    """A sum of deviations and how many they are."""
+
+    n: int = 0
+    total: float = 0.0
+
+    def learn(self, deviation: float) -> None:
+        self.n += 1
+        self.total += deviation
+
+    def shrunk(self, weight: float) -> float:
+        """Their mean, drawn to 0 as by `weight` zeros."""
+        return self.total / (self.n + weight)
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What is believed of a step: its chance to pass, its gain and how surely that is known."""
+
+    passes: float
+    gain: float
+    spread: float
+
+
+@dataclass(slots=True)
+class Beliefs:
+    """Those of one run. Steps from `start` are apart: they gain far more than later ones."""
+
+    start: str
+    settings: BeliefSettings
+    _siblings: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
+    """By source: how far gains lay from what was believed of them."""
+    _later: _Mean = field(default_factory=_Mean)
+    _squares: float = 0.0
+
+    def edge(self, source: str, successor: Successor) -> Edge:
+        """What the graph tells, at most `settings.tries` tries of it."""
+        other = self.settings.other_devices
+        share = other if successor.statistics == "other-devices" else 1.0
+        tried = share * successor.tried + other * successor.tried_elsewhere
+        passed = share * successor.verified + other * successor.verified_elsewhere
+        log2 = share * successor.sum_log2_effect + other * successor.sum_log2_elsewhere
+        kept = min(1.0, self.settings.tries / tried) if tried else 0.0
+        gains = log2 / EFFECT_SCALE * math.log(2)
+        return Edge(source, successor.technique.id, kept * tried, kept * passed, kept * gains)
+
+    def outlook(self, edge: Edge) -> Outlook:
+        """p_e, m_e and s_e."""
+        settings = self.settings
+        passes = (1 + edge.passed + edge.verified) / (2 + edge.tried + edge.asked)
+        told = (settings.gain + edge.gains) / (1 + edge.passed)
+        told += self._siblings[edge.source].shrunk(1.0) if edge.source in self._siblings else 0.0
+        variance = settings.spread**2
+        if edge.source != self.start:
+            told += self._later.shrunk(LATER_WEIGHT)
+            variance = (LATER_WEIGHT * variance + self._squares) / (LATER_WEIGHT + self._later.n)
+        weight = min(1 + edge.passed, settings.weight)
+        known = weight + edge.verified
+        gain = (weight * told + edge.total) / known
+        spread = math.sqrt(variance) + RELATIVE_SPREAD * abs(gain)
+        return Outlook(passes, gain, spread * math.sqrt(1 / known + OWN_SPREAD))
+
+    def fail(self, edge: Edge) -> None:
+        """A sample of it failed."""
+        edge.asked += 1
+
+    def learn(self, edge: Edge, gain: float) -> None:
+        """A sample of it passed with this gain."""
+        deviation = gain - self.outlook(edge).gain
+        self._siblings[edge.source].learn(deviation)
+        if edge.source != self.start:
+            self._later.learn(deviation)
+            self._squares += deviation**2
+        edge.asked += 1
+        edge.verified += 1
+        edge.total += gain
+
+
+def expected_improvement(mean: float, spread: float) -> float:
+    """E max(0, X) of a normal X (Jones, Schonlau and Welch 1998)."""
+    if spread <= 0:
+        return max(0.0, mean)
+    z = mean / spread
+    density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    return mean * (1 + math.erf(z / math.sqrt(2))) / 2 + spread * density

@@ -1,0 +1,322 @@
+"""The step with the largest expected improvement, with what the graph lets follow, is tried next.
+
+Every verified code is a state, equal codes are one; its actions are the techniques that follow the
+one that led to it. An action's worth is what a sample of it is expected to add to the best code so
+far (method.md 3.4):
+
+    worth = p E max(0, x + m + a - x* + s Z) / (1 + o)
+
+p, m and s are what beliefs.py says of the edge, x and x* the levels (log speedups) of the state and
+of the best code, a the look-ahead: what the best steps after it may still gain, by the graph, along
+as many as the calls left will pay for. So a search with few calls left takes the best next step, and
+one with many goes where much may follow. o are samples under way: they spread the calls.
+
+A failed sample makes the next one of that action less likely to pass, a right one leaves little to
+gain by another; both stay possible, and come when nothing else is worth more. A technique that the
+path has already is believed to gain nothing. No first technique waits for ever: after enough calls
+one that has not passed is asked for whatever its worth (`Fair`). A step that did nothing, or
+something else, counts as a failed sample of what it was asked for; its code is a state of what it
+did, and teaches that edge. Nothing is drawn: the same answers make the same search. Ties go to the
+state found first, then to the action that the neighbourhood lists first.
+"""
+
+import heapq
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import Field
+
+from regraph_kg.models.method import MethodSettings
+from regraph_kg.models.run import StepRecord
+from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.search.beliefs import Beliefs, Edge, Outlook, expected_improvement
+from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.context import Context, Iteration
+from regraph_kg.search.effects import Effects
+from regraph_kg.search.methods import MethodKind
+
+
+class LookaheadSettings(MethodSettings):
+    """Expected improvement with a look ahead along the graph, method.md 3.4."""
+
+    method: Literal["lookahead"] = "lookahead"
+    tries: float = Field(default=8.0, ge=0)
+    """Of the graph's tries of an edge, so many count at most."""
+    weight: float = Field(default=3.0, gt=0)
+    """k: what the graph's gain weighs at most, in gains of this run."""
+    gain: float = 0.15
+    """mu0: log gain of an edge of which nothing is known."""
+    spread: float = Field(default=0.4, gt=0)
+    """sigma0: standard deviation of a log gain around what was believed."""
+    horizon: int = Field(default=4, ge=0)
+    """H: steps of the look-ahead, at most."""
+    discount: float = Field(default=0.8, ge=0, le=1)
+    """gamma: share of what may follow that counts, for each step."""
+    step_calls: float = Field(default=3.0, gt=0)
+    """Calls that are left for a step of the look-ahead."""
+    fairness: float = Field(default=3.0, ge=1)
+    """A first technique waits for so many calls times the number of first techniques, at most."""
+    samples: int = Field(default=3, ge=1)
+    """m: samples of one step, at most."""
+    repairs: int = Field(default=1, ge=0)
+    """r: repair calls after a failed answer, at most."""
+    depth: int = Field(default=8, ge=1)
+    """D_max: steps of a path, at most."""
+    other_devices: float = Field(default=0.5, ge=0, le=1)
+    """What a try on another device of the target counts."""
+
+
+LOCAL_WEIGHT = 2.0
+"""What the edge's pass rate weighs against failures of the action itself."""
+AHEAD_SPREAD = 0.3
+"""Standard deviation of the look-ahead, as a share of it."""
+KNOWN_TRIES = 4.0
+"""So many tries in the graph let a first technique wait twice as long."""
+AGAIN = Outlook(passes=1.0, gain=-0.1, spread=0.1)
+"""Another sample of a step that passed, against its best one (the pass rate is the edge's)."""
+REPEAT = Outlook(passes=1.0, gain=0.0, spread=0.05)
+"""A technique that the path has already (likewise)."""
+
+
+@dataclass(slots=True, eq=False)
+class Action:
+    """A technique that may be applied to a state's code."""
+
+    technique: Technique
+    edge: Edge
+    taken: int = 0
+    """Samples begun."""
+    failed: int = 0
+    under_way: int = 0
+    best: float | None = None
+    """Level of its best right sample."""
+    answered: bool = True
+    """False once there was no answer, or none yet: no further samples."""
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """Verified code; `level` is the log of its speedup, `used` are the techniques of its path."""
+
+    technique: str
+    path: tuple[str, ...]
+    used: frozenset[str]
+    code: str
+    level: float
+    actions: tuple[Action, ...] = ()
+
+
+@dataclass(slots=True)
+class _Row:
+    """An edge as seen at one moment: where to, and what is believed."""
+
+    edge: Edge
+    outlook: Outlook
+
+    def worth(self, following: float) -> float:
+        """Of two tries of it, when `following` may be gained after it."""
+        passes = 1 - (1 - self.outlook.passes) ** 2
+        return passes * expected_improvement(self.outlook.gain + following, self.outlook.spread)
+
+
+@dataclass(slots=True)
+class _Ahead:
+    """What may still be gained after a technique, as believed at one moment."""
+
+    edges: "_Edges"
+    horizon: int
+    discount: float
+    rows: dict[str, list[_Row]] = field(default_factory=dict)
+    tables: list[dict[str, float]] = field(default_factory=list)
+    """tables[k][technique]: what k steps may gain, were none on the path already."""
+
+    def __post_init__(self) -> None:
+        for technique in self.edges.read:
+            self.see(technique)
+        self.tables = [dict.fromkeys(self.rows, 0.0)]
+        for _ in range(self.horizon):
+            last = self.tables[-1]
+            self.tables.append({u: self._best(u, frozenset(), last) for u in self.rows})
+
+    def see(self, technique: str) -> list[_Row]:
+        """The edges from it."""
+        if technique not in self.rows:
+            edges = self.edges.after(technique)
+            self.rows[technique] = [_Row(e, self.edges.beliefs.outlook(e)) for e in edges]
+        return self.rows[technique]
+
+    def bound(self, technique: str, steps: int) -> float:
+        """No less than `gain`; quick."""
+        table = self.tables[steps]
+        found = table.get(technique)
+        return max(table.values(), default=0.0) if found is None else found
+
+    def gain(self, technique: str, used: frozenset[str], steps: int) -> float:
+        """V of `steps` steps after it, the techniques `used` left out of the first of them."""
+        return self._best(technique, used, self.tables[steps - 1]) if steps > 0 else 0.0
+
+    def _best(self, technique: str, used: frozenset[str], after: dict[str, float]) -> float:
+        share = self.discount
+        return max(
+            (
+                row.worth(share * after.get(row.edge.target, 0.0))
+                for row in self.see(technique)
+                if row.edge.target not in used
+            ),
+            default=0.0,
+        )
+
+
+class _Edges:
+    """The edges that were read so far, by their source."""
+
+    def __init__(self, context: Context, beliefs: Beliefs) -> None:
+        self._context, self.beliefs = context, beliefs
+        self.read: dict[str, list[Edge]] = {}
+        self._techniques: dict[str, Technique] = {}
+
+    def after(self, technique: str) -> list[Edge]:
+        """The edges from a technique, read once."""
+        if technique not in self.read:
+            found = self._context.neighbours(technique).successors
+            self.read[technique] = [self.beliefs.edge(technique, one) for one in found]
+            self._techniques |= {one.technique.id: one.technique for one in found}
+        return self.read[technique]
+
+    def find(self, source: str, target: str) -> Edge | None:
+        """The edge between two techniques, if the graph has it."""
+        return next((one for one in self.after(source) if one.target == target), None)
+
+    def actions(self, technique: str) -> tuple[Action, ...]:
+        """What may be applied after it."""
+        return tuple(Action(self._techniques[e.target], e) for e in self.after(technique))
+
+
+class Lookahead:
+    """One search; an iteration is one sample, its reward the speedup, 0 for a failure."""
+
+    def __init__(self, context: Context, settings: LookaheadSettings) -> None:
+        """Begins at the serial code."""
+        self._context, self._settings = context, settings
+        start = start_id(context.task.target)
+        self.beliefs = Beliefs(start, settings)
+        self._edges = _Edges(context, self.beliefs)
+        self.states: dict[str, State] = {}
+        """By normalized code, in the order in which they were found."""
+        self._best = 0.0
+        self._calls = 0
+        self._start = self._grow(State(start, (), frozenset(), context.task.serial, 0.0))
+
+    def iteration(self) -> Effects[Iteration] | None:
+        """Begin a sample of the action that is worth most (see `Method`)."""
+        chosen = self._waiting() or self._worthiest()
+        if chosen is None:
+            return None
+        state, action = chosen
+        action.taken += 1
+        action.under_way += 1
+        return self._sample(state, action, action.taken - 1)
+
+    def _waiting(self) -> tuple[State, Action] | None:
+        """A first technique that has waited for too long."""
+        share = self._settings.fairness * len(self._start.actions)
+        for action in self._start.actions:
+            patience = share * (1 + action.edge.tried / KNOWN_TRIES)
+            if action.best is None and self._open(action) and self._calls >= patience:
+                return self._start, action
+        return None
+
+    def _worthiest(self) -> tuple[State, Action] | None:
+        """The largest worth; bounds that need no look at the path come first, and spare most."""
+        horizon = min(
+            self._settings.horizon, int(self._context.ledger.left / self._settings.step_calls)
+        )
+        ahead = _Ahead(self._edges, horizon, self._settings.discount)
+        pairs = [
+            (state, action)
+            for state in self.states.values()
+            for action in state.actions
+            if self._open(action)
+        ]
+        heap = [(-self._worth(*pair, ahead, exact=False), n) for n, pair in enumerate(pairs)]
+        heapq.heapify(heap)
+        seen = set[int]()
+        while heap:
+            _, number = heap[0]
+            if number in seen:
+                return pairs[number]
+            seen.add(number)
+            heapq.heapreplace(heap, (-self._worth(*pairs[number], ahead, exact=True), number))
+        return None
+
+    def _open(self, action: Action) -> bool:
+        return action.answered and action.taken < self._settings.samples
+
+    def _worth(self, state: State, action: Action, ahead: _Ahead, *, exact: bool) -> float:
+        """What a sample is expected to add to the best; not exact: no less than that."""
+        target = action.edge.target
+        believed = self.beliefs.outlook(action.edge)
+        passes = LOCAL_WEIGHT * believed.passes / (LOCAL_WEIGHT + action.failed)
+        if action.best is not None:
+            gain, spread = action.best - state.level + AGAIN.gain, AGAIN.spread
+        elif target in state.used:
+            gain, spread = REPEAT.gain, REPEAT.spread
+        else:
+            gain, spread = believed.gain, believed.spread
+        steps = max(0, min(ahead.horizon, self._settings.depth - len(state.path) - 1))
+        used = state.used | {target}
+        following = ahead.gain(target, used, steps) if exact else ahead.bound(target, steps)
+        following *= self._settings.discount
+        spread = math.hypot(spread, AHEAD_SPREAD * following)
+        mean = state.level + gain + following - self._best
+        return passes * expected_improvement(mean, spread) / (1 + action.under_way)
+
+    def _sample(self, state: State, action: Action, attempt: int) -> Effects[Iteration]:
+        request = self._context.request(
+            state.technique, state.path, action.technique, attempt, state.code
+        )
+        step = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
+        action.under_way -= 1
+        if step.outcome is None:
+            action.answered = False
+            return Iteration(step.path, (step,), None)
+        self._calls += step.cost.calls
+        gain = self._learn(state, action, step)
+        return Iteration(
+            step.path, (step.model_copy(update={"gain": gain}),), step.speedup or 0.0
+        )
+
+    def _learn(self, state: State, action: Action, step: StepRecord) -> float | None:
+        """The step's gain, learned by the edge it took; its code becomes a state."""
+        if step.speedup is None or step.code is None:
+            action.failed += 1
+            self.beliefs.fail(action.edge)
+            return None
+        level = math.log(step.speedup)
+        gain = level - state.level
+        if step.applied == "asked":
+            action.best = level if action.best is None else max(level, action.best)
+        else:
+            action.failed += 1
+        did = step.did or action.technique.id
+        edge = action.edge if step.applied == "asked" else self._edges.find(state.technique, did)
+        if step.applied == "nothing":
+            self.beliefs.fail(action.edge)
+            return gain
+        if edge is not None and edge.target not in state.used and (step.did or edge is action.edge):
+            self.beliefs.learn(edge, gain)
+        self._best = max(self._best, level)
+        self._grow(State(did, step.path, state.used | {did}, step.code, level))
+        return gain
+
+    def _grow(self, state: State) -> State:
+        """A new state, unless its code is known; without actions where the depth ends."""
+        known = self.states.setdefault(normalized(state.code), state)
+        if known is state and len(state.path) < self._settings.depth:
+            state.actions = self._edges.actions(state.technique)
+        return known
+
+
+METHOD = MethodKind(LookaheadSettings, Lookahead, needs="graph")
