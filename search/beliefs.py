@@ -36,6 +36,8 @@ class BeliefSettings(Protocol):
         """sigma0: standard deviation of a gain around what was believed."""
 
 
+TARGET_WEIGHT, PASS_SHARE = 1e9, 0.0
+RANK, RANK_SCALE = 0.0, 1.0
 LATER_WEIGHT = 4.0
 """What the settings weigh against what all steps of this run but the first ones showed."""
 RELATIVE_SPREAD = 0.3
@@ -59,6 +61,7 @@ class Edge:
     verified: int = 0
     total: float = 0.0
     """Sum of this run's gains."""
+    rank: int = 0
 
 
 @dataclass(slots=True)
@@ -94,6 +97,8 @@ class Beliefs:
     settings: BeliefSettings
     _siblings: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
     """By source: how far gains lay from what was believed of them."""
+    _targets: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
+    _tried: dict[str, tuple[int, int]] = field(default_factory=dict)
     _later: _Mean = field(default_factory=_Mean)
     _squares: float = 0.0
 
@@ -111,9 +116,13 @@ class Beliefs:
     def outlook(self, edge: Edge) -> Outlook:
         """p_e, m_e and s_e."""
         settings = self.settings
-        passes = (1 + edge.passed + edge.verified) / (2 + edge.tried + edge.asked)
-        told = (settings.gain + edge.gains) / (1 + edge.passed)
+        asked, verified = self._tried.get(edge.target, (0, 0))
+        asked = edge.asked + PASS_SHARE * (asked - edge.asked)
+        verified = edge.verified + PASS_SHARE * (verified - edge.verified)
+        passes = (1 + edge.passed + verified) / (2 + edge.tried + asked)
+        told = (settings.gain + RANK / (1 + edge.rank / RANK_SCALE) + edge.gains) / (1 + edge.passed)
         told += self._siblings[edge.source].shrunk(1.0) if edge.source in self._siblings else 0.0
+        told += self._targets[edge.target].shrunk(TARGET_WEIGHT) if edge.target in self._targets else 0.0
         variance = settings.spread**2
         if edge.source != self.start:
             told += self._later.shrunk(LATER_WEIGHT)
@@ -127,11 +136,16 @@ class Beliefs:
     def fail(self, edge: Edge) -> None:
         """A sample of it failed."""
         edge.asked += 1
+        asked, verified = self._tried.get(edge.target, (0, 0))
+        self._tried[edge.target] = asked + 1, verified
 
     def learn(self, edge: Edge, gain: float) -> None:
         """A sample of it passed with this gain."""
         deviation = gain - self.outlook(edge).gain
         self._siblings[edge.source].learn(deviation)
+        self._targets[edge.target].learn(deviation)
+        asked, verified = self._tried.get(edge.target, (0, 0))
+        self._tried[edge.target] = asked + 1, verified + 1
         if edge.source != self.start:
             self._later.learn(deviation)
             self._squares += deviation**2

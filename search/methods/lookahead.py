@@ -68,6 +68,8 @@ class LookaheadSettings(MethodSettings):
     """What a try on another device of the target counts."""
 
 
+WAITING_SHARE = 0.1
+"""Of the calls, for first techniques that have waited for too long."""
 LOCAL_WEIGHT = 2.0
 """What the edge's pass rate weighs against failures of the action itself."""
 AHEAD_SPREAD = 0.3
@@ -182,6 +184,8 @@ class _Edges:
         if technique not in self.read:
             found = self._context.neighbours(technique).successors
             self.read[technique] = [self.beliefs.edge(technique, one) for one in found]
+            for rank, edge in enumerate(self.read[technique]):
+                edge.rank = rank
             self._techniques |= {one.technique.id: one.technique for one in found}
         return self.read[technique]
 
@@ -206,21 +210,25 @@ class Lookahead:
         self.states: dict[str, State] = {}
         """By normalized code, in the order in which they were found."""
         self._best = 0.0
-        self._calls = 0
+        self._calls = self._waited = 0
         self._start = self._grow(State(start, (), frozenset(), context.task.serial, 0.0))
 
     def iteration(self) -> Effects[Iteration] | None:
         """Begin a sample of the action that is worth most (see `Method`)."""
-        chosen = self._waiting() or self._worthiest()
+        waiting = self._waiting()
+        chosen = waiting or self._worthiest()
         if chosen is None:
             return None
         state, action = chosen
+        self._waited += waiting is not None
         action.taken += 1
         action.under_way += 1
         return self._sample(state, action, action.taken - 1)
 
     def _waiting(self) -> tuple[State, Action] | None:
-        """A first technique that has waited for too long."""
+        """A first technique that has waited for too long; few calls go to such ones."""
+        if self._calls * WAITING_SHARE < self._waited:
+            return None
         share = self._settings.fairness * len(self._start.actions)
         for action in self._start.actions:
             patience = share * (1 + action.edge.tried / KNOWN_TRIES)
