@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTEST   = $(BIN)/python -m pytest $(if $(REQUIRE),--require=$(REQUIRE))
 
 .DEFAULT_GOAL := help
-.PHONY: help need demo test test-slow test-stress test-docker check bench ollama-test-server llama-test-server clean
+.PHONY: help need demo test test-slow test-stress test-docker check bench bench-search ollama-test-server llama-test-server clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -68,6 +68,9 @@ check: $(VENV)/.dev ## format, lint, types, architecture
 
 bench: $(VENV)/.dev ## measure, then rewrite docs/benchmarks.md
 	@$(BIN)/python tests/install_neo4j.py && $(BIN)/python benchmarks/run.py
+
+bench-search: $(VENV)/.dev ## compare searches in simulated worlds (an hour and a half on 2 cores)
+	@$(BIN)/python benchmarks/run.py search_worlds
 
 ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 3 to 4 minutes)
 	@$(BIN)/python tests/install_ollama.py

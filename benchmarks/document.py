@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.search_worlds import RIVALS
 from regraph_kg.evaluation.evaluate import EVALUATOR
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +29,7 @@ TITLES = {
     "prompt_cache": "The prompts: what a server's prompt cache saves",
     "learning": "The search: after learning from another problem",
     "fast": "The search: what --fast costs",
+    "search_worlds": "The search: methods compared in simulated worlds",
     "every_method": "The search: every method on every problem, from the command line",
     "verdicts": "The corpus: what its recorded answers are worth",
     "judge": "The judge: source to verdict",
@@ -225,6 +227,29 @@ RATES = {
 RATIO = "{{{name}[mean]:.2f}} [{{{name}[low]:.2f}}, {{{name}[high]:.2f}}]"
 """A mean ratio with its interval."""
 SECTIONS = {
+    "search_worlds": {
+        "overall": {"rival": "{rival}", "ours over it, all worlds and budgets": "{ratio:.2f}"},
+        "rows": {
+            "world": "{world}",
+            "graph": "{graph}",
+            "calls": "{calls}",
+            "speedup": "{speedup:.2f}",
+            "over the best rival": "{of_best_rival:.2f}",
+            **{f"over {rival}": RATIO.format(name=rival) for rival in RIVALS},
+        },
+        "lock_in": {
+            "graph": "{graph}",
+            "calls": "{calls}",
+            "speedup": "{speedup:.0f}",
+            "searches that asked for the larger": "{asked:.0%}",
+            "samples before, at most": "{waited}",
+        },
+        "variants": {
+            "world": "{world}",
+            "eight at once keep": RATIO.format(name="at_once"),
+            "--fast keeps": RATIO.format(name="fast"),
+        },
+    },
     "fast": {
         "rows": {
             "method": "{method}",

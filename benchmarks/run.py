@@ -27,14 +27,15 @@ RESULTS = ROOT / "benchmarks" / "results"
 NAMES = (
     "first_use",
     *("graph", "bound", "kills", "search_overhead", "parallel", "fast", "learning"),
+    "search_worlds",
     "prompt_cache",
     *("verdicts", "every_method"),
     *("judge", "throughput", "coverage", "aa", "judge_kills"),
 )
 
-NEED_MORE = ("prompt_cache", "verdicts", "every_method")
-"""Measured only when named: a real Ollama must be there (make ollama-test-server), others replay
-what the verdicts were, or it takes a quarter of an hour."""
+NEED_MORE = ("search_worlds", "prompt_cache", "verdicts", "every_method")
+"""Measured only when named: it takes a quarter of an hour or more, a real Ollama must be there
+(make ollama-test-server), or others replay what the verdicts were."""
 
 
 def machine() -> dict[str, str]:

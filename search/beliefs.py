@@ -36,8 +36,8 @@ class BeliefSettings(Protocol):
         """sigma0: standard deviation of a gain around what was believed."""
 
 
-TARGET_WEIGHT, PASS_SHARE = 1e9, 0.0
-RANK, RANK_SCALE = 0.0, 1.0
+RANK_GAIN = 0.1
+"""More for the first of a neighbourhood, half of it for the second: what is seen often gains."""
 LATER_WEIGHT = 4.0
 """What the settings weigh against what all steps of this run but the first ones showed."""
 RELATIVE_SPREAD = 0.3
@@ -56,12 +56,13 @@ class Edge:
     passed: float
     gains: float
     """Sum of the graph's log gains."""
+    rank: int
+    """Place in the neighbourhood, from 0."""
     asked: int = 0
     """Samples of this run that passed or failed."""
     verified: int = 0
     total: float = 0.0
     """Sum of this run's gains."""
-    rank: int = 0
 
 
 @dataclass(slots=True)
@@ -97,12 +98,10 @@ class Beliefs:
     settings: BeliefSettings
     _siblings: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
     """By source: how far gains lay from what was believed of them."""
-    _targets: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
-    _tried: dict[str, tuple[int, int]] = field(default_factory=dict)
     _later: _Mean = field(default_factory=_Mean)
     _squares: float = 0.0
 
-    def edge(self, source: str, successor: Successor) -> Edge:
+    def edge(self, source: str, successor: Successor, rank: int) -> Edge:
         """What the graph tells, at most `settings.tries` tries of it."""
         other = self.settings.other_devices
         share = other if successor.statistics == "other-devices" else 1.0
@@ -111,18 +110,16 @@ class Beliefs:
         log2 = share * successor.sum_log2_effect + other * successor.sum_log2_elsewhere
         kept = min(1.0, self.settings.tries / tried) if tried else 0.0
         gains = log2 / EFFECT_SCALE * math.log(2)
-        return Edge(source, successor.technique.id, kept * tried, kept * passed, kept * gains)
+        target = successor.technique.id
+        return Edge(source, target, kept * tried, kept * passed, kept * gains, rank)
 
     def outlook(self, edge: Edge) -> Outlook:
         """p_e, m_e and s_e."""
         settings = self.settings
-        asked, verified = self._tried.get(edge.target, (0, 0))
-        asked = edge.asked + PASS_SHARE * (asked - edge.asked)
-        verified = edge.verified + PASS_SHARE * (verified - edge.verified)
-        passes = (1 + edge.passed + verified) / (2 + edge.tried + asked)
-        told = (settings.gain + RANK / (1 + edge.rank / RANK_SCALE) + edge.gains) / (1 + edge.passed)
+        passes = (1 + edge.passed + edge.verified) / (2 + edge.tried + edge.asked)
+        unknown = settings.gain + RANK_GAIN / (1 + edge.rank)
+        told = (unknown + edge.gains) / (1 + edge.passed)
         told += self._siblings[edge.source].shrunk(1.0) if edge.source in self._siblings else 0.0
-        told += self._targets[edge.target].shrunk(TARGET_WEIGHT) if edge.target in self._targets else 0.0
         variance = settings.spread**2
         if edge.source != self.start:
             told += self._later.shrunk(LATER_WEIGHT)
@@ -136,16 +133,11 @@ class Beliefs:
     def fail(self, edge: Edge) -> None:
         """A sample of it failed."""
         edge.asked += 1
-        asked, verified = self._tried.get(edge.target, (0, 0))
-        self._tried[edge.target] = asked + 1, verified
 
     def learn(self, edge: Edge, gain: float) -> None:
         """A sample of it passed with this gain."""
         deviation = gain - self.outlook(edge).gain
         self._siblings[edge.source].learn(deviation)
-        self._targets[edge.target].learn(deviation)
-        asked, verified = self._tried.get(edge.target, (0, 0))
-        self._tried[edge.target] = asked + 1, verified + 1
         if edge.source != self.start:
             self._later.learn(deviation)
             self._squares += deviation**2

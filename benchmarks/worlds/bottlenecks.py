@@ -1,7 +1,7 @@
 """World "bottlenecks", our own: a kernel's time is a sum of parts, and only what is large pays.
 
-Traffic and arithmetic overlap (the larger counts), latency, launches and transfers do not. Each of 20
-techniques shrinks a part or two, and may make another one larger; how much, is the domain's and the
+Traffic and arithmetic overlap (the larger counts), latency, launches and transfers do not. Each of
+20 techniques shrinks a part or two, and may make another one larger; how much, is the domain's and the
 problem's. Where it is applied again, little of its effect is left. So a gain hangs on what was done
 before: less traffic gains nothing while arithmetic takes longer.
 """
@@ -99,8 +99,7 @@ class Bottlenecks:
         share = (AGAIN if done else 1.0) * (1.0 if lot.random() < 0.7 else lot.random())
         effects = self._effects[technique]
         parts = tuple(
-            size + share * effects.get(part, 0.0)
-            for part, size in zip(PARTS, parts, strict=True)
+            size + share * effects.get(part, 0.0) for part, size in zip(PARTS, parts, strict=True)
         )
         lost += lot.expovariate(5) if lot.random() < 0.2 else 0.0
         level = self._level(parts) - lost

@@ -1,7 +1,7 @@
 """World "slots": a kernel's state is what its slots hold; techniques set, undo or need them.
 
-Failures hang on problem, technique and state; some answers do another technique, undo a slot, or are
-slower than they could be; some second samples equal the first. The graph was told good teachers'
+Failures hang on problem, technique and state; some answers do another technique, undo a slot, or
+are slower than they could be; some second samples equal the first. The graph was told good teachers'
 walks and a small model's random ones.
 """
 
@@ -161,7 +161,10 @@ def world(domain: object, *, measured: bool) -> World:
 
 
 def _teach(
-    problem: "Slots", number: int, seen: Counter[tuple[str, str]], told: dict[tuple[str, str], Tally]
+    problem: "Slots",
+    number: int,
+    seen: Counter[tuple[str, str]],
+    told: dict[tuple[str, str], Tally],
 ) -> None:
     """A teacher's walks: mostly the best step, as far as it knows."""
     lot = drawn("teacher", problem.about, number)
@@ -171,7 +174,9 @@ def _teach(
             able = [one for one in TECHNIQUES if applies(kernel, one)]
             if not able:
                 break
-            guesses = {one: problem.level(applied(kernel, one)) + lot.gauss(0, 0.35) for one in able}
+            guesses = {
+                one: problem.level(applied(kernel, one)) + lot.gauss(0, 0.35) for one in able
+            }
             chosen = lot.choice(able) if lot.random() < 0.1 else max(able, key=lambda a: guesses[a])
             after = applied(kernel, chosen)
             seen[technique, chosen] += 1

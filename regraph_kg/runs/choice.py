@@ -16,7 +16,7 @@ from regraph_kg.search.methods import kind_of
 from regraph_kg.search.trace_lines import read_header
 
 BUDGET = 50
-DEFAULT_METHOD, PAPER_METHOD = "lookahead", "mcgs-paper"
+DEFAULT_METHOD, PAPER_METHOD = "mcgs", "mcgs-paper"
 """The second is what `--preset paper` makes of the first."""
 BY_FILE_PARALLEL = 8
 FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}

@@ -8,13 +8,13 @@ far (method.md 3.4):
 
 p, m and s are what beliefs.py says of the edge, x and x* the levels (log speedups) of the state and
 of the best code, a the look-ahead: what the best steps after it may still gain, by the graph, along
-as many as the calls left will pay for. So a search with few calls left takes the best next step, and
-one with many goes where much may follow. o are samples under way: they spread the calls.
+as many as the calls left will pay for. So a search with few calls left takes the best next step,
+and one with many goes where much may follow. o are samples under way: they spread the calls.
 
 A failed sample makes the next one of that action less likely to pass, a right one leaves little to
 gain by another; both stay possible, and come when nothing else is worth more. A technique that the
 path has already is believed to gain nothing. No first technique waits for ever: after enough calls
-one that has not passed is asked for whatever its worth (`Fair`). A step that did nothing, or
+one that has not passed is asked for whatever its worth. A step that did nothing, or
 something else, counts as a failed sample of what it was asked for; its code is a state of what it
 did, and teaches that edge. Nothing is drawn: the same answers make the same search. Ties go to the
 state found first, then to the action that the neighbourhood lists first.
@@ -22,7 +22,6 @@ state found first, then to the action that the neighbourhood lists first.
 
 import heapq
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -44,11 +43,11 @@ class LookaheadSettings(MethodSettings):
     method: Literal["lookahead"] = "lookahead"
     tries: float = Field(default=8.0, ge=0)
     """Of the graph's tries of an edge, so many count at most."""
-    weight: float = Field(default=3.0, gt=0)
+    weight: float = Field(default=1.0, gt=0)
     """k: what the graph's gain weighs at most, in gains of this run."""
     gain: float = 0.15
     """mu0: log gain of an edge of which nothing is known."""
-    spread: float = Field(default=0.4, gt=0)
+    spread: float = Field(default=0.8, gt=0)
     """sigma0: standard deviation of a log gain around what was believed."""
     horizon: int = Field(default=4, ge=0)
     """H: steps of the look-ahead, at most."""
@@ -72,8 +71,6 @@ WAITING_SHARE = 0.1
 """Of the calls, for first techniques that have waited for too long."""
 LOCAL_WEIGHT = 2.0
 """What the edge's pass rate weighs against failures of the action itself."""
-AHEAD_SPREAD = 0.3
-"""Standard deviation of the look-ahead, as a share of it."""
 KNOWN_TRIES = 4.0
 """So many tries in the graph let a first technique wait twice as long."""
 AGAIN = Outlook(passes=1.0, gain=-0.1, spread=0.1)
@@ -150,10 +147,9 @@ class _Ahead:
         return self.rows[technique]
 
     def bound(self, technique: str, steps: int) -> float:
-        """No less than `gain`; quick."""
-        table = self.tables[steps]
-        found = table.get(technique)
-        return max(table.values(), default=0.0) if found is None else found
+        """No less than `gain`; quick where the technique's edges were read before."""
+        found = self.tables[steps].get(technique)
+        return self.gain(technique, frozenset(), steps) if found is None else found
 
     def gain(self, technique: str, used: frozenset[str], steps: int) -> float:
         """V of `steps` steps after it, the techniques `used` left out of the first of them."""
@@ -183,9 +179,9 @@ class _Edges:
         """The edges from a technique, read once."""
         if technique not in self.read:
             found = self._context.neighbours(technique).successors
-            self.read[technique] = [self.beliefs.edge(technique, one) for one in found]
-            for rank, edge in enumerate(self.read[technique]):
-                edge.rank = rank
+            self.read[technique] = [
+                self.beliefs.edge(technique, one, rank) for rank, one in enumerate(found)
+            ]
             self._techniques |= {one.technique.id: one.technique for one in found}
         return self.read[technique]
 
@@ -277,7 +273,6 @@ class Lookahead:
         used = state.used | {target}
         following = ahead.gain(target, used, steps) if exact else ahead.bound(target, steps)
         following *= self._settings.discount
-        spread = math.hypot(spread, AHEAD_SPREAD * following)
         mean = state.level + gain + following - self._best
         return passes * expected_improvement(mean, spread) / (1 + action.under_way)
 
@@ -292,9 +287,7 @@ class Lookahead:
             return Iteration(step.path, (step,), None)
         self._calls += step.cost.calls
         gain = self._learn(state, action, step)
-        return Iteration(
-            step.path, (step.model_copy(update={"gain": gain}),), step.speedup or 0.0
-        )
+        return Iteration(step.path, (step.model_copy(update={"gain": gain}),), step.speedup or 0.0)
 
     def _learn(self, state: State, action: Action, step: StepRecord) -> float | None:
         """The step's gain, learned by the edge it took; its code becomes a state."""

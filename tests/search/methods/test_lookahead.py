@@ -1,0 +1,135 @@
+"""The method that looks ahead: what it takes next, what it builds on, what it leaves alone."""
+
+import pytest
+
+from regraph_kg.models.graph import Successor
+from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.run import SimulationRecord
+from regraph_kg.search.methods.lookahead import LookaheadSettings
+from tests.search.toy import Graph, Script, Toy, code, fenced, header, names, searching, successor
+
+
+def says(**levels: float | str) -> Script:
+    """A model that answers by the path's last names: says(a=0.5, a_b="crashed")."""
+
+    def answer(key: PromptKey) -> str | None:
+        level = levels.get("_".join(names(key)))
+        return None if level is None else fenced(code(level, key.attempt))
+
+    return answer
+
+
+def run(
+    graph: Graph,
+    script: Script,
+    calls: int,
+    known: dict[str, Successor] | None = None,
+    parallel: int = 1,
+    **settings: float,
+) -> list[SimulationRecord]:
+    toy = Toy(graph, script, successors=known or {})
+    told = LookaheadSettings.model_validate({"repairs": 0} | settings)
+    return list(searching(toy.world, header(calls, settings=told, parallel=parallel)))
+
+
+def paths(records: list[SimulationRecord]) -> list[str]:
+    return [" ".join(part.removeprefix("openmp/") for part in r.path) for r in records]
+
+
+def test_few_calls_go_to_what_gains_next_and_many_to_what_much_follows() -> None:
+    graph = {"start": ["near", "far"], "far": ["rich"]}
+    known = {
+        "near": successor("near", tried=8, verified=8, log2_effects=8 * 0.8),
+        "far": successor("far", tried=8, verified=8, log2_effects=0.0),
+        "rich": successor("rich", tried=8, verified=8, log2_effects=8 * 4.0),
+    }
+    script = says(near=0.5, far=0.0, far_rich=2.8)
+    assert paths(run(graph, script, 2, known))[0] == "near"
+    assert paths(run(graph, script, 30, known))[:2] == ["far", "far rich"]
+
+
+def test_a_success_is_followed_before_it_is_sampled_again() -> None:
+    graph = {"start": ["a", "b"], "a": ["c", "d"], "b": ["c"]}
+    script = says(a=0.5, b=0.4, a_c=0.6, a_d=0.7, b_c=0.5)
+    first = paths(run(graph, script, 5))
+    assert len(set(first)) == 5
+    assert not any("#" in path for path in first)
+
+
+def test_failures_make_the_next_sample_less_likely() -> None:
+    graph = {"start": ["a", "b", "c"]}
+    found = paths(run(graph, says(a="crashed", b="crashed", c="crashed"), 9))
+    assert sorted(found[:3]) == ["a", "b", "c"]
+    assert len(found) == 9
+
+
+def test_no_first_success_keeps_other_first_techniques_waiting() -> None:
+    graph = {"start": ["a", "b"], "a": ["a", "c", "d"], "c": ["a", "c", "d"], "d": ["a", "c", "d"]}
+    known = {
+        "a": successor("a", tried=8, verified=8, log2_effects=8 * 3.3),
+        "b": successor("b", tried=8, verified=8, log2_effects=-8 * 1.6),
+    }
+
+    def script(key: PromptKey) -> str | None:
+        way = names(key)
+        return fenced(code((5.5 if way[0] == "b" else 3.2) + 0.01 * len(way), "".join(way)))
+
+    records = run(graph, script, 60, known)
+    found = paths(records)
+    assert "b" in found[:19]  # 3 calls times 2 first techniques times (1 + 8 tries / 4)
+    assert records[-1].best_path[0] == "openmp/b"
+
+
+def test_equal_code_is_one_state() -> None:
+    graph = {"start": ["a", "b"], "a": ["c"], "b": ["c"]}
+    same = fenced(code(0.5))
+    different = fenced(code(0.9))
+
+    def script(key: PromptKey) -> str | None:
+        return same if len(names(key)) == 1 else different
+
+    found = paths(run(graph, script, 12, samples=1))
+    assert sorted(found) == ["a", "a c", "b"]
+
+
+def test_a_step_that_did_nothing_counts_as_a_failed_sample() -> None:
+    toy_graph = {"start": ["a"], "a": ["b"]}
+
+    def script(key: PromptKey) -> str | None:
+        return fenced(code(0.5))
+
+    records = run(toy_graph, script, 9)
+    done = [step for record in records for step in record.steps]
+    assert [step.applied for step in done].count("nothing") == 3  # b, as often as may be
+    assert max(len(record.path) for record in records) == 2
+
+
+def test_a_gain_is_the_steps_own_and_a_failure_has_none() -> None:
+    graph = {"start": ["a"], "a": ["b"]}
+    records = run(graph, says(a=0.5, a_b="crashed"), 2)
+    gains = [step.gain for record in records for step in record.steps]
+    assert gains[0] == pytest.approx(0.5)
+    assert gains[1] is None
+
+
+def test_what_is_under_way_spreads_the_calls() -> None:
+    graph = {"start": ["a", "b", "c", "d"]}
+    found = paths(run(graph, says(a=0.5, b=0.4, c=0.3, d=0.2), 4, parallel=4))
+    assert sorted(found) == ["a", "b", "c", "d"]
+
+
+def test_unanswered_actions_are_closed() -> None:
+    records = run({"start": ["a", "b"]}, says(b=0.5), 9)
+    assert paths(records).count("a") == 1
+
+
+def test_the_deepest_code_has_no_actions() -> None:
+    graph = {"start": ["a"], "a": ["a"]}
+    records = run(graph, lambda key: fenced(code(len(names(key)), key.attempt)), 40, depth=3)
+    assert max(len(record.path) for record in records) == 3
+
+
+def test_a_budget_of_one_and_a_thousand_techniques() -> None:
+    graph = {"start": [f"t{number}" for number in range(1000)]}
+    records = run(graph, lambda key: fenced(code(0.5, names(key)[0])), 1)
+    assert paths(records) == ["t0"]
