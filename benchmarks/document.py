@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.search_worlds import RIVALS
+from benchmarks import search_worlds
 from regraph_kg.evaluation.evaluate import EVALUATOR
 
 ROOT = Path(__file__).parents[1]
@@ -227,29 +227,7 @@ RATES = {
 RATIO = "{{{name}[mean]:.2f}} [{{{name}[low]:.2f}}, {{{name}[high]:.2f}}]"
 """A mean ratio with its interval."""
 SECTIONS = {
-    "search_worlds": {
-        "overall": {"rival": "{rival}", "ours over it, all worlds and budgets": "{ratio:.2f}"},
-        "rows": {
-            "world": "{world}",
-            "graph": "{graph}",
-            "calls": "{calls}",
-            "speedup": "{speedup:.2f}",
-            "over the best rival": "{of_best_rival:.2f}",
-            **{f"over {rival}": RATIO.format(name=rival) for rival in RIVALS},
-        },
-        "lock_in": {
-            "graph": "{graph}",
-            "calls": "{calls}",
-            "speedup": "{speedup:.0f}",
-            "searches that asked for the larger": "{asked:.0%}",
-            "samples before, at most": "{waited}",
-        },
-        "variants": {
-            "world": "{world}",
-            "eight at once keep": RATIO.format(name="at_once"),
-            "--fast keeps": RATIO.format(name="fast"),
-        },
-    },
+    "search_worlds": search_worlds.sections(RATIO),
     "fast": {
         "rows": {
             "method": "{method}",

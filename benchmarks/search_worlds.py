@@ -177,6 +177,33 @@ def variants(bench: Bench) -> Iterator[dict[str, Any]]:
         }
 
 
+def sections(ratio: str) -> dict[str, dict[str, str]]:
+    """The tables of docs/benchmarks.md; `ratio` is how a mean stands there with its interval."""
+    return {
+        "overall": {"rival": "{rival}", "ours over it, all worlds and budgets": "{ratio:.2f}"},
+        "rows": {
+            "world": "{world}",
+            "graph": "{graph}",
+            "calls": "{calls}",
+            "speedup": "{speedup:.2f}",
+            "over the best rival": "{of_best_rival:.2f}",
+            **{f"over {rival}": ratio.format(name=rival) for rival in RIVALS},
+        },
+        "lock_in": {
+            "graph": "{graph}",
+            "calls": "{calls}",
+            "speedup": "{speedup:.0f}",
+            "searches that asked for the larger": "{asked:.0%}",
+            "samples before, at most": "{waited}",
+        },
+        "variants": {
+            "world": "{world}",
+            "eight at once keep": ratio.format(name="at_once"),
+            "--fast keeps": ratio.format(name="fast"),
+        },
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Searches compared in simulated worlds.")
     parser.add_argument("--problems", type=int, default=100)

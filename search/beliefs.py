@@ -47,7 +47,7 @@ OWN_SPREAD = 0.1
 
 
 @dataclass(slots=True, eq=False)
-class Edge:
+class BelievedEdge:
     """A pair of techniques: what the graph tells of it, and what this run saw."""
 
     source: str
@@ -101,7 +101,7 @@ class Beliefs:
     _later: _Mean = field(default_factory=_Mean)
     _squares: float = 0.0
 
-    def edge(self, source: str, successor: Successor, rank: int) -> Edge:
+    def edge(self, source: str, successor: Successor, rank: int) -> BelievedEdge:
         """What the graph tells, at most `settings.tries` tries of it."""
         other = self.settings.other_devices
         share = other if successor.statistics == "other-devices" else 1.0
@@ -111,9 +111,9 @@ class Beliefs:
         kept = min(1.0, self.settings.tries / tried) if tried else 0.0
         gains = log2 / EFFECT_SCALE * math.log(2)
         target = successor.technique.id
-        return Edge(source, target, kept * tried, kept * passed, kept * gains, rank)
+        return BelievedEdge(source, target, kept * tried, kept * passed, kept * gains, rank)
 
-    def outlook(self, edge: Edge) -> Outlook:
+    def outlook(self, edge: BelievedEdge) -> Outlook:
         """p_e, m_e and s_e."""
         settings = self.settings
         passes = (1 + edge.passed + edge.verified) / (2 + edge.tried + edge.asked)
@@ -130,11 +130,11 @@ class Beliefs:
         spread = math.sqrt(variance) + RELATIVE_SPREAD * abs(gain)
         return Outlook(passes, gain, spread * math.sqrt(1 / known + OWN_SPREAD))
 
-    def fail(self, edge: Edge) -> None:
+    def fail(self, edge: BelievedEdge) -> None:
         """A sample of it failed."""
         edge.asked += 1
 
-    def learn(self, edge: Edge, gain: float) -> None:
+    def learn(self, edge: BelievedEdge, gain: float) -> None:
         """A sample of it passed with this gain."""
         deviation = gain - self.outlook(edge).gain
         self._siblings[edge.source].learn(deviation)

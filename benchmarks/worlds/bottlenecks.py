@@ -1,9 +1,9 @@
 """World "bottlenecks", our own: a kernel's time is a sum of parts, and only what is large pays.
 
 Traffic and arithmetic overlap (the larger counts), latency, launches and transfers do not. Each of
-20 techniques shrinks a part or two, and may make another one larger; how much, is the domain's and the
-problem's. Where it is applied again, little of its effect is left. So a gain hangs on what was done
-before: less traffic gains nothing while arithmetic takes longer.
+20 techniques shrinks a part or two, and may make another one larger; how much, is the domain's and
+the problem's. Where it is applied again, little of its effect is left. So a gain hangs on what was
+done before: less traffic gains nothing while arithmetic takes longer.
 """
 
 import math

@@ -1,7 +1,8 @@
 """World "pairs": what a step gains, and how often it fails, hangs on the technique before it.
 
 Twelve techniques with five successors each; the graph was told eight tries of each pair on a
-similar problem, which has 80 % in common with every other. A technique gains nothing the second time.
+similar problem, which has 80 % in common with every other. A technique gains nothing the second
+time.
 """
 
 import math

@@ -1,8 +1,8 @@
 """World "slots": a kernel's state is what its slots hold; techniques set, undo or need them.
 
 Failures hang on problem, technique and state; some answers do another technique, undo a slot, or
-are slower than they could be; some second samples equal the first. The graph was told good teachers'
-walks and a small model's random ones.
+are slower than they could be; some second samples equal the first. The graph was told good
+teachers' walks and a small model's random ones.
 """
 
 from collections import Counter

@@ -30,7 +30,7 @@ from pydantic import Field
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
-from regraph_kg.search.beliefs import Beliefs, Edge, Outlook, expected_improvement
+from regraph_kg.search.beliefs import Beliefs, BelievedEdge, Outlook, expected_improvement
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
@@ -80,11 +80,11 @@ REPEAT = Outlook(passes=1.0, gain=0.0, spread=0.05)
 
 
 @dataclass(slots=True, eq=False)
-class Action:
+class NextStep:
     """A technique that may be applied to a state's code."""
 
     technique: Technique
-    edge: Edge
+    edge: BelievedEdge
     taken: int = 0
     """Samples begun."""
     failed: int = 0
@@ -96,7 +96,7 @@ class Action:
 
 
 @dataclass(slots=True, eq=False)
-class State:
+class FoundCode:
     """Verified code; `level` is the log of its speedup, `used` are the techniques of its path."""
 
     technique: str
@@ -104,14 +104,14 @@ class State:
     used: frozenset[str]
     code: str
     level: float
-    actions: tuple[Action, ...] = ()
+    actions: tuple[NextStep, ...] = ()
 
 
 @dataclass(slots=True)
 class _Row:
     """An edge as seen at one moment: where to, and what is believed."""
 
-    edge: Edge
+    edge: BelievedEdge
     outlook: Outlook
 
     def worth(self, following: float) -> float:
@@ -172,10 +172,10 @@ class _Edges:
 
     def __init__(self, context: Context, beliefs: Beliefs) -> None:
         self._context, self.beliefs = context, beliefs
-        self.read: dict[str, list[Edge]] = {}
+        self.read: dict[str, list[BelievedEdge]] = {}
         self._techniques: dict[str, Technique] = {}
 
-    def after(self, technique: str) -> list[Edge]:
+    def after(self, technique: str) -> list[BelievedEdge]:
         """The edges from a technique, read once."""
         if technique not in self.read:
             found = self._context.neighbours(technique).successors
@@ -185,13 +185,13 @@ class _Edges:
             self._techniques |= {one.technique.id: one.technique for one in found}
         return self.read[technique]
 
-    def find(self, source: str, target: str) -> Edge | None:
+    def find(self, source: str, target: str) -> BelievedEdge | None:
         """The edge between two techniques, if the graph has it."""
         return next((one for one in self.after(source) if one.target == target), None)
 
-    def actions(self, technique: str) -> tuple[Action, ...]:
+    def actions(self, technique: str) -> tuple[NextStep, ...]:
         """What may be applied after it."""
-        return tuple(Action(self._techniques[e.target], e) for e in self.after(technique))
+        return tuple(NextStep(self._techniques[e.target], e) for e in self.after(technique))
 
 
 class Lookahead:
@@ -203,11 +203,11 @@ class Lookahead:
         start = start_id(context.task.target)
         self.beliefs = Beliefs(start, settings)
         self._edges = _Edges(context, self.beliefs)
-        self.states: dict[str, State] = {}
+        self.states: dict[str, FoundCode] = {}
         """By normalized code, in the order in which they were found."""
         self._best = 0.0
         self._calls = self._waited = 0
-        self._start = self._grow(State(start, (), frozenset(), context.task.serial, 0.0))
+        self._start = self._grow(FoundCode(start, (), frozenset(), context.task.serial, 0.0))
 
     def iteration(self) -> Effects[Iteration] | None:
         """Begin a sample of the action that is worth most (see `Method`)."""
@@ -221,7 +221,7 @@ class Lookahead:
         action.under_way += 1
         return self._sample(state, action, action.taken - 1)
 
-    def _waiting(self) -> tuple[State, Action] | None:
+    def _waiting(self) -> tuple[FoundCode, NextStep] | None:
         """A first technique that has waited for too long; few calls go to such ones."""
         if self._calls * WAITING_SHARE < self._waited:
             return None
@@ -232,7 +232,7 @@ class Lookahead:
                 return self._start, action
         return None
 
-    def _worthiest(self) -> tuple[State, Action] | None:
+    def _worthiest(self) -> tuple[FoundCode, NextStep] | None:
         """The largest worth; bounds that need no look at the path come first, and spare most."""
         horizon = min(
             self._settings.horizon, int(self._context.ledger.left / self._settings.step_calls)
@@ -255,10 +255,10 @@ class Lookahead:
             heapq.heapreplace(heap, (-self._worth(*pairs[number], ahead, exact=True), number))
         return None
 
-    def _open(self, action: Action) -> bool:
+    def _open(self, action: NextStep) -> bool:
         return action.answered and action.taken < self._settings.samples
 
-    def _worth(self, state: State, action: Action, ahead: _Ahead, *, exact: bool) -> float:
+    def _worth(self, state: FoundCode, action: NextStep, ahead: _Ahead, *, exact: bool) -> float:
         """What a sample is expected to add to the best; not exact: no less than that."""
         target = action.edge.target
         believed = self.beliefs.outlook(action.edge)
@@ -276,7 +276,7 @@ class Lookahead:
         mean = state.level + gain + following - self._best
         return passes * expected_improvement(mean, spread) / (1 + action.under_way)
 
-    def _sample(self, state: State, action: Action, attempt: int) -> Effects[Iteration]:
+    def _sample(self, state: FoundCode, action: NextStep, attempt: int) -> Effects[Iteration]:
         request = self._context.request(
             state.technique, state.path, action.technique, attempt, state.code
         )
@@ -289,7 +289,7 @@ class Lookahead:
         gain = self._learn(state, action, step)
         return Iteration(step.path, (step.model_copy(update={"gain": gain}),), step.speedup or 0.0)
 
-    def _learn(self, state: State, action: Action, step: StepRecord) -> float | None:
+    def _learn(self, state: FoundCode, action: NextStep, step: StepRecord) -> float | None:
         """The step's gain, learned by the edge it took; its code becomes a state."""
         if step.speedup is None or step.code is None:
             action.failed += 1
@@ -309,10 +309,10 @@ class Lookahead:
         if edge is not None and edge.target not in state.used and (step.did or edge is action.edge):
             self.beliefs.learn(edge, gain)
         self._best = max(self._best, level)
-        self._grow(State(did, step.path, state.used | {did}, step.code, level))
+        self._grow(FoundCode(did, step.path, state.used | {did}, step.code, level))
         return gain
 
-    def _grow(self, state: State) -> State:
+    def _grow(self, state: FoundCode) -> FoundCode:
         """A new state, unless its code is known; without actions where the depth ends."""
         known = self.states.setdefault(normalized(state.code), state)
         if known is state and len(state.path) < self._settings.depth:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from regraph_kg.search.beliefs import Beliefs, Edge, expected_improvement
+from regraph_kg.search.beliefs import Beliefs, BelievedEdge, expected_improvement
 from regraph_kg.search.methods.lookahead import LookaheadSettings
 from tests.search.toy import successor
 
@@ -16,7 +16,7 @@ def beliefs() -> Beliefs:
     return Beliefs(START, SETTINGS)
 
 
-def edge(known: Beliefs, source: str = START, rank: int = 0, **counts: float) -> Edge:
+def edge(known: Beliefs, source: str = START, rank: int = 0, **counts: float) -> BelievedEdge:
     told = {name: int(count) if name != "log2_effects" else count for name, count in counts.items()}
     return known.edge(source, successor("a", **told), rank)  # type: ignore[arg-type]
 

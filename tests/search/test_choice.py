@@ -43,6 +43,7 @@ FAST: dict[str, dict[str, object]] = {
     "regrapht": {"steps": 3},
     "greedy-graph": {"depth": 3, "repairs": 0},
     "thompson": {"depth": 3, "repairs": 0},
+    "lookahead": {"depth": 3, "repairs": 0},
     "mcts-rag": {"depth": 3, "repairs": 0},
     "rethink-mcts": {"depth": 3, "rethinks": 1, "width": 2},
 }
@@ -62,7 +63,7 @@ def test_a_fast_search_spends_its_dozen_calls(method: str) -> None:
     toy = Toy({"start": ["a", "b"], "a": ["b"], "b": ["a"]}, noisy_script(3))
     records = run(toy, chosen(method=method, fast=True).settings, calls=12)
     assert records[-1].spent == 12
-    if method in ("mcgs", "mcgs-paper", "regrapht", "greedy-graph", "thompson"):
+    if method in ("mcgs", "mcgs-paper", "regrapht", "greedy-graph", "thompson", "lookahead"):
         assert max(len(key.path) for key in toy.asked) <= 3
 
 
