@@ -69,7 +69,7 @@ check: $(VENV)/.dev ## format, lint, types, architecture
 bench: $(VENV)/.dev ## measure, then rewrite docs/benchmarks.md
 	@$(BIN)/python tests/install_neo4j.py && $(BIN)/python benchmarks/run.py
 
-bench-search: $(VENV)/.dev ## compare searches in simulated worlds (an hour and a half on 2 cores)
+bench-search: $(VENV)/.dev ## compare searches in simulated worlds (87 s on 16 cores)
 	@$(BIN)/python benchmarks/run.py search_worlds
 
 ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 3 to 4 minutes)

@@ -73,10 +73,10 @@ LOCAL_WEIGHT = 2.0
 """What the edge's pass rate weighs against failures of the action itself."""
 KNOWN_TRIES = 4.0
 """So many tries in the graph let a first technique wait twice as long."""
-AGAIN = Outlook(passes=1.0, gain=-0.1, spread=0.1)
-"""Another sample of a step that passed, against its best one (the pass rate is the edge's)."""
-REPEAT = Outlook(passes=1.0, gain=0.0, spread=0.05)
-"""A technique that the path has already (likewise)."""
+AGAIN_GAIN, AGAIN_SPREAD = -0.1, 0.1
+"""Of another sample of a step that passed, over its best one."""
+REPEAT_GAIN, REPEAT_SPREAD = 0.0, 0.05
+"""Of a technique that the path has already."""
 
 
 @dataclass(slots=True, eq=False)
@@ -264,9 +264,9 @@ class Lookahead:
         believed = self.beliefs.outlook(action.edge)
         passes = LOCAL_WEIGHT * believed.passes / (LOCAL_WEIGHT + action.failed)
         if action.best is not None:
-            gain, spread = action.best - state.level + AGAIN.gain, AGAIN.spread
+            gain, spread = action.best - state.level + AGAIN_GAIN, AGAIN_SPREAD
         elif target in state.used:
-            gain, spread = REPEAT.gain, REPEAT.spread
+            gain, spread = REPEAT_GAIN, REPEAT_SPREAD
         else:
             gain, spread = believed.gain, believed.spread
         steps = max(0, min(ahead.horizon, self._settings.depth - len(state.path) - 1))
@@ -297,18 +297,19 @@ class Lookahead:
             return None
         level = math.log(step.speedup)
         gain = level - state.level
+        edge: BelievedEdge | None = action.edge
         if step.applied == "asked":
             action.best = level if action.best is None else max(level, action.best)
         else:
             action.failed += 1
-        did = step.did or action.technique.id
-        edge = action.edge if step.applied == "asked" else self._edges.find(state.technique, did)
+            edge = self._edges.find(state.technique, step.did) if step.did else None
         if step.applied == "nothing":
             self.beliefs.fail(action.edge)
             return gain
-        if edge is not None and edge.target not in state.used and (step.did or edge is action.edge):
+        if edge is not None and edge.target not in state.used:
             self.beliefs.learn(edge, gain)
         self._best = max(self._best, level)
+        did = step.did or action.technique.id
         self._grow(FoundCode(did, step.path, state.used | {did}, step.code, level))
         return gain
 

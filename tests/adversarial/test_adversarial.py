@@ -57,7 +57,7 @@ ATTACKS = (
     "steers_terminal",
     "wrong_on_repeat",
 )
-"""Openmp candidates of the quick tests: every room of the judge stops one; all others are slow."""
+"""Openmp candidates of the quick tests, stopped by all from compiler to clock; others are slow."""
 NEVER_GIVEN_UP = 1.0
 """Seconds of a call up to which timing goes on: some attack a later call than the first ones."""
 Judges = Callable[[Target, Defences, JudgeLimits, Grade], Judge]

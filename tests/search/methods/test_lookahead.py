@@ -2,11 +2,25 @@
 
 import pytest
 
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Successor
 from regraph_kg.models.prompt import PromptKey
-from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.methods.lookahead import LookaheadSettings
-from tests.search.toy import Graph, Script, Toy, code, fenced, header, names, searching, successor
+from regraph_kg.models.run import Applied, Cost, SimulationRecord, StepRecord
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.methods.lookahead import Lookahead, LookaheadSettings
+from regraph_kg.search.run import begin
+from tests.search.toy import (
+    TASK,
+    Graph,
+    Script,
+    Toy,
+    code,
+    fenced,
+    header,
+    names,
+    searching,
+    successor,
+)
 
 
 def says(**levels: float | str) -> Script:
@@ -133,3 +147,28 @@ def test_a_budget_of_one_and_a_thousand_techniques() -> None:
     graph = {"start": [f"t{number}" for number in range(1000)]}
     records = run(graph, lambda key: fenced(code(0.5, names(key)[0])), 1)
     assert paths(records) == ["t0"]
+
+
+def test_a_step_that_did_something_without_a_name_teaches_no_edge() -> None:
+    toy = Toy({"start": ["a"], "a": ["b"]}, says(a=0.5))
+    head = header(5, settings=LookaheadSettings())
+    method = begin(TASK, head, toy.world, Ledger(head.limits))
+    assert isinstance(method, Lookahead)
+    (start,) = method.states.values()
+    told: dict[str, Applied] = {"// other": "other", "// asked": "asked"}
+    for asked, (text, applied) in enumerate(told.items()):
+        step = StepRecord(
+            path=("openmp/a",),
+            technique="openmp/a",
+            sample=0,
+            outcome=Outcome.PASSED,
+            speedup=2.0,
+            gain=None,
+            cost=Cost(calls=1),
+            code=text,
+            diagnosis="",
+            applied=applied,
+            did=None,
+        )
+        method._learn(start, start.actions[0], step)
+        assert start.actions[0].edge.verified == asked
