@@ -41,8 +41,8 @@ BatchKind = Literal["sweep", "whole", "changed"]
 """What gets a call ready: a sweep of the cache; before it all inputs unmasked, or some elements."""
 
 _ROOM_BYTES, _MOST_CALLS = 24 * 2**20, 128
-_BLOCK_GROWTH = 4
-"""The next block of batches is so many times as long as all before it."""
+_BLOCK_GROWTH = 2
+"""All batches, once the next block of them is through, over those before it."""
 _DECOYS = 1 / 8
 """Of batches, in which one call's elements change where nothing is verified: that tells nothing."""
 _SPARE_SECONDS = 0.05

@@ -125,7 +125,8 @@ def test_without_fresh_inputs_one_call_is_made_again_and_again(
 def test_each_block_of_growing_length_has_a_known_content_and_then_its_change(
     desks: Desks, scale: Problem, count: int
 ) -> None:
-    starts: list[set[int]] = [set() for _ in range(4)]
+    blocks = [(0, 1), (2, 3), (4, 7), (8, 15), (16, 31), (32, 63), (64, 127)]
+    starts: list[set[int]] = [set() for _ in blocks]
     for seed in range(8):
         desk = desks(scale, seed=seed)
         kept = []
@@ -133,14 +134,14 @@ def test_each_block_of_growing_length_has_a_known_content_and_then_its_change(
             before = len(desk.bench.witnesses)
             desk.batch(count)
             kept += [batch] * (len(desk.bench.witnesses) - before)
-        known = [desk.pool.content(number) for number in range(4)]
+        known = [desk.pool.content(number) for number in range(len(blocks))]
         wanted = [each for content in known for each in (content, content.next)]
         assert [witness.content for witness in desk.bench.witnesses] == wanted
-        for block, (first, last) in enumerate([(0, 1), (2, 7), (8, 31), (32, 127)]):
+        for block, (first, last) in enumerate(blocks):
             one, next_ = kept[2 * block : 2 * block + 2]
             assert first <= one < next_ == one + 1 <= last
             starts[block].add(one)
-    assert len(starts[3]) > 4, "nobody knows when"
+    assert len(starts[-1]) > 4, "nobody knows when"
 
 
 def test_neither_a_place_nor_a_change_tells_of_a_known_content(
@@ -151,14 +152,14 @@ def test_neither_a_place_nor_a_change_tells_of_a_known_content(
         desk = desks(scale, seed=seed)
         bench = desk.bench
         at_first = -1
-        for batch in range(8):  # the block of batches 2 to 7 is looked at
+        for batch in range(8):  # the block of batches 4 to 7 is looked at
             held, shown = list(bench._holds), len(bench.shown)
             (row,) = desk.batch(1)
             at = row - desk.calls[0].row
             now, before = bench._holds[at], held[at]
-            at_first = at if batch == 2 else at_first
+            at_first = at if batch == 4 else at_first
             if len(bench.shown) > shown:
-                elsewhere += batch > 2 and at != at_first
+                elsewhere += batch > 4 and at != at_first
             else:
                 decoys += bool(now and before and now == before.next)
     assert elsewhere > 20
