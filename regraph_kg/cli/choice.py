@@ -20,6 +20,7 @@ from regraph_kg.runs.choice import (
     shares,
     traced_choice,
     usual_choice,
+    usual_parallel,
     usual_settings,
 )
 
@@ -46,10 +47,12 @@ def choose(options: Options, model: str) -> SearchChoice:
     limits = calls | _given(options, "seconds", "evaluations", "tokens", "unreadable")
     prompts = ("examples", "retrieval", "show", "contrast", "known_failures", "verdict")
     prompting = _given(options, *prompts)
+    limited = _with(usual.limits, limits, lambda name: f"--{_OPTION.get(name, name)} ")
+    at_once = usual.parallel if options.resume else usual_parallel(usual.model, limited)
     choice = replace(
         usual,
-        **typed,
-        limits=_with(usual.limits, limits, lambda name: f"--{_OPTION.get(name, name)} "),
+        **{"parallel": at_once} | typed,
+        limits=limited,
         prompting=_with(usual.prompting, prompting, lambda name: f"--{name.replace('_', '-')} "),
     )
     if choice.parallel < 1:

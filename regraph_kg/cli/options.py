@@ -75,15 +75,15 @@ class Options:
         bool,
         typer.Option(
             "--fast",
-            help=f"A minute and {FAST_LIMITS['calls']} calls, shallow, no repairs, the best"
-            " screened again.",
+            help=f"A minute and {FAST_LIMITS['calls']} calls, short prompts, the best screened"
+            " again.",
         ),
     ] = False
     parallel: Annotated[
         int | None,
         typer.Option(
             help="Calls of the model at once, at most; several problems share them.",
-            show_default=f"1; by file {BY_FILE_PARALLEL}",
+            show_default=f"1; by file {BY_FILE_PARALLEL}, a quarter of --budget at most",
         ),
     ] = None
     resume: Annotated[

@@ -1,7 +1,7 @@
 """What a search is told, whatever its method: its prompting, its limits.
 
-Defaults are provisional: none has been swept. Not here: a method's settings, search/methods/; what
-a run was, models/run.py.
+What a prompt shows was never swept. Not here: a method's settings, search/methods/; what a run was,
+models/run.py.
 """
 
 from typing import Literal

@@ -16,44 +16,46 @@ from regraph_kg.search.methods import kind_of
 from regraph_kg.search.trace_lines import read_header
 
 BUDGET = 50
-DEFAULT_METHOD, PAPER_METHOD = "mcgs", "mcgs-paper"
+DEFAULT_METHOD, PAPER_METHOD = "lookahead", "mcgs-paper"
 """The second is what `--preset paper` makes of the first."""
-BY_FILE_PARALLEL = 8
+BY_FILE_PARALLEL, BY_FILE_SHARE = 8, 4
+"""By file, so many calls at once, but never more than one in so many of all: later calls are to
+know of earlier ones."""
 FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}
 """Of --fast, where no others are given."""
 FAST_PROMPTING: Mapping[str, int] = {"examples": 1, "example_tokens": 600}
 """A prompt is read before the first token of its answer."""
-FAST_SETTINGS: Mapping[str, int] = {
-    "depth": 3,
-    "steps": 3,
-    "repairs": 0,
-    "rethinks": 1,
-    "width": 2,
-    "patience": 3,
-}
-"""Of those settings that the method has: a dozen calls reach no further."""
+FAST_SETTINGS: Mapping[str, int] = {"steps": 3, "rethinks": 1, "width": 2, "patience": 3}
+"""Of those settings that the method has. Depth and repairs stay: with a dozen calls no method of
+the simulated worlds is better without them (docs/methods.md)."""
 
 
 def usual_choice(problem: str, model: str, *, fast: bool = False) -> SearchChoice:
-    """MCGS with the defaults, or with those of --fast; `dataclasses.replace` makes it another.
+    """The default method as it is, or with those of --fast; `dataclasses.replace` makes it another.
 
     `model` is as --model names it; `BadInput` for one that does not exist.
     """
     spec = ModelSpec.parse(model)
-    limits = {"calls": BUDGET} | (dict(FAST_LIMITS) if fast else {})
+    limits = SearchLimits.model_validate({"calls": BUDGET} | (dict(FAST_LIMITS) if fast else {}))
     return SearchChoice(
         problem=problem,
         target=USUAL,
         settings=usual_settings(DEFAULT_METHOD, fast=fast),
         prompting=Prompting.model_validate(FAST_PROMPTING if fast else {}),
-        limits=SearchLimits.model_validate(limits),
-        parallel=BY_FILE_PARALLEL if spec.by_file else 1,
+        limits=limits,
+        parallel=usual_parallel(spec, limits),
         final="screening" if fast else "full",
         seed=0,
         model=spec,
         judge=None,
         include_own=False,
     )
+
+
+def usual_parallel(model: ModelSpec, limits: SearchLimits) -> int:
+    """Calls at once where nobody says otherwise."""
+    share = max(1, limits.calls // BY_FILE_SHARE)
+    return min(BY_FILE_PARALLEL, share) if model.by_file else 1
 
 
 def usual_settings(method: str, *, fast: bool = False) -> MethodSettings:

@@ -28,7 +28,7 @@ from regraph_kg.search.state import Action, Edge, State, Tree
 
 
 class McgsSettings(MethodSettings):
-    """MCGS, method.md 3.2; the symbols there are named here. Defaults are provisional."""
+    """MCGS, method.md 3.2; the symbols there are named here. Defaults were never swept."""
 
     method: Literal["mcgs"] = "mcgs"
     failure_gain: float = -0.3

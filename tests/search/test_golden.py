@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.runs.choice import BUDGET, DEFAULT_METHOD, usual_settings
+from regraph_kg.search.methods import method_names
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.state import Tree
 from tests.search.toy import Graph, Toy, header, noisy_script, searching, successor
@@ -60,7 +61,7 @@ def final(tree: Tree) -> list[str]:
     ]
 
 
-def default_search() -> dict[str, object]:
+def tree_search() -> dict[str, object]:
     toy, tree = Toy(GRAPH, noisy_script(5, holes=0.05), successors=SEEN), Tree()
     head = header(60, seed=5, settings=McgsSettings(rollout=1))
     records = searching(toy.world, head, tree=tree)
@@ -68,14 +69,16 @@ def default_search() -> dict[str, object]:
 
 
 def a_search(method: str) -> dict[str, object]:
+    """With the method's own settings; the default one gets as many calls as it gets by default."""
+    calls = BUDGET if method == DEFAULT_METHOD else 30
     toy = Toy(GRAPH, noisy_script(5), successors=SEEN)
-    records = searching(toy.world, header(30, seed=5, settings=kind_of(method).settings()))
+    records = searching(toy.world, header(calls, seed=5, settings=usual_settings(method)))
     return {"records": [line(record) for record in records]}
 
 
 @pytest.mark.parametrize("method", method_names())
 def test_a_seeded_search_comes_out_as_recorded(method: str, request: pytest.FixtureRequest) -> None:
-    found = default_search() if method == "mcgs" else a_search(method)
+    found = tree_search() if method == "mcgs" else a_search(method)
     text = json.dumps(found, indent=1) + "\n"
     path = GOLDEN / f"{method}.json"
     if request.config.getoption("--write-golden"):

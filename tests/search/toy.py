@@ -150,6 +150,8 @@ class Toy:
         self.asked: list[PromptKey] = []
         self.prompts: list[Prompt] = []
         self.evaluated: list[str] = []
+        self.incumbents: list[float | None] = []
+        """What the judge was told of the best so far, with each candidate."""
         self.reads: Counter[str] = Counter()
         self._graph, self._script, self._evaluate = graph, script, evaluate
         self._successors = successors or {}
@@ -188,6 +190,7 @@ class Toy:
 
     def evaluate(self, candidate: Candidate, incumbent: float | None = None) -> EvalReport:
         self.evaluated.append(candidate.code)
+        self.incumbents.append(incumbent)
         return self._evaluate(candidate)
 
     def final(self, candidate: Candidate) -> EvalReport:
