@@ -27,13 +27,13 @@ RESULTS = ROOT / "benchmarks" / "results"
 NAMES = (
     "first_use",
     *("graph", "bound", "kills", "search_overhead", "parallel", "fast", "learning"),
-    "search_worlds",
+    *("search_worlds", "stopping"),
     "prompt_cache",
     *("verdicts", "every_method"),
     *("judge", "throughput", "coverage", "aa", "judge_kills"),
 )
 
-NEED_MORE = ("search_worlds", "prompt_cache", "verdicts", "every_method")
+NEED_MORE = ("search_worlds", "stopping", "prompt_cache", "verdicts", "every_method")
 """Measured only when named: it takes a quarter of an hour or more, a real Ollama must be there
 (make ollama-test-server), or others replay what the verdicts were."""
 

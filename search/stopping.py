@@ -23,8 +23,8 @@ PROMISE = 0.1
 class Patience:
     """Counts the calls of a run that came to nothing since the last that did not."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, ledger: Ledger, promise: float = PROMISE) -> None:
+        self._ledger, self._promise = ledger, promise
         self._best = 0.0
         self._since = 0
 
@@ -35,6 +35,6 @@ class Patience:
             self._best, self._since = level, record.spent
         patient = self._ledger.limits.patient_calls
         in_vain = record.spent - self._since
-        promised = ended.expected is not None and ended.expected >= PROMISE
+        promised = ended.expected is not None and ended.expected >= self._promise
         if patient is not None and in_vain >= patient and not promised:
             self._ledger.settle("patience")

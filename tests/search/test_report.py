@@ -38,6 +38,7 @@ def summary(**fields: object) -> RunSummary:
         "toolchain": "g++ 12",
         "excluded": "toy",
         "stopped": "calls",
+        "roof": None,
     }
     return RunSummary.model_validate(usual | fields)
 
