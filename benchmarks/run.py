@@ -4,7 +4,7 @@
     python benchmarks/run.py graph --sizes 10000,100000                     options are passed on
 
 Standard library only; each benchmark is a script of its own that prints one JSON object. Figures
-of another machine: copy its files into benchmarks/results/ and run benchmarks/document.py.
+of another machine: copy its files into benchmarks/results/ and run python -m benchmarks.document.
 """
 
 import argparse
@@ -109,7 +109,7 @@ def main() -> None:
     RESULTS.mkdir(exist_ok=True)
     for name in names:
         print(measure(name, options, facts).relative_to(ROOT))
-    subprocess.run([sys.executable, str(ROOT / "benchmarks" / "document.py")], check=True)
+    subprocess.run([sys.executable, "-m", "benchmarks.document"], check=True, cwd=ROOT)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ _STOPPED: Mapping[Stopped, str] = {
     " REGRAPH_MODEL_MAX_TOKENS where answers are cut, or a larger --unreadable",
     "exhausted": "nothing is left to try",
     "roof": "within {left:.0f} % of the {bound} roof",
-    "patience": "{patience} calls in a row came to nothing, and the next promised little",
+    "patience": "{patience} in a row came to nothing, and no more was expected",
 }
 _SPARED: frozenset[Stopped] = frozenset({"roof", "patience"})
 """What ends a search that its limits would let go on."""
@@ -120,7 +120,9 @@ def stopped(
         return ""
     bound, share = (roof.bound, roof.share) if roof else ("", 1.0)
     left = max(1.0, 100 * (1 - share))
-    said = _STOPPED[why].format(left=left, bound=bound, patience=told.patient_calls)
+    said = _STOPPED[why].format(
+        left=left, bound=bound, patience=_count(told.patient_calls or 0, "call")
+    )
     return f"after {calls} of {_count(told.calls, 'call')}: {said}" if why in _SPARED else said
 
 
@@ -185,7 +187,7 @@ def limits(told: SearchLimits) -> str:
         "" if told.tokens is None else _count(told.tokens, "token"),
         "" if told.seconds is None else seconds(told.seconds),
         "" if told.patient_calls is None else f"{_count(told.patient_calls, 'call')} in vain",
-        "" if told.stop_at_roof is None else f"{told.stop_at_roof:.0%} of the roof",
+        "" if told.stop_at_roof is None else f"{100 * told.stop_at_roof:.0f} % of the roof",
     ]
     return ", ".join(filter(None, parts))
 
@@ -257,7 +259,7 @@ def _course(summary: RunSummary) -> dict[str, str]:
     return {
         "calls": calls,
         "stopped": _stopped(summary),
-        "roof": f"{summary.roof.share:.0%} of {summary.roof.bound} bound, as screened"
+        "roof": f"{100 * summary.roof.share:.0f} % of {summary.roof.bound} bound, as screened"
         if summary.roof
         else "",
         "limits": ", ".join(

@@ -143,7 +143,8 @@ def _with(model: M, changes: Mapping[str, object], spelt: Callable[[str], str]) 
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
-        raise BadInput(f"{spelt(name)}{changes.get(name)}: {first['msg']}") from None
+        why = first["msg"].removeprefix("Value error, ")
+        raise BadInput(f"{spelt(name)}{changes.get(name)}: {why}") from None
     for name, value in changed.model_dump().items():
         if isinstance(value, float) and not math.isfinite(value):
             raise BadInput(f"{spelt(name)}{value}: give a finite number")
