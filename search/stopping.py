@@ -30,6 +30,8 @@ class Patience:
 
     def see(self, ended: Iteration, record: SimulationRecord) -> None:
         """An iteration has ended; settles the search where that was enough."""
+        if ended.reward is None:  # it bought no call, and kept no promise
+            return
         level = math.log(record.best_speedup)
         if level > self._best + GAIN:
             self._best, self._since = level, record.spent

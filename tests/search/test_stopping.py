@@ -17,11 +17,13 @@ from regraph_kg.models.evaluation import (
 from regraph_kg.models.method import MethodSettings, SearchLimits
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
+from regraph_kg.search.context import Iteration
+from regraph_kg.search.harvest import read_run
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.greedy_graph import GreedySettings
 from regraph_kg.search.methods.lookahead import LookaheadSettings
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.stopping import GAIN
+from regraph_kg.search.stopping import GAIN, PROMISE, Patience
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.trace_lines import read
 from tests.search.recorded_run import still
@@ -157,6 +159,19 @@ def test_a_method_that_expects_much_is_given_more_calls_than_patience() -> None:
     assert hopeful.spent.calls > ledger.spent.calls
 
 
+def test_what_bought_no_call_neither_tries_patience_nor_breaks_a_promise() -> None:
+    ledger = Ledger(SearchLimits(calls=BUDGET, patience=3))
+    patience = Patience(ledger)
+    record = SimulationRecord(
+        iteration=9, path=(), steps=(), reward=0.0, spent=9, best_speedup=1.0, best_path=()
+    )
+    patience.see(Iteration((), (), None), record)
+    patience.see(Iteration((), (), 0.0, expected=PROMISE), record)
+    assert ledger.stopped is None
+    patience.see(Iteration((), (), 0.0, expected=PROMISE / 2), record)
+    assert ledger.stopped == "patience"
+
+
 def test_calls_under_way_end_and_count() -> None:
     toy = Toy(GRAPH, levels(math.log(9.5)), accounted())
     records, ledger = run(toy, head(stop_at_roof=0.9, parallel=4))
@@ -196,6 +211,11 @@ def test_the_same_answers_end_at_the_same_call_and_a_more_patient_resume_goes_on
     assert went_on.summary.cost.calls > first.summary.cost.calls
     stops = [line.value for line in read(trace.path).lines if line.event == "stop"]
     assert stops == ["patience", went_on.summary.stopped]
+    assert read_run(trace.path).ended
+    whole = trace.path.read_bytes()
+    after = whole.index(b'{"event":"reply"', len(written))
+    trace.path.write_bytes(whole[: whole.index(b"\n", after) + 1])
+    assert not read_run(trace.path).ended
 
 
 @pytest.mark.parametrize(
