@@ -10,7 +10,7 @@ level of the code that measured best.
 Answers "recorded": the corpus' four problems for OpenMP, verdicts from benchmarks/verdicts.py, with
 and without the corpus' statistics, in five orders of successors. Answers "worlds": benchmarks/
 worlds, on problems that search_worlds.py reports. "hindsight" ends each search at the first code
-within 2 % of its last: no rule that decides on what was seen saves more at that price. Rules:
+within 2 % of its last: what there would be to save. Rules:
 `patience` is a share of the budget; `promise` the expected log gain of a sample beyond which a
 method that knows it goes on (0: it is not asked). Not covered: the roof, real models.
 """
