@@ -38,6 +38,9 @@ class BeliefSettings(Protocol):
 
 RANK_GAIN = 0.1
 """More for the first of a neighbourhood, half of it for the second: what is seen often gains."""
+SIBLINGS_WEIGHT, KIN_WEIGHT = 6.0, 4.0
+"""What the graph's word on an edge weighs against what its siblings showed, and the edges to the
+same technique."""
 LATER_WEIGHT = 4.0
 """What the settings weigh against what all steps of this run but the first ones showed."""
 RELATIVE_SPREAD = 0.3
@@ -98,6 +101,8 @@ class Beliefs:
     settings: BeliefSettings
     _siblings: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
     """By source: how far gains lay from what was believed of them."""
+    _kin: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
+    """The same by target."""
     _later: _Mean = field(default_factory=_Mean)
     _squares: float = 0.0
 
@@ -119,7 +124,10 @@ class Beliefs:
         passes = (1 + edge.passed + edge.verified) / (2 + edge.tried + edge.asked)
         unknown = settings.gain + RANK_GAIN / (1 + edge.rank)
         told = (unknown + edge.gains) / (1 + edge.passed)
-        told += self._siblings[edge.source].shrunk(1.0) if edge.source in self._siblings else 0.0
+        if edge.source in self._siblings:
+            told += self._siblings[edge.source].shrunk(SIBLINGS_WEIGHT)
+        if edge.target in self._kin:
+            told += self._kin[edge.target].shrunk(KIN_WEIGHT)
         variance = settings.spread**2
         if edge.source != self.start:
             told += self._later.shrunk(LATER_WEIGHT)
@@ -138,6 +146,7 @@ class Beliefs:
         """A sample of it passed with this gain."""
         deviation = gain - self.outlook(edge).gain
         self._siblings[edge.source].learn(deviation)
+        self._kin[edge.target].learn(deviation)
         if edge.source != self.start:
             self._later.learn(deviation)
             self._squares += deviation**2

@@ -50,6 +50,11 @@ class Ledger:
         """Whether a thought that no call follows may be asked for: it takes tokens and time."""
         return self.stopped not in ("seconds", "tokens")
 
+    @property
+    def under_way(self) -> int:
+        """Calls that have begun and not ended."""
+        return self._under_way
+
     def begin_call(self) -> None:
         """A call is under way."""
         self._under_way += 1

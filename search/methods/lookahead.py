@@ -4,7 +4,7 @@ Every verified code is a state, equal codes are one; its actions are the techniq
 one that led to it. An action's worth is what a sample of it is expected to add to the best code so
 far (method.md 3.4):
 
-    worth = p E max(0, x + m + a - x* + s Z) / (1 + o)
+    worth = p E max(0, x + m + a - x* + s Z) / sqrt(1 + o)
 
 p, m and s are what beliefs.py says of the edge, x and x* the levels (log speedups) of the state and
 of the best code, a the look-ahead: what the best steps after it may still gain, by the graph, along
@@ -71,6 +71,10 @@ WAITING_SHARE = 0.1
 """Of the calls, for first techniques that have waited for too long."""
 LOCAL_WEIGHT = 2.0
 """What the edge's pass rate weighs against failures of the action itself."""
+IDLE_WEIGHT = 3.0
+"""So many idle answers at a state halve the belief in what is left to try there."""
+ROUNDS = 2
+"""Answers to be waited for at a step of the look-ahead: the first one, and a repair."""
 KNOWN_TRIES = 4.0
 """So many tries in the graph let a first technique wait twice as long."""
 AGAIN_GAIN, AGAIN_SPREAD = -0.1, 0.1
@@ -105,6 +109,15 @@ class FoundCode:
     code: str
     level: float
     actions: tuple[NextStep, ...] = ()
+    right: int = 0
+    """Samples that passed and did what they were asked for."""
+    idle: int = 0
+    """That did nothing: what is left to try may not apply either."""
+
+    @property
+    def applies(self) -> float:
+        """The share of the pass rates of its actions that is left."""
+        return (IDLE_WEIGHT + self.right) / (IDLE_WEIGHT + self.right + self.idle)
 
 
 @dataclass(slots=True)
@@ -236,10 +249,7 @@ class Lookahead:
 
     def _worthiest(self) -> tuple[FoundCode, NextStep] | None:
         """The largest worth; bounds that need no look at the path come first, and spare most."""
-        horizon = min(
-            self._settings.horizon, int(self._context.ledger.left / self._settings.step_calls)
-        )
-        ahead = _Ahead(self._edges, horizon, self._settings.discount)
+        ahead = _Ahead(self._edges, self._horizon, self._settings.discount)
         pairs = [
             (state, action)
             for state in self.states.values()
@@ -258,6 +268,13 @@ class Lookahead:
             heapq.heapreplace(heap, (-self._worth(*pairs[number], ahead, exact=True), number))
         return None
 
+    @property
+    def _horizon(self) -> int:
+        """Steps that the calls left pay for; beside calls under way, each waits for its rounds."""
+        ledger, settings = self._context.ledger, self._settings
+        step = max(settings.step_calls, ROUNDS * (1 + ledger.under_way))
+        return min(settings.horizon, int(ledger.left / step))
+
     def _open(self, action: NextStep) -> bool:
         return action.answered and action.taken < self._settings.samples
 
@@ -265,7 +282,7 @@ class Lookahead:
         """What a sample is expected to add to the best; not exact: no less than that."""
         target = action.edge.target
         believed = self.beliefs.outlook(action.edge)
-        passes = LOCAL_WEIGHT * believed.passes / (LOCAL_WEIGHT + action.failed)
+        passes = LOCAL_WEIGHT * believed.passes / (LOCAL_WEIGHT + action.failed) * state.applies
         if action.best is not None:
             gain, spread = action.best - state.level + AGAIN_GAIN, AGAIN_SPREAD
         elif target in state.used:
@@ -277,7 +294,7 @@ class Lookahead:
         following = ahead.gain(target, used, steps) if exact else ahead.bound(target, steps)
         following *= self._settings.discount
         mean = state.level + gain + following - self._best
-        return passes * expected_improvement(mean, spread) / (1 + action.under_way)
+        return passes * expected_improvement(mean, spread) / math.sqrt(1 + action.under_way)
 
     def _sample(self, state: FoundCode, action: NextStep, attempt: int) -> Effects[Iteration]:
         expected = self._expected
@@ -304,11 +321,13 @@ class Lookahead:
         gain = level - state.level
         edge: BelievedEdge | None = action.edge
         if step.applied == "asked":
+            state.right += 1
             action.best = level if action.best is None else max(level, action.best)
         else:
             action.failed += 1
             edge = self._edges.find(state.technique, step.did) if step.did else None
         if step.applied == "nothing":
+            state.idle += 1
             self.beliefs.fail(action.edge)
             return gain
         if edge is not None and edge.target not in state.used:

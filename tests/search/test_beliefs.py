@@ -16,9 +16,11 @@ def beliefs() -> Beliefs:
     return Beliefs(START, SETTINGS)
 
 
-def edge(known: Beliefs, source: str = START, rank: int = 0, **counts: float) -> BelievedEdge:
+def edge(
+    known: Beliefs, source: str = START, rank: int = 0, *, to: str = "a", **counts: float
+) -> BelievedEdge:
     told = {name: int(count) if name != "log2_effects" else count for name, count in counts.items()}
-    return known.edge(source, successor("a", **told), rank)  # type: ignore[arg-type]
+    return known.edge(source, successor(to, **told), rank)  # type: ignore[arg-type]
 
 
 def test_an_edge_of_which_nothing_is_known() -> None:
@@ -50,26 +52,27 @@ def test_a_gain_of_this_run_weighs_as_one() -> None:
     before = known.outlook(one).gain
     known.learn(one, 3.0)
     after = known.outlook(one)
-    # two of the graph's gains, drawn up by half of the surprise, and one of the run
-    surprise = (3.0 - before) / 2
+    # two of the graph's gains, drawn up by a share of the surprise, and one of the run
+    surprise = (3.0 - before) * (1 / 7 + 1 / 5)
     assert after.gain == pytest.approx((2 * (before + surprise) + 3.0) / 3)
     assert after.passes == pytest.approx((1 + 8 + 1) / (2 + 8 + 1))
     assert after.spread < (0.5 + 0.3 * after.gain) * math.sqrt(1 / 2 + 0.1)
 
 
-def test_a_surprise_is_believed_of_siblings_and_not_of_other_sources() -> None:
+def test_a_surprise_is_believed_of_siblings_and_of_the_same_technique_elsewhere() -> None:
     known = beliefs()
-    one, sibling = edge(known), edge(known)
-    other = edge(known, source="openmp/b")
-    before = known.outlook(sibling).gain, known.outlook(other).gain
-    known.learn(one, 2.3)
-    assert known.outlook(sibling).gain == pytest.approx(before[0] + (2.3 - before[0]) / 2)
-    assert known.outlook(other).gain == before[1]
+    one, sibling = edge(known), edge(known, to="b")
+    kin, other = edge(known, source="openmp/b"), edge(known, source="openmp/b", to="c")
+    before = known.outlook(other).gain
+    known.learn(one, before + 2.0)
+    assert known.outlook(sibling).gain == pytest.approx(before + 2.0 / 7)
+    assert known.outlook(kin).gain == pytest.approx(before + 2.0 / 5)
+    assert known.outlook(other).gain == before
 
 
 def test_later_steps_teach_all_later_steps_what_to_expect_and_how_surely() -> None:
     known = beliefs()
-    one, other = edge(known, source="openmp/a"), edge(known, source="openmp/b")
+    one, other = edge(known, source="openmp/a"), edge(known, source="openmp/b", to="b")
     before = known.outlook(other)
     known.learn(one, before.gain + 1.0)
     after = known.outlook(other)
