@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks import search_worlds
+from benchmarks import search_worlds, stopping
 from regraph_kg.evaluation.evaluate import EVALUATOR
 
 ROOT = Path(__file__).parents[1]
@@ -30,6 +30,7 @@ TITLES = {
     "learning": "The search: after learning from another problem",
     "fast": "The search: what --fast costs",
     "search_worlds": "The search: methods compared in simulated worlds",
+    "stopping": "The search: ending it early",
     "every_method": "The search: every method on every problem, from the command line",
     "verdicts": "The corpus: what its recorded answers are worth",
     "judge": "The judge: source to verdict",
@@ -228,6 +229,7 @@ RATIO = "{{{name}[mean]:.2f}} [{{{name}[low]:.2f}}, {{{name}[high]:.2f}}]"
 """A mean ratio with its interval."""
 SECTIONS = {
     "search_worlds": search_worlds.sections(RATIO),
+    "stopping": stopping.SECTIONS,
     "fast": {
         "rows": {
             "method": "{method}",

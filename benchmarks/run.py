@@ -4,7 +4,7 @@
     python benchmarks/run.py graph --sizes 10000,100000                     options are passed on
 
 Standard library only; each benchmark is a script of its own that prints one JSON object. Figures
-of another machine: copy its files into benchmarks/results/ and run benchmarks/document.py.
+of another machine: copy its files into benchmarks/results/ and run python -m benchmarks.document.
 """
 
 import argparse
@@ -27,13 +27,13 @@ RESULTS = ROOT / "benchmarks" / "results"
 NAMES = (
     "first_use",
     *("graph", "bound", "kills", "search_overhead", "parallel", "fast", "learning"),
-    "search_worlds",
+    *("search_worlds", "stopping"),
     "prompt_cache",
     *("verdicts", "every_method"),
     *("judge", "throughput", "coverage", "aa", "judge_kills"),
 )
 
-NEED_MORE = ("search_worlds", "prompt_cache", "verdicts", "every_method")
+NEED_MORE = ("search_worlds", "stopping", "prompt_cache", "verdicts", "every_method")
 """Measured only when named: it takes a quarter of an hour or more, a real Ollama must be there
 (make ollama-test-server), or others replay what the verdicts were."""
 
@@ -109,7 +109,7 @@ def main() -> None:
     RESULTS.mkdir(exist_ok=True)
     for name in names:
         print(measure(name, options, facts).relative_to(ROOT))
-    subprocess.run([sys.executable, str(ROOT / "benchmarks" / "document.py")], check=True)
+    subprocess.run([sys.executable, "-m", "benchmarks.document"], check=True, cwd=ROOT)
 
 
 if __name__ == "__main__":

@@ -145,18 +145,28 @@ def search(problem: Problem, graph: Graph, header: RunHeader) -> Run:
         report = reports[code_hash(candidate.code)] = problem.judge(candidate)
         return report
 
-    world = World(
-        neighbours=graph.without(problem.task.problem).neighbours(problem.device, header.seed),
+    world = world_of(problem, graph, header.seed, judge)
+    records = tuple(run.search(problem.task, header, world, Alone(world)))
+    name = f"{header.problem} {header.method} {header.seed}"
+    return Run(name, header, records, reports, finals={}, reasonings={}, ended=True)
+
+
+def world_of(
+    problem: Problem,
+    graph: Graph,
+    seed: int,
+    judge: Callable[[Candidate, float | None], EvalReport],
+) -> World:
+    """What a search of a problem asks, its own share left out."""
+    return World(
+        neighbours=graph.without(problem.task.problem).neighbours(problem.device, seed),
         examples=lambda *_: (),
         nearest=lambda _: (),
         failures=lambda *_: (),
         complete=problem.complete,
         evaluate=judge,
-        evaluate_final=judge,
+        evaluate_final=lambda candidate: judge(candidate, None),
     )
-    records = tuple(run.search(problem.task, header, world, Alone(world)))
-    name = f"{header.problem} {header.method} {header.seed}"
-    return Run(name, header, records, reports, finals={}, reasonings={}, ended=True)
 
 
 def learned(problem: Problem, run: Run) -> Sequence[Trajectory]:

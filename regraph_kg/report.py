@@ -5,7 +5,14 @@ from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Interval, WorkAccount
 from regraph_kg.models.method import SearchLimits
-from regraph_kg.models.run import CommonFailure, Cost, RunSummary, SimulationRecord, Stopped
+from regraph_kg.models.run import (
+    CommonFailure,
+    Cost,
+    RunSummary,
+    SimulationRecord,
+    Standing,
+    Stopped,
+)
 
 _UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
@@ -27,7 +34,11 @@ _STOPPED: Mapping[Stopped, str] = {
     "unreadable": "no code was found in one answer after another: try another --model, a larger"
     " REGRAPH_MODEL_MAX_TOKENS where answers are cut, or a larger --unreadable",
     "exhausted": "nothing is left to try",
+    "roof": "within {left:.0f} % of the {bound} roof",
+    "patience": "{patience} in a row came to nothing, and no more was expected",
 }
+_SPARED: frozenset[Stopped] = frozenset({"roof", "patience"})
+"""What ends a search that its limits would let go on."""
 
 
 def times(speedup: float) -> str:
@@ -94,8 +105,25 @@ def failure(found: CommonFailure | None) -> str:
 
 def shortfall(summary: RunSummary) -> str:
     """Why nothing was found, as far as is known: what ended the search, and its `failure`."""
-    reasons = [_STOPPED[summary.stopped], failure(summary.failure)]
+    reasons = [_stopped(summary), failure(summary.failure)]
     return "; ".join(filter(None, reasons)) or "nothing was faster"
+
+
+def stopped(
+    why: Stopped | None, calls: int, told: SearchLimits, roof: Standing | None = None
+) -> str:
+    """Why a search ended: "after 23 of 50 calls: within 8 % of the memory roof"; "" at its budget.
+
+    What is spared is told where a search had enough.
+    """
+    if why is None:
+        return ""
+    bound, share = (roof.bound, roof.share) if roof else ("", 1.0)
+    left = max(1.0, 100 * (1 - share))
+    said = _STOPPED[why].format(
+        left=left, bound=bound, patience=_count(told.patient_calls or 0, "call")
+    )
+    return f"after {calls} of {_count(told.calls, 'call')}: {said}" if why in _SPARED else said
 
 
 def new_best(record: SimulationRecord, budget: int) -> str:
@@ -158,6 +186,8 @@ def limits(told: SearchLimits) -> str:
         "" if told.evaluations is None else _count(told.evaluations, "evaluation"),
         "" if told.tokens is None else _count(told.tokens, "token"),
         "" if told.seconds is None else seconds(told.seconds),
+        "" if told.patient_calls is None else f"{_count(told.patient_calls, 'call')} in vain",
+        "" if told.stop_at_roof is None else f"{100 * told.stop_at_roof:.0f} % of the roof",
     ]
     return ", ".join(filter(None, parts))
 
@@ -228,13 +258,20 @@ def _course(summary: RunSummary) -> dict[str, str]:
     others = limits(told).partition(", ")[2]
     return {
         "calls": calls,
-        "stopped": _STOPPED[summary.stopped],
+        "stopped": _stopped(summary),
+        "roof": f"{100 * summary.roof.share:.0f} % of {summary.roof.bound} bound, as screened"
+        if summary.roof
+        else "",
         "limits": ", ".join(
             filter(None, [others, f"{summary.parallel} at once" if summary.parallel > 1 else ""])
         ),
         "samples": counts(summary.outcomes),
         "strayed": f"of the right ones {' and '.join(strayed)}{known}" if strayed else "",
     }
+
+
+def _stopped(summary: RunSummary) -> str:
+    return stopped(summary.stopped, summary.cost.calls, summary.limits, summary.roof)
 
 
 def _price(cost: Cost, active: float) -> dict[str, str]:

@@ -52,6 +52,8 @@ class Iteration:
     """Of its selected path, the first new sample included."""
     steps: tuple[StepRecord, ...]
     reward: float | None
+    expected: float | None = None
+    """Log gain over the best code that its first sample promised; None: not known to the method."""
 
 
 class Method(Protocol):

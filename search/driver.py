@@ -20,6 +20,7 @@ from regraph_kg.search.context import Iteration, Method
 from regraph_kg.search.effects import Effect, Effects, ModelRequest, Result
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.record import Recorder
+from regraph_kg.search.stopping import Patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Driver:
         self._method, self._executor, self._ledger = method, executor, ledger
         self._parallel, self._most = parallel, parallel + parallel // 2
         self._recorder = Recorder()
+        self._patience = Patience(ledger)
         self._waiting: dict[str, list[Effects[Iteration]]] = {}
         self._asking = self._pending = 0
 
@@ -101,7 +103,9 @@ class Driver:
         try:
             effect = next(work) if result is None else work.send(result)
         except StopIteration as end:
-            yield self._recorder.record(end.value, self._ledger.spent.calls)
+            record = self._recorder.record(end.value, self._ledger.spent.calls)
+            self._patience.see(end.value, record)
+            yield record
             return
         name = _name(effect)
         if name in self._waiting:

@@ -116,9 +116,15 @@ def read_run(path: Path, key: bytes | None = None) -> Run:
         reports=_reports(lines, "report"),
         finals=_reports(lines, "final"),
         reasonings=reasonings(replies),
-        ended=any(str(line.event) in ENDS for line in lines) or _spent(records, header),
+        ended=_over(lines) or _spent(records, header),
         ours=content.ours,
     )
+
+
+def _over(lines: Sequence[TraceLine]) -> bool:
+    """Whether it came to its end, and was not gone on with after that."""
+    told = [str(line.event) for line in lines if str(line.event) in ("reply", *ENDS)]
+    return bool(told) and told[-1] in ENDS
 
 
 def _spent(records: Iterable[SimulationRecord], header: RunHeader) -> bool:

@@ -1,8 +1,10 @@
 """Ledger: what a run may spend and has spent; the one account of every method."""
 
+from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import Cost, Stopped
+from regraph_kg.search.standing import RoofWatch
 
 
 class Ledger:
@@ -16,12 +18,16 @@ class Ledger:
         self.limits = limits
         self.spent = Cost()
         self.seconds = 0.0
+        self.roof = RoofWatch()
         self._under_way = 0
         self._unreadable = 0
+        self._settled: Stopped | None = None
 
     @property
     def stopped(self) -> Stopped | None:
-        """The limit that is reached, None while all hold."""
+        """The limit that is reached, or why the search was settled; None while it goes on."""
+        if self._settled:
+            return self._settled
         limits, spent = self.limits, self.spent
         tokens = spent.prompt_tokens + spent.output_tokens
         if limits.seconds is not None and self.seconds >= limits.seconds:
@@ -56,6 +62,19 @@ class Ledger:
     def end_call(self) -> None:
         """It has ended; `charge` what it cost."""
         self._under_way -= 1
+
+    def settle(self, why: Stopped) -> None:
+        """No further call is wanted, though the limits would allow it. The first reason stays."""
+        if self.stopped is None:
+            self._settled = why
+
+    def judged(self, report: EvalReport) -> None:
+        """A verdict came in: it may show that the search stands at the roof."""
+        if report.passed:
+            self.roof.see(report.account)
+        wanted, standing = self.limits.stop_at_roof, self.roof.standing
+        if wanted is not None and standing is not None and standing.share >= wanted:
+            self.settle("roof")
 
     def read(self, code_found: bool) -> None:
         """An answer was looked through for code."""

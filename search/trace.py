@@ -12,7 +12,7 @@ import fcntl
 import json
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from pydantic import TypeAdapter
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood
+from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
@@ -179,7 +180,10 @@ class Trace:
 
     def stop(self, why: Stopped) -> None:
         """Append that the search is over, or see that the file says so already."""
-        self._recall("stop", "", _STOPPED, lambda: why)
+        said = self._memory["stop", ""]
+        if not said or said[-1] != why:
+            self._append("stop", "", _STOPPED, why)
+        said.clear()
 
     def close(self) -> None:
         """Close the file; idempotent."""
@@ -281,10 +285,14 @@ def _address(effect: Effect) -> tuple[Event, str]:
 
 
 def refuse_differences(path: Path, was: RunHeader, now: RunHeader) -> None:
-    """Raise `BadInput` naming the first thing in which a run would differ from its trace."""
+    """Raise `BadInput` naming the first thing in which a run would differ from its trace.
+
+    It may be more patient, or reach nearer to the roof: then it goes on where it ended.
+    """
     old, new = _flat(was), _flat(now)
+    free = {"created", *_later(was.limits, now.limits)}
     for name in old | new:
-        if name != "created" and old.get(name) != new.get(name):
+        if name not in free and old.get(name) != new.get(name):
             raise BadInput(
                 f"{path}: {name} was {old.get(name)!r}, now it is {new.get(name)!r};"
                 " resume with what it was, or start a new run"
@@ -310,6 +318,17 @@ class RecordedEvaluator:
                 f"{self._path}: no verdict for code {key}; evaluate it: leave out --judge"
             )
         return _REPORT.validate_python(self._reports[key])
+
+
+def _later(was: SearchLimits, now: SearchLimits) -> Iterator[str]:
+    """The fields that end a run no earlier than they did."""
+    ends = {
+        "patience": (was.patient_calls, now.patient_calls),
+        "stop_at_roof": (was.stop_at_roof, now.stop_at_roof),
+    }
+    for name, (old, new) in ends.items():
+        if old is not None and (new is None or new >= old):
+            yield f"limits.{name}"
 
 
 def _flat(header: RunHeader) -> dict[str, object]:

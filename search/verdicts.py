@@ -71,6 +71,7 @@ class Verdicts:
         return self._ledger.charge(cost)
 
     def _remember(self, text: str, code: str, report: EvalReport) -> None:
+        self._ledger.judged(report)
         found = speedup(report)
         self._verdicts[text] = SampleVerdict(report.outcome, code, found, report.diagnosis)
         if found is None:

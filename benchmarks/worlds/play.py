@@ -13,9 +13,9 @@ from benchmarks.worlds.world import Code, Problem, World
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
-from regraph_kg.models.run import Cost, StepRecord, Task
+from regraph_kg.models.run import Cost, SimulationRecord, StepRecord, Task
 from regraph_kg.search.ask import Request
-from regraph_kg.search.context import Context
+from regraph_kg.search.context import Context, Iteration, Method
 from regraph_kg.search.driver import Driver, Finished
 from regraph_kg.search.effects import Effect, Effects, asked
 from regraph_kg.search.ledger import Ledger
@@ -35,6 +35,39 @@ class Played:
     calls: int
     asked: list[str]
     """The path of each sample, in order; elements joined by " > "."""
+    course: list["Moment"]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The end of an iteration of a search."""
+
+    ended: Iteration
+    record: SimulationRecord
+    level: float
+    """True level of the code that measured best so far."""
+
+
+class Noted:
+    """A method whose iterations are noted as they end."""
+
+    def __init__(self, method: Method) -> None:
+        self._method = method
+        self.last: Iteration | None = None
+
+    def iteration(self) -> Effects[Iteration] | None:
+        """The method's."""
+        work = self._method.iteration()
+        return None if work is None else self._note(work)
+
+    def _note(self, work: Effects[Iteration]) -> Effects[Iteration]:
+        self.last = yield from work
+        return self.last
+
+    def ended(self) -> Iteration:
+        """The one that ended last."""
+        assert self.last is not None
+        return self.last
 
 
 class Answers:
@@ -142,7 +175,9 @@ def play(
         prompting=Prompting(),
         nearest=lambda _: (),
     )
-    method = kind_of(settings.method).begin(context, settings)
-    for _ in Driver(method, InOrder(), ledger, parallel).run():
-        pass
-    return Played(answers.best.level, ledger.spent.calls, answers.asked)
+    method = Noted(kind_of(settings.method).begin(context, settings))
+    course = [
+        Moment(method.ended(), record, answers.best.level)
+        for record in Driver(method, InOrder(), ledger, parallel).run()
+    ]
+    return Played(answers.best.level, ledger.spent.calls, answers.asked, course)

@@ -16,6 +16,10 @@ times `SAFETY`. Compulsory bytes are the smaller of the declared and the derived
 once, each array out once), so a generous declaration accuses nobody. Operations have no floor: a
 better algorithm does fewer.
 
+The speed of light is what a search may end at: compulsory bytes and copies at the roof's peaks, and
+on a CPU the declared floating-point operations, which are the problem's word. A GPU's are left out:
+its tensor cores have no peak here. None where the problem may exit early.
+
 Not covered: lower precision and tensor cores have no peak of their own here; the arithmetic peak is
 that of fp32 fused multiply-add (fp64 where every floating-point array is fp64), integers have none.
 A GPU candidate that computes on the host what it has not copied stays below the floor of metric
@@ -32,7 +36,7 @@ from pydantic import Field
 from regraph_kg.evaluation.problem.problem import Argument, Problem, size_of
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.evaluation import Outcome, Roof, WorkAccount
+from regraph_kg.models.evaluation import Bound, Outcome, Roof, SpeedOfLight, WorkAccount
 from regraph_kg.models.target import TARGETS, Target
 
 SAFETY = 0.8
@@ -177,13 +181,38 @@ def below_floor(found: WorkAccount) -> Failure | None:
 
 def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
     flop = _declared(problem, problem.work.flop) or 0
+    bound, amount, peak = _longest(problem, peaks, bytes_, flop)
+    return Roof(
+        bound=bound,
+        seconds=amount / peak,
+        share=amount / peak / seconds,
+        reached=amount / seconds,
+        peak=peak,
+        floor_seconds=floor_seconds(problem, peaks),
+        light=_light(problem, peaks),
+    )
+
+
+def _light(problem: Problem, peaks: Peaks) -> SpeedOfLight | None:
+    if problem.work.early_exit:
+        return None
+    in_float = any(arg.type.startswith("float") for arg in problem.arrays)
+    counts = in_float and not peaks.on_gpu
+    flop = _declared(problem, problem.work.flop) if counts else None
+    bound, amount, peak = _longest(problem, peaks, traffic(problem).total, flop or 0)
+    return SpeedOfLight(bound=bound, seconds=amount / peak)
+
+
+def _longest(
+    problem: Problem, peaks: Peaks, bytes_: float, flop: float
+) -> tuple[Bound, float, float]:
+    """What bounds a call of so much work: its amount, and its peak."""
     moved = traffic(problem)
-    arithmetic = _arithmetic(problem, peaks)
     # A GPU's memory is the last level: its cache is swept, or filled anew by copies.
     memory = peaks.memory if peaks.on_gpu else peaks.bandwidth(moved.held)
-    bounds: list[tuple[Literal["memory", "compute", "transfer"], float, float]] = [
+    bounds: list[tuple[Bound, float, float]] = [
         ("memory", bytes_, memory),
-        ("compute", flop, arithmetic),
+        ("compute", flop, _arithmetic(problem, peaks)),
     ]
     if peaks.on_gpu and problem.metric == "call":
         for amount, rate in (
@@ -192,15 +221,7 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
         ):
             if rate:
                 bounds.append(("transfer", amount, rate))
-    bound, amount, peak = max(bounds, key=lambda item: item[1] / item[2])
-    return Roof(
-        bound=bound,
-        seconds=amount / peak,
-        share=amount / peak / seconds,
-        reached=amount / seconds,
-        peak=peak,
-        floor_seconds=floor_seconds(problem, peaks),
-    )
+    return max(bounds, key=lambda item: item[1] / item[2])
 
 
 def _notes(problem: Problem, seconds: float, peaks: Peaks) -> tuple[str, ...]:

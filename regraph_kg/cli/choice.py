@@ -26,18 +26,22 @@ from regraph_kg.runs.choice import (
 
 M = TypeVar("M", bound=BaseModel)
 
-_OPTION: Mapping[str, str] = {"calls": "budget"}
+_OPTION: Mapping[str, str] = {"calls": "budget", "stop_at_roof": "stop-at-roof"}
 """Of limits, options of another name."""
 
 
-def choose(options: Options, model: str) -> SearchChoice:
-    """What to run, for the first problem. Raises `BadInput` for what makes no sense."""
+def choose(options: Options, model: str, roof: float | None = None) -> SearchChoice:
+    """What to run, for the first problem. Raises `BadInput` for what makes no sense.
+
+    `roof`: where a new search ends unless --stop-at-roof says otherwise.
+    """
     _check(options)
     usual = replace(
         usual_choice(options.problems[0], model, fast=options.fast),
         settings=_settings(options),
         judge=options.judge,
     )
+    usual = replace(usual, limits=usual.limits.model_copy(update={"stop_at_roof": roof}))
     if options.resume:
         was = traced_choice(usual, options.resume)
         asked = options.method or options.preset or options.sets or options.fast
@@ -45,6 +49,8 @@ def choose(options: Options, model: str) -> SearchChoice:
     typed = _given(options, "target", "parallel", "final", "seed", "include_own")
     calls = {} if options.budget is None else {"calls": options.budget}
     limits = calls | _given(options, "seconds", "evaluations", "tokens", "unreadable")
+    ends = _given(options, "patience", "stop_at_roof")
+    limits |= {name: None if said == "none" else said for name, said in ends.items()}
     prompts = ("examples", "retrieval", "show", "contrast", "known_failures", "verdict")
     prompting = _given(options, *prompts)
     limited = _with(usual.limits, limits, lambda name: f"--{_OPTION.get(name, name)} ")
@@ -72,8 +78,17 @@ def each_choice(choice: SearchChoice, options: Options) -> tuple[SearchChoice, .
 
 
 def resume_command(options: Options, problem: str, trace: Path, output: Path | None) -> str:
-    """What to type to go on with a problem: everything else is in the trace."""
-    given = {"--model": options.model, "--judge": options.judge, "--output": output}
+    """What to type to go on with a problem: everything else is in the trace.
+
+    What may change on the way is typed again.
+    """
+    given = {
+        "--model": options.model,
+        "--judge": options.judge,
+        "--output": output,
+        "--patience": options.patience if options.resume else None,
+        "--stop-at-roof": options.stop_at_roof if options.resume else None,
+    }
     words = ["regraph", "optimize", problem, "--resume", str(trace)]
     for name, value in given.items():
         words += [name, str(value)] if value is not None else []
@@ -131,7 +146,8 @@ def _with(model: M, changes: Mapping[str, object], spelt: Callable[[str], str]) 
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
-        raise BadInput(f"{spelt(name)}{changes.get(name)}: {first['msg']}") from None
+        why = first["msg"].removeprefix("Value error, ")
+        raise BadInput(f"{spelt(name)}{changes.get(name)}: {why}") from None
     for name, value in changed.model_dump().items():
         if isinstance(value, float) and not math.isfinite(value):
             raise BadInput(f"{spelt(name)}{value}: give a finite number")

@@ -45,7 +45,7 @@ def _run(options: Options) -> bool:
     """The whole command; whether faster code was found, or would be looked for."""
     asked = traced_model(options.resume) if options.resume else None
     settings = read_settings(model=options.model or asked)
-    choice = choose(options, settings.model)
+    choice = choose(options, settings.model, settings.stop_at_roof)
     if options.starter or (kind_of(choice.settings.method).walks and not options.resume):
         offer(settings, options.starter)
     if options.dry_run:

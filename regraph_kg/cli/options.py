@@ -157,6 +157,26 @@ class Options:
         ),
     ] = None
 
+    patience: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CALLS|SHARE|none",
+            help="End after so many calls in a row that came to nothing, if little is promised;"
+            " below 1: a share of the budget.",
+            show_default="none",
+            rich_help_panel=_BUDGET,
+        ),
+    ] = None
+    stop_at_roof: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE|none",
+            help="End where the best code reaches this share of the device's speed of light.",
+            show_default="none",
+            rich_help_panel=_BUDGET,
+        ),
+    ] = None
+
     preset: Annotated[
         Preset | None,
         typer.Option(

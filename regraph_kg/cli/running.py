@@ -69,8 +69,7 @@ def follow(run: LiveRun, show: Show, told: Handover) -> RunSummary:
     """
     introduce(run, show)
     try:
-        for record in run.records():
-            show.record(record)
+        _show(run, show)
         if run.finalists:
             show.say("measuring the best again, in fresh processes")
         ended = run.finish()
@@ -83,6 +82,20 @@ def follow(run: LiveRun, show: Show, told: Handover) -> RunSummary:
         raise ToolError(_ended(str(error), _keep_best(run, told.output), told)) from None
     _write(told.output, ended.code)
     return ended.summary
+
+
+def _show(run: LiveRun, show: Show) -> None:
+    """Search, and tell how it goes, and why it had enough before its calls were spent."""
+    doubt = ""
+    for record in run.records():
+        show.record(record)
+        if run.roof_doubt != doubt:
+            doubt = run.roof_doubt
+            show.say(f"--stop-at-roof does nothing here: {doubt}")
+    spared = run.header.limits.calls - run.calls
+    if run.stopped in ("roof", "patience") and spared > 0:
+        said = report.stopped(run.stopped, run.calls, run.header.limits, run.standing)
+        show.say(f"stopped {said}")
 
 
 def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:

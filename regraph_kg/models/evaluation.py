@@ -63,11 +63,21 @@ class Timing(Frozen):
     interval: Interval
 
 
+Bound = Literal["memory", "compute", "transfer"]
+"""What takes longest: memory of the device, its arithmetic, or copies to and from the host."""
+
+
+class SpeedOfLight(Frozen):
+    """The shortest time that is believed of any right code, and what bounds it."""
+
+    bound: Bound
+    seconds: float
+
+
 class Roof(Frozen):
     """The shortest time that the measured peaks of the device allow, and how near a call comes."""
 
-    bound: Literal["memory", "compute", "transfer"]
-    """What takes longest: memory of the device, its arithmetic, or copies to and from the host."""
+    bound: Bound
     seconds: float
     """Duration of a call at the peak; whatever the device does at the same time overlaps."""
     share: float
@@ -78,6 +88,8 @@ class Roof(Frozen):
     """The measured peak of that resource, in the same unit."""
     floor_seconds: float | None = None
     """Below this the declared bytes cannot have moved; None where the problem may exit early."""
+    light: SpeedOfLight | None = None
+    """Of compulsory work alone (evaluation/timing/roofline.py); None where none is known."""
 
 
 class WorkAccount(Frozen):

@@ -4,9 +4,10 @@ What a prompt shows was never swept. Not here: a method's settings, search/metho
 models/run.py.
 """
 
+import math
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from regraph_kg.models.base import Frozen
 
@@ -52,6 +53,25 @@ class SearchLimits(Frozen):
     unreadable: int = Field(default=10, ge=1)
     """Answers in a row in which no code is found: a model that never answers in form is not asked
     for the rest of its calls."""
+    patience: float | None = Field(default=None, gt=0)
+    """So many calls in a row may come to nothing (search/stopping.py); below 1 a share of `calls`.
+    """
+    stop_at_roof: float | None = Field(default=None, gt=0, le=1)
+    """Share of the device's speed of light at which the best verified code is good enough."""
+
+    @field_validator("patience")
+    @classmethod
+    def _calls_or_a_share(cls, told: float | None) -> float | None:
+        if told is not None and told > 1 and told % 1:
+            raise ValueError("give whole calls, or a share of the budget below 1")
+        return told
+
+    @property
+    def patient_calls(self) -> int | None:
+        """`patience` in calls; None: without end."""
+        if self.patience is None or self.patience >= 1:
+            return None if self.patience is None else int(self.patience)
+        return math.ceil(self.patience * self.calls)
 
 
 class MethodSettings(Frozen):

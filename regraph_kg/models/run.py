@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import SerializeAsAny
 
 from regraph_kg.models.base import Frozen, Metric
-from regraph_kg.models.evaluation import Interval, Outcome
+from regraph_kg.models.evaluation import Bound, Interval, Outcome
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.target import Target
@@ -59,7 +59,8 @@ class RunHeader(Frozen):
     History of `schema_version`: 1 (2026-11) first version; 2 (2026-11) checksums, active seconds,
     order of completion, several calls under way, limits, prompting. Fields that came to 2 later
     have defaults that are true of traces without them: `StepRecord.did`, `Prompting.verdict`.
-    3 (2026-11) each line says who wrote it (`mac`); traces of 2 are read, as claims.
+    3 (2026-11) each line says who wrote it (`mac`); traces of 2 are read, as claims. Later in 3:
+    `SearchLimits.patience` and `.stop_at_roof`, absent from older traces.
     """
 
     schema_version: Literal[2, 3] = 3
@@ -176,8 +177,18 @@ class SimulationRecord(Frozen):
     best_path: tuple[str, ...]
 
 
-Stopped = Literal["calls", "evaluations", "tokens", "seconds", "unreadable", "exhausted"]
+Stopped = Literal[
+    "calls", "evaluations", "tokens", "seconds", "unreadable", "exhausted", "roof", "patience"
+]
 """Which limit ended a search; "exhausted": nothing was left to try."""
+
+
+class Standing(Frozen):
+    """How near the fastest code of a search comes to the device's speed of light, as screened."""
+
+    bound: Bound
+    share: float
+    """Shortest believable time over the measured one; a little above 1 where peaks are too low."""
 
 
 class CommonFailure(Frozen):
@@ -227,3 +238,5 @@ class RunSummary(Frozen):
     toolchain: str
     excluded: str | None
     stopped: Stopped
+    roof: Standing | None
+    """None where nothing passed, or the roof is not known."""

@@ -21,7 +21,9 @@ from regraph_kg.models.run import (
     RunSummary,
     SearchChoice,
     SimulationRecord,
+    Standing,
     StepRecord,
+    Stopped,
 )
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
@@ -76,6 +78,21 @@ class LiveRun:
     def finalists(self) -> list[StepRecord]:
         """The best so far, which `finish` would measure again."""
         return finalists(self._records)
+
+    @property
+    def roof_doubt(self) -> str:
+        """Why it cannot end at the roof, where it was to; "" while nothing is known against it."""
+        return self._ledger.roof.doubt if self.header.limits.stop_at_roof is not None else ""
+
+    @property
+    def stopped(self) -> Stopped | None:
+        """What ended it; None while it goes on."""
+        return self._ledger.stopped
+
+    @property
+    def standing(self) -> Standing | None:
+        """How near its fastest code comes to the roof, where that is known."""
+        return self._ledger.roof.standing
 
     def records(self) -> Iterator[SimulationRecord]:
         """Search; each iteration is in the trace when it is yielded.

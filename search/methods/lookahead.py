@@ -219,6 +219,8 @@ class Lookahead:
         self.states: dict[str, FoundCode] = {}
         """By normalized code, in the order in which they were found."""
         self._best = 0.0
+        self._expected: float | None = None
+        """Worth of the last sample that was begun for its worth."""
         self._calls = self._waited = 0
         self._start = self._grow(FoundCode(start, (), frozenset(), context.task.serial, 0.0))
 
@@ -258,8 +260,9 @@ class Lookahead:
         heapq.heapify(heap)
         seen = set[int]()
         while heap:
-            _, number = heap[0]
+            worth, number = heap[0]
             if number in seen:
+                self._expected = -worth
                 return pairs[number]
             seen.add(number)
             heapq.heapreplace(heap, (-self._worth(*pairs[number], ahead, exact=True), number))
@@ -294,6 +297,7 @@ class Lookahead:
         return passes * expected_improvement(mean, spread) / math.sqrt(1 + action.under_way)
 
     def _sample(self, state: FoundCode, action: NextStep, attempt: int) -> Effects[Iteration]:
+        expected = self._expected
         request = self._context.request(
             state.technique, state.path, action.technique, attempt, state.code
         )
@@ -304,7 +308,8 @@ class Lookahead:
             return Iteration(step.path, (step,), None)
         self._calls += step.cost.calls
         gain = self._learn(state, action, step)
-        return Iteration(step.path, (step.model_copy(update={"gain": gain}),), step.speedup or 0.0)
+        step = step.model_copy(update={"gain": gain})
+        return Iteration(step.path, (step,), step.speedup or 0.0, expected)
 
     def _learn(self, state: FoundCode, action: NextStep, step: StepRecord) -> float | None:
         """The step's gain, learned by the edge it took; its code becomes a state."""

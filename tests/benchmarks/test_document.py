@@ -27,7 +27,7 @@ def document() -> dict[str, Any]:
 
 def test_the_document_is_up_to_date(document: dict[str, Any]) -> None:
     text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    assert text == document["document"](), "run: python benchmarks/document.py"
+    assert text == document["document"](), "run: python -m benchmarks.document"
 
 
 def test_a_result_is_shown_with_command_date_and_machine(document: dict[str, Any]) -> None:

@@ -31,7 +31,9 @@ def test_limits_are_told_with_their_defaults() -> None:
     assert told["--budget"] == (str(BUDGET), str(FAST_LIMITS["calls"]))
     assert told["--seconds"] == ("none", f"{FAST_LIMITS['seconds']:.0f}")
     assert told["--unreadable"] == (str(SearchLimits(calls=1).unreadable), "")
-    assert set(told) == {"--budget", "--seconds", "--evaluations", "--tokens", "--unreadable"}
+    assert told["--patience"] == told["--stop-at-roof"] == ("none", "")
+    limits = {"--budget", "--seconds", "--evaluations", "--tokens", "--unreadable"}
+    assert set(told) == limits | {"--patience", "--stop-at-roof"}
     usual = Prompting()
     said = f"{FAST_PROMPTING['example_tokens']} tokens instead of {usual.example_tokens}"
     assert said in section("Limits")

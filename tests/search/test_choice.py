@@ -95,6 +95,15 @@ def test_a_bound_can_be_set_and_taken_away(method: str, name: str) -> None:
         ({"sets": ("gain=inf",)}, "--set gain=inf: give a finite number"),
         ({"seconds": float("inf")}, "--seconds inf: give a finite number"),
         ({"seconds": 0.0}, "--seconds 0.0: Input should be greater than 0"),
+        ({"patience": "0"}, "--patience 0: Input should be greater than 0"),
+        ({"patience": "-3"}, "--patience -3: Input should be greater than 0"),
+        ({"patience": "1.5"}, "--patience 1.5: give whole calls, or a share of"),
+        ({"patience": "soon"}, "--patience soon: Input should be a valid number"),
+        ({"patience": "inf"}, "--patience inf: give whole calls, or a share of"),
+        ({"patience": "nan"}, "--patience nan: Input should be greater than 0"),
+        ({"stop_at_roof": "1.2"}, "--stop-at-roof 1.2: Input should be less than or equal to 1"),
+        ({"stop_at_roof": "0"}, "--stop-at-roof 0: Input should be greater than 0"),
+        ({"stop_at_roof": "nan"}, "--stop-at-roof nan: "),
         ({"tokens": -1}, "--tokens -1: Input should be greater"),
         ({"evaluations": 0}, "--evaluations 0: Input should be greater"),
         ({"examples": -1}, "--examples -1: Input should be greater"),
@@ -155,6 +164,27 @@ def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
     )
     assert (choice.parallel, choice.seed, choice.final) == (3, 4, "screening")
     assert choice.include_own
+
+
+def test_when_a_search_has_had_enough_is_typed_set_or_its_traces(tmp_path: Path) -> None:
+    assert chosen(patience="0.3", budget=20).limits.patient_calls == 6
+    assert chosen(patience="12", stop_at_roof="0.9").limits == SearchLimits(
+        calls=50, patience=12, stop_at_roof=0.9
+    )
+    assert choose(NOTHING, "recorded", 0.8).limits.stop_at_roof == 0.8
+    off = replace(NOTHING, stop_at_roof="none")
+    assert choose(off, "recorded", 0.8).limits.stop_at_roof is None
+    with Trace.create(tmp_path, header(limits=SearchLimits(calls=7, patience=2)), SEAL) as trace:
+        path = trace.path
+    was = choose(replace(NOTHING, resume=path), "recorded", 0.8)
+    assert was.limits == SearchLimits(calls=7, patience=2)
+    assert chosen(resume=path, patience="none").limits.patience is None
+
+
+def test_the_command_that_goes_on_keeps_a_longer_patience() -> None:
+    options = replace(NOTHING, resume=Path("t"), patience="none", stop_at_roof="1")
+    words = shlex.split(resume_command(options, "x", Path("t"), None))
+    assert words[-4:] == ["--patience", "none", "--stop-at-roof", "1"]
 
 
 def test_the_command_that_goes_on_names_what_no_trace_holds() -> None:

@@ -15,7 +15,7 @@ from regraph_kg.evaluation.timing.roofline import (
     floor_seconds,
     traffic,
 )
-from regraph_kg.models.evaluation import EvalReport, Outcome, Roof
+from regraph_kg.models.evaluation import EvalReport, Outcome, Roof, SpeedOfLight
 
 PROBLEMS = Path(__file__).parents[1] / "problems"
 CORPUS = Path(__file__).parents[3] / "corpus" / "problems"
@@ -197,3 +197,35 @@ def test_reports_written_before_accounts_can_be_read() -> None:
     field = EvalReport.model_fields["account"]
     assert field.default is None
     assert not field.is_required()
+
+
+def light(problem: Problem, peaks: Peaks) -> SpeedOfLight:
+    found = roof(problem, 1.0, peaks).light
+    assert found is not None
+    return found
+
+
+def test_the_speed_of_light_of_a_cpu_is_its_memorys_or_its_arithmetics(scale: Problem) -> None:
+    assert light(scale, CPU).bound == "memory"
+    assert light(scale, CPU).seconds == pytest.approx(roof(scale, 1.0, CPU).seconds)
+    heavy = light(declared(scale, flop="1000*n"), CPU)
+    assert (heavy.bound, heavy.seconds) == ("compute", pytest.approx(1000 * N / 1e12))
+
+
+def test_a_generous_declaration_of_bytes_makes_no_light_slower(scale: Problem) -> None:
+    generous = declared(scale, bytes="800*n")
+    assert light(generous, CPU).seconds == light(scale, CPU).seconds
+
+
+def test_operations_bound_no_light_on_a_gpu_or_between_integers(scale: Problem) -> None:
+    assert light(declared(scale, "device", flop="100000*n"), GPU).bound == "memory"
+    integers = declared(scale, flop="100000*n")
+    args = tuple(
+        one.model_copy(update={"type": "int32"}) if one.type.startswith("float") else one
+        for one in integers.args
+    )
+    assert light(integers.model_copy(update={"args": args}), CPU).bound == "memory"
+
+
+def test_what_may_exit_early_has_no_speed_of_light(scale: Problem) -> None:
+    assert roof(declared(scale, early_exit=True), 1.0, CPU).light is None

@@ -1,0 +1,236 @@
+"""Searches that end before their calls are spent: at the roof, or out of patience."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.evaluation import (
+    Candidate,
+    EvalReport,
+    Roof,
+    SpeedOfLight,
+    WorkAccount,
+)
+from regraph_kg.models.method import MethodSettings, SearchLimits
+from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.run import RunHeader, SimulationRecord
+from regraph_kg.search.context import Iteration
+from regraph_kg.search.harvest import read_run
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.methods.greedy_graph import GreedySettings
+from regraph_kg.search.methods.lookahead import LookaheadSettings
+from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.stopping import GAIN, PROMISE, Patience
+from regraph_kg.search.trace import Trace
+from regraph_kg.search.trace_lines import read
+from tests.search.recorded_run import still
+from tests.search.toy import SEAL, Script, Toy, code, fenced, header, judge, searching, traced
+
+GRAPH = {"start": ["a", "b", "c"], "a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b"]}
+BUDGET = 40
+LIGHT = 1e-3
+"""Shortest believable seconds of a call; the serial code takes ten times as long."""
+
+
+def levels(*told: float | str) -> Script:
+    """A model whose answers have these levels in turn, the last one for ever."""
+    asked: list[PromptKey] = []
+
+    def answer(key: PromptKey) -> str:
+        asked.append(key)
+        return fenced(code(told[min(len(asked), len(told)) - 1], len(asked)))
+
+    return answer
+
+
+def accounted(
+    light: float | None = LIGHT, *, peaks: bool = True
+) -> Callable[[Candidate], EvalReport]:
+    """The toy judge, which also tells how far the roof is: ten times as fast as the serial code."""
+
+    def verdict(candidate: Candidate) -> EvalReport:
+        report = judge(candidate)
+        if report.speedup is None:
+            return report
+        taken = 10 * LIGHT / report.speedup
+        roof = Roof(
+            bound="memory",
+            seconds=LIGHT,
+            share=LIGHT / taken,
+            reached=1.0,
+            peak=1.0,
+            light=None if light is None else SpeedOfLight(bound="memory", seconds=light),
+        )
+        account = WorkAccount(
+            seconds=taken,
+            flop=None,
+            bytes=1,
+            flop_per_second=None,
+            bytes_per_second=1.0,
+            intensity=None,
+            roof=roof if peaks else None,
+        )
+        return report.model_copy(update={"account": account})
+
+    return verdict
+
+
+def head(settings: MethodSettings | None = None, parallel: int = 1, **limits: float) -> RunHeader:
+    told = SearchLimits.model_validate({"calls": BUDGET} | limits)
+    method = settings or GreedySettings(repairs=0)
+    return header(limits=told, settings=method, parallel=parallel)
+
+
+def run(toy: Toy, told: RunHeader) -> tuple[list[SimulationRecord], Ledger]:
+    ledger = Ledger(told.limits)
+    return list(searching(toy.world, told, ledger=ledger)), ledger
+
+
+def test_without_being_asked_to_a_search_spends_its_calls_at_the_roof() -> None:
+    _, ledger = run(Toy(GRAPH, levels(math.log(9.9)), accounted()), head())
+    assert (ledger.stopped, ledger.spent.calls) == ("calls", BUDGET)
+    assert ledger.roof.standing is not None
+    assert ledger.roof.standing.share == pytest.approx(0.99)
+
+
+def test_a_search_ends_at_the_roof() -> None:
+    far, near = math.log(8.9), math.log(9.1)
+    _, ledger = run(Toy(GRAPH, levels(far, far, near), accounted()), head(stop_at_roof=0.9))
+    assert (ledger.stopped, ledger.spent.calls) == ("roof", 3)
+
+
+def test_code_that_fails_or_was_timed_unstably_is_not_at_the_roof() -> None:
+    toy = Toy(GRAPH, levels("wrong_answer", f"unstable_timing:{math.log(9.9)}"), accounted())
+    _, ledger = run(toy, head(stop_at_roof=0.9))
+    assert ledger.stopped == "calls"
+
+
+@pytest.mark.parametrize(
+    ("judged", "why"),
+    [
+        (judge, "without an account"),
+        (accounted(peaks=False), "regraph doctor measures"),
+        (accounted(light=None), "may exit early"),
+        (accounted(light=1.3 * LIGHT), "took 78% of the shortest believable time"),
+    ],
+)
+def test_where_the_roof_is_not_known_or_passed_it_ends_nothing(
+    judged: Callable[[Candidate], EvalReport], why: str
+) -> None:
+    _, ledger = run(Toy(GRAPH, levels(math.log(9.9)), judged), head(stop_at_roof=0.9))
+    assert ledger.stopped == "calls"
+    assert ledger.roof.standing is None
+    assert why in ledger.roof.doubt
+
+
+def test_a_roof_that_was_passed_once_is_none_for_the_rest_of_the_run() -> None:
+    toy = Toy(GRAPH, levels(math.log(12), math.log(9.5)), accounted())
+    _, ledger = run(toy, head(stop_at_roof=0.9))
+    assert (ledger.stopped, ledger.roof.standing) == ("calls", None)
+
+
+@pytest.mark.parametrize("settings", [GreedySettings(repairs=0), McgsSettings(repairs=0)])
+def test_patience_ends_a_row_of_calls_in_vain(settings: MethodSettings) -> None:
+    toy = Toy(GRAPH, levels(0.1, 0.5, 0.5 + GAIN / 2, 0.4))
+    _, ledger = run(toy, head(settings, patience=10))
+    assert (ledger.stopped, ledger.spent.calls) == ("patience", 12)
+
+
+def test_patience_below_one_is_a_share_of_the_budget() -> None:
+    _, ledger = run(Toy(GRAPH, levels(0.5, 0.4)), head(patience=0.25))
+    assert (ledger.stopped, ledger.spent.calls) == ("patience", 1 + BUDGET // 4)
+
+
+def test_small_gains_that_add_up_are_no_row_in_vain() -> None:
+    steps = [GAIN * 0.4 * number for number in range(BUDGET)]
+    _, ledger = run(Toy(GRAPH, levels(*steps)), head(patience=6))
+    assert ledger.stopped == "calls"
+
+
+def test_a_method_that_expects_much_is_given_more_calls_than_patience() -> None:
+    told = head(LookaheadSettings(repairs=0), patience=4)
+    _, ledger = run(Toy(GRAPH, levels(0.5, 0.4)), told)
+    rich = head(LookaheadSettings(repairs=0, gain=3.0), patience=4)
+    _, hopeful = run(Toy(GRAPH, levels(0.5, 0.4)), rich)
+    assert ledger.stopped == "patience"
+    assert hopeful.spent.calls > ledger.spent.calls
+
+
+def test_what_bought_no_call_neither_tries_patience_nor_breaks_a_promise() -> None:
+    ledger = Ledger(SearchLimits(calls=BUDGET, patience=3))
+    patience = Patience(ledger)
+    record = SimulationRecord(
+        iteration=9, path=(), steps=(), reward=0.0, spent=9, best_speedup=1.0, best_path=()
+    )
+    patience.see(Iteration((), (), None), record)
+    patience.see(Iteration((), (), 0.0, expected=PROMISE), record)
+    assert ledger.stopped is None
+    patience.see(Iteration((), (), 0.0, expected=PROMISE / 2), record)
+    assert ledger.stopped == "patience"
+
+
+def test_calls_under_way_end_and_count() -> None:
+    toy = Toy(GRAPH, levels(math.log(9.5)), accounted())
+    records, ledger = run(toy, head(stop_at_roof=0.9, parallel=4))
+    assert ledger.stopped == "roof"
+    assert len(toy.asked) == ledger.spent.calls == records[-1].spent == 6  # and two more for judges
+
+
+def test_a_budget_of_one_is_one_call_whatever_the_patience() -> None:
+    _, ledger = run(Toy(GRAPH, levels(0.1)), head(calls=1, patience=0.5, stop_at_roof=0.5))
+    assert (ledger.stopped, ledger.spent.calls) == ("calls", 1)
+
+
+@pytest.mark.parametrize("patience", [0.0, -3.0, 2.5])
+def test_patience_is_calls_or_a_share(patience: float) -> None:
+    with pytest.raises(ValueError, match="patience"):
+        SearchLimits(calls=9, patience=patience)
+
+
+def test_the_same_answers_end_at_the_same_call_and_a_more_patient_resume_goes_on(
+    tmp_path: Path,
+) -> None:
+    def toy() -> Toy:
+        return Toy(GRAPH, lambda key: fenced(code(0.5, (key.path, key.attempt))))
+
+    settings = McgsSettings(repairs=0)
+    impatient, endless = head(settings, patience=5), head(settings)
+    with Trace.create(tmp_path, impatient, SEAL, still) as trace:
+        first = traced(toy(), trace, impatient)
+    written = trace.path.read_bytes()
+    with Trace.resume(trace.path, impatient, SEAL, still) as trace:
+        assert traced(toy(), trace, impatient) == first
+    assert trace.path.read_bytes() == written
+    assert first.summary.stopped == "patience"
+    with Trace.resume(trace.path, endless, SEAL, still) as trace:
+        went_on = traced(toy(), trace, endless)
+    assert went_on.records[: len(first.records)] == first.records
+    assert went_on.summary.cost.calls > first.summary.cost.calls
+    stops = [line.value for line in read(trace.path).lines if line.event == "stop"]
+    assert stops == ["patience", went_on.summary.stopped]
+    assert read_run(trace.path).ended
+    whole = trace.path.read_bytes()
+    after = whole.index(b'{"event":"reply"', len(written))
+    trace.path.write_bytes(whole[: whole.index(b"\n", after) + 1])
+    assert not read_run(trace.path).ended
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ({"patience": 5}, {"patience": 4}),
+        ({"patience": 0.2}, {"patience": 0.1}),
+        ({}, {"patience": 20}),
+        ({"stop_at_roof": 0.9}, {"stop_at_roof": 0.8}),
+    ],
+)
+def test_a_resume_that_would_have_ended_earlier_is_refused(
+    tmp_path: Path, was: dict[str, float], now: dict[str, float]
+) -> None:
+    with Trace.create(tmp_path, head(**was), SEAL, still) as trace:
+        pass
+    with pytest.raises(BadInput, match=next(iter(now))):
+        Trace.resume(trace.path, head(**now), SEAL, still)
