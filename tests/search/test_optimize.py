@@ -186,7 +186,7 @@ def test_its_own_examples_are_left_out_unless_asked_for(lab: Lab) -> None:
     [
         (("--budget", "0"), "--budget 0: Input should be greater"),
         (("--method", "standard", "--preset", "paper"), "preset paper is for lookahead"),
-        (("--set", "nope=1"), "set 'nope=1': mcgs knows depth, discount,"),
+        (("--set", "nope=1"), "set 'nope=1': lookahead knows depth, discount,"),
         (("--set", "depth=0"), "--set depth=0: Input should be greater"),
         (("--parallel", "0"), "--parallel 0: no call would be made"),
         (("--model", "gpt"), "model 'gpt'"),
