@@ -32,7 +32,7 @@ from pydantic import Field
 from regraph_kg.evaluation.problem.problem import Argument, Problem, size_of
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.evaluation import Outcome, Roof, WorkAccount
+from regraph_kg.models.evaluation import Bound, Outcome, Roof, WorkAccount
 from regraph_kg.models.target import TARGETS, Target
 
 SAFETY = 0.8
@@ -181,7 +181,7 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
     arithmetic = _arithmetic(problem, peaks)
     # A GPU's memory is the last level: its cache is swept, or filled anew by copies.
     memory = peaks.memory if peaks.on_gpu else peaks.bandwidth(moved.held)
-    bounds: list[tuple[Literal["memory", "compute", "transfer"], float, float]] = [
+    bounds: list[tuple[Bound, float, float]] = [
         ("memory", bytes_, memory),
         ("compute", flop, arithmetic),
     ]
@@ -192,7 +192,8 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
         ):
             if rate:
                 bounds.append(("transfer", amount, rate))
-    bound, amount, peak = max(bounds, key=lambda item: item[1] / item[2])
+    bounds.sort(key=lambda item: item[1] / item[2])
+    bound, amount, peak = bounds[-1]
     return Roof(
         bound=bound,
         seconds=amount / peak,
@@ -200,6 +201,7 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
         reached=amount / seconds,
         peak=peak,
         floor_seconds=floor_seconds(problem, peaks),
+        shares={name: amount / peak / seconds for name, amount, peak in bounds if amount},
     )
 
 

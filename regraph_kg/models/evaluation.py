@@ -63,11 +63,15 @@ class Timing(Frozen):
     interval: Interval
 
 
+Bound = Literal["memory", "compute", "transfer"]
+"""What can limit a call: memory of the device, its arithmetic, copies to and from the host."""
+
+
 class Roof(Frozen):
     """The shortest time that the measured peaks of the device allow, and how near a call comes."""
 
-    bound: Literal["memory", "compute", "transfer"]
-    """What takes longest: memory of the device, its arithmetic, or copies to and from the host."""
+    bound: Bound
+    """What takes longest."""
     seconds: float
     """Duration of a call at the peak; whatever the device does at the same time overlaps."""
     share: float
@@ -78,6 +82,8 @@ class Roof(Frozen):
     """The measured peak of that resource, in the same unit."""
     floor_seconds: float | None = None
     """Below this the declared bytes cannot have moved; None where the problem may exit early."""
+    shares: dict[Bound, float] = Field(default_factory=dict)
+    """Of each peak what the measured call reaches; the largest is `share`. Older ones have none."""
 
 
 class WorkAccount(Frozen):
