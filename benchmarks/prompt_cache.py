@@ -28,8 +28,9 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
+from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.known_failures import KnownFailures
-from regraph_kg.search.prompts.render import Adviser, FailedAnswer, render
+from regraph_kg.search.prompts.render import FailedAnswer, render
 from tests.llm import real_ollama
 
 CORPUS = Path(__file__).parents[1] / "corpus"

@@ -100,6 +100,10 @@ class Judge:
         """Compilers and flags, as reports carry them."""
         return self._machine.toolchain(target)
 
+    def hardware(self, target: Target) -> str:
+        """What a program for this target runs on, in a line."""
+        return self._machine.hardware(target)
+
     def evaluate(
         self,
         candidate: Candidate,

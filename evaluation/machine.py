@@ -17,6 +17,7 @@ from regraph_kg.evaluation.gpu.device import (
     machine_facts,
     openmp_device,
 )
+from regraph_kg.evaluation.gpu.hardware import cpu_hardware, gpu_hardware
 from regraph_kg.evaluation.gpu.health import Health
 from regraph_kg.evaluation.gpu.kernels import profiler
 from regraph_kg.evaluation.gpu.nvml import GpuMonitor, open_gpu
@@ -66,6 +67,10 @@ class Machine:
     def toolchain(self, target: Target) -> str:
         """Compilers and flags, as reports carry them."""
         return compiled_with(TARGETS[target], self._gcc, self._toolkit(target))
+
+    def hardware(self, target: Target) -> str:
+        """What a program for this target runs on, in a line, without the machine's name."""
+        return gpu_hardware(self.gpu) if TARGETS[target].on_gpu else cpu_hardware()
 
     def facts(self, target: Target) -> dict[str, str]:
         """What else a report says of this machine."""

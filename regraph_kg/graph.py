@@ -186,9 +186,15 @@ class Curator(Protocol):
         """Another name, and if `new_id` another id; the old ones lead there still."""
 
     def describe(
-        self, technique: str, note: Note, *, definition: str = "", applies: str = ""
+        self,
+        technique: str,
+        note: Note,
+        *,
+        definition: str = "",
+        applies: str = "",
+        hurts: str = "",
     ) -> Curation:
-        """What a technique is and when it applies, in other words; an empty one stays as it was."""
+        """What a technique is, when it applies and hurts; an empty one stays as it was."""
 
     def drop(self, technique: str, note: Note) -> Curation:
         """Take away a technique that no step or failure leads to."""

@@ -7,12 +7,15 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import AskKind, Prompt, PromptKey, Reply
 from regraph_kg.models.run import Cost, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.effects import Effects, asked
 from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import FailedAnswer, choose_variants, render
+from regraph_kg.search.prompts.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +24,18 @@ class Request:
 
     `path` are the elements entered so far, without the step asked for; `technique` is that step,
     None for a method that walks no graph; `others` are the steps that might have been asked for.
-    `source` is the technique (an id) that led to `code`, as far as is known.
+    `source` is the technique (an id) that led to `code`, as far as is known. `renewed` is the
+    advice to mend a failed answer; None: the same again.
     """
 
     path: tuple[str, ...]
     technique: Technique | None
     attempt: int
     code: str
-    advice: str
+    advice: Advice
     others: tuple[Technique, ...] = ()
     source: str = ""
+    renewed: Callable[[FailedAnswer], Advice] | None = None
 
     @property
     def way(self) -> tuple[str, ...]:
@@ -38,32 +43,49 @@ class Request:
         return self.path if self.technique is None else (*self.path, self.technique.id)
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a run has measured that a request for code may be told."""
+
+    variants: Sequence[tuple[str, float]]
+    """Right codes with their speedups over the serial code."""
+    standing: Standing | None
+    """Of the code that the request is about."""
+    tried: str
+    """What came to nothing there, as a prompt says it."""
+
+
 class Asker:
     """Asks for one run."""
 
-    def __init__(self, task: Task, run: int, contrast: int, ledger: Ledger) -> None:
-        """`run` goes into every prompt's seed; a prompt contrasts `contrast` variants at most."""
-        self._task, self._run, self._contrast, self._ledger = task, run, contrast, ledger
+    def __init__(self, task: Task, run: int, prompting: Prompting, ledger: Ledger) -> None:
+        """`run` goes into every prompt's seed."""
+        self._task, self._run, self._prompting, self._ledger = task, run, prompting, ledger
 
     def code(
         self,
         request: Request,
         repair: int,
         failed: FailedAnswer | None,
-        variants: Sequence[tuple[str, float]],
+        measured: Measured,
     ) -> Effects[Reply | None]:
         """The answer to a request for code; None: the recorded model has none.
 
-        `failed` is the answer that it is to mend, `variants` are measured codes with their speedup.
+        `failed` is the answer that it is to mend.
         """
+        prompting = self._prompting
+        renewed = request.renewed if failed is not None and prompting.requery else None
         key = self.key("code", path=request.way, attempt=request.attempt, repair=repair)
         prompt = render(
             self._task,
             key,
             code=request.code,
-            advice=request.advice,
+            advice=renewed(failed) if renewed and failed else request.advice,
             failure=failed,
-            variants=choose_variants(variants, request.code, self._contrast),
+            variants=choose_variants(measured.variants, request.code, prompting.contrast),
+            standing=measured.standing if prompting.standing else None,
+            tried=measured.tried,
+            tokens=prompting.prompt_tokens,
             seed=self.seed(key),
         )
         self._ledger.begin_call()

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from regraph_kg.models.graph import Example, Neighbourhood
@@ -12,7 +13,9 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.search.ask import Request
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.prompts.render import Adviser
+from regraph_kg.search.prompts.adviser import Adviser
+from regraph_kg.search.prompts.parts import Advice
+from regraph_kg.search.prompts.render import rag_advice
 from regraph_kg.search.propose import Proposer
 
 
@@ -30,6 +33,12 @@ class Context:
     prompting: Prompting
     nearest: Callable[[str], tuple[Example, ...]]
     """Code -> the examples nearest to it, whatever their transition; none without embeddings."""
+    device: str
+    """What this run measures on."""
+
+    def nearest_advice(self, code: str) -> Advice:
+        """What shows the examples nearest to `code`, whatever their transition."""
+        return rag_advice(self.nearest(code), self.prompting, code, self.device)
 
     def request(
         self, source: str, path: tuple[str, ...], technique: Technique, attempt: int, code: str
@@ -40,8 +49,8 @@ class Context:
         """
         successors = self.neighbours(source).successors
         others = tuple(one.technique for one in successors if one.technique.id != technique.id)
-        advice = self.adviser(source, technique, code)
-        return Request(path, technique, attempt, code, advice, others, source)
+        renewed = partial(self.adviser, source, technique, code)
+        return Request(path, technique, attempt, code, renewed(), others, source, renewed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ Not here: what a search learns from it.
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import Cost, StepRecord, Task
-from regraph_kg.search.ask import Asker, Request
+from regraph_kg.search.ask import Asker, Measured, Request
+from regraph_kg.search.attempts import Attempts
 from regraph_kg.search.code.applied import Deed
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
@@ -25,9 +26,10 @@ class Proposer:
     ) -> None:
         """`run` goes into every prompt's seed; `known` learns what fails."""
         self._task, self._ledger, self._known = task, ledger, known
-        self.asker = Asker(task, run, prompting.contrast, ledger)
+        self.asker = Asker(task, run, prompting, ledger)
         """For thoughts, too."""
         self._verdicts = Verdicts(task, ledger)
+        self._attempts = Attempts(prompting.tried)
         self._check = StepCheck(task, self.asker, prompting.verdict, ledger)
 
     def sample(self, request: Request, *, repairs: int = 0) -> Effects[StepRecord]:
@@ -41,9 +43,8 @@ class Proposer:
         for repair in range(repairs + 1):
             if self._ledger.left <= 0:
                 break
-            reply = yield from self.asker.code(
-                request, repair, verdict.failure if verdict else None, self._verdicts.measured
-            )
+            failed = verdict.failure if verdict else None
+            reply = yield from self.asker.code(request, repair, failed, self._measured(request))
             if reply is None:
                 break
             cost += self._ledger.pay(reply, Cost(calls=1))
@@ -53,7 +54,17 @@ class Proposer:
             if not verdict.failed:
                 break
         did = yield from self._check.deed(request, verdict, cost.calls - 1)
-        return _step(request, verdict, cost, did)
+        step = _step(request, verdict, cost, did)
+        self._attempts.add(request, step, self._verdicts.speedup(request.code))
+        return step
+
+    def _measured(self, request: Request) -> Measured:
+        """What is known by now where the request begins."""
+        return Measured(
+            self._verdicts.measured,
+            self._verdicts.standing(request.code),
+            self._attempts.told(request),
+        )
 
     def _warn(self, request: Request, verdict: SampleVerdict) -> None:
         """Have later prompts of the same transition warn of a failure."""

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SHOWN = 8
-"""Examples of a transition that a search is told of."""
+SHOWN = 24
+"""Examples of a transition that a search is told of: those like its code are among them or not."""
 KNOWN = 24
 """Failures of a transition that a search is told of: what is like its code is among them or not."""
 OVERSAMPLED = 3

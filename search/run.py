@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from regraph_kg.models.run import RunHeader, SimulationRecord, Task
@@ -9,8 +10,8 @@ from regraph_kg.search.context import Context, Method
 from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
+from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.known_failures import KnownFailures
-from regraph_kg.search.prompts.render import Adviser
 from regraph_kg.search.propose import Proposer
 from regraph_kg.search.world import World
 
@@ -23,6 +24,8 @@ def begin(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Method
 def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Context:
     """What the method of a run is built from."""
     rng = random.Random(header.seed)
+    if header.prompting.machine:
+        task = replace(task, machine=header.machine)
     known = KnownFailures(world.failures, header.prompting.known_failures)
     proposer = Proposer(task, rng.getrandbits(32), header.prompting, ledger, known)
     return Context(
@@ -30,10 +33,11 @@ def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Cont
         rng=rng,
         ledger=ledger,
         proposer=proposer,
-        adviser=Adviser(world.examples, known, header.prompting),
+        adviser=Adviser(world.examples, known, header.prompting, header.device),
         prompting=header.prompting,
         neighbours=cache(world.neighbours),
         nearest=cache(world.nearest),
+        device=header.device,
     )
 
 

@@ -7,6 +7,7 @@ standard.py, cot.py and rag.py differ in the advice they give. Not here: what is
 from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
+from regraph_kg.search.prompts.parts import Advice
 
 
 class Samples:
@@ -15,7 +16,7 @@ class Samples:
     An iteration's reward is the speedup of its sample, 0 for a failure.
     """
 
-    def __init__(self, context: Context, advice: str, *, repairs: int = 0) -> None:
+    def __init__(self, context: Context, advice: Advice, *, repairs: int = 0) -> None:
         """Every sample is asked for along `advice`, and mended in up to `repairs` calls."""
         self._context, self._advice, self._repairs = context, advice, repairs
         self._begun = 0

@@ -13,6 +13,7 @@ from regraph_kg.search.effects import Effects, judged
 from regraph_kg.search.extract import ParseFailure, parse
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.render import FailedAnswer
+from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of
 from regraph_kg.search.reward import speedup
 
 
@@ -45,6 +46,16 @@ class Verdicts:
         self.measured: list[tuple[str, float]] = [(task.serial, 1.0)]
         """Right codes with their speedups, in the order in which they were measured."""
         self._best_seconds: float | None = None
+        self._standings: dict[str, Standing] = {}
+
+    def speedup(self, code: str) -> float:
+        """Of measured code over the serial code; 1 for code that was not measured."""
+        found = self._verdicts.get(normalized(code))
+        return 1.0 if found is None or found.speedup is None else found.speedup
+
+    def standing(self, code: str) -> Standing | None:
+        """Where code stands; None where that is not known (yet)."""
+        return self._standings.get(normalized(code))
 
     def judge(self, reply: Reply) -> Effects[tuple[SampleVerdict, Cost]]:
         """How an answer ends, and what it cost to know: nothing for code that was judged before."""
@@ -77,6 +88,10 @@ class Verdicts:
         if found is None:
             return
         self.measured.append((code, found))
+        if here := standing_of(report):
+            self._standings[text] = here
+        if serial := baseline_of(report):
+            self._standings.setdefault(normalized(self._task.serial), serial)
         if report.passed and report.timing is not None:
             best = self._best_seconds or report.timing.median
             self._best_seconds = min(best, report.timing.median)

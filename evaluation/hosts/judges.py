@@ -28,6 +28,10 @@ class Judges(ABC):
     def toolchain(self, target: Target) -> str:
         """Compilers and flags, as reports carry them."""
 
+    @abstractmethod
+    def hardware(self, target: Target) -> str:
+        """What a program for this target runs on, in a line."""
+
     def map(self, works: Iterable[JudgeRequest]) -> Iterator[EvalReport]:
         """Have all judged; the reports in the order of `works`, as they come."""
         futures = [self.submit(work) for work in works]

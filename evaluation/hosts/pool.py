@@ -147,6 +147,10 @@ class JudgePool(Judges):
         """Compilers and flags, as reports carry them."""
         return self._machine.toolchain(target)
 
+    def hardware(self, target: Target) -> str:
+        """What a program for this target runs on, in a line."""
+        return self._machine.hardware(target)
+
     def lost(self) -> dict[str, str]:
         """Devices that were given up, and why."""
         return {line.judge: line.lost for line in self._lines if line.lost}

@@ -71,6 +71,8 @@ class About:
     devices: int
     judges: Mapping[Target, tuple[str, str]]
     """Target -> device and toolchain."""
+    hardware: Mapping[Target, str]
+    """Target -> what its programs run on, in a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +93,13 @@ class HostJudge:
     def about(self) -> About:
         """What there is here."""
         judges: dict[Target, tuple[str, str]] = {}
+        hardware: dict[Target, str] = {}
         for target in TARGETS:
             if devices_here(target):
                 with contextlib.suppress(ToolError):
                     judges[target] = (self._pool.device(target), self._pool.toolchain(target))
-        return About(platform.node(), _program(), len(devices_here()), judges)
+                    hardware[target] = self._pool.hardware(target)
+        return About(platform.node(), _program(), len(devices_here()), judges, hardware)
 
     def judge(self, work: JudgeRequest) -> ReportOrError:
         """Judge one; from any thread."""
@@ -145,6 +149,8 @@ class RayJudges(Judges):
         self._hosts: dict[str, _Host] = {}
         self._lines: list[JudgeThread] = []
         self._standard: dict[Target, tuple[str, str]] = {}
+        self._hardware: dict[Target, str] = {}
+        """Of the first host of a target."""
         self.turned_away: dict[str, str] = {}
         """Hosts that are not used, and why."""
         self._ending = threading.Event()
@@ -175,6 +181,11 @@ class RayJudges(Judges):
     def toolchain(self, target: Target) -> str:
         """Compilers and flags, as reports carry them."""
         return self._agreed(target)[1]
+
+    def hardware(self, target: Target) -> str:
+        """What a program for this target runs on, in a line: the first host's."""
+        self._agreed(target)
+        return self._hardware.get(target, "")
 
     def hosts(self) -> list[str]:
         """Names of the hosts in use."""
@@ -278,6 +289,7 @@ class RayJudges(Judges):
         with self._changed:
             for target, pair in about.judges.items():
                 self._standard.setdefault(target, pair)
+                self._hardware.setdefault(target, about.hardware.get(target, ""))
             self._changed.notify_all()
             alike = [t for t, pair in about.judges.items() if self._standard[t] == pair]
             if not alike:

@@ -181,7 +181,8 @@ def below_floor(found: WorkAccount) -> Failure | None:
 
 def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
     flop = _declared(problem, problem.work.flop) or 0
-    bound, amount, peak = _longest(problem, peaks, bytes_, flop)
+    bounds = _bounds(problem, peaks, bytes_, flop)
+    bound, amount, peak = bounds[-1]
     return Roof(
         bound=bound,
         seconds=amount / peak,
@@ -190,6 +191,7 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
         peak=peak,
         floor_seconds=floor_seconds(problem, peaks),
         light=_light(problem, peaks),
+        shares={name: amount / peak / seconds for name, amount, peak in bounds if amount},
     )
 
 
@@ -199,14 +201,14 @@ def _light(problem: Problem, peaks: Peaks) -> SpeedOfLight | None:
     in_float = any(arg.type.startswith("float") for arg in problem.arrays)
     counts = in_float and not peaks.on_gpu
     flop = _declared(problem, problem.work.flop) if counts else None
-    bound, amount, peak = _longest(problem, peaks, traffic(problem).total, flop or 0)
+    bound, amount, peak = _bounds(problem, peaks, traffic(problem).total, flop or 0)[-1]
     return SpeedOfLight(bound=bound, seconds=amount / peak)
 
 
-def _longest(
+def _bounds(
     problem: Problem, peaks: Peaks, bytes_: float, flop: float
-) -> tuple[Bound, float, float]:
-    """What bounds a call of so much work: its amount, and its peak."""
+) -> list[tuple[Bound, float, float]]:
+    """What bounds a call of so much work, its amount and its peak: what takes longest is last."""
     moved = traffic(problem)
     # A GPU's memory is the last level: its cache is swept, or filled anew by copies.
     memory = peaks.memory if peaks.on_gpu else peaks.bandwidth(moved.held)
@@ -221,7 +223,7 @@ def _longest(
         ):
             if rate:
                 bounds.append(("transfer", amount, rate))
-    return max(bounds, key=lambda item: item[1] / item[2])
+    return sorted(bounds, key=lambda item: item[1] / item[2])
 
 
 def _notes(problem: Problem, seconds: float, peaks: Peaks) -> tuple[str, ...]:

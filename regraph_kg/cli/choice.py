@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from regraph_kg.cli.options import Options
 from regraph_kg.errors import BadInput
-from regraph_kg.models.method import MethodSettings
+from regraph_kg.models.method import MethodSettings, Prompting
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.choice import (
     DEFAULT_METHOD,
@@ -28,6 +28,8 @@ M = TypeVar("M", bound=BaseModel)
 
 _OPTION: Mapping[str, str] = {"calls": "budget", "stop_at_roof": "stop-at-roof"}
 """Of limits, options of another name."""
+_PROMPT = "prompt."
+"""Before the name of a prompt's setting."""
 
 
 def choose(options: Options, model: str, roof: float | None = None) -> SearchChoice:
@@ -44,7 +46,7 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
     usual = replace(usual, limits=usual.limits.model_copy(update={"stop_at_roof": roof}))
     if options.resume:
         was = traced_choice(usual, options.resume)
-        asked = options.method or options.preset or options.sets or options.fast
+        asked = options.method or options.preset or _texts(options) or options.fast
         usual = replace(was, settings=usual.settings) if asked else was
     typed = _given(options, "target", "parallel", "final", "seed", "include_own")
     calls = {} if options.budget is None else {"calls": options.budget}
@@ -59,7 +61,11 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
         usual,
         **{"parallel": at_once} | typed,
         limits=limited,
-        prompting=_with(usual.prompting, prompting, lambda name: f"--{name.replace('_', '-')} "),
+        prompting=_with(
+            _with(usual.prompting, _of_prompts(options), f"--set {_PROMPT}{{}}=".format),
+            prompting,
+            lambda name: f"--{name.replace('_', '-')} ",
+        ),
     )
     if choice.parallel < 1:
         raise BadInput(f"--parallel {choice.parallel}: no call would be made; give 1 or more")
@@ -123,9 +129,21 @@ def _settings(options: Options) -> MethodSettings:
         method = PAPER_METHOD
     found = usual_settings(method, fast=options.fast)
     known = set(type(found).model_fields) - {"method"}
-    return _with(
-        found, dict(_assigned(one, method, known) for one in options.sets or ()), "--set {}=".format
-    )
+    given = dict(_assigned(one, method, known) for one in _texts(options))
+    return _with(found, given, "--set {}=".format)
+
+
+def _of_prompts(options: Options) -> dict[str, str]:
+    """Settings of the prompts among those of --set; "none" is a word there."""
+    known = set(Prompting.model_fields)
+    texts = _texts(options, of_prompts=True)
+    given = (_assigned(one.removeprefix(_PROMPT), "a prompt", known) for one in texts)
+    return {name: value or "none" for name, value in given}
+
+
+def _texts(options: Options, *, of_prompts: bool = False) -> list[str]:
+    """NAME=VALUE of --set: the method's, or the prompts'."""
+    return [one for one in options.sets or () if one.startswith(_PROMPT) == of_prompts]
 
 
 def _assigned(text: str, method: str, known: set[str]) -> tuple[str, str | None]:

@@ -131,20 +131,25 @@ def rename(
     _make(order, who, why, as_json=as_json)
 
 
-def describe(
+def describe(  # noqa: PLR0913, PLR0917 (a command's options)
     technique: Id,
     definition: Annotated[str, typer.Option(help="What it is, in a sentence.")] = "",
     applies: Annotated[str, typer.Option(help="When it applies, in a sentence.")] = "",
+    hurts: Annotated[str, typer.Option(help="When it does harm, in a sentence.")] = "",
     why: Why = "",
     who: Who = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a technique is: relabelling and search go by it."""
-    if not definition and not applies:
-        raise BadInput("say what the technique is (--definition), or when it applies (--applies)")
+    texts = {"definition": definition, "applies": applies, "hurts": hurts}
+    if not any(texts.values()):
+        raise BadInput(
+            "say what the technique is (--definition), when it applies (--applies),"
+            " or when it does harm (--hurts)"
+        )
 
     def order(curator: Curator, note: Note) -> Curation:
-        return curator.describe(technique, note, definition=definition, applies=applies)
+        return curator.describe(technique, note, **texts)
 
     _make(order, who, why, as_json=as_json)
 

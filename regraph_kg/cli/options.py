@@ -190,7 +190,7 @@ class Options:
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="A setting of the method; repeatable.",
+            help="A setting of the method, or prompt.NAME=VALUE of its prompts; repeatable.",
             rich_help_panel=_SEARCH,
         ),
     ] = None

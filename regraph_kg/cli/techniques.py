@@ -102,9 +102,10 @@ def mean_effect(successor: Successor) -> float:
 def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> None:
     console = Console(highlight=False, markup=False)
     console.print(f"{technique.name} ({technique.id})", style="bold")
-    for line in (technique.definition, technique.applies and f"When: {technique.applies}"):
-        if line:
-            console.print(line)
+    told = {"": technique.definition, "When: ": technique.applies, "It hurts: ": technique.hurts}
+    for label, text in told.items():
+        if text:
+            console.print(f"{label}{text}")
     if technique.aliases:
         console.print(f"Also called: {', '.join(sorted(technique.aliases))}")
     if not neighbourhood.successors:

@@ -64,7 +64,7 @@ class Timing(Frozen):
 
 
 Bound = Literal["memory", "compute", "transfer"]
-"""What takes longest: memory of the device, its arithmetic, or copies to and from the host."""
+"""What can limit a call: memory of the device, its arithmetic, copies to and from the host."""
 
 
 class SpeedOfLight(Frozen):
@@ -78,6 +78,7 @@ class Roof(Frozen):
     """The shortest time that the measured peaks of the device allow, and how near a call comes."""
 
     bound: Bound
+    """What takes longest."""
     seconds: float
     """Duration of a call at the peak; whatever the device does at the same time overlaps."""
     share: float
@@ -90,6 +91,8 @@ class Roof(Frozen):
     """Below this the declared bytes cannot have moved; None where the problem may exit early."""
     light: SpeedOfLight | None = None
     """Of compulsory work alone (evaluation/timing/roofline.py); None where none is known."""
+    shares: dict[Bound, float] = Field(default_factory=dict)
+    """Of each peak what the measured call reaches; the largest is `share`. Older ones have none."""
 
 
 class WorkAccount(Frozen):

@@ -12,9 +12,9 @@ from pydantic import Field, field_validator
 from regraph_kg.models.base import Frozen
 
 Preset = Literal["default", "paper"]
-Retrieval = Literal["best", "near"]
-"""Which examples of a transition a prompt shows: the best (method.md 3), or those whose reasoning
-is most similar to the present code."""
+Retrieval = Literal["like", "best", "near"]
+"""Which examples a prompt shows: those on code like the present one and no others, the best of a
+transition (method.md 3), or those whose reasoning is most similar to the present code."""
 Shown = Literal["all", "code", "reasoning", "none"]
 """What a prompt shows of an example: an ablation leaves out reasoning, code, or both."""
 Told = Literal["markers", "model"]
@@ -26,7 +26,7 @@ class Prompting(Frozen):
 
     examples: int = Field(default=2, ge=0)
     """Examples of the transition at most."""
-    retrieval: Retrieval = "best"
+    retrieval: Retrieval = "like"
     show: Shown = "all"
     example_tokens: int = Field(default=1200, ge=0)
     """All examples of a prompt together, estimated."""
@@ -36,6 +36,20 @@ class Prompting(Frozen):
     """Failures of the transition on similar code that a prompt warns of, at most."""
     verdict: Told = "markers"
     """Who tells whether a right step did what was asked for; the model spends a thought on it."""
+    guidance: bool = True
+    """When the technique applies, and when it hurts."""
+    effects: bool = True
+    """What each example's step brought, here or on another device."""
+    machine: bool = True
+    """What the code will run on."""
+    standing: bool = True
+    """How long the current code takes, and how far it is from what the machine allows."""
+    tried: int = Field(default=3, ge=0)
+    """Steps at the current code, and on the way to it, that brought nothing, at most."""
+    requery: bool = True
+    """After a failed answer examples and known failures are chosen for that answer."""
+    prompt_tokens: int = Field(default=4000, ge=1)
+    """The whole prompt, estimated; what stays whatever it takes: prompts/parts.py."""
 
 
 class SearchLimits(Frozen):

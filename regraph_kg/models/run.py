@@ -18,7 +18,8 @@ class Task:
     """What a search is asked to make faster: serial code that exports `entry`.
 
     `signature` is the C signature of the entry point, without body; `metric` says whose arrays it
-    gets: the host's, or the device's.
+    gets: the host's, or the device's. `machine` is what it will run on, in a line, for prompts
+    that say so.
     """
 
     problem: str
@@ -27,6 +28,7 @@ class Task:
     entry: str
     signature: str
     metric: Metric = "call"
+    machine: str = ""
 
 
 FinalGrade = Literal["full", "screening"]
@@ -60,7 +62,8 @@ class RunHeader(Frozen):
     order of completion, several calls under way, limits, prompting. Fields that came to 2 later
     have defaults that are true of traces without them: `StepRecord.did`, `Prompting.verdict`.
     3 (2026-11) each line says who wrote it (`mac`); traces of 2 are read, as claims. Later in 3:
-    `SearchLimits.patience` and `.stop_at_roof`, absent from older traces.
+    `SearchLimits.patience` and `.stop_at_roof`, absent from older traces; `machine`, and settings
+    of prompting that say nothing of prompts before version 5.
     """
 
     schema_version: Literal[2, 3] = 3
@@ -90,6 +93,8 @@ class RunHeader(Frozen):
     """Version and digest of the prompt templates."""
     excluded: str | None
     """The problem whose examples the search did not read; None: it read all."""
+    machine: str = ""
+    """What the code runs on, as prompts say it; "" where nobody says."""
 
     @property
     def method(self) -> str:

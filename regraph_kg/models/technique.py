@@ -36,6 +36,8 @@ class Technique(Frozen):
     definition: str = ""
     applies: str = ""
     """When it applies, in one sentence."""
+    hurts: str = ""
+    """When it makes code slower or wrong, in one sentence."""
     aliases: tuple[str, ...] = ()
     replaces: tuple[TechniqueId, ...] = ()
     """Ids of techniques that were merged into this one: what is sent under them lands here."""

@@ -285,6 +285,7 @@ class _Bench:
     name: str
     device: str
     toolchain: str
+    machine: str
     evaluate: "Callable[[Candidate, float | None], EvalReport]"
     evaluate_final: "Callable[[Candidate], EvalReport]"
     judges: int = 1
@@ -322,6 +323,7 @@ def _bench(judging: _Judging, choice: "SearchChoice", problem: "Problem") -> _Be
         "live",
         judge.device(choice.target),
         judge.toolchain(choice.target),
+        judge.hardware(choice.target),
         lambda candidate, best: judge.evaluate(candidate, problem, incumbent_seconds=best),
         lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
         judging.judges,
@@ -332,10 +334,11 @@ def _nobody(settings: Settings, choice: "SearchChoice") -> _Bench:
     """A bench that judges nothing; it only knows the device, if this machine has it."""
     if choice.judge is not None:
         return _recorded_bench(choice.judge)
-    device = toolchain = ""
+    device = toolchain = machine = ""
     with suppress(ToolError), open_judge(settings) as judge:
         device, toolchain = judge.device(choice.target), judge.toolchain(choice.target)
-    return _Bench("live", device, toolchain, _refuse, _refuse)
+        machine = judge.hardware(choice.target)
+    return _Bench("live", device, toolchain, machine, _refuse, _refuse)
 
 
 def _refuse(*_: object) -> NoReturn:
@@ -353,6 +356,7 @@ def _recorded_bench(recorded: Path) -> _Bench:
         f"recorded:{hashlib.sha256(recorded.read_bytes()).hexdigest()[:12]}",
         head.device,
         head.toolchain,
+        head.machine,
         RecordedEvaluator(recorded, "report"),
         RecordedEvaluator(recorded, "final"),
     )
@@ -384,4 +388,5 @@ def _header(choice: "SearchChoice", task: "Task", model: str, bench: _Bench) -> 
         toolchain=bench.toolchain,
         prompts=prompts_id(),
         excluded=None if choice.include_own else task.problem,
+        machine=bench.machine,
     )

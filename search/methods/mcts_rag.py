@@ -32,7 +32,8 @@ from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
-from regraph_kg.search.prompts.render import free_advice, rag_advice, render_subgoal, thought_advice
+from regraph_kg.search.prompts.parts import Advice
+from regraph_kg.search.prompts.render import free_advice, render_subgoal, thought_advice
 from regraph_kg.search.uct import Visits, level_reward
 
 
@@ -144,12 +145,12 @@ class MctsRag:
         self._begun -= reward is None
         return Iteration((), steps, reward)
 
-    def _advice(self, kind: ActionKind, node: _Node) -> Effects[str | None]:
+    def _advice(self, kind: ActionKind, node: _Node) -> Effects[Advice | None]:
         """What the model is told to do; None where it was to say so itself, and has no answer."""
         if kind == "decompose":
             return (yield from self._thought(node))
         if kind == "retrieve":
-            return rag_advice(self._context.nearest(node.code), self._context.prompting)
+            return self._context.nearest_advice(node.code)
         return free_advice()
 
     def _thought(self, node: _Node) -> Effects[str | None]:

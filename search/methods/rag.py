@@ -15,7 +15,6 @@ from pydantic import Field
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.search.context import Context
 from regraph_kg.search.methods import MethodKind
-from regraph_kg.search.prompts.render import rag_advice
 from regraph_kg.search.samples import Samples
 
 
@@ -31,8 +30,8 @@ class Rag(Samples):
     """One search; the graph is read once, at its beginning."""
 
     def __init__(self, context: Context, settings: RagSettings) -> None:
-        examples = context.nearest(context.task.serial)
-        super().__init__(context, rag_advice(examples, context.prompting), repairs=settings.repairs)
+        advice = context.nearest_advice(context.task.serial)
+        super().__init__(context, advice, repairs=settings.repairs)
 
 
 METHOD = MethodKind(RagSettings, Rag, needs="embeddings")

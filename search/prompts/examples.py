@@ -12,11 +12,16 @@ from string import Template
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example
-from regraph_kg.models.method import Prompting
+from regraph_kg.models.method import Prompting, Shown
+from regraph_kg.search.code.likeness import likeness
 from regraph_kg.search.prompts.fences import fence, quoted
 
 FOLDER = Path(__file__).parent
 
+LIKE = 0.2
+"""An example is shown from this likeness to the current code on: docs/prompts.md has the figures.
+"""
+DEVICE_CHARACTERS = 60
 BYTES_A_TOKEN = 3
 """An estimate for code: bytes of UTF-8 in one token."""
 DIFF_LINES = 80
@@ -31,26 +36,44 @@ def estimated_tokens(text: str) -> int:
     return -(-len(text.encode()) // BYTES_A_TOKEN)
 
 
-def examples_shown(
-    examples: Sequence[Example], prompting: Prompting, *, named: bool = False
-) -> list[str]:
-    """As many of `examples` as are wanted and fit together, verified ones first.
+def choose_examples(
+    examples: Sequence[Example], prompting: Prompting, code: str, query: str = ""
+) -> list[Example]:
+    """Those of `examples` that may help with `code`, the best first; verified ones before others.
 
-    Else they keep their order. One that does not fit is left out; if none fits, the first is cut.
-    `named`: each says its technique.
+    By `LIKE` it is their code that counts: what a step was tried on against `code`, and after a
+    failed answer, `query`, what came of it against that. Equals keep their order.
+    """
+    if prompting.retrieval != "like":
+        return sorted(examples, key=lambda one: not one.verified)
+    near = {
+        one: max(likeness(one.before, code), likeness(one.after, query) if query else 0.0)
+        for one in examples
+    }
+    like = [one for one in near if near[one] >= LIKE]
+    return sorted(like, key=lambda one: (-near[one], not one.verified))
+
+
+def examples_shown(
+    examples: Sequence[Example], prompting: Prompting, *, named: bool = False, device: str = ""
+) -> list[str]:
+    """As many of `examples` as are wanted and fit together, in their order.
+
+    One that does not fit is left out; if none fits, the first is cut. `named`: each says its
+    technique; what it brought is told as seen from `device`.
     """
     if prompting.examples == 0 or prompting.show == "none":
         return []
-    ordered = sorted(examples, key=lambda one: not one.verified)
     shown: list[str] = []
     left = prompting.example_tokens
-    for example in ordered:
-        text = _example(example, prompting, named=named)
+    headings = [_heading(one, prompting, named=named, device=device) for one in examples]
+    for example, heading in zip(examples, headings, strict=True):
+        text = _example(example, heading, prompting.show)
         if text and len(shown) < prompting.examples and estimated_tokens(text) <= left:
             shown.append(text)
             left -= estimated_tokens(text)
-    if not shown and ordered:
-        cut = _cut(ordered[0], prompting, named=named)
+    if not shown and examples:
+        cut = _cut(examples[0], headings[0], prompting)
         return [cut] if cut else []
     return shown
 
@@ -96,10 +119,9 @@ def told(template: str, outcome: Outcome, diagnosis: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def _example(example: Example, prompting: Prompting, *, named: bool) -> str:
-    """One example as `prompting.show` says; "" where nothing of it would be shown."""
-    heading = _heading(example, prompting, named=named)
-    if prompting.show == "reasoning":
+def _example(example: Example, heading: str, show: Shown) -> str:
+    """One example as `show` says; "" where nothing of it would be shown."""
+    if show == "reasoning":
         return heading if example.reasoning.strip() else ""
     diff = fill(
         "example_diff", heading=heading, diff="\n".join(diff_lines(example.before, example.after))
@@ -113,11 +135,10 @@ def _example(example: Example, prompting: Prompting, *, named: bool) -> str:
     return texts if estimated_tokens(texts) < estimated_tokens(diff) else diff
 
 
-def _cut(example: Example, prompting: Prompting, *, named: bool) -> str:
+def _cut(example: Example, heading: str, prompting: Prompting) -> str:
     """The beginning of an example's diff, as much as fits; "" where not one line does."""
     if prompting.show == "reasoning":
         return ""
-    heading = _heading(example, prompting, named=named)
     lines = diff_lines(example.before, example.after)
     for count in range(min(len(lines), DIFF_LINES), 0, -1):
         diff = "\n".join([*lines[:count], "..."])
@@ -127,12 +148,24 @@ def _cut(example: Example, prompting: Prompting, *, named: bool) -> str:
     return ""
 
 
-def _heading(example: Example, prompting: Prompting, *, named: bool) -> str:
+def _heading(example: Example, prompting: Prompting, *, named: bool, device: str) -> str:
     technique = example.target.partition("/")[2].replace("-", " ")
-    title = f"Example from other code, {technique}:" if named else "Example from other code:"
+    title = "Example from other code"
+    title += f", {technique}" if named else ""
+    title += f" ({_effect(example, device)}):" if prompting.effects else ":"
     if prompting.show == "code":
         return title
     return f"{title} {short(example.reasoning)}".strip()
+
+
+def _effect(example: Example, device: str) -> str:
+    """What its step brought, as far as that was measured."""
+    if not example.verified or example.effect is None:
+        return "not measured"
+    times = f"{example.effect:.3g}x as fast"
+    if example.device == device:
+        return f"{times} on this machine"
+    return f"{times} on {short(example.device or 'another machine', DEVICE_CHARACTERS)}"
 
 
 @cache

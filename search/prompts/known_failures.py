@@ -9,10 +9,11 @@ failures of methods that walk no graph, which feed back what they want themselve
 import re
 from collections import defaultdict
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
+from regraph_kg.search.code.likeness import likeness
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.examples import DIAGNOSIS_CHARACTERS, diff_lines, fill, short, told
 
@@ -41,14 +42,26 @@ class KnownFailures:
         """Remember a failure that this run has met."""
         self._met[source, technique].append(failure)
 
-    def warnings(self, source: str, technique: str, code: str) -> list[str]:
-        """What a prompt says that applies `technique` to `code`, which `source` led to."""
+    def warnings(
+        self,
+        source: str,
+        technique: str,
+        code: str,
+        answer: str = "",
+        last: tuple[Outcome, str] | None = None,
+    ) -> list[str]:
+        """What a prompt says that applies `technique` to `code`, which `source` led to.
+
+        After a failed `answer` it is what failed on code like that; what its own failure, `last`
+        (outcome and diagnosis), says is not said twice.
+        """
         if self._limit == 0:
             return []
         met = reversed(self._met[source, technique])
         told = [one for one in self._ask(source, technique) if one.outcome not in _NO_FAILURES]
-        known = [*met, *told]
-        return [_warning(one, code) for one in similar(known, code)[: self._limit]]
+        here = None if last is None else _saying(*last)
+        known = [one for one in (*met, *told) if _said(one) != here]
+        return [_warning(one, code) for one in similar(known, answer or code)[: self._limit]]
 
 
 def similar(known: list[KnownFailure], code: str) -> list[KnownFailure]:
@@ -64,26 +77,13 @@ def similar(known: list[KnownFailure], code: str) -> list[KnownFailure]:
     return [*found.values()]
 
 
-def likeness(one: str, other: str) -> float:
-    """How much two codes have in common, 0 to 1: Dice's coefficient of their runs of three tokens.
-
-    Neither blanks nor comments count; names do, so that other code of the same form is other code.
-    """
-    if one == other:
-        return 1.0
-    left, right = _runs(one), _runs(other)
-    return 2 * len(left & right) / max(1, len(left) + len(right))
-
-
-@lru_cache(maxsize=512)
-def _runs(code: str) -> frozenset[tuple[str, str, str]]:
-    tokens = normalized(code).split()
-    return frozenset(zip(tokens, tokens[1:], tokens[2:], strict=False))
-
-
 def _said(failure: KnownFailure) -> tuple[Outcome, str]:
     """Equal for failures that say the same."""
-    return failure.outcome, _NUMBER.sub("0", short(failure.diagnosis, DIAGNOSIS_CHARACTERS))
+    return _saying(failure.outcome, failure.diagnosis)
+
+
+def _saying(outcome: Outcome, diagnosis: str) -> tuple[Outcome, str]:
+    return outcome, _NUMBER.sub("0", short(diagnosis, DIAGNOSIS_CHARACTERS))
 
 
 def _warning(failure: KnownFailure, code: str) -> str:

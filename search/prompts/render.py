@@ -11,7 +11,6 @@ Not here: what the answers say of the code (propose.py), and which examples ther
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from pydantic import ValidationError
 
@@ -22,28 +21,38 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Applied, Task
 from regraph_kg.models.target import TARGETS
-from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.examples import (
     DIAGNOSIS_CHARACTERS,
     FOLDER,
     change,
+    choose_examples,
     diff_lines,
+    estimated_tokens,
     examples_shown,
     fill,
     short,
     told,
 )
-from regraph_kg.search.prompts.known_failures import KnownFailures
-from regraph_kg.search.world import AskExamples
+from regraph_kg.search.prompts.parts import Advice, Paragraph, Priority, fitted, parts_of, together
+from regraph_kg.search.prompts.standing import Standing, standing_text
 
-VERSION = 4
+VERSION = 5
 """Of the templates and of how they are put together.
 
 History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failures, variants, asks;
 3 (2026-11) failures of similar code only, and those of this run; 4 (2026-11) all that is quoted
-stands between fences that it cannot close, and is said to be data; alignment of the arrays.
+stands between fences that it cannot close, and is said to be data; alignment of the arrays;
+5 (2026-11) when a technique applies and hurts, effects of examples, the machine, where the current
+code stands, what was tried; examples on like code only, chosen anew for a repair; all in a budget.
 """
+THOUGHT_CHARACTERS, HISTORY_CHARACTERS = 1200, 4000
+"""Of a model's idea, and of all ideas of an earlier time together: the rest is cut."""
+FEEDBACK_TOKENS = 2000
+"""Of all earlier rounds of a method that feeds them back."""
+MACHINE_CHARACTERS = 300
+VERDICT_CHARACTERS = 8000
+"""Of the change that a verdict is asked about."""
 
 SAME_SPEED = 1.05
 """Variants within this factor of the current code's time make no contrast."""
@@ -79,24 +88,37 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     key: PromptKey,
     *,
     code: str,
-    advice: str,
+    advice: Advice,
     failure: FailedAnswer | None = None,
     variants: Sequence[Variant] = (),
+    standing: Standing | None = None,
+    tried: str = "",
+    tokens: int = 4000,
     seed: int = 0,
 ) -> Prompt:
     """The prompt that asks for a new version of `code`, along `advice`, after `failure`.
 
-    `variants` are contrasted with `code`, in the order given.
+    `variants` are contrasted with `code`, in the order given; `standing` is that of `code`, and
+    `tried` says what was no use there. It holds to `tokens` as far as parts.py can.
     """
-    parts = [advice]
+    parts = parts_of(advice)
     if variants:
-        parts.append(fill("contrast", variants="\n".join(_round(one, code) for one in variants)))
-    parts += [fill("code", code=code.strip()), fill("signature", signature=task.signature)]
+        rounds = "\n".join(_round(one, code) for one in variants)
+        parts.append(Paragraph(fill("contrast", variants=rounds), Priority.VARIANTS))
+    parts.append(Paragraph(fill("code", code=code.strip())))
+    if standing is not None:
+        parts.append(Paragraph(standing_text(standing), Priority.STANDING))
+    if tried:
+        parts.append(Paragraph(tried, Priority.TRIED))
+    parts.append(Paragraph(fill("signature", signature=task.signature)))
     if failure is not None:
-        parts.append(_failed(failure))
+        parts.append(Paragraph(_failed(failure)))
         if failure.code is not None:
-            parts.append(fill("failed_code", code=failure.code.strip()))
-    return _prompt(task, key, [*parts, fill("answer")], seed=seed)
+            shown = fill("failed_code", code=failure.code.strip())
+            parts.append(Paragraph(shown, Priority.FAILED_CODE))
+    parts.append(Paragraph(fill("answer")))
+    left = tokens - estimated_tokens(_system(task))
+    return _prompt(task, key, [together(fitted(parts, left))], seed=seed)
 
 
 def choose_variants(
@@ -122,38 +144,6 @@ def choose_variants(
     return (*best, *worst[max(0, len(worst) - limit // 2) :])
 
 
-class Adviser:
-    """Writes the part of a prompt about one technique: its name, examples, known failures."""
-
-    def __init__(
-        self, examples: AskExamples, failures: KnownFailures, prompting: Prompting
-    ) -> None:
-        """Examples are asked for once: of a transition, or of a transition and a code."""
-        self._examples: AskExamples = cache(examples)
-        self._shown = cache(self._show)
-        self._failures = failures
-        self._prompting = prompting
-
-    def __call__(self, source: str, technique: Technique, code: str) -> str:
-        """Advice to apply `technique` to `code`, which `source` led to.
-
-        Always the same one, but for what has failed in the meantime.
-        """
-        near = (code,) if self._prompting.retrieval == "near" else ()
-        return "\n\n".join(
-            [
-                fill("technique", name=technique.name, definition=technique.definition),
-                *self._shown(source, technique.id, *near),
-                *self._failures.warnings(source, technique.id, code),
-            ]
-        )
-
-    def _show(self, source: str, technique: str, *near: str) -> list[str]:
-        if self._prompting.examples == 0 or self._prompting.show == "none":
-            return []
-        return examples_shown(self._examples(source, technique, *near), self._prompting)
-
-
 def free_advice() -> str:
     """The part of a prompt that leaves the choice to the model."""
     return fill("free")
@@ -164,29 +154,41 @@ def cot_advice() -> str:
     return fill("cot")
 
 
-def rag_advice(examples: Sequence[Example], prompting: Prompting) -> str:
+def rag_advice(
+    examples: Sequence[Example], prompting: Prompting, code: str, device: str = ""
+) -> Advice:
     """The part of a prompt that shows steps of other code, each named by its technique.
 
-    Verified ones first, else in the order given, at most `prompting.examples`. Without any: the
-    free choice.
+    Those that may help with `code` (`choose_examples`), at most `prompting.examples`, as seen from
+    `device`. Without any: the free choice.
     """
-    shown = examples_shown(examples, prompting, named=True)
-    return "\n\n".join([fill("rag"), *shown]) if shown else free_advice()
+    chosen = choose_examples(examples, prompting, code)
+    shown = examples_shown(chosen, prompting, named=True, device=device)
+    if not shown:
+        return free_advice()
+    return (Paragraph(fill("rag")), *(Paragraph(one, Priority.EXAMPLES) for one in shown))
 
 
 def thought_advice(thought: str) -> str:
     """The part of a prompt that asks for code along an idea of the model's own."""
-    return fill("along", thought=thought.strip())
+    return fill("along", thought=_cut(thought, THOUGHT_CHARACTERS))
 
 
 def feedback_advice(history: Sequence[Variant | FailedAnswer], code: str = "") -> str:
     """The part of a prompt that tells how earlier rounds ended, oldest first.
 
-    Variants are shown as changes of `code`, the current one, where that is shorter.
+    Variants are shown as changes of `code`, the current one, where that is shorter; of too many
+    rounds the latest.
     """
-    if not history:
-        return free_advice()
-    return fill("feedback", rounds="\n".join(_round(one, code) for one in history))
+    rounds: list[str] = []
+    left = FEEDBACK_TOKENS
+    for one in reversed(history):
+        text = _round(one, code)
+        left -= estimated_tokens(text)
+        if left < 0:
+            break
+        rounds.insert(0, text)
+    return fill("feedback", rounds="\n".join(rounds)) if rounds else free_advice()
 
 
 def render_thought(
@@ -204,7 +206,7 @@ def render_thought(
     """
     parts = [fill("code", code=code.strip())]
     if history.strip():
-        parts.append(fill("thought", history=history.strip()))
+        parts.append(fill("thought", history=_cut(history, HISTORY_CHARACTERS)))
     if failure is not None:
         parts.append(_failed(failure))
     return _prompt(task, key, [*parts, fill("thought_answer")], seed=seed)
@@ -216,7 +218,7 @@ def render_rethink(
     """The prompt that asks for a better idea than `thought`, which led to `failure`."""
     parts = [
         fill("code", code=code.strip()),
-        fill("rethink", thought=thought.strip()),
+        fill("rethink", thought=_cut(thought, THOUGHT_CHARACTERS)),
         _came_of(failure),
     ]
     if failure.code is not None:
@@ -245,9 +247,10 @@ def render_verdict(  # noqa: PLR0913 (a prompt's parts)
     `names` are the techniques that it may have applied instead. The answer is JSON by schema:
     `read_verdict`.
     """
+    diff = _cut("\n".join(diff_lines(before, after)), VERDICT_CHARACTERS)
     parts = [
         *([fill("names", names="; ".join(names))] if names else []),
-        fill("verdict", technique=technique, diff="\n".join(diff_lines(before, after))),
+        fill("verdict", technique=technique, diff=diff),
         fill("verdict_answer"),
     ]
     schema = _schema(
@@ -288,9 +291,22 @@ def _prompt(
     seed: int = 0,
     schema: dict[str, object] | None = None,
 ) -> Prompt:
-    aligned = fill(f"aligned_{task.metric}")
-    system = fill("system", alignment=aligned, target=fill(TARGETS[task.target].prompt))
-    return Prompt(key=key, system=system, user="\n\n".join(parts), seed=seed, answer_schema=schema)
+    user = "\n\n".join(parts)
+    return Prompt(key=key, system=_system(task), user=user, seed=seed, answer_schema=schema)
+
+
+def _system(task: Task) -> str:
+    """The constant part of a run's prompts."""
+    target = fill(TARGETS[task.target].prompt)
+    if task.machine:
+        target += "\n" + fill("machine", machine=short(task.machine, MACHINE_CHARACTERS))
+    return fill("system", alignment=fill(f"aligned_{task.metric}"), target=target)
+
+
+def _cut(text: str, characters: int) -> str:
+    """A text of a model's, at most that long: its beginning."""
+    text = text.strip()
+    return text if len(text) <= characters else f"{text[:characters]} ..."
 
 
 def _schema(properties: dict[str, object]) -> dict[str, object]:

@@ -1,11 +1,16 @@
 """Contract: the vocabulary in the graph."""
 
 from regraph_kg.graph import GraphStore
+from regraph_kg.settings import Settings
 from tests.contract.plans import failure, plan, technique
+from tests.stores import cypher
 
 
 def test_techniques_are_added_once_and_listed_by_id(store: GraphStore) -> None:
-    given = [technique("b", definition="d", applies="when", created="2026-11-20"), technique("a")]
+    given = [
+        technique("b", definition="d", applies="when", hurts="else", created="2026-11-20"),
+        technique("a"),
+    ]
     assert store.add_techniques(given) == 2
     assert store.add_techniques(given) == 0
     assert store.techniques() == (given[1], given[0])
@@ -17,6 +22,16 @@ def test_a_known_technique_gains_the_aliases_that_are_new(store: GraphStore) -> 
     assert store.add_techniques([later, technique("b")]) == 1
     known = store.techniques()[0]
     assert (known.aliases, known.definition) == (("one", "two", "three"), "first")
+
+
+def test_a_technique_of_an_older_graph_is_told_when_it_hurts(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    store.add_techniques([technique("a"), technique("b", hurts="as a curator says")])
+    cypher(store_settings, "MATCH (t:Technique {id: 'cuda/a'}) REMOVE t.hurts")
+    assert store.techniques()[0].hurts == ""
+    store.add_techniques([technique("a", hurts="at times"), technique("b", hurts="otherwise")])
+    assert [one.hurts for one in store.techniques()] == ["at times", "as a curator says"]
 
 
 def test_techniques_can_be_asked_for_one_target(store: GraphStore) -> None:

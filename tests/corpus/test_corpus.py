@@ -18,6 +18,7 @@ def test_the_vocabulary_has_no_name_twice_and_says_what_each_technique_is() -> N
     assert {start_id(target) for target in TARGETS} <= {t.id for t in techniques}
     assert [t.id for t in techniques] == sorted({t.id for t in techniques})
     assert [t.id for t in techniques if not (t.definition and t.applies and t.aliases)] == []
+    assert [t.id for t in techniques if not (t.hurts or t.id.endswith("/start"))] == []
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -1,19 +1,29 @@
 """What advice on a technique shows of the graph; known failures: prompts/test_known_failures.py."""
 
+import itertools
+import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example, KnownFailure
 from regraph_kg.models.method import Prompting
-from regraph_kg.search.prompts.examples import REASONING_CHARACTERS, estimated_tokens
+from regraph_kg.models.target import TARGETS
+from regraph_kg.search.code.likeness import likeness
+from regraph_kg.search.prompts.adviser import Adviser
+from regraph_kg.search.prompts.examples import LIKE, REASONING_CHARACTERS, estimated_tokens
 from regraph_kg.search.prompts.known_failures import KnownFailures
-from regraph_kg.search.prompts.render import Adviser
+from regraph_kg.search.prompts.parts import together
+from regraph_kg.search.prompts.render import FailedAnswer
 from tests.search.prompts.test_render import numbered, stands_in_order
 from tests.search.toy import example, technique
 
 A = technique("a")
+CORPUS = Path(__file__).parents[2] / "corpus"
 
 
 def advise(
@@ -21,8 +31,9 @@ def advise(
     prompting: Prompting | None = None,
 ) -> str:
     none = KnownFailures(lambda *asked: (), 0)
-    adviser = Adviser(lambda *asked: tuple(examples), none, prompting or Prompting())
-    return adviser("openmp/start", A, "int a;")
+    prompting = prompting or Prompting(retrieval="best")
+    adviser = Adviser(lambda *asked: tuple(examples), none, prompting, "toy")
+    return together(adviser("openmp/start", A, "int a;"))
 
 
 # --- examples ---
@@ -53,7 +64,7 @@ def test_an_example_that_does_not_fit_gives_way_to_one_that_does() -> None:
 def test_examples_together_stay_within_their_tokens() -> None:
     bare = estimated_tokens(advise())
     for budget in (0, 20, 60, 100, 200, 400):
-        prompting = Prompting(examples=9, example_tokens=budget)
+        prompting = Prompting(retrieval="best", examples=9, example_tokens=budget)
         advice = advise(numbered(9), prompting=prompting)
         assert estimated_tokens(advice) - bare <= budget + 9  # and the empty lines between them
         assert ("Reason" in advice) == (budget >= 60)
@@ -66,7 +77,7 @@ def test_if_none_fits_the_first_is_cut() -> None:
         after="".join(f"int x{n};\n" for n in range(500)),
         reasoning="word " * 500,
     )
-    advice = advise([long], prompting=Prompting(example_tokens=300))
+    advice = advise([long], prompting=Prompting(retrieval="best", example_tokens=300))
     assert "+int x9;" in advice
     assert advice.endswith("...\n```")
     assert estimated_tokens(advice) - estimated_tokens(advise()) <= 301
@@ -92,7 +103,9 @@ def test_full_texts_are_shown_where_they_are_shorter() -> None:
 def test_an_ablation_leaves_out_reasoning_or_code_or_both(
     show: str, reasoning: bool, code: bool
 ) -> None:
-    advice = advise(numbered(2), prompting=Prompting.model_validate({"show": show}))
+    advice = advise(
+        numbered(2), prompting=Prompting.model_validate({"show": show, "retrieval": "best"})
+    )
     assert ("Reason 1." in advice) == reasoning
     assert ("int bb;" in advice) == code
     assert ("Example" in advice) == (show != "none")
@@ -103,6 +116,102 @@ def test_without_examples_the_definition_stands_alone() -> None:
     empty = replace(example("s", "a"), reasoning=" ")
     alone = advise([empty], prompting=Prompting(show="reasoning"))
     assert alone.endswith("Do a to the loops.")
+
+
+def test_when_a_technique_helps_and_hurts_stands_right_below_what_it_is() -> None:
+    told = A.model_copy(update={"applies": "Loops are long.", "hurts": "They are\nshort."})
+    none = KnownFailures(lambda *asked: (), 0)
+
+    def advice(prompting: Prompting) -> str:
+        adviser = Adviser(lambda *asked: (), none, prompting)
+        return together(adviser("openmp/start", told, "int a;"))
+
+    assert advice(Prompting()).endswith(
+        "Do a to the loops.\nWhen it helps: Loops are long.\nWhen it hurts: They are short."
+    )
+    assert advice(Prompting(guidance=False)).endswith("Do a to the loops.")
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"effect": 2.4321}, " (2.43x as fast on this machine):"),
+        ({"effect": 1.1, "device": "a GPU"}, " (1.1x as fast on a GPU):"),
+        ({"effect": 1.1, "device": "x" * 99}, " (1.1x as fast on"),
+        ({"effect": None}, " (not measured):"),
+        ({"verified": False}, " (not measured):"),
+    ],
+)
+def test_an_example_says_what_it_brought_and_where(changes: dict[str, object], says: str) -> None:
+    shown = numbered(1, **changes)
+    assert f"Example from other code{says}" in advise(shown)
+    without = advise(shown, prompting=Prompting(retrieval="best", effects=False))
+    assert "Example from other code: Reason 0." in without
+
+
+# --- which examples ---
+
+STENCIL = "for (int i = 1; i < n - 1; ++i) y[i] = 0.5f * (x[i - 1] + x[i + 1]);"
+ATOMIC = "for (int q = 0; q < count; ++q) atomicAdd(&bins[data[q] % size], 1u);"
+
+
+def for_code(code: str, failed: FailedAnswer | None = None, **codes: tuple[str, str]) -> list[str]:
+    """Names of the examples, each a before and an after, that a prompt about `code` shows."""
+    given = [
+        replace(example("s", "a"), before=before, after=after, reasoning=name)
+        for name, (before, after) in codes.items()
+    ]
+    none = KnownFailures(lambda *asked: (), 0)
+    adviser = Adviser(lambda *asked: tuple(given), none, Prompting(examples=9))
+    text = together(adviser("openmp/start", A, code, failed))
+    places = {name: text.find(f"): {name}") for name in codes}
+    return sorted((name for name in codes if places[name] >= 0), key=lambda name: places[name])
+
+
+def test_the_likest_example_comes_first_and_none_that_is_not_like_the_code() -> None:
+    close, same = STENCIL.replace("0.5f", "third"), STENCIL
+    shown = for_code(STENCIL, other=(ATOMIC, ""), close=(close, ""), same=(same, ""))
+    assert shown == ["same", "close"]
+    assert for_code(STENCIL, other=(ATOMIC, "")) == []
+
+
+def test_a_repair_is_shown_what_is_like_the_answer_that_failed() -> None:
+    codes = {"plain": (STENCIL, "int p;"), "mended": (ATOMIC, "collapse(2) reduction(+ : sum) x")}
+    failed = FailedAnswer(Outcome.CRASHED, "near 'x'", "collapse(2) reduction(+ : sum) y")
+    assert for_code(STENCIL, **codes) == ["plain"]
+    assert for_code(STENCIL, failed, **codes) == ["plain", "mended"]
+    empty = FailedAnswer(Outcome.PARSE_FAILED, "the answer is empty", None)
+    assert for_code(STENCIL, empty, **codes) == ["plain"]
+
+
+def steps(target: str) -> list[tuple[str, str, str, str]]:
+    """Problem, source, technique and code before of every step of the corpus."""
+    found = []
+    for path in sorted((CORPUS / "trajectories").glob(f"*.{target}.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            walk = json.loads(line)
+            source, before = "start", walk["serial"]
+            for step in walk["steps"]:
+                found.append((path.name.split(".")[0], source, step["technique"], before))
+                source, before = step["technique"], step["code"]
+    return found
+
+
+def test_the_bound_parts_the_corpus_as_the_documents_say() -> None:
+    kept: Counter[tuple[str, ...]] = Counter()
+    pairs: Counter[tuple[str, ...]] = Counter()
+    for target in TARGETS:
+        for one, other in itertools.combinations(steps(target), 2):
+            like = likeness(one[3], other[3]) >= LIKE
+            if one[0] == other[0]:
+                assert like
+            elif one[1:3] == other[1:3]:
+                names = tuple(sorted((one[0], other[0])))
+                pairs[names] += 1
+                kept[names] += like
+    assert (kept.total(), pairs.total()) == (21, 34)
+    assert kept["histogram", "stencil"] == kept["reduction", "stencil"] == 0
+    assert kept["matmul", "stencil"] == 12
 
 
 class Reads:

@@ -75,6 +75,18 @@ def test_every_setting_of_every_method_can_be_set(method: str) -> None:
             assert settings.model_dump()[name] == (7 if value is None else value)
 
 
+def test_every_setting_of_the_prompts_can_be_set() -> None:
+    for name, value in Prompting().model_dump().items():
+        changed = {bool: False, int: 7}.get(type(value), "none" if name == "show" else value)
+        prompting = chosen(sets=(f"prompt.{name}={changed}",)).prompting
+        assert prompting.model_dump()[name] == changed
+    both = chosen(sets=("prompt.tried=9", "depth=2"), examples=5)
+    assert (both.prompting, both.settings.model_dump()["depth"]) == (
+        Prompting(tried=9, examples=5),
+        2,
+    )
+
+
 @pytest.mark.parametrize(("method", "name"), [("regrapht", "attempts"), ("mcts-rag", "rollouts")])
 def test_a_bound_can_be_set_and_taken_away(method: str, name: str) -> None:
     assert chosen(method=method, sets=(f"{name}=5",)).settings.model_dump()[name] == 5
@@ -88,6 +100,8 @@ def test_a_bound_can_be_set_and_taken_away(method: str, name: str) -> None:
         ({"sets": ("depth",)}, "set 'depth': lookahead knows depth, "),
         ({"sets": ("method=cot",)}, "set 'method=cot': lookahead knows depth, "),
         ({"method": "standard", "sets": ("depth=1",)}, "standard knows no setting"),
+        ({"sets": ("prompt.depth=1",)}, "set 'depth=1': a prompt knows contrast, "),
+        ({"sets": ("prompt.tried=-1",)}, "--set prompt.tried=-1: Input should be greater"),
         ({"sets": ("depth=none",)}, "--set depth=None: Input should be a valid integer"),
         ({"sets": ("depth=deep",)}, "--set depth=deep: Input should be a valid integer"),
         ({"sets": ("spread=nan",)}, "--set spread=nan: "),

@@ -110,7 +110,7 @@ def test_device_and_excluded_problem_go_into_every_question() -> None:
 def test_examples_that_hold_the_same_codes_are_told_once_in_their_order() -> None:
     other = replace(FIRST, id="other", after="int other;")
     again = replace(FIRST, id="again", verified=False)
-    many = tuple(replace(FIRST, id=str(n), after=f"int x{n};") for n in range(20))
+    many = tuple(replace(FIRST, id=str(n), after=f"int x{n};") for n in range(SHOWN + 9))
     reader = GraphReader(
         Opened(Store(holds=(FIRST, other, again, *many))), "cpu", None, patience=30
     )

@@ -27,7 +27,8 @@ from regraph_kg.search.state import Tree
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
 
-SERIAL = 'extern "C" void work(float* x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }'
+HEAD = 'extern "C" void work(float* x, int n) {'
+SERIAL = HEAD + " for (int i = 0; i < n; ++i) x[i] *= 2; }"
 TASK = Task(
     problem="toy",
     target="openmp",
@@ -76,8 +77,8 @@ def example(source: str, target: str) -> Example:
         source=source,
         target=target,
         problem="other",
-        before="int a;\nint b;\nint c;\n",
-        after="int a;\nint bb;\nint c;\n",
+        before=f"{HEAD}\nint a;\nint b;\nint c;\n",
+        after=f"{HEAD}\nint a;\nint bb;\nint c;\n",
         reasoning="Because it helps.",
         detail="",
         original_label=target,

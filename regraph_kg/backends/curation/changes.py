@@ -62,6 +62,7 @@ def merged(known: TechniquesById, keep: str, others: Sequence[str]) -> Change:
             "replaces": (*heir.replaces, *(key for one in gone for key in (one.id, *one.replaces))),
             "definition": heir.definition or next((o.definition for o in gone if o.definition), ""),
             "applies": heir.applies or next((o.applies for o in gone if o.applies), ""),
+            "hurts": heir.hurts or next((o.hurts for o in gone if o.hurts), ""),
             "review": False,
         }
     )
@@ -146,16 +147,16 @@ def renamed(known: TechniquesById, technique: str, name: str, new_id: str | None
     )
 
 
-def explained(known: TechniquesById, technique: str, definition: str, applies: str) -> Change:
-    """What it is and when it applies, in other words; an empty one stays as it was."""
+def explained(known: TechniquesById, technique: str, given: Mapping[str, str]) -> Change:
+    """Its `given` texts (definition, applies, hurts); an empty one stays as it was."""
     before = find(known, technique)
-    for text in (definition, applies):
+    for text in given.values():
         if text and not (spelling(text) and len(text) <= LONGEST_TEXT and text.isprintable()):
             raise BadInput(
                 f"{text[:40]!r}: write a sentence of at most {LONGEST_TEXT} printable characters"
             )
-    given = {"definition": definition or before.definition, "applies": applies or before.applies}
-    after = before.model_copy(update=given | {"review": False})
+    told = {name: text for name, text in given.items() if text}
+    after = before.model_copy(update=told | {"review": False})
     return Change(techniques=(Changed(before=before, after=after),))
 
 

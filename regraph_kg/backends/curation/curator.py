@@ -121,13 +121,20 @@ class BoltCurator:
         return self._make(order, note)
 
     def describe(
-        self, technique: str, note: Note, *, definition: str = "", applies: str = ""
+        self,
+        technique: str,
+        note: Note,
+        *,
+        definition: str = "",
+        applies: str = "",
+        hurts: str = "",
     ) -> Curation:
         """See `Curator`."""
+        given = {"definition": definition, "applies": applies, "hurts": hurts}
 
         def order(ask: Query) -> Order:
             known = _locked(ask, [technique])
-            change = changes.explained(known, technique, definition, applies)
+            change = changes.explained(known, technique, given)
             return Order("describe", note, change, f"described {technique}")
 
         return self._make(order, note)

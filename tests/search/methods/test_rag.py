@@ -10,7 +10,8 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.methods.rag import RagSettings
-from regraph_kg.search.prompts.render import free_advice, rag_advice
+from regraph_kg.search.prompts.examples import fill
+from regraph_kg.search.prompts.render import free_advice
 from tests.search.in_toy import asked
 from tests.search.toy import SERIAL, Toy, code, example, fenced, header, searching
 
@@ -47,7 +48,7 @@ def test_the_examples_nearest_to_the_serial_code_stand_in_every_prompt() -> None
     toy = Toy({"start": ["a"]}, answer)
     _, looked = run(toy, 3, RagSettings(repairs=0))
     (text,) = {prompt.user for prompt in toy.prompts}
-    assert text.startswith(rag_advice(NEAREST, Prompting()))
+    assert text.startswith(fill("rag"))
     assert "Because of simd." in text
     assert "Because of tiling." in text
     assert "Because of unrolling." not in text  # two examples at most, as in a walk's prompts

@@ -63,8 +63,17 @@ PARTS: dict[str, Callable[[str], str]] = {
     "a verdict": lambda text: (
         render_verdict(TASK, KEY, technique="T", before="int a;", after=text, names=[]).user
     ),
-    "an example": lambda text: rag_advice(
-        [replace(example("s", "a"), before=text, after=f"{text}\nint c;")], Prompting()
+    "an example": lambda text: (
+        render(
+            TASK,
+            KEY,
+            code="int a;",
+            advice=rag_advice(
+                [replace(example("s", "a"), before=text, after=f"{text}\nint c;")],
+                Prompting(),
+                text,
+            ),
+        ).user
     ),
     "a known failure": known,
 }

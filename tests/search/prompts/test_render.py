@@ -19,10 +19,11 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.prompts import render as module
+from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.examples import change
 from regraph_kg.search.prompts.known_failures import KnownFailures
+from regraph_kg.search.prompts.parts import parts_of, together
 from regraph_kg.search.prompts.render import (
-    Adviser,
     FailedAnswer,
     Variant,
     choose_variants,
@@ -159,11 +160,13 @@ def test_a_change_is_a_diff_or_the_code_whichever_is_shorter() -> None:
 
 def test_examples_of_other_code_are_named_by_their_technique() -> None:
     others = [replace(one, target="openmp/cache-tiling") for one in numbered(3)]
-    advice = rag_advice(others, Prompting())
-    assert "Example from other code, cache tiling: Reason 0." in advice
+    best = Prompting(retrieval="best")
+    advice = together(parts_of(rag_advice(others, best, "int a;", "toy")))
+    assert "Example from other code, cache tiling (2x as fast on this machine): Reason 0." in advice
     assert "Reason 2." not in advice
-    assert rag_advice([], Prompting()) == free_advice()
-    assert rag_advice(others, Prompting(show="none")) == free_advice()
+    assert rag_advice([], best, "int a;") == free_advice()
+    assert rag_advice(others, Prompting(), "float unlike;") == free_advice()
+    assert rag_advice(others, Prompting(show="none"), "int a;") == free_advice()
 
 
 def test_feedback_tells_rounds_oldest_first() -> None:
@@ -274,7 +277,7 @@ def test_a_changed_template_changes_the_identity_of_the_prompts(
     (tmp_path / "prompts" / "__pycache__").mkdir(exist_ok=True)
     (tmp_path / "prompts" / "render.py").write_text("# what renders them is no template\n")
     usual = prompts_id()
-    assert usual.startswith("4:")
+    assert usual.startswith("5:")
     monkeypatch.setattr(module, "FOLDER", tmp_path / "prompts")
     assert prompts_id() == usual
     (tmp_path / "prompts" / "answer.txt").write_text("Answer.\n")
@@ -282,7 +285,7 @@ def test_a_changed_template_changes_the_identity_of_the_prompts(
 
 
 def test_every_template_is_used() -> None:
-    source = "".join(path.read_text() for path in module.FOLDER.glob("*.py"))
+    source = "".join(path.read_text() for path in module.FOLDER.parent.rglob("*.py"))
     chosen = {"cuda", "openmp", "aligned_call", "aligned_device"}
     names = {path.stem for path in module.FOLDER.glob("*.txt")}
     assert {name for name in names if f'"{name}"' not in source} == chosen

@@ -1,0 +1,78 @@
+"""The part of a prompt about one technique: what it is, examples, what is known to fail.
+
+Not here: what the methods without a graph say instead (render.py).
+"""
+
+from functools import cache
+
+from regraph_kg.models.graph import Example
+from regraph_kg.models.method import Prompting
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.prompts.examples import choose_examples, examples_shown, fill, short
+from regraph_kg.search.prompts.known_failures import KnownFailures
+from regraph_kg.search.prompts.parts import Paragraph, Priority
+from regraph_kg.search.prompts.render import FailedAnswer
+from regraph_kg.search.world import AskExamples
+
+NAME_CHARACTERS, SENTENCE_CHARACTERS = 100, 400
+"""Of a technique's name and of each of its texts: a graph may hold much longer ones."""
+
+
+class Adviser:
+    """Writes that part for every transition of one run."""
+
+    def __init__(
+        self,
+        examples: AskExamples,
+        failures: KnownFailures,
+        prompting: Prompting,
+        device: str = "",
+    ) -> None:
+        """Examples are asked for once: of a transition, or of a transition and a code.
+
+        `device` is the one that this run measures on.
+        """
+        self._examples: AskExamples = cache(examples)
+        self._failures = failures
+        self._prompting = prompting
+        self._device = device
+
+    def __call__(
+        self, source: str, technique: Technique, code: str, failed: FailedAnswer | None = None
+    ) -> tuple[Paragraph, ...]:
+        """Advice to apply `technique` to `code`, which `source` led to; after `failed`, to mend it.
+
+        Always the same one, but for what has failed in the meantime.
+        """
+        answer = "" if failed is None or failed.code is None else failed.code
+        query = f"{answer}\n{failed.diagnosis}" if failed is not None else ""
+        said = None if failed is None else (failed.outcome, failed.diagnosis)
+        shown = self._shown(source, technique.id, code, query)
+        warnings = self._failures.warnings(source, technique.id, code, answer, said)
+        return (
+            *self._explained(technique),
+            *(Paragraph(one, Priority.EXAMPLES) for one in shown),
+            *(Paragraph(one, Priority.KNOWN_FAILURES) for one in warnings),
+        )
+
+    def _explained(self, technique: Technique) -> list[Paragraph]:
+        name = short(technique.name, NAME_CHARACTERS)
+        definition = short(technique.definition, SENTENCE_CHARACTERS)
+        parts = [Paragraph(fill("technique", name=name, definition=definition))]
+        if self._prompting.guidance:
+            if applies := short(technique.applies, SENTENCE_CHARACTERS):
+                parts.append(
+                    Paragraph(fill("applies", applies=applies), Priority.GUIDANCE, joined=True)
+                )
+            if hurts := short(technique.hurts, SENTENCE_CHARACTERS):
+                parts.append(Paragraph(fill("hurts", hurts=hurts), Priority.GUIDANCE, joined=True))
+        return parts
+
+    def _shown(self, source: str, technique: str, code: str, query: str) -> list[str]:
+        prompting = self._prompting
+        if prompting.examples == 0 or prompting.show == "none":
+            return []
+        near = (query or code,) if prompting.retrieval == "near" else ()
+        found: tuple[Example, ...] = self._examples(source, technique, *near)
+        chosen = choose_examples(found, prompting, code, query)
+        return examples_shown(chosen, prompting, device=self._device)

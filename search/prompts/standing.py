@@ -1,0 +1,78 @@
+"""Where code stands: how long a call takes, and how far that is from what the machine allows.
+
+All of it is the judge's word: times, and shares of the peaks that were measured on this device.
+Nothing is said of what is not known. Not here: how peaks are measured (evaluation/timing/).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from regraph_kg.models.evaluation import Bound, EvalReport
+from regraph_kg.search.prompts.examples import fill
+
+_RATES: Mapping[Bound, str] = {
+    "memory": "this machine's memory rate",
+    "compute": "its arithmetic rate",
+    "transfer": "the rate of copies between host and GPU",
+}
+_AT_ROOF = 0.9
+"""From this share of a peak on nothing faster is promised."""
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Of one code, as far as is known: `shares` are of the machine's peaks."""
+
+    seconds: float
+    speedup: float
+    """Over the original code."""
+    shares: Mapping[Bound, float] = field(default_factory=dict)
+
+
+def standing_of(report: EvalReport) -> Standing | None:
+    """Where the judged code stands; None where it was not timed."""
+    if report.account is None or report.speedup is None:
+        return None
+    roof = report.account.roof
+    shares = {} if roof is None else roof.shares or {roof.bound: roof.share}
+    return Standing(report.account.seconds, report.speedup, shares)
+
+
+def baseline_of(report: EvalReport) -> Standing | None:
+    """Where the original code stands, by what was timed beside it."""
+    here = standing_of(report)
+    if here is None or report.baseline is None or report.baseline.median <= 0:
+        return None
+    ratio = here.seconds / report.baseline.median
+    return Standing(
+        report.baseline.median, 1.0, {name: share * ratio for name, share in here.shares.items()}
+    )
+
+
+def standing_text(standing: Standing) -> str:
+    """In a line or two of a prompt."""
+    faster = (
+        "" if standing.speedup == 1.0 else f", {_figure(standing.speedup)}x as fast as the original"
+    )
+    said = fill("standing", time=_time(standing.seconds), faster=faster)
+    if not standing.shares:
+        return said
+    share = " and ".join(
+        f"{_figure(100 * standing.shares[name])} % of {rate}"
+        for name, rate in _RATES.items()
+        if name in standing.shares
+    )
+    most = max(standing.shares.values())
+    room = fill("room_none") if most >= _AT_ROOF else fill("room", times=_figure(1 / most))
+    return " ".join([said, fill("roof", shares=share), room])
+
+
+def _figure(value: float) -> str:
+    """Two digits are enough, and no exponent."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004
+
+
+def _time(seconds: float) -> str:
+    unit, name = next((one for one in _UNITS if seconds >= one[0]), _UNITS[-1])
+    return f"{seconds / unit:.3g} {name}"
