@@ -8,9 +8,9 @@ from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import (
     CommonFailure,
     Cost,
+    RoofShare,
     RunSummary,
     SimulationRecord,
-    Standing,
     Stopped,
 )
 
@@ -110,7 +110,7 @@ def shortfall(summary: RunSummary) -> str:
 
 
 def stopped(
-    why: Stopped | None, calls: int, told: SearchLimits, roof: Standing | None = None
+    why: Stopped | None, calls: int, told: SearchLimits, roof: RoofShare | None = None
 ) -> str:
     """Why a search ended: "after 23 of 50 calls: within 8 % of the memory roof"; "" at its budget.
 

@@ -92,7 +92,7 @@ def summarise(
         toolchain=header.toolchain,
         excluded=header.excluded,
         stopped=ledger.stopped or "exhausted",
-        roof=ledger.roof.standing,
+        roof=ledger.roof.reached,
     )
 
 

@@ -4,7 +4,7 @@ from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import Cost, Stopped
-from regraph_kg.search.standing import RoofWatch
+from regraph_kg.search.roof import RoofWatch
 
 
 class Ledger:
@@ -72,8 +72,8 @@ class Ledger:
         """A verdict came in: it may show that the search stands at the roof."""
         if report.passed:
             self.roof.see(report.account)
-        wanted, standing = self.limits.stop_at_roof, self.roof.standing
-        if wanted is not None and standing is not None and standing.share >= wanted:
+        wanted, reached = self.limits.stop_at_roof, self.roof.reached
+        if wanted is not None and reached is not None and reached.share >= wanted:
             self.settle("roof")
 
     def read(self, code_found: bool) -> None:

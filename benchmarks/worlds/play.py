@@ -174,6 +174,7 @@ def play(
         neighbours=cache(world.neighbours),
         prompting=Prompting(),
         nearest=lambda _: (),
+        device="simulated",
     )
     method = Noted(kind_of(settings.method).begin(context, settings))
     course = [

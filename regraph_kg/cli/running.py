@@ -94,7 +94,7 @@ def _show(run: LiveRun, show: Show) -> None:
             show.say(f"--stop-at-roof does nothing here: {doubt}")
     spared = run.header.limits.calls - run.calls
     if run.stopped in ("roof", "patience") and spared > 0:
-        said = report.stopped(run.stopped, run.calls, run.header.limits, run.standing)
+        said = report.stopped(run.stopped, run.calls, run.header.limits, run.roof)
         show.say(f"stopped {said}")
 
 

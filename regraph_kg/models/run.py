@@ -188,7 +188,7 @@ Stopped = Literal[
 """Which limit ended a search; "exhausted": nothing was left to try."""
 
 
-class Standing(Frozen):
+class RoofShare(Frozen):
     """How near the fastest code of a search comes to the device's speed of light, as screened."""
 
     bound: Bound
@@ -243,5 +243,5 @@ class RunSummary(Frozen):
     toolchain: str
     excluded: str | None
     stopped: Stopped
-    roof: Standing | None
+    roof: RoofShare | None
     """None where nothing passed, or the roof is not known."""

@@ -17,11 +17,11 @@ from regraph_kg import wiring
 from regraph_kg.errors import BadInput
 from regraph_kg.models.graph import Neighbourhood
 from regraph_kg.models.run import (
+    RoofShare,
     RunHeader,
     RunSummary,
     SearchChoice,
     SimulationRecord,
-    Standing,
     StepRecord,
     Stopped,
 )
@@ -90,9 +90,9 @@ class LiveRun:
         return self._ledger.stopped
 
     @property
-    def standing(self) -> Standing | None:
+    def roof(self) -> RoofShare | None:
         """How near its fastest code comes to the roof, where that is known."""
-        return self._ledger.roof.standing
+        return self._ledger.roof.reached
 
     def records(self) -> Iterator[SimulationRecord]:
         """Search; each iteration is in the trace when it is yielded.

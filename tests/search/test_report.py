@@ -5,7 +5,7 @@ import pytest
 from regraph_kg import report
 from regraph_kg.models.evaluation import Interval, Outcome
 from regraph_kg.models.method import SearchLimits
-from regraph_kg.models.run import CommonFailure, Cost, RunSummary, Standing
+from regraph_kg.models.run import CommonFailure, Cost, RoofShare, RunSummary
 from regraph_kg.search.methods import kind_of
 from tests.search.toy import SERIAL
 
@@ -112,12 +112,12 @@ def test_a_search_that_ran_dry_says_so() -> None:
 
 def test_a_search_that_had_enough_says_so_and_what_was_spared() -> None:
     told = {"limits": SearchLimits(calls=50, patience=0.3, stop_at_roof=0.9)}
-    near = Standing(bound="memory", share=0.92)
+    near = RoofShare(bound="memory", share=0.92)
     found = rows(printed(summary(stopped="roof", roof=near, **told)))
     assert found["stopped"] == "after 23 of 50 calls: within 8 % of the memory roof"
     assert found["roof"] == "92 % of memory bound, as screened"
     assert found["limits"] == "15 calls in vain, 90 % of the roof"
-    over = Standing(bound="compute", share=1.03)
+    over = RoofShare(bound="compute", share=1.03)
     found = rows(printed(summary(stopped="roof", roof=over, **told)))
     assert found["stopped"] == "after 23 of 50 calls: within 1 % of the compute roof"
     found = rows(printed(summary(stopped="patience", **told)))

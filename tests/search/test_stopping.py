@@ -92,8 +92,8 @@ def run(toy: Toy, told: RunHeader) -> tuple[list[SimulationRecord], Ledger]:
 def test_without_being_asked_to_a_search_spends_its_calls_at_the_roof() -> None:
     _, ledger = run(Toy(GRAPH, levels(math.log(9.9)), accounted()), head())
     assert (ledger.stopped, ledger.spent.calls) == ("calls", BUDGET)
-    assert ledger.roof.standing is not None
-    assert ledger.roof.standing.share == pytest.approx(0.99)
+    assert ledger.roof.reached is not None
+    assert ledger.roof.reached.share == pytest.approx(0.99)
 
 
 def test_a_search_ends_at_the_roof() -> None:
@@ -122,14 +122,14 @@ def test_where_the_roof_is_not_known_or_passed_it_ends_nothing(
 ) -> None:
     _, ledger = run(Toy(GRAPH, levels(math.log(9.9)), judged), head(stop_at_roof=0.9))
     assert ledger.stopped == "calls"
-    assert ledger.roof.standing is None
+    assert ledger.roof.reached is None
     assert why in ledger.roof.doubt
 
 
 def test_a_roof_that_was_passed_once_is_none_for_the_rest_of_the_run() -> None:
     toy = Toy(GRAPH, levels(math.log(12), math.log(9.5)), accounted())
     _, ledger = run(toy, head(stop_at_roof=0.9))
-    assert (ledger.stopped, ledger.roof.standing) == ("calls", None)
+    assert (ledger.stopped, ledger.roof.reached) == ("calls", None)
 
 
 @pytest.mark.parametrize("settings", [GreedySettings(repairs=0), McgsSettings(repairs=0)])

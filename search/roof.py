@@ -6,7 +6,7 @@ that one of them is wrong, and then there is no roof in this run.
 """
 
 from regraph_kg.models.evaluation import WorkAccount
-from regraph_kg.models.run import Standing
+from regraph_kg.models.run import RoofShare
 
 TRUSTED = 1.1
 """Largest believable share: peaks are measured, and may be a little low."""
@@ -16,7 +16,7 @@ class RoofWatch:
     """Sees the accounts of one run's verified codes."""
 
     def __init__(self) -> None:
-        self.standing: Standing | None = None
+        self.reached: RoofShare | None = None
         """Of the fastest so far; None while it is not known."""
         self.doubt = ""
         """Why it is not known, once a code was verified."""
@@ -29,9 +29,9 @@ class RoofWatch:
             return
         share = light.seconds / account.seconds
         if share > TRUSTED:
-            self.standing, self.doubt = None, _wrong(share)
-        elif not self.doubt and (self.standing is None or share > self.standing.share):
-            self.standing = Standing(bound=light.bound, share=share)
+            self.reached, self.doubt = None, _wrong(share)
+        elif not self.doubt and (self.reached is None or share > self.reached.share):
+            self.reached = RoofShare(bound=light.bound, share=share)
 
 
 def _unknown(account: WorkAccount | None) -> str:
