@@ -37,6 +37,10 @@ class Request:
         """The path of a prompt's key: `path`, and the step asked for."""
         return self.path if self.technique is None else (*self.path, self.technique.id)
 
+    def may_decline(self, repair: int) -> bool:
+        """Whether an answer may say that the technique does not apply: the first one, if any."""
+        return self.technique is not None and repair == 0
+
 
 class Asker:
     """Asks for one run."""
@@ -64,6 +68,7 @@ class Asker:
             advice=request.advice,
             failure=failed,
             variants=choose_variants(variants, request.code, self._contrast),
+            may_decline=request.may_decline(repair),
             seed=self.seed(key),
         )
         self._ledger.begin_call()

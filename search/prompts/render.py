@@ -37,12 +37,13 @@ from regraph_kg.search.prompts.examples import (
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.world import AskExamples
 
-VERSION = 4
+VERSION = 5
 """Of the templates and of how they are put together.
 
 History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failures, variants, asks;
 3 (2026-11) failures of similar code only, and those of this run; 4 (2026-11) all that is quoted
-stands between fences that it cannot close, and is said to be data; alignment of the arrays.
+stands between fences that it cannot close, and is said to be data; alignment of the arrays;
+5 (2026-11) a technique may be declined.
 """
 
 SAME_SPEED = 1.05
@@ -82,11 +83,13 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     advice: str,
     failure: FailedAnswer | None = None,
     variants: Sequence[Variant] = (),
+    may_decline: bool = False,
     seed: int = 0,
 ) -> Prompt:
     """The prompt that asks for a new version of `code`, along `advice`, after `failure`.
 
-    `variants` are contrasted with `code`, in the order given.
+    `variants` are contrasted with `code`, in the order given; `may_decline`: the answer may be
+    that the technique of `advice` does not apply.
     """
     parts = [advice]
     if variants:
@@ -96,6 +99,8 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
         parts.append(_failed(failure))
         if failure.code is not None:
             parts.append(fill("failed_code", code=failure.code.strip()))
+    if may_decline:
+        parts.append(fill("decline"))
     return _prompt(task, key, [*parts, fill("answer")], seed=seed)
 
 
