@@ -8,5 +8,5 @@ MERGE (s)-[n:NEXT {id: row.id}]->(d)
 WITH n, row, n.last_seen AS last_seen
 SET n = row
 SET n.last_seen = last_seen
-REMOVE n.source, n.target, n.failed
+REMOVE n.source, n.target, n.rare
 RETURN count(*) AS written

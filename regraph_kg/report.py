@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from regraph_kg.models.evaluation import Interval, WorkAccount
+from regraph_kg.models.evaluation import Interval, Outcome, WorkAccount
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import (
     CommonFailure,
@@ -11,6 +11,7 @@ from regraph_kg.models.run import (
     RoofShare,
     RunSummary,
     SimulationRecord,
+    StepRecord,
     Stopped,
 )
 
@@ -26,6 +27,8 @@ _COSTS = (
 )
 _DID = {"nothing": "nothing", "other": "something else than asked"}
 """Of `Applied`, what was not asked for."""
+_DECLINED = "x does not apply"
+"""What is counted of answers that declined a technique: "3 x does not apply"."""
 _STOPPED: Mapping[Stopped, str] = {
     "calls": "",
     "evaluations": "no evaluations were left",
@@ -104,9 +107,18 @@ def failure(found: CommonFailure | None) -> str:
 
 
 def shortfall(summary: RunSummary) -> str:
-    """Why nothing was found, as far as is known: what ended the search, and its `failure`."""
-    reasons = [_stopped(summary), failure(summary.failure)]
+    """Why nothing was found, as far as is known: what ended the search, and its `failure`.
+
+    And how often a technique was declined: of a model that always does so nothing comes.
+    """
+    reasons = [_stopped(summary), failure(summary.failure), _declined(summary)]
     return "; ".join(filter(None, reasons)) or "nothing was faster"
+
+
+def _declined(summary: RunSummary) -> str:
+    """How many samples said that their technique does not apply, if any, and mostly why."""
+    count, samples = summary.outcomes.get(Outcome.DECLINED, 0), sum(summary.outcomes.values())
+    return f"{count} of {samples} answers were DOES NOT APPLY: {summary.declined}" if count else ""
 
 
 def stopped(
@@ -140,7 +152,7 @@ def no_best(record: SimulationRecord, budget: int) -> str:
 
 def tried(record: SimulationRecord) -> str:
     """What an iteration has tried, and what came of it."""
-    said = ", ".join(_outcome(step.outcome, step.speedup) for step in record.steps)
+    said = ", ".join(map(_outcome, record.steps))
     return f"{path(record.steps[-1].path)}: {said}"
 
 
@@ -167,6 +179,7 @@ def run_table(summary: RunSummary, files: Mapping[str, str], *, walks: bool) -> 
         "measured": "" if summary.final == "full" else "the best again, as in the search (quick)",
         **_course(summary),
         "failures": failure(summary.failure),
+        "declined": _declined(summary),
         **_price(summary.cost, summary.active_seconds),
         "unrecorded": f"{summary.unrecorded} actions closed: the recorded model has no answer"
         if summary.unrecorded
@@ -265,7 +278,9 @@ def _course(summary: RunSummary) -> dict[str, str]:
         "limits": ", ".join(
             filter(None, [others, f"{summary.parallel} at once" if summary.parallel > 1 else ""])
         ),
-        "samples": counts(summary.outcomes),
+        "samples": counts(
+            {_DECLINED if it == Outcome.DECLINED else it: n for it, n in summary.outcomes.items()}
+        ),
         "strayed": f"of the right ones {' and '.join(strayed)}{known}" if strayed else "",
     }
 
@@ -296,7 +311,9 @@ def _digits(number: float) -> str:
     return f"{number:.0f}" if whole >= _DIGITS else f"{number:.{_DIGITS}g}"
 
 
-def _outcome(outcome: str | None, speedup: float | None) -> str:
-    if outcome is None:
+def _outcome(step: StepRecord) -> str:
+    if step.outcome is None:
         return "not recorded"
-    return outcome if speedup is None else times(speedup)
+    if step.declined:
+        return f"does not apply: {step.diagnosis}"
+    return step.outcome if step.speedup is None else times(step.speedup)

@@ -5,8 +5,9 @@ above 1, is an answer: else the serial code is.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.run import (
@@ -20,6 +21,8 @@ from regraph_kg.models.run import (
 from regraph_kg.search.ledger import Ledger
 
 FINALISTS = 3
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,7 @@ def summarise(
         excluded=header.excluded,
         stopped=ledger.stopped or "exhausted",
         roof=ledger.roof.reached,
+        declined=_commonest(step.diagnosis for step in reversed(steps) if step.declined) or "",
     )
 
 
@@ -101,12 +105,20 @@ def commonest_failure(records: Sequence[SimulationRecord]) -> CommonFailure | No
     failed = [
         (step.outcome, step.diagnosis.partition("\n")[0])
         for step in reversed(list(_steps(records)))
-        if step.outcome not in (None, Outcome.UNSTABLE_TIMING) and step.speedup is None
+        if step.tried
+        and step.outcome not in (None, Outcome.UNSTABLE_TIMING)
+        and step.speedup is None
     ]
-    if not failed:
+    found = _commonest(failed)
+    if found is None:
         return None
-    (outcome, diagnosis), count = Counter(failed).most_common(1)[0]
-    return CommonFailure(outcome=outcome, diagnosis=diagnosis, count=count)
+    outcome, diagnosis = found
+    return CommonFailure(outcome=outcome, diagnosis=diagnosis, count=failed.count(found))
+
+
+def _commonest(found: Iterable[T]) -> T | None:
+    """Of equally common ones the first."""
+    return next((one for one, _ in Counter(found).most_common(1)), None)
 
 
 def _steps(records: Sequence[SimulationRecord]) -> Iterator[StepRecord]:

@@ -42,6 +42,10 @@ class Request:
         """The path of a prompt's key: `path`, and the step asked for."""
         return self.path if self.technique is None else (*self.path, self.technique.id)
 
+    def may_decline(self, repair: int) -> bool:
+        """Whether an answer may say that the technique does not apply: the first one, if any."""
+        return self.technique is not None and repair == 0
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -85,6 +89,7 @@ class Asker:
             variants=choose_variants(measured.variants, request.code, prompting.contrast),
             standing=measured.standing if prompting.standing else None,
             tried=measured.tried,
+            may_decline=request.may_decline(repair),
             tokens=prompting.prompt_tokens,
             seed=self.seed(key),
         )

@@ -55,7 +55,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """What an iteration bought and learned; `reward` is None where it bought no call."""
+    """What an iteration bought and learned; `reward` is None where it tried nothing."""
 
     path: tuple[str, ...]
     """Of its selected path, the first new sample included."""

@@ -1,13 +1,22 @@
-"""The code in a model's answer, or why it holds none. Not here: whether the code is right."""
+"""The code in a model's answer, why it holds none, or that the technique asked for does not apply.
+
+Not here: whether the code is right, and whether the reason not to give any is.
+"""
 
 import re
 from dataclasses import dataclass
 
 from regraph_kg.models.prompt import Reply
+from regraph_kg.models.text import plain
 from regraph_kg.search.prompts.fences import blocks
 
 LONGEST_CODE = 60_000
 """Characters; what is longer is no answer but a model that runs on."""
+LONGEST_REASON = 200
+_FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)
+_DECLINED = re.compile(
+    r"^[ \t]{0,3}(?:\*\*)?DOES NOT APPLY(?:\*\*)?[ \t]*(?::(?P<reason>.*)|\.?[ \t]*)$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +24,31 @@ class ParseFailure:
     """An answer that holds no code we could evaluate, and why: fed back to the model."""
 
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """An answer that says that the technique asked for does not apply to the code, and why."""
+
+    reason: str
+    """One plain line."""
+
+
+def declined(reply: Reply) -> Declined | None:
+    """What an answer gives as its reason not to apply a technique; None where it gives none.
+
+    It stands alone: beside a code block, whole or torn, the words are a part of what is said of the
+    code. A block that holds nothing but the sentence is none of code.
+    """
+    text = reply.text.replace("\r\n", "\n")
+    found = blocks(text)
+    if len(found) == 1 and _DECLINED.fullmatch(found[0].strip()):
+        text = found[0]
+    said = None if reply.finish == "length" or _FENCE.search(text) else _DECLINED.search(text)
+    if said is None:
+        return None
+    reason = " ".join(plain(said["reason"] or "").replace("**", "").split())
+    return Declined(reason[:LONGEST_REASON] or "no reason was given")
 
 
 def parse(reply: Reply, entry: str) -> str | ParseFailure:

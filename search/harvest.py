@@ -8,7 +8,8 @@ counts once in the statistics, whatever it was that came after it.
 What would make the graph untrue stays out (docs/learning.md): runs of a recorded model or judge,
 runs that read their own problem's examples, runs that have not ended (their leaves may still grow,
 and would come a second time), what was timed while the machine did other work, steps that did
-nothing, or something else without a name, and what the final measurement disproved. A step that is
+nothing, or something else without a name, and what the final measurement disproved. A technique
+that the model said does not apply is told as that, which is no try and no failure. A step that is
 known to have applied another technique than it was asked for is told as a step of that one. Not
 covered: methods that walk no graph name no technique, and teach nothing; what was tried under a
 path that no verified leaf has; who merges it (ingest/pipeline.py); whether a trace is to be
@@ -82,7 +83,13 @@ class Harvest:
     @property
     def failures(self) -> int:
         """Failed steps."""
-        return sum(len(one.failures) for one in self.trajectories)
+        return sum(len(one.failures) for one in self.trajectories) - self.declined
+
+    @property
+    def declined(self) -> int:
+        """Steps of which the model said that they do not apply."""
+        failed = (failure for one in self.trajectories for failure in one.failures)
+        return sum(failure.outcome is Outcome.DECLINED for failure in failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +196,7 @@ class _Tree:
         self.run = run
         self.nodes: dict[StepPath, VerifiedStep] = {}
         self.failures: defaultdict[StepPath, list[StepRecord]] = defaultdict(list)
-        """By what they were tried on."""
+        """By what they were tried on; what was declined is among them, as in a trajectory."""
         self.left_out: Counter[str] = Counter()
         self._named: Counter[str] = Counter()
 

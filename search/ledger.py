@@ -76,9 +76,9 @@ class Ledger:
         if wanted is not None and reached is not None and reached.share >= wanted:
             self.settle("roof")
 
-    def read(self, code_found: bool) -> None:
-        """An answer was looked through for code."""
-        self._unreadable = 0 if code_found else self._unreadable + 1
+    def read(self, found: bool) -> None:
+        """An answer was looked through for what it may hold: code, or why there is none."""
+        self._unreadable = 0 if found else self._unreadable + 1
 
     def pay(self, reply: Reply, unit: Cost) -> Cost:
         """Charge an answer, as `unit`: one call or one thought."""

@@ -36,7 +36,8 @@ class Proposer:
         """One answer, repaired while it fails and calls are left; the last answer is the sample.
 
         A first answer that the recorded model does not have costs nothing and has no outcome; a
-        repair that it does not have only ends the repairing. Needs one call that is left.
+        repair that it does not have only ends the repairing. A first answer may decline a
+        technique. Needs one call that is left.
         """
         cost = Cost()
         verdict: SampleVerdict | None = None
@@ -48,7 +49,9 @@ class Proposer:
             if reply is None:
                 break
             cost += self._ledger.pay(reply, Cost(calls=1))
-            verdict, judging = yield from self._verdicts.judge(reply)
+            verdict, judging = yield from self._verdicts.judge(
+                reply, may_decline=request.may_decline(repair)
+            )
             cost += judging
             self._warn(request, verdict)
             if not verdict.failed:

@@ -44,10 +44,10 @@ class Action:
     """Samples begun."""
     samples: dict[int, "State | None"] = field(default_factory=dict)
     answered: bool = True
-    """False once there was no answer, or none yet: no further samples."""
+    """False once there was no answer, or it does not apply: no further samples."""
 
     def may_sample(self, limit: int) -> bool:
-        """Whether another sample is allowed: fewer than `limit` (m) so far, none unrecorded."""
+        """Whether another sample is allowed: fewer than `limit` (m) so far, all of them tried."""
         return self.answered and self.taken < limit
 
     def open_children(self) -> list["State"]:

@@ -10,11 +10,13 @@ from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import Cost, Task
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.effects import Effects, judged
-from regraph_kg.search.extract import ParseFailure, parse
+from regraph_kg.search.extract import ParseFailure, declined, parse
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.render import FailedAnswer
 from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of
 from regraph_kg.search.reward import speedup
+
+_NOTHING_TO_MEND = (Outcome.UNSTABLE_TIMING, Outcome.DECLINED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,11 @@ class SampleVerdict:
 
     @property
     def failed(self) -> bool:
-        """Whether there is something to mend; right code that was timed too noisily has nothing."""
-        return self.speedup is None and self.outcome is not Outcome.UNSTABLE_TIMING
+        """Whether there is something to mend.
+
+        Right code that was timed too noisily has nothing, nor has an answer that declined.
+        """
+        return self.speedup is None and self.outcome not in _NOTHING_TO_MEND
 
     @property
     def failure(self) -> FailedAnswer:
@@ -57,8 +62,16 @@ class Verdicts:
         """Where code stands; None where that is not known (yet)."""
         return self._standings.get(normalized(code))
 
-    def judge(self, reply: Reply) -> Effects[tuple[SampleVerdict, Cost]]:
-        """How an answer ends, and what it cost to know: nothing for code that was judged before."""
+    def judge(
+        self, reply: Reply, *, may_decline: bool = False
+    ) -> Effects[tuple[SampleVerdict, Cost]]:
+        """How an answer ends, and what it cost to know: nothing for code that was judged before.
+
+        `may_decline`: it may say that what it was asked for does not apply.
+        """
+        if may_decline and (why := declined(reply)) is not None:
+            self._ledger.read(True)
+            return SampleVerdict(Outcome.DECLINED, None, None, why.reason), Cost()
         code = parse(reply, self._task.entry)
         self._ledger.read(not isinstance(code, ParseFailure))
         if isinstance(code, ParseFailure):

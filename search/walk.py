@@ -33,12 +33,12 @@ class Walks:
     def sample(
         self, path: tuple[str, ...], technique: str, chosen: Technique, code: str
     ) -> Effects[StepRecord]:
-        """Apply `chosen` to `code` once more; it is closed on `path` if there is no answer."""
+        """Apply `chosen` to `code` once more; it is closed on `path` if it was not tried."""
         here = (path, chosen.id)
         attempt = self._taken[here]
         self._taken[here] += 1
         request = self._context.request(technique, path, chosen, attempt, code)
         step = yield from self._context.proposer.sample(request)
-        if step.outcome is None:
+        if not step.tried:
             self._closed.add(here)
         return step

@@ -18,7 +18,7 @@ from regraph_kg.backends.bolt import Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import Placed
 from regraph_kg.backends.evidence import Evidence, failure_key, latest, node
-from regraph_kg.backends.statistics import COUNTS, FAILURES, PASSES, Pair, Share, share, total
+from regraph_kg.backends.statistics import COUNTS, PASSES, RARE, Pair, Share, share, total
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.target import Target
@@ -353,10 +353,10 @@ def _add_to_next(ask: Query, added: Sequence[Arrival], additions: Sequence[Addit
 
 
 def next_rows(shares: Share) -> list[dict[str, Any]]:
-    """Rows of NEXT relationships, in the order of `shares`; none of failures where all are 0."""
+    """Rows of NEXT relationships, in the order of `shares`; without what is rare where all is 0."""
     rows = []
     for (pair, origin), tally in shares.items():
-        failed = any(tally.counts[name] for name in FAILURES)
+        rare = any(tally.counts[name] for name in RARE)
         rows.append(
             {
                 "source": pair.source,
@@ -364,9 +364,9 @@ def next_rows(shares: Share) -> list[dict[str, Any]]:
                 "device": origin.device,
                 "learner": origin.learner,
                 "id": f"{pair.source} {pair.target} {origin}",
-                "failed": failed,
+                "rare": rare,
                 "best_effect": tally.best_effect,
-                **{name: tally.counts[name] for name in (COUNTS if failed else PASSES)},
+                **{name: tally.counts[name] for name in (COUNTS if rare else PASSES)},
             }
         )
     return rows

@@ -8,7 +8,8 @@ failed: it is no try. Not covered: trajectories that only an older judge has mea
 beside those of a newer one, until they are measured again.
 
 An example counts in one row, that of its latest measurement's device, so that `examples` adds up
-over devices; every measurement and every failure counts as tried on its own device.
+over devices; every measurement and every failure counts as tried on its own device. Where a
+technique was declined, nothing was tried: that has a count of its own.
 """
 
 import math
@@ -26,7 +27,8 @@ from regraph_kg.models.trajectory import Measurement
 UNMEASURED = "unmeasured"
 """Device of what was never measured, or failed on a device nobody noted."""
 
-FAILURES = tuple(f"failed_{outcome}" for outcome in Outcome if outcome is not Outcome.PASSED)
+NO_FAILURES = (Outcome.PASSED, Outcome.DECLINED)
+FAILURES = tuple(f"failed_{outcome}" for outcome in Outcome if outcome not in NO_FAILURES)
 PASSES = (
     "examples",
     "tried",
@@ -35,8 +37,10 @@ PASSES = (
     "sum_log2_effect",
     "sum_sq_log2_effect",
 )
-COUNTS = (*PASSES, *FAILURES)
-"""The integer properties of a NEXT row; those of failures may be absent, which is zero."""
+RARE = (*FAILURES, "declined")
+"""What most rows count none of: absent as long as all are zero."""
+COUNTS = (*PASSES, *RARE)
+"""The integer properties of a NEXT row."""
 
 
 class Pair(NamedTuple):
@@ -61,7 +65,10 @@ class RowCounts:
             self.best_effect = best(self.best_effect, other.best_effect)
 
     def count(self, outcome: Outcome, repairs: int = 0, effect: float | None = None) -> None:
-        """Count one trial."""
+        """Count one trial; where the technique was declined there was none."""
+        if outcome is Outcome.DECLINED:
+            self.counts["declined"] += 1
+            return
         self.counts["tried"] += 1
         if outcome is not Outcome.PASSED:
             self.counts[f"failed_{outcome}"] += 1
@@ -195,7 +202,16 @@ def successor(technique: Technique, rows: Mapping[RowKey, RowCounts], device: st
         tried_elsewhere=elsewhere.counts["tried"],
         verified_elsewhere=elsewhere.counts["verified"],
         sum_log2_elsewhere=elsewhere.counts["sum_log2_effect"],
+        declined=_declined(rows),
     )
+
+
+def _declined(rows: Mapping[RowKey, RowCounts]) -> int:
+    """How often a pair's technique was declined, by one learner `LEARNED_TRIES` times at most."""
+    said = Counter[str | None]()
+    for origin, tally in rows.items():
+        said[origin.learner] += tally.counts["declined"]
+    return sum(n if who is None else min(n, LEARNED_TRIES) for who, n in said.items())
 
 
 def precedence(rows: Mapping[RowKey, RowCounts]) -> tuple[int, int]:

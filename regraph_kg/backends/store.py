@@ -312,4 +312,5 @@ def _transition_stats(pair: Pair, device: str, tally: RowCounts) -> TransitionSt
         sum_log2_effect=numbers["sum_log2_effect"],
         sum_sq_log2_effect=numbers["sum_sq_log2_effect"],
         best_effect=tally.best_effect,
+        declined=numbers["declined"],
     )

@@ -70,17 +70,17 @@ def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
 
 
 def _table(learned: Learned) -> str:
-    lines = [f"{'trajectories':>12} {'steps':>7} {'failures':>9}  run"]
+    lines = [f"{'trajectories':>12} {'steps':>7} {'failures':>9} {'declined':>9}  run"]
     for one in learned.lessons:
-        counts = f"{len(one.trajectories):>12} {one.steps:>7} {one.failures:>9}  {one.run.name}"
-        lines.append(counts)
+        counts = f"{len(one.trajectories):>12} {one.steps:>7} {one.failures:>9} {one.declined:>9}"
+        lines.append(f"{counts}  {one.run.name}")
         if one.measured:
-            lines.append(f"{'':>31}judged again here: {one.measured} codes")
+            lines.append(f"{'':>41}judged again here: {one.measured} codes")
         if one.refused:
-            lines.append(f"{'':>31}refused: {one.refused}")
+            lines.append(f"{'':>41}refused: {one.refused}")
         for reason, count in (one.left_out or {}).items():
             if not one.refused:
-                lines.append(f"{'':>31}left out: {count} steps, {reason}")
+                lines.append(f"{'':>41}left out: {count} steps, {reason}")
     if learned.added or learned.known or learned.rejected:
         lines.append(
             f"in the graph: {learned.added} trajectories added, {learned.known} known already,"
@@ -96,6 +96,7 @@ def _plain(learned: Learned) -> dict[str, object]:
             "trajectories": len(one.trajectories),
             "steps": one.steps,
             "failures": one.failures,
+            "declined": one.declined,
             "judged_again": one.measured,
             "left_out": dict(one.left_out or {}),
             "refused": one.refused or None,

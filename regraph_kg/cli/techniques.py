@@ -113,15 +113,16 @@ def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> N
         return
     table = Table(box=None, pad_edge=False)
     table.add_column("followed by", overflow="fold")
-    for heading in ("examples", "tried", "verified", "effect", "best", ""):
+    for heading in ("examples", "tried", "verified", "declined", "effect", "best", ""):
         table.add_column(heading)
     for successor in neighbourhood.successors:
         best = successor.best_effect
         table.add_row(
             successor.technique.id,
             *(str(n) for n in (successor.examples, successor.tried, successor.verified)),
+            str(successor.declined),
             report.times(mean_effect(successor)) if successor.verified else "-",
             "-" if best is None else report.times(best),
             "other devices" if device and successor.statistics == "other-devices" else "",
         )
-    print_table(table, range(1, 6), console)
+    print_table(table, range(1, 7), console)

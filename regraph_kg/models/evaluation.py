@@ -16,10 +16,11 @@ Grade = Literal["screening", "full"]
 
 
 class Outcome(StrEnum):
-    """How a candidate ended. Closed; everything but PASSED is a failure for the reward.
+    """How an answer ended. Closed; all but PASSED and DECLINED is a failure for the reward.
 
     UNSTABLE_TIMING is our machine's fault: timed once more, then the interval's lower bound is the
-    reward, and it is never a final answer (docs/dev/method.md section 3.2).
+    reward, and it is never a final answer (docs/dev/method.md section 3.2). DECLINED is no verdict:
+    the model said that the technique does not apply to the code, and nothing was tried.
     """
 
     PARSE_FAILED = "parse_failed"
@@ -33,6 +34,7 @@ class Outcome(StrEnum):
     SUSPICIOUS = "suspicious"
     UNSTABLE_TIMING = "unstable_timing"
     PASSED = "passed"
+    DECLINED = "declined"
 
 
 def code_hash(code: str) -> str:

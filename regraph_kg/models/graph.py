@@ -110,7 +110,8 @@ class Successor:
     `EFFECT_SCALE`) are those of the asked device, else of the target's other devices, else zero:
     `statistics` says which. Where they are the asked device's, `.._elsewhere` are the others', else
     zero. What was learned from one model counts in either no more than `LEARNED_TRIES` tries, or
-    than all other tries together where those are more.
+    than all other tries together where those are more. `declined` counts, over all devices, how
+    often it was said not to apply, `LEARNED_TRIES` times by one model at most.
     """
 
     technique: Technique
@@ -123,6 +124,7 @@ class Successor:
     tried_elsewhere: int = 0
     verified_elsewhere: int = 0
     sum_log2_elsewhere: int = 0
+    declined: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +203,8 @@ class TransitionStats:
     sum_log2_effect: int
     sum_sq_log2_effect: int
     best_effect: float | None
+    declined: int = 0
+    """How often the technique was said not to apply: no try, and no failure."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ class RunHeader(Frozen):
     have defaults that are true of traces without them: `StepRecord.did`, `Prompting.verdict`.
     3 (2026-11) each line says who wrote it (`mac`); traces of 2 are read, as claims. Later in 3:
     `SearchLimits.patience` and `.stop_at_roof`, absent from older traces; `machine`, and settings
-    of prompting that say nothing of prompts before version 5.
+    of prompting that say nothing of prompts before version 5; the outcome "declined".
     """
 
     schema_version: Literal[2, 3] = 3
@@ -145,7 +145,8 @@ class StepRecord(Frozen):
     """None where the method walks no graph."""
     sample: int
     outcome: Outcome | None
-    """None where the recorded model had no answer."""
+    """None where the recorded model had no answer; DECLINED where it said that the technique does
+    not apply to the code."""
     speedup: float | None
     """Over the serial code, screened: the lower bound where the timing was unstable; None unless
     the code is right."""
@@ -155,19 +156,29 @@ class StepRecord(Frozen):
     code: str | None
     """The answer's last code; None where it held none."""
     diagnosis: str = ""
-    """Of a failure."""
+    """Of a failure; of an answer that declined, its reason."""
     applied: Applied = "asked"
     did: str | None = None
     """Id of the technique that a step of "other" applied instead, where that is known: what the
     step teaches, it teaches of that one, and what follows it stands on that one."""
+
+    @property
+    def tried(self) -> bool:
+        """Whether the technique was tried; else its action is closed, and nothing is learned."""
+        return self.outcome is not None and not self.declined
+
+    @property
+    def declined(self) -> bool:
+        """Whether the model said that the technique does not apply."""
+        return self.outcome is Outcome.DECLINED
 
 
 class SimulationRecord(Frozen):
     """One iteration of a search: what it selected, bought and learned.
 
     `reward` is the gain of the first step bought (3.2), the backed-up reward (3.1), the speedup
-    (standard). It is None where the iteration bought no call: then it is not counted, and the next
-    record has the same `iteration`.
+    (standard). It is None where the iteration tried nothing (no recorded answer, or a technique
+    that does not apply): then it is not counted, and the next record has the same `iteration`.
     """
 
     iteration: int
@@ -224,7 +235,7 @@ class RunSummary(Frozen):
     unrecorded: int
     """Actions closed because the recorded model had no answer for them."""
     outcomes: dict[str, int]
-    """Samples by outcome."""
+    """Samples by outcome, those that declined among them."""
     failure: CommonFailure | None
     """None where nothing failed."""
     applied: dict[str, int]
@@ -245,3 +256,6 @@ class RunSummary(Frozen):
     stopped: Stopped
     roof: RoofShare | None
     """None where nothing passed, or the roof is not known."""
+    declined: str = ""
+    """The commonest reason why a technique was said not to apply; of equally common ones the
+    latest."""

@@ -1,6 +1,7 @@
 """Trajectory JSONL, version 1: one object a line (graph.md section 1).
 
-History: 1 (2026-11) first version; later in 1: `source.learned`, absent from older files.
+History: 1 (2026-11) first version; later in 1: `source.learned`, absent from older files, and the
+outcome "declined" of a failure.
 """
 
 import hashlib
@@ -89,7 +90,11 @@ class Step(Frozen):
 
 
 class FailedStep(Frozen):
-    """A step that was tried after `after_step` steps and failed: evidence, never an example."""
+    """A step that was tried after `after_step` steps and failed: evidence, never an example.
+
+    With the outcome "declined" nothing was tried: whoever was asked said that the technique does
+    not apply there, and `diagnosis` is why. That counts apart from failures.
+    """
 
     after_step: int = Field(ge=0)
     label: Name

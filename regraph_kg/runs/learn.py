@@ -30,6 +30,8 @@ class Lesson:
     steps: int = 0
     """Verified ones, each once."""
     failures: int = 0
+    declined: int = 0
+    """Steps of which the model said that they do not apply."""
     left_out: Mapping[str, int] | None = None
     """Steps of which nothing is said, by reason."""
     refused: str = ""
@@ -113,7 +115,13 @@ def _lesson(
     if not found.trajectories:
         return Lesson(path, left_out=found.left_out, refused=_nothing(found), measured=measured)
     return Lesson(
-        path, found.trajectories, found.steps, found.failures, found.left_out, measured=measured
+        path,
+        found.trajectories,
+        found.steps,
+        found.failures,
+        found.declined,
+        found.left_out,
+        measured=measured,
     )
 
 

@@ -8,7 +8,8 @@ Equals: the state found first; the successor that the neighbourhood lists first.
 
 Nothing of a run is learned but which code is fastest: q0 is the graph's, the order stays. A step
 that is known to have applied another technique is a try of the one it was asked for, and its state
-is one of the other. A successor that a recorded model has no answer for is closed. Not here:
+is one of the other. A successor that a recorded model has no answer for is closed, and so is one
+that a model says does not apply. Not here:
 exploring on purpose (mcgs.py does by counts, thompson.py by drawing).
 """
 
@@ -49,7 +50,7 @@ class _Choice:
     technique: Technique
     tries: int = 0
     answered: bool = True
-    """False once a recorded model had no answer."""
+    """False once a recorded model had no answer, or one said that it does not apply."""
 
 
 @dataclass(slots=True, eq=False)
@@ -93,7 +94,7 @@ class Greedy:
             state.technique, state.path, choice.technique, attempt, state.code
         )
         step = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
-        if step.outcome is None:
+        if not step.tried:
             choice.answered = False
             return Iteration(step.path, (step,), None)
         if step.speedup is not None and step.code is not None and step.applied != "nothing":

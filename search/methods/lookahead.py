@@ -96,7 +96,7 @@ class NextStep:
     best: float | None = None
     """Level of its best right sample."""
     answered: bool = True
-    """False once there was no answer, or none yet: no further samples."""
+    """False once there was no answer, or it does not apply: no further samples."""
 
 
 @dataclass(slots=True, eq=False)
@@ -303,10 +303,10 @@ class Lookahead:
         )
         step = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
         action.under_way -= 1
-        if step.outcome is None:
+        self._calls += step.cost.calls
+        if not step.tried:
             action.answered = False
             return Iteration(step.path, (step,), None)
-        self._calls += step.cost.calls
         gain = self._learn(state, action, step)
         step = step.model_copy(update={"gain": gain})
         return Iteration(step.path, (step,), step.speedup or 0.0, expected)

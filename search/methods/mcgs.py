@@ -110,11 +110,11 @@ def learn(
 ) -> list[StepRecord]:
     """Reward and backprop: the gains of `way` go up it, those of its `bought` end into the records.
 
-    An answer that was not recorded teaches nothing; if nothing was bought, nothing is learned.
+    What was not tried teaches nothing: an answer that was not recorded, or one that declined.
     """
-    if bought[0].outcome is None:
+    if not bought[0].tried:
         return list(bought)
-    taken = way if bought[-1].outcome is not None else way[:-1]
+    taken = way if bought[-1].tried else way[:-1]
     found = gains(
         [step.state.log_speedup for step in taken],
         [None if step.child is None else step.child.log_speedup for step in taken],
@@ -168,7 +168,7 @@ class _Growth:
             state.technique, state.path, action.technique, attempt, state.code
         )
         record = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
-        if record.outcome is None:
+        if not record.tried:
             action.answered = False
         else:
             step.child = self._child(state, action, record)

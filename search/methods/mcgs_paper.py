@@ -10,8 +10,9 @@ selected path too, is a call for a new sample. Added, because the text does not 
 - A step that fails on the selected path ends the iteration there with -1, as in a rollout. At the
   cap, or where a technique has no successor, the last step's reward counts.
 - Q(s,a) in the rollout is the mean of a's technique, the only mean there is; N(s,a) is per pair.
-- A successor for which a recorded model has no answer is closed on its path; a start with all
-  successors closed ends the search.
+- A successor for which a recorded model has no answer is closed on its path, and so is one that a
+  model says does not apply, in whose place another is taken; a start with all successors closed
+  ends the search.
 - Several iterations under way know nothing of each other: the paper has no virtual loss.
 - A step counts as what it was asked for, whatever it did: the paper checks nothing. If another
   technique were credited, one that the model never applies would be expanded for ever.
@@ -100,9 +101,11 @@ class Paper:
                 chosen = self._select(technique, successors)
             step = yield from self._steps.sample(path, technique, chosen, code)
             steps.append(step)
-            self._counters.traversals[technique, chosen.id] += step.outcome is not None
-            if step.outcome is not None and not rolling:
+            self._counters.traversals[technique, chosen.id] += step.tried
+            if step.tried and not rolling:
                 selected.append(chosen.id)
+            if step.declined:
+                continue
             if step.speedup is None or step.code is None:
                 break
             rolling = rolling or bool(unvisited)
@@ -111,7 +114,7 @@ class Paper:
 
     def _learned(self, selected: list[str], steps: list[StepRecord]) -> Iteration:
         """Backprop of the largest reward from the selected path's last step on."""
-        paid = [paper_reward(step.speedup) for step in steps if step.outcome is not None]
+        paid = [paper_reward(step.speedup) for step in steps if step.tried]
         reward = max(paid[len(selected) - 2 :]) if paid else None
         if reward is not None:
             self._counters.backpropagate(selected, reward)

@@ -7,8 +7,9 @@ search after so many walks: the paper's "at most 5 attempts" is a row of its own
 known to have applied another technique than it was asked for, the walk goes on from that one.
 
 Nothing is cached: every step is a call for a new sample, on a known path, too. Nothing is learned,
-but prompts warn of what failed (known_failures.py). Added, because recorded models have holes:
-what they have no answer for is closed on its path, a walk that bought nothing is no attempt, and a
+but prompts warn of what failed (known_failures.py). Added, because recorded models have holes, and
+models may decline a technique: what they have no answer for, or say does not apply, is closed on
+its path (in place of the latter another is taken), a walk that tried nothing is no attempt, and a
 start with all closed ends the search. Not here: choosing by what was measured (mcgs.py,
 mcgs_paper.py).
 """
@@ -63,13 +64,15 @@ class ReGraphT:
             chosen = self._context.rng.choice(successors)
             step = yield from self._steps.sample(path, technique, chosen, code)
             steps.append(step)
+            if step.declined:
+                continue
             if step.speedup is None or step.code is None:
                 break
             technique, path, code = step.did or chosen.id, step.path, step.code
         return self._ended(steps)
 
     def _ended(self, steps: list[StepRecord]) -> Iteration:
-        paid = [step.speedup or 0.0 for step in steps if step.outcome is not None]
+        paid = [step.speedup or 0.0 for step in steps if step.tried]
         if not paid:
             self._walks -= 1
         return Iteration(steps[0].path if steps else (), tuple(steps), max(paid, default=None))

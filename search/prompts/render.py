@@ -44,7 +44,8 @@ History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failur
 3 (2026-11) failures of similar code only, and those of this run; 4 (2026-11) all that is quoted
 stands between fences that it cannot close, and is said to be data; alignment of the arrays;
 5 (2026-11) when a technique applies and hurts, effects of examples, the machine, where the current
-code stands, what was tried; examples on like code only, chosen anew for a repair; all in a budget.
+code stands, what was tried; examples on like code only, chosen anew for a repair; all in a budget;
+a technique may be declined.
 """
 THOUGHT_CHARACTERS, HISTORY_CHARACTERS = 1200, 4000
 """Of a model's idea, and of all ideas of an earlier time together: the rest is cut."""
@@ -93,13 +94,15 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     variants: Sequence[Variant] = (),
     standing: Standing | None = None,
     tried: str = "",
+    may_decline: bool = False,
     tokens: int = 4000,
     seed: int = 0,
 ) -> Prompt:
     """The prompt that asks for a new version of `code`, along `advice`, after `failure`.
 
     `variants` are contrasted with `code`, in the order given; `standing` is that of `code`, and
-    `tried` says what was no use there. It holds to `tokens` as far as parts.py can.
+    `tried` says what was no use there. `may_decline`: the answer may be that the technique of
+    `advice` does not apply. It holds to `tokens` as far as parts.py can.
     """
     parts = parts_of(advice)
     if variants:
@@ -116,6 +119,8 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
         if failure.code is not None:
             shown = fill("failed_code", code=failure.code.strip())
             parts.append(Paragraph(shown, Priority.FAILED_CODE))
+    if may_decline:
+        parts.append(Paragraph(fill("decline")))
     parts.append(Paragraph(fill("answer")))
     left = tokens - estimated_tokens(_system(task))
     return _prompt(task, key, [together(fitted(parts, left))], seed=seed)

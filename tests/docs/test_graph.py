@@ -19,7 +19,7 @@ TILES = "Tiles in shared memory"
 """A name that relabelling recognizes, and logs."""
 ABSENT = {"next_model", "next_dimension", "restoring", "embedding_2", "embedding_slot"}
 """Only there while something is under way, or after it."""
-FAILED = {f"failed_{outcome}" for outcome in Outcome if outcome is not Outcome.PASSED}
+FAILED = {f"failed_{one}" for one in Outcome if one not in (Outcome.PASSED, Outcome.DECLINED)}
 
 
 def told() -> dict[str, set[str]]:

@@ -67,6 +67,19 @@ def test_an_answer_that_is_none_is_told_as_a_failure(grown: Lab, kind: str, meth
     assert Path("best.cpp").read_text() == SERIAL
 
 
+def test_a_model_that_declines_every_technique_ends_the_search_and_is_told(grown: Lab) -> None:
+    answering(grown, lambda _: "DOES NOT APPLY: \x1b[31mthere is no loop")
+    ended = grown.optimize("--output", "best.cpp")
+    assert ended.code == 1, ended
+    assert "no improvement found; the serial code is the answer" in ended.out
+    rows = {line[:12].strip(): line[12:].strip() for line in ended.out.splitlines()}
+    assert rows["stopped"] == "nothing is left to try"
+    assert rows["samples"] == "2 x does not apply"
+    assert rows["declined"] == "2 of 2 answers were DOES NOT APPLY: [31mthere is no loop"
+    assert "failures" not in rows
+    assert Path("best.cpp").read_text() == SERIAL
+
+
 @pytest.mark.parametrize("method", method_names())
 def test_no_method_stumbles_over_a_model_that_only_talks(grown: Lab, method: str) -> None:
     answering(grown, lambda _: "I would use OpenMP.")

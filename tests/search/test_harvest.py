@@ -163,6 +163,14 @@ def test_failures_go_with_the_path_that_they_follow_and_count_once() -> None:
     assert tries(found)["a d"] == (1, 0)
 
 
+def test_what_was_declined_goes_with_its_path_and_is_no_try() -> None:
+    said: dict[str, Any] = {"outcome": Outcome.DECLINED, "code": None, "diagnosis": "no loop"}
+    found = taught(step("a"), step("b", None, **said), step("a d", None, **said))
+    assert [one.after_step for one in found.trajectories[0].failures] == [0, 1]
+    assert tries(found) == {"start a": (1, 1)}
+    assert (found.steps, found.failures, found.declined) == (1, 0, 2)
+
+
 def test_every_try_counts_also_where_answers_are_equal() -> None:
     same: dict[str, Any] = {"code": "int same;"}
     found = taught(

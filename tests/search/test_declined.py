@@ -1,0 +1,178 @@
+"""DOES NOT APPLY: an answer that closes one action for one code, and is no try and no failure."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from regraph_kg import report
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.method import SearchLimits
+from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.run import StepRecord
+from regraph_kg.search.answer import final_answer, summarise
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.methods.standard import StandardSettings
+from regraph_kg.search.methods.thompson import Thompson, ThompsonSettings
+from regraph_kg.search.prompts.examples import fill
+from regraph_kg.search.run import context
+from regraph_kg.search.state import Tree
+from regraph_kg.search.trace import Trace
+from tests.search.in_toy import asked, run
+from tests.search.recorded_run import still
+from tests.search.toy import (
+    SEAL,
+    TASK,
+    Graph,
+    Script,
+    Toy,
+    code,
+    fenced,
+    header,
+    names,
+    noisy_script,
+    searching,
+    traced,
+)
+
+GRAPH: Graph = {"start": ["a", "b", "c"], "a": [], "b": ["a", "c"], "c": ["a", "b"]}
+NO = "DOES NOT APPLY: nothing here to tile"
+WALKS = [name for name in method_names() if kind_of(name).walks]
+
+
+def declining(technique: str) -> Toy:
+    """A model that declines one technique, whatever the code; all else gains."""
+
+    def answer(key: PromptKey) -> str:
+        way = names(key)
+        return NO if way[-1] == technique else fenced(code(0.1 * len(way), key))
+
+    return Toy(GRAPH, answer)
+
+
+def steps(toy: Toy, method: str, calls: int) -> list[StepRecord]:
+    return [one for r in run(toy, kind_of(method).settings(), calls) for one in r.steps]
+
+
+@pytest.mark.parametrize("method", WALKS)
+def test_a_declined_technique_is_closed_for_its_code_at_one_call(method: str) -> None:
+    toy = declining("a")
+    found = steps(toy, method, 30)
+    said = [one for one in found if one.declined]
+    assert said
+    for one in said:
+        assert (one.outcome, one.diagnosis) == (Outcome.DECLINED, "nothing here to tile")
+        assert (one.code, one.speedup, one.gain, one.cost.calls, one.cost.evaluations) == (
+            *(None, None, None),
+            *(1, 0),
+        )
+        assert not one.tried
+    places = Counter((one.path[:-1], one.technique) for one in said)
+    assert set(places.values()) == {1}  # never asked for again at the same place
+    assert not any("a > " in path for path, _, repair in asked(toy) if repair == 0)
+    assert {repair for *_, repair in asked(toy)} == {0}
+    assert [one for one in found if one.speedup]  # the search went on
+
+
+@pytest.mark.parametrize("method", WALKS)
+def test_a_model_that_declines_all_ends_the_search_when_nothing_is_left(method: str) -> None:
+    toy = Toy(GRAPH, lambda key: NO)
+    settings = kind_of(method).settings()
+    head = header(30, settings=settings, limits=SearchLimits(calls=30, unreadable=2))
+    ledger = Ledger(head.limits)
+    records = list(searching(toy.world, head, ledger=ledger))
+    assert sorted(path for path, *_ in asked(toy)) == ["a", "b", "c"]
+    assert ledger.stopped is None
+    answer = final_answer(TASK, records, toy.final)
+    found = summarise(head, records, answer, ledger)
+    assert (found.stopped, found.improved, found.iterations) == ("exhausted", False, 0)
+    assert (found.cost.calls, found.cost.evaluations, found.unrecorded) == (3, 0, 0)
+    assert (found.outcomes, found.failure) == ({"declined": 3}, None)
+    assert report.shortfall(found) == (
+        "nothing is left to try; 3 of 3 answers were DOES NOT APPLY: nothing here to tile"
+    )
+    assert "3 x does not apply" in report.run_table(found, {}, walks=True)
+
+
+@pytest.mark.parametrize("method", WALKS)
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_a_model_that_declines_all_may_spend_all_calls(method: str, parallel: int) -> None:
+    toy = Toy(GRAPH, lambda key: NO)
+    run(toy, kind_of(method).settings(), 2, parallel=parallel)
+    assert len(toy.asked) == 2
+
+
+def test_what_is_declined_is_no_failure_of_its_edge() -> None:
+    tree = Tree()
+    head = header(20, settings=McgsSettings())
+    records = list(searching(declining("a").world, head, tree=tree))
+    assert any(step.declined for record in records for step in record.steps)
+    assert {edge.n for (_, to), edge in tree.edges.items() if to == "openmp/a"} == {0}
+    assert all(state.n == sum(one.n for one in state.actions) for state in tree.states())
+
+
+def test_thompson_learns_nothing_of_what_is_declined() -> None:
+    head = header(20, settings=ThompsonSettings())
+    toy = declining("a")
+    method = Thompson(context(TASK, head, toy.world, Ledger(head.limits)), ThompsonSettings())
+    for _ in range(9):
+        work = method.iteration()
+        assert work is not None
+        effect = next(work)
+        try:
+            while True:
+                effect = work.send(
+                    toy.complete(effect.prompt)
+                    if hasattr(effect, "prompt")
+                    else toy.evaluate(effect.candidate)
+                )
+        except StopIteration:
+            pass
+    assert {one.n for (_, to), one in method.beliefs.items() if to == "openmp/a"} == {0}
+
+
+def test_only_where_a_technique_was_asked_for_may_it_be_declined() -> None:
+    toy = Toy(GRAPH, lambda key: NO)
+    (record,) = run(toy, StandardSettings(), 1)
+    assert record.steps[0].outcome is Outcome.PARSE_FAILED
+    assert "DOES NOT APPLY" not in toy.prompts[0].user
+
+
+def test_a_repair_is_not_asked_whether_it_applies_and_cannot_say_so() -> None:
+    def answer(key: PromptKey) -> str:
+        return NO if key.repair else fenced(code("wrong_answer", key))
+
+    toy = Toy({"start": ["a"]}, answer)
+    (record,) = run(toy, McgsSettings(samples=1), 2)
+    assert record.steps[0].outcome is Outcome.PARSE_FAILED
+    assert ["DOES NOT APPLY" in prompt.user for prompt in toy.prompts] == [True, False]
+    assert toy.prompts[0].user.endswith(f"{fill('decline')}\n\n{fill('answer')}")
+
+
+def test_the_bar_tells_the_reason() -> None:
+    (record,) = run(Toy({"start": ["a"]}, lambda key: NO), McgsSettings(), 1)
+    assert report.tried(record) == "start > a: does not apply: nothing here to tile"
+
+
+def sometimes(script: Script) -> Script:
+    def answer(key: PromptKey) -> str | None:
+        return NO if names(key)[-1] == "a" and len(key.path) > 1 else script(key)
+
+    return answer
+
+
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_a_search_with_declines_is_resumed_from_any_line(tmp_path: Path, parallel: int) -> None:
+    head = header(20, parallel=parallel)
+    script = sometimes(noisy_script(1))
+    with Trace.create(tmp_path / "whole", head, SEAL, still) as trace:
+        finished = traced(Toy(GRAPH, script), trace, head)
+    assert finished.summary.outcomes["declined"]
+    lines = trace.path.read_bytes().splitlines(keepends=True)
+    for end in range(1, len(lines), 7):
+        part = tmp_path / "part.jsonl"
+        part.write_bytes(b"".join(lines[:end]))
+        with Trace.resume(part, head, SEAL, still) as again:
+            assert traced(Toy(GRAPH, script), again, head) == finished
