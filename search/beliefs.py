@@ -107,10 +107,11 @@ class Beliefs:
     _squares: float = 0.0
 
     def edge(self, source: str, successor: Successor, rank: int) -> BelievedEdge:
-        """What the graph tells, at most `settings.tries` tries of it."""
+        """What the graph tells, at most `settings.tries` tries of it; of a technique that does not
+        apply nothing comes, be it no failure."""
         other = self.settings.other_devices
         share = other if successor.statistics == "other-devices" else 1.0
-        tried = share * successor.tried + other * successor.tried_elsewhere
+        tried = share * successor.tried + other * successor.tried_elsewhere + successor.declined
         passed = share * successor.verified + other * successor.verified_elsewhere
         log2 = share * successor.sum_log2_effect + other * successor.sum_log2_elsewhere
         kept = min(1.0, self.settings.tries / tried) if tried else 0.0

@@ -92,6 +92,8 @@ class NextStep:
     taken: int = 0
     """Samples begun."""
     failed: int = 0
+    idle: int = 0
+    """Samples that did nothing."""
     under_way: int = 0
     best: float | None = None
     """Level of its best right sample."""
@@ -112,7 +114,7 @@ class FoundCode:
     right: int = 0
     """Samples that passed and did what they were asked for."""
     idle: int = 0
-    """That did nothing: what is left to try may not apply either."""
+    """That did nothing, or were declined: what is left to try may not apply either."""
 
     @property
     def applies(self) -> float:
@@ -276,7 +278,8 @@ class Lookahead:
         return min(settings.horizon, int(ledger.left / step))
 
     def _open(self, action: NextStep) -> bool:
-        return action.answered and action.taken < self._settings.samples
+        """Whether it may be sampled: one that did nothing is had one time less often."""
+        return action.answered and action.taken + action.idle < self._settings.samples
 
     def _worth(self, state: FoundCode, action: NextStep, ahead: _Ahead, *, exact: bool) -> float:
         """What a sample is expected to add to the best; not exact: no less than that."""
@@ -306,6 +309,8 @@ class Lookahead:
         self._calls += step.cost.calls
         if not step.tried:
             action.answered = False
+            if step.declined:
+                self._idle(state, action)
             return Iteration(step.path, (step,), None)
         gain = self._learn(state, action, step)
         step = step.model_copy(update={"gain": gain})
@@ -327,8 +332,7 @@ class Lookahead:
             action.failed += 1
             edge = self._edges.find(state.technique, step.did) if step.did else None
         if step.applied == "nothing":
-            state.idle += 1
-            self.beliefs.fail(action.edge)
+            self._idle(state, action)
             return gain
         if edge is not None and edge.target not in state.used:
             self.beliefs.learn(edge, gain)
@@ -336,6 +340,12 @@ class Lookahead:
         did = step.did or action.technique.id
         self._grow(FoundCode(did, step.path, state.used | {did}, step.code, level))
         return gain
+
+    def _idle(self, state: FoundCode, action: NextStep) -> None:
+        """There was nothing to do: less likely to be right elsewhere, as others are here."""
+        action.idle += 1
+        state.idle += 1
+        self.beliefs.fail(action.edge)
 
     def _grow(self, state: FoundCode) -> FoundCode:
         """A new state, unless its code is known; without actions where the depth ends."""

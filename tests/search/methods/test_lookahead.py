@@ -114,7 +114,7 @@ def test_a_step_that_did_nothing_counts_as_a_failed_sample() -> None:
 
     records = run(toy_graph, script, 9)
     done = [step for record in records for step in record.steps]
-    assert [step.applied for step in done].count("nothing") == 3  # b, as often as may be
+    assert [step.applied for step in done].count("nothing") == 2  # b, once less than what passed
     assert max(len(record.path) for record in records) == 2
 
 
