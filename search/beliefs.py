@@ -107,8 +107,10 @@ class Beliefs:
     _squares: float = 0.0
 
     def edge(self, source: str, successor: Successor, rank: int) -> BelievedEdge:
-        """What the graph tells, at most `settings.tries` tries of it; of a technique that does not
-        apply nothing comes, be it no failure."""
+        """What the graph tells, at most `settings.tries` tries of it.
+
+        Of a technique that does not apply nothing comes, be it no failure.
+        """
         other = self.settings.other_devices
         share = other if successor.statistics == "other-devices" else 1.0
         tried = share * successor.tried + other * successor.tried_elsewhere + successor.declined
