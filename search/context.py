@@ -5,14 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from regraph_kg.models.graph import Example, Neighbourhood
+from regraph_kg.models.graph import Example, FreeChoice, Neighbourhood
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
-from regraph_kg.models.technique import Technique
+from regraph_kg.models.technique import Technique, free_id
 from regraph_kg.search.ask import Request
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.prompts.render import Adviser
+from regraph_kg.search.prompts.render import Adviser, free_advice
 from regraph_kg.search.propose import Proposer
 
 
@@ -30,6 +30,13 @@ class Context:
     prompting: Prompting
     nearest: Callable[[str], tuple[Example, ...]]
     """Code -> the examples nearest to it, whatever their transition; none without embeddings."""
+    free: Callable[[], FreeChoice]
+    """What is known of this model's free choices on other problems; fixed for the run."""
+
+    def free_request(self, source: str, path: tuple[str, ...], attempt: int, code: str) -> Request:
+        """What leaves it to the model how to make `code` faster, which `source` led to."""
+        name = free_id(self.task.target)
+        return Request(path, None, attempt, code, free_advice(), source=source, free=name)
 
     def request(
         self, source: str, path: tuple[str, ...], technique: Technique, attempt: int, code: str

@@ -34,6 +34,7 @@ def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Cont
         prompting=header.prompting,
         neighbours=cache(world.neighbours),
         nearest=cache(world.nearest),
+        free=cache(world.free),
     )
 
 
