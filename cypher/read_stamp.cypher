@@ -5,5 +5,5 @@ OPTIONAL MATCH (m:Meta)
 RETURN collect(m.product) AS products, max(m.schema_version) AS schema_version,
        max(m.restoring) AS restoring,
        NOT EXISTS { MATCH (n) } AS empty,
-       NOT EXISTS { MATCH (:Trajectory) }
+       NOT EXISTS { MATCH (:Trajectory) } AND NOT EXISTS { MATCH (:FreeRun) }
        AND NOT EXISTS { MATCH (t:Technique) WHERE NOT t.id ENDS WITH '/start' } AS bare

@@ -13,6 +13,8 @@ from regraph_kg.models.graph import (
     EmbeddingProgress,
     EmbeddingSpace,
     Example,
+    FreeChoice,
+    FreeRun,
     GraphFinding,
     GraphStats,
     KnownFailure,
@@ -26,11 +28,12 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Version of the graph's data model (cypher/migrations). History:
 
 1 (2026-11) first version
 2 (2026-11) bounded edges with an archive, failures as evidence, decisions, merged techniques
+3 (2026-11) what models' free choices came to; failures that were declined
 """
 
 Embed = Callable[[Sequence[str]], list[bytes]]
@@ -98,6 +101,14 @@ class GraphStore(Protocol):
         Order: with a diagnosis, with code, the newest, id. Answers without code are left out: they
         say nothing of the transition.
         """
+
+    def add_free_runs(self, runs: Sequence[FreeRun]) -> None:
+        """What the free steps of searches came to; the same run and device again replaces it."""
+
+    def free_choice(
+        self, model: str, target: Target, *, device: str, exclude_problem: str | None = None
+    ) -> FreeChoice:
+        """The sums of a model's runs on `device`; without any there, of those on other devices."""
 
     def nearest(
         self,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Interval, Outcome, WorkAccount
+from regraph_kg.models.graph import FreeChoice
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import (
     CommonFailure,
@@ -154,6 +155,14 @@ def tried(record: SimulationRecord) -> str:
     """What an iteration has tried, and what came of it."""
     said = ", ".join(map(_outcome, record.steps))
     return f"{path(record.steps[-1].path)}: {said}"
+
+
+def free_choice(found: FreeChoice) -> str:
+    """What a model's free choices came to: "12 free choices, 9 of them right"."""
+    tried, right = (
+        getattr(found.first, name) + getattr(found.later, name) for name in ("tried", "verified")
+    )
+    return f"{_count(tried, 'free choice')}, {right} of them right"
 
 
 def headline(summary: RunSummary) -> str:

@@ -25,7 +25,8 @@ class Request:
     `path` are the elements entered so far, without the step asked for; `technique` is that step,
     None for a method that walks no graph; `others` are the steps that might have been asked for.
     `source` is the technique (an id) that led to `code`, as far as is known. `renewed` is the
-    advice to mend a failed answer; None: the same again.
+    advice to mend a failed answer; None: the same again. `free` is what the step is called on a
+    walk where the model chooses its technique.
     """
 
     path: tuple[str, ...]
@@ -36,11 +37,21 @@ class Request:
     others: tuple[Technique, ...] = ()
     source: str = ""
     renewed: Callable[[FailedAnswer], Advice] | None = None
+    free: str = ""
+
+    @property
+    def step(self) -> str:
+        """What the step asked for is called on a path; "" for a method that walks no graph."""
+        return self.free if self.technique is None else self.technique.id
 
     @property
     def way(self) -> tuple[str, ...]:
-        """The path of a prompt's key: `path`, and the step asked for."""
-        return self.path if self.technique is None else (*self.path, self.technique.id)
+        """The path of a prompt's key: `path`, and the step asked for.
+
+        A free step from the serial code asks what `standard` asks, and so by the same key.
+        """
+        here = bool(self.step) and (self.technique is not None or bool(self.path))
+        return (*self.path, self.step) if here else self.path
 
     def may_decline(self, repair: int) -> bool:
         """Whether an answer may say that the technique does not apply: the first one, if any."""

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from regraph_kg.models.graph import Example, Neighbourhood
+from regraph_kg.models.graph import Example, FreeChoice, Neighbourhood
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
-from regraph_kg.models.technique import Technique
+from regraph_kg.models.technique import Technique, free_id
 from regraph_kg.search.ask import Request
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.parts import Advice
-from regraph_kg.search.prompts.render import rag_advice
+from regraph_kg.search.prompts.render import free_advice, rag_advice
 from regraph_kg.search.propose import Proposer
 
 
@@ -35,10 +35,17 @@ class Context:
     """Code -> the examples nearest to it, whatever their transition; none without embeddings."""
     device: str
     """What this run measures on."""
+    free: Callable[[], FreeChoice]
+    """What is known of this model's free choices on other problems; fixed for the run."""
 
     def nearest_advice(self, code: str) -> Advice:
         """What shows the examples nearest to `code`, whatever their transition."""
         return rag_advice(self.nearest(code), self.prompting, code, self.device)
+
+    def free_request(self, source: str, path: tuple[str, ...], attempt: int, code: str) -> Request:
+        """What leaves it to the model how to make `code` faster, which `source` led to."""
+        name = free_id(self.task.target)
+        return Request(path, None, attempt, code, free_advice(), source=source, free=name)
 
     def request(
         self, source: str, path: tuple[str, ...], technique: Technique, attempt: int, code: str

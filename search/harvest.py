@@ -11,9 +11,9 @@ and would come a second time), what was timed while the machine did other work, 
 nothing, or something else without a name, and what the final measurement disproved. A technique
 that the model said does not apply is told as that, which is no try and no failure. A step that is
 known to have applied another technique than it was asked for is told as a step of that one. Not
-covered: methods that walk no graph name no technique, and teach nothing; what was tried under a
-path that no verified leaf has; who merges it (ingest/pipeline.py); whether a trace is to be
-believed (claims.py).
+covered: steps that name no technique (free_steps.py, of some); what was tried under a path that no
+verified leaf has; who merges it (ingest/pipeline.py); whether a trace is to be believed
+(claims.py).
 """
 
 from collections import Counter, defaultdict
@@ -36,6 +36,8 @@ REASONING_CHARACTERS = 2_000
 """Of what a model said beside its code."""
 BUSY = "timed while the machine did other work"
 """Why a step's time is no evidence; the step may still be part of a path."""
+NAMELESS = "names no technique"
+"""Why a step is of no transition; where the model chose freely, free_steps.py tells of it."""
 ENDS = ("final", "stop")
 """Events that only a search that has come to its end leaves; none where calls ran out, and nothing
 was faster than the serial code."""
@@ -227,7 +229,7 @@ class _Tree:
 
     def _unfit(self, step: StepRecord) -> str | None:
         if step.technique is None:
-            return "names no technique"
+            return NAMELESS
         if step.applied != "asked" and step.did is None:
             return f"did something else than asked ({step.applied})"
         if step.path[:-1] not in self.nodes and len(step.path) > 1:

@@ -85,11 +85,10 @@ class Proposer:
 
 
 def _step(request: Request, verdict: SampleVerdict | None, cost: Cost, did: Deed) -> StepRecord:
-    technique = request.technique
-    here = () if technique is None else (element(technique.id, request.attempt),)
+    here = (element(request.step, request.attempt),) if request.step else ()
     return StepRecord(
         path=(*request.path, *here),
-        technique=None if technique is None else technique.id,
+        technique=None if request.technique is None else request.technique.id,
         sample=request.attempt,
         outcome=None if verdict is None else verdict.outcome,
         speedup=None if verdict is None else verdict.speedup,

@@ -13,7 +13,14 @@ from tenacity import Retrying, retry_if_exception, stop_before_delay, wait_expon
 
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.graph import EmbeddingSpace, Example, KnownFailure, Neighbourhood, Vector
+from regraph_kg.models.graph import (
+    EmbeddingSpace,
+    Example,
+    FreeChoice,
+    KnownFailure,
+    Neighbourhood,
+    Vector,
+)
 from regraph_kg.models.target import Target
 
 if TYPE_CHECKING:
@@ -104,6 +111,14 @@ class GraphReader:
         return self._ask(
             lambda store: store.failures(
                 source, target, exclude_problem=self._excluded, limit=KNOWN
+            )
+        )
+
+    def free(self, model: str, target: Target) -> FreeChoice:
+        """What came of a model's free choices."""
+        return self._ask(
+            lambda store: store.free_choice(
+                model, target, device=self._device, exclude_problem=self._excluded
             )
         )
 

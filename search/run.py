@@ -38,6 +38,7 @@ def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Cont
         neighbours=cache(world.neighbours),
         nearest=cache(world.nearest),
         device=header.device,
+        free=cache(world.free),
     )
 
 

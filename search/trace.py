@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
-from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood
+from regraph_kg.models.graph import Example, FreeChoice, KnownFailure, Neighbourhood
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
@@ -48,6 +48,7 @@ _HEADER = TypeAdapter(RunHeader)
 _NEIGHBOURS = TypeAdapter(Neighbourhood)
 _EXAMPLES = TypeAdapter(tuple[Example, ...])
 _FAILURES = TypeAdapter(tuple[KnownFailure, ...])
+_FREE = TypeAdapter(FreeChoice)
 _REPLY = TypeAdapter(Reply)
 _REPORT = TypeAdapter(EvalReport)
 _RECORD = TypeAdapter(SimulationRecord)
@@ -144,6 +145,7 @@ class Trace:
             ),
             complete=live.complete,
             evaluate=live.evaluate,
+            free=lambda: self._recall("free", "", _FREE, live.free),
             evaluate_final=lambda candidate: self._recall(
                 "final", code_hash(candidate.code), _REPORT, lambda: live.evaluate_final(candidate)
             ),

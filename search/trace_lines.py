@@ -27,6 +27,7 @@ Event = Literal[
     "examples",
     "nearest",
     "failures",
+    "free",
     "reply",
     "report",
     "final",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood
+from regraph_kg.models.graph import Example, FreeChoice, KnownFailure, Neighbourhood
 from regraph_kg.models.prompt import Prompt, Reply
 
 
@@ -39,3 +39,5 @@ class World:
     """Screening grade: what the search learns from. The seconds are the best candidate's so far."""
     evaluate_final: Callable[[Candidate], EvalReport]
     """Full grade, fresh workers: what is reported."""
+    free: Callable[[], FreeChoice] = FreeChoice
+    """What is known of the model's free choices; nothing, unless somebody knows."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.worlds.world import Code, Problem, World
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.graph import FreeChoice
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord, Task
@@ -175,6 +176,7 @@ def play(
         prompting=Prompting(),
         nearest=lambda _: (),
         device="simulated",
+        free=FreeChoice,
     )
     method = Noted(kind_of(settings.method).begin(context, settings))
     course = [

@@ -15,14 +15,14 @@ from typing import IO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from regraph_kg.backends import merge, migrate
+from regraph_kg.backends import free, merge, migrate
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.evidence import failure_key
 from regraph_kg.backends.export import Exported, export
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, LastSeen, Space, TrajectoryLine
-from regraph_kg.models.graph import MergePlan, Relabelled
+from regraph_kg.models.graph import FreeRun, MergePlan, Relabelled
 from regraph_kg.models.technique import Technique
 
 DECISIONS_AT_ONCE = 1_000
@@ -95,6 +95,8 @@ class Backup:
                 yield BackupLine(kept=_kept(one))
         for row in self._bolt.read(lambda ask: ask("backup_last_seen")):
             yield BackupLine(seen=LastSeen.model_validate(row))
+        for run in self._free_runs():
+            yield BackupLine(free=run)
         gone = known - {technique.id for technique in self._bolt.read(_techniques)}
         if gone:
             raise StoreError(
@@ -107,6 +109,12 @@ class Backup:
         while page := self._bolt.read(partial(_some_decisions, after=last)):
             yield from (row["decision"] for row in page)
             last = page[-1]["id"]
+
+    def _free_runs(self) -> Iterator[FreeRun]:
+        last = ""
+        while page := self._bolt.read(partial(free.some_runs, after=last)):
+            yield from (run for _, run in page)
+            last = page[-1][0]
 
     def _begin(self, digest: str, bound: int) -> None:
         stamp = migrate.read_stamp(self._bolt)
@@ -172,11 +180,16 @@ def _write_seen(ask: Query, lines: Sequence[BackupLine]) -> None:
     ask("restore_last_seen", rows=[one.seen.model_dump() for one in lines if one.seen])
 
 
+def _write_free_runs(ask: Query, lines: Sequence[BackupLine]) -> None:
+    free.add(ask, [one.free for one in lines if one.free])
+
+
 _WRITE: dict[str, Callable[..., None]] = {
     "technique": _write_techniques,
     "decision": _write_decisions,
     "kept": _write_trajectories,
     "seen": _write_seen,
+    "free": _write_free_runs,
 }
 
 

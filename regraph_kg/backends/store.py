@@ -11,6 +11,7 @@ from regraph_kg.backends import (
     embeddings,
     evidence,
     export,
+    free,
     merge,
     migrate,
     recount,
@@ -38,6 +39,8 @@ from regraph_kg.models.graph import (
     EmbeddingProgress,
     EmbeddingSpace,
     Example,
+    FreeChoice,
+    FreeRun,
     GraphFinding,
     GraphStats,
     KnownFailure,
@@ -128,6 +131,22 @@ class BoltStore:
         """See `GraphStore`."""
         pair = Pair(source, target)
         return self._bolt.read(lambda ask: _failures(ask, pair, exclude_problem, limit))
+
+    def add_free_runs(self, runs: Sequence[FreeRun]) -> None:
+        """See `GraphStore`."""
+        if runs:
+            self._bolt.write(partial(free.add, runs=runs))
+
+    def free_choice(
+        self, model: str, target: Target, *, device: str, exclude_problem: str | None = None
+    ) -> FreeChoice:
+        """See `GraphStore`."""
+        rows = self._bolt.read(
+            lambda ask: ask(
+                "free_choice", model=model, target=target, exclude_problem=exclude_problem
+            )
+        )
+        return free.seen_from(rows, device)
 
     def nearest(
         self,

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from regraph_kg import report
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import ToolError
 from regraph_kg.models.trajectory import Trajectory
@@ -58,7 +59,7 @@ def learn(  # noqa: PLR0913 (a command's options)
     if export is not None:
         _write(export, learned.trajectories)
     typer.echo(json.dumps(_plain(learned), indent=2) if as_json else _table(learned))
-    if not learned.trajectories:
+    if not learned.taught:
         raise typer.Exit(1)
 
 
@@ -78,6 +79,8 @@ def _table(learned: Learned) -> str:
             lines.append(f"{'':>41}judged again here: {one.measured} codes")
         if one.refused:
             lines.append(f"{'':>41}refused: {one.refused}")
+        if one.free is not None:
+            lines.append(f"{'':>41}{report.free_choice(one.free.choice)}")
         for reason, count in (one.left_out or {}).items():
             if not one.refused:
                 lines.append(f"{'':>41}left out: {count} steps, {reason}")
@@ -97,6 +100,7 @@ def _plain(learned: Learned) -> dict[str, object]:
             "steps": one.steps,
             "failures": one.failures,
             "declined": one.declined,
+            "free": None if one.free is None else one.free.choice.model_dump(),
             "judged_again": one.measured,
             "left_out": dict(one.left_out or {}),
             "refused": one.refused or None,

@@ -117,7 +117,8 @@ def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
             say(f"nothing was learned from {lesson.run}: {lesson.refused}")
         else:
             counts = f"{len(lesson.trajectories)} trajectories, {lesson.failures} failures"
-            say(f"learned from {lesson.run}: {counts}")
+            chose = f", {report.free_choice(lesson.free.choice)}" if lesson.free else ""
+            say(f"learned from {lesson.run}: {counts}{chose}")
 
 
 def _ended(why: str, kept: str, told: Handover) -> str:

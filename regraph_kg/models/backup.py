@@ -1,10 +1,10 @@
 """A backup of a whole graph as JSONL, version 1: one `Head`, then `BackupLine`s, then an `End`.
 
-Techniques, decisions, trajectories and times come in this order, each kind by id. What is derived
-(statistics, failures as nodes, which examples are in sight) and embeddings are not in it: a restore
-makes the former, the next ingest or `regraph graph reembed` the latter.
+Techniques, decisions, trajectories, times and runs of free choices come in this order, each kind by
+id. What is derived (statistics, failures as nodes, which examples are in sight) and embeddings are
+not in it: a restore makes the former, the next ingest or `regraph graph reembed` the latter.
 
-History: 1 (2026-11) first version.
+History: 1 (2026-11) first version; later in 1: `free`, absent from older backups.
 """
 
 from typing import Literal, Self
@@ -12,7 +12,7 @@ from typing import Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.graph import RelabelStage
+from regraph_kg.models.graph import FreeRun, RelabelStage
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
@@ -69,11 +69,12 @@ class BackupLine(Frozen):
     decision: dict[str, JsonValue] | None = None
     kept: TrajectoryLine | None = None
     seen: LastSeen | None = None
+    free: FreeRun | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
         if len(self.model_fields_set) != 1 or self.kind is None:
-            raise ValueError("exactly one of technique, decision, kept and seen is needed")
+            raise ValueError("exactly one of technique, decision, kept, seen and free is needed")
         return self
 
     @property

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
@@ -180,6 +181,50 @@ class KnownFailure:
     problem: str
     model: str
     """Whose attempt it was."""
+
+
+class FreeSteps(Frozen):
+    """What came of steps whose technique the model chose itself."""
+
+    tried: int = 0
+    verified: int = 0
+    sum_log2_effect: int = 0
+    """Fixed point, `EFFECT_SCALE`; of what passed, over the code before the step."""
+
+    def __add__(self, other: "FreeSteps") -> "FreeSteps":
+        """Both together."""
+        return FreeSteps(
+            tried=self.tried + other.tried,
+            verified=self.verified + other.verified,
+            sum_log2_effect=self.sum_log2_effect + other.sum_log2_effect,
+        )
+
+
+class FreeChoice(Frozen):
+    """A model's free steps from the serial code, and from code that steps had led to.
+
+    They are apart, for first steps gain far more.
+    """
+
+    first: FreeSteps = FreeSteps()
+    later: FreeSteps = FreeSteps()
+
+    def __add__(self, other: "FreeChoice") -> "FreeChoice":
+        """Both together."""
+        return FreeChoice(first=self.first + other.first, later=self.later + other.later)
+
+
+class FreeRun(Frozen):
+    """What the free steps of one search came to."""
+
+    run: str
+    """The same however often it is taught."""
+    model: str
+    """Name and digest."""
+    target: Target
+    device: str
+    problem: str
+    choice: FreeChoice
 
 
 @dataclass(frozen=True, slots=True)

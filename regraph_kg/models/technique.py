@@ -60,6 +60,11 @@ def start_id(target: Target) -> str:
     return f"{target}/start"
 
 
+def free_id(target: Target) -> str:
+    """What a step is called on a path that the model chose itself; no technique has this id."""
+    return f"{target}/free-choice"
+
+
 def spelling(label: str) -> str:
     """What spellings of one name have in common: lower-case singular words, space-separated.
 

@@ -5,6 +5,7 @@ Not here: what a run may teach (search/harvest.py); how a trajectory is merged (
 
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +14,21 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation import evaluate
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.graph import FreeRun
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.ingest import grow
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.claims import claimed, measured_again, stale
-from regraph_kg.search.harvest import Harvest, Run, check_serial, harvest, read_run, refuse
+from regraph_kg.search.free_steps import free_run
+from regraph_kg.search.harvest import (
+    NAMELESS,
+    Harvest,
+    Run,
+    check_serial,
+    harvest,
+    read_run,
+    refuse,
+)
 from regraph_kg.settings import Settings
 
 
@@ -37,6 +48,13 @@ class Lesson:
     refused: str = ""
     measured: int = 0
     """Codes that were judged again, here and now."""
+    free: FreeRun | None = None
+    """What its model's free choices came to."""
+
+    @property
+    def taught(self) -> bool:
+        """Whether it has anything for the graph."""
+        return bool(self.trajectories) or self.free is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +70,11 @@ class Learned:
     def trajectories(self) -> tuple[Trajectory, ...]:
         """Of all runs."""
         return tuple(one for lesson in self.lessons for one in lesson.trajectories)
+
+    @property
+    def taught(self) -> bool:
+        """Whether any run taught anything."""
+        return any(lesson.taught for lesson in self.lessons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +112,7 @@ def learn_from(
     for path, run in read.items():
         lessons.append((yield from _lesson(settings, path, run, problems, doubt)))
     learned = Learned(tuple(lessons))
-    if doubt.dry or not learned.trajectories:
+    if doubt.dry or not learned.taught:
         return learned
     return (yield from _merged(settings, learned))
 
@@ -112,16 +135,19 @@ def _lesson(
     except (BadInput, ToolError) as error:
         return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
     measured = len(claimed(run)) if doubted and not doubt.dry else 0
-    if not found.trajectories:
+    free = free_run(run)
+    if not found.trajectories and free is None:
         return Lesson(path, left_out=found.left_out, refused=_nothing(found), measured=measured)
+    left_out = {why: n for why, n in found.left_out.items() if free is None or why != NAMELESS}
     return Lesson(
         path,
         found.trajectories,
         found.steps,
         found.failures,
         found.declined,
-        found.left_out,
+        left_out,
         measured=measured,
+        free=free,
     )
 
 
@@ -170,6 +196,8 @@ def _problem(settings: Settings, run: Run, problems: Sequence[Path]) -> Problem:
 
 def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
     """Merge what was harvested; its techniques are given by id."""
+    with closing(wiring.open_store(settings)) as store:
+        store.add_free_runs([one.free for one in learned.lessons if one.free is not None])
     lines = io.BytesIO(lines_of(learned.trajectories).encode())
     counts = yield from grow(settings, lines, "exact", "learning")
     return Learned(learned.lessons, counts["added"], counts["known"], counts["rejected"])

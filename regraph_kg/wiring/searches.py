@@ -249,6 +249,7 @@ def _reading(
         complete=_refuse if model is None else partial(_answer, model),
         evaluate=bench.evaluate,
         evaluate_final=bench.evaluate_final,
+        free=partial(reader.free, header.model, choice.target),
     )
     with closing(reader):
         yield DrySearch(task, header, world)

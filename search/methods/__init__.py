@@ -35,6 +35,8 @@ class MethodKind:
     needs: Needs = "nothing"
     thinks: bool = False
     """Whether it asks for thoughts, too: one before an answer at most."""
+    free: bool = False
+    """Whether its samples are the model's free choice, and nothing else is told it."""
 
     @property
     def walks(self) -> bool:

@@ -46,7 +46,7 @@ def test_openers_of_an_empty_database_do_not_disturb_each_other(store_settings: 
 def test_a_newer_schema_is_refused(store_settings: Settings) -> None:
     wiring.open_store(store_settings).close()
     cypher(store_settings, "MATCH (m:Meta) SET m.schema_version = 99")
-    with pytest.raises(StoreError, match=r"schema 99.*knows 2; upgrade regraph-kg"):
+    with pytest.raises(StoreError, match=r"schema 99.*knows 3; upgrade regraph-kg"):
         wiring.open_store(store_settings)
 
 

@@ -3,13 +3,16 @@
 import json
 import re
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from regraph_kg import wiring
 from regraph_kg.cli import app
 from regraph_kg.graph import SCHEMA_VERSION
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.graph import FreeChoice, FreeRun
 from regraph_kg.settings import Settings
 from tests.stores import cypher, environment
 
@@ -93,6 +96,9 @@ def test_labels_relationships_and_properties_are_those_of_a_graph(
         with pytest.raises(SystemExit) as ended:
             app.main()
         assert not ended.value.code, command
+    chose = {"device": "d", "problem": "p", "choice": FreeChoice()}
+    with closing(wiring.open_store(embedded_settings)) as store:
+        store.add_free_runs([FreeRun(run="r", model="m", target="cuda", **chose)])  # type: ignore[arg-type]
     kinds = {
         "MATCH (n) RETURN labels(n)[0] AS kind, collect(keys(n)) AS names",
         "MATCH ()-[r]->() RETURN type(r) AS kind, collect(keys(r)) AS names",

@@ -1,0 +1,5 @@
+// What the free steps of searches came to; a known run is replaced.
+// Parameters: rows [properties], sorted by id. Columns: none.
+UNWIND $rows AS row
+MERGE (f:FreeRun {id: row.id})
+SET f = row

@@ -1,0 +1,65 @@
+"""What models' free choices came to: a (:FreeRun) node a run and device, summed when asked for.
+
+Such a node is truth: nothing is derived from it. Not here: which steps of a run count
+(search/free_steps.py).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from regraph_kg.backends.bolt import GraphRow, Query
+from regraph_kg.models.graph import FreeChoice, FreeRun, FreeSteps
+
+WHICH = ("first", "later")
+RUNS_AT_ONCE = 1_000
+"""Runs read at a time."""
+
+
+def add(ask: Query, runs: Sequence[FreeRun]) -> None:
+    """Write runs; one that is known is replaced."""
+    rows = {row["id"]: row for row in map(_node, runs)}
+    ask("add_free_runs", rows=[rows[key] for key in sorted(rows)])
+
+
+def seen_from(rows: Sequence[GraphRow], device: str) -> FreeChoice:
+    """The sum of what was tried on `device`; of all others where that is nothing."""
+    own, others = FreeChoice(), FreeChoice()
+    for row in rows:
+        if row["device"] == device:
+            own += _choice(row)
+        else:
+            others += _choice(row)
+    return own if own.first.tried + own.later.tried else others
+
+
+def some_runs(ask: Query, after: str) -> list[tuple[str, FreeRun]]:
+    """The next runs by id, with it."""
+    rows = ask("page_of_free_runs", after=after, limit=RUNS_AT_ONCE)
+    return [(row["run"]["id"], _run(row["run"])) for row in rows]
+
+
+def _node(one: FreeRun) -> dict[str, Any]:
+    return {
+        "id": f"{one.run} {one.device}",
+        **one.model_dump(exclude={"choice"}),
+        **dict(_counts(one.choice)),
+    }
+
+
+def _counts(choice: FreeChoice) -> Iterator[tuple[str, int]]:
+    for which in WHICH:
+        for name, count in getattr(choice, which):
+            yield f"{which}_{name}", count
+
+
+def _choice(row: Mapping[str, Any]) -> FreeChoice:
+    first, later = (
+        FreeSteps(**{name: row[f"{which}_{name}"] for name in FreeSteps.model_fields})
+        for which in WHICH
+    )
+    return FreeChoice(first=first, later=later)
+
+
+def _run(node: Mapping[str, Any]) -> FreeRun:
+    told = {name: node[name] for name in FreeRun.model_fields if name != "choice"}
+    return FreeRun(**told, choice=_choice(node))

@@ -1,0 +1,61 @@
+"""What a finished run says of its model's free choices: their tries, passes and gains.
+
+Free are the samples of a method that asks for nothing else (`MethodKind.free`), and on a walk those
+that name no technique. A try is what harvest.py takes for one: what was timed badly, or while the
+machine did other work, is none, and what the final measurement disproved has failed. Not covered:
+methods that show examples, thoughts or earlier rounds, whose samples name no technique, too.
+"""
+
+import math
+
+from regraph_kg.models.evaluation import Outcome, code_hash
+from regraph_kg.models.graph import EFFECT_SCALE, FreeChoice, FreeRun, FreeSteps
+from regraph_kg.models.run import StepRecord
+from regraph_kg.search.harvest import Run
+from regraph_kg.search.methods import kind_of
+
+
+def free_run(run: Run) -> FreeRun | None:
+    """The sums of a run that may teach (`harvest.refuse`); None where it chose nothing freely."""
+    kind, header = kind_of(run.header.method), run.header
+    steps = [step for record in run.records for step in record.steps]
+    if not (kind.free or kind.walks):
+        return None
+    speedups = {step.path: step.speedup for step in steps} | {(): 1.0}
+    choice = FreeChoice()
+    for step in steps:
+        before = speedups.get(step.path[:-1])
+        if step.technique is None and before is not None and _tried(run, step):
+            came = _came(run, step, before)
+            choice += FreeChoice(later=came) if len(step.path) > 1 else FreeChoice(first=came)
+    if not choice.first.tried + choice.later.tried:
+        return None
+    return FreeRun(
+        run=run.id,
+        model=header.model,
+        target=header.target,
+        device=header.device,
+        problem=header.problem,
+        choice=choice,
+    )
+
+
+def _tried(run: Run, step: StepRecord) -> bool:
+    """Whether a step's end says something of the step, and nothing of our machine."""
+    report = run.reports.get(code_hash(step.code or ""))
+    loaded = report is not None and bool(report.load)
+    timed = step.outcome in (Outcome.PASSED, Outcome.TIMED_OUT)
+    return step.tried and step.outcome is not Outcome.UNSTABLE_TIMING and not (timed and loaded)
+
+
+def _came(run: Run, step: StepRecord, before: float) -> FreeSteps:
+    """What a try came to, over code of the speedup `before`."""
+    final = run.finals.get(code_hash(step.code or ""))
+    disproved = final is not None and final.outcome not in (
+        Outcome.PASSED,
+        Outcome.UNSTABLE_TIMING,
+    )
+    if step.speedup is None or disproved:
+        return FreeSteps(tried=1)
+    log2 = math.log2(step.speedup / before)
+    return FreeSteps(tried=1, verified=1, sum_log2_effect=round(EFFECT_SCALE * log2))
