@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from regraph_kg.models.graph import EFFECT_SCALE, Successor
+from regraph_kg.models.graph import EFFECT_SCALE, FreeSteps, Successor
 
 
 class BeliefSettings(Protocol):
@@ -116,9 +116,26 @@ class Beliefs:
         tried = share * successor.tried + other * successor.tried_elsewhere + successor.declined
         passed = share * successor.verified + other * successor.verified_elsewhere
         log2 = share * successor.sum_log2_effect + other * successor.sum_log2_elsewhere
+        return self._kept(source, successor.technique.id, (tried, passed, log2), rank)
+
+    def free(self, source: str, name: str, told: FreeSteps, rank: int) -> BelievedEdge:
+        """The same of a model's free choices, on this device; `name` is what they are called."""
+        counts = (told.tried, told.verified, told.sum_log2_effect)
+        return self._kept(source, name, counts, rank)
+
+    def after_free(self, name: str, successor: Successor, rank: int) -> BelievedEdge:
+        """An edge from the start, at code that free choices led to: less is left to be gained."""
+        edge = self.edge(name, successor, rank)
+        edge.gains = edge.passed * self.settings.gain
+        return edge
+
+    def _kept(
+        self, source: str, target: str, counts: tuple[float, float, float], rank: int
+    ) -> BelievedEdge:
+        """An edge of so many tries, passes and fixed-point log2 effect, or as much as counts."""
+        tried, passed, log2 = counts
         kept = min(1.0, self.settings.tries / tried) if tried else 0.0
         gains = log2 / EFFECT_SCALE * math.log(2)
-        target = successor.technique.id
         return BelievedEdge(source, target, kept * tried, kept * passed, kept * gains, rank)
 
     def outlook(self, edge: BelievedEdge) -> Outlook:

@@ -1,6 +1,7 @@
 """A search of a method on a problem of a world: the product's methods, driver and account.
 
-The world answers in the proposer's place; prompts, parsing, judge and trace are left out.
+The world answers in the proposer's place; prompts, parsing, judge and trace are left out, and so is
+what a model does where it is free to choose.
 """
 
 import math
@@ -178,6 +179,8 @@ def play(
         device="simulated",
         free=FreeChoice,
     )
+    if "free" in type(settings).model_fields:
+        settings = settings.model_copy(update={"free": False})
     method = Noted(kind_of(settings.method).begin(context, settings))
     course = [
         Moment(method.ended(), record, answers.best.level)

@@ -13,8 +13,10 @@ and one with many goes where much may follow. o are samples under way: they spre
 
 A failed sample makes the next one of that action less likely to pass, a right one leaves little to
 gain by another; both stay possible, and come when nothing else is worth more. A technique that the
-path has already is believed to gain nothing. No first technique waits for ever: after enough calls
-one that has not passed is asked for whatever its worth. A step that did nothing, or
+path has already is believed to gain nothing. Besides the graph's techniques the model may be asked
+for what it sees fit, as soon as what its free choices came to elsewhere makes that worth it; such a
+step is followed by what followed the code before it. No first technique waits for ever: after
+enough calls one that has not passed is asked for whatever its worth. A step that did nothing, or
 something else, counts as a failed sample of what it was asked for; its code is a state of what it
 did, and teaches that edge. Nothing is drawn: the same answers make the same search. Ties go to the
 state found first, then to the action that the neighbourhood lists first.
@@ -29,7 +31,8 @@ from pydantic import Field
 
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
-from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.models.technique import Technique, free_id, start_id
+from regraph_kg.search.ask import Request
 from regraph_kg.search.beliefs import Beliefs, BelievedEdge, Outlook, expected_improvement
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
@@ -65,6 +68,8 @@ class LookaheadSettings(MethodSettings):
     """D_max: steps of a path, at most."""
     other_devices: float = Field(default=0.5, ge=0, le=1)
     """What a try on another device of the target counts."""
+    free: bool = True
+    """Whether the model may also be asked to make the code faster as it sees fit."""
 
 
 WAITING_SHARE = 0.1
@@ -85,10 +90,13 @@ REPEAT_GAIN, REPEAT_SPREAD = 0.0, 0.05
 
 @dataclass(slots=True, eq=False)
 class NextStep:
-    """A technique that may be applied to a state's code."""
+    """What may be asked for at a state: one of the techniques that follow, or the free choice."""
 
-    technique: Technique
+    technique: Technique | None
+    """None: the model is free to choose."""
     edge: BelievedEdge
+    leads: str
+    """Whose successors follow it."""
     taken: int = 0
     """Samples begun."""
     failed: int = 0
@@ -185,28 +193,44 @@ class _Ahead:
 class _Edges:
     """The edges that were read so far, by their source."""
 
-    def __init__(self, context: Context, beliefs: Beliefs) -> None:
-        self._context, self.beliefs = context, beliefs
+    def __init__(self, context: Context, beliefs: Beliefs, *, free: bool) -> None:
+        self._context, self.beliefs, self._with_free = context, beliefs, free
+        self.free_name = free_id(context.task.target)
         self.read: dict[str, list[BelievedEdge]] = {}
+        self._free: dict[str, BelievedEdge] = {}
         self._techniques: dict[str, Technique] = {}
 
     def after(self, technique: str) -> list[BelievedEdge]:
         """The edges from a technique, read once."""
         if technique not in self.read:
-            found = self._context.neighbours(technique).successors
-            self.read[technique] = [
-                self.beliefs.edge(technique, one, rank) for rank, one in enumerate(found)
-            ]
+            found = self._context.neighbours(self.source(technique)).successors
+            freely = technique == self.free_name
+            believed = self.beliefs.after_free if freely else self.beliefs.edge
+            self.read[technique] = [believed(technique, one, at) for at, one in enumerate(found)]
             self._techniques |= {one.technique.id: one.technique for one in found}
         return self.read[technique]
+
+    def source(self, technique: str) -> str:
+        """Whose successors follow a technique: free choices from the start led nowhere else."""
+        return self.beliefs.start if technique == self.free_name else technique
 
     def find(self, source: str, target: str) -> BelievedEdge | None:
         """The edge between two techniques, if the graph has it."""
         return next((one for one in self.after(source) if one.target == target), None)
 
     def actions(self, technique: str) -> tuple[NextStep, ...]:
-        """What may be applied after it."""
-        return tuple(NextStep(self._techniques[e.target], e) for e in self.after(technique))
+        """What may be asked for after it; the free choice is last."""
+        following = self.after(technique)
+        steps = [NextStep(self._techniques[e.target], e, e.target) for e in following]
+        if self._with_free:
+            if technique not in self._free:
+                known, is_first = self._context.free(), technique == self.beliefs.start
+                told = known.first if is_first else known.later
+                edge = self.beliefs.free(technique, self.free_name, told, len(following))
+                self._free[technique] = edge
+            leads = self.free_name if technique == self.beliefs.start else technique
+            steps.append(NextStep(None, self._free[technique], leads))
+        return tuple(steps)
 
 
 class Lookahead:
@@ -217,7 +241,7 @@ class Lookahead:
         self._context, self._settings = context, settings
         start = start_id(context.task.target)
         self.beliefs = Beliefs(start, settings)
-        self._edges = _Edges(context, self.beliefs)
+        self._edges = _Edges(context, self.beliefs, free=settings.free)
         self.states: dict[str, FoundCode] = {}
         """By normalized code, in the order in which they were found."""
         self._best = 0.0
@@ -283,28 +307,26 @@ class Lookahead:
 
     def _worth(self, state: FoundCode, action: NextStep, ahead: _Ahead, *, exact: bool) -> float:
         """What a sample is expected to add to the best; not exact: no less than that."""
-        target = action.edge.target
         believed = self.beliefs.outlook(action.edge)
         passes = LOCAL_WEIGHT * believed.passes / (LOCAL_WEIGHT + action.failed) * state.applies
         if action.best is not None:
             gain, spread = action.best - state.level + AGAIN_GAIN, AGAIN_SPREAD
-        elif target in state.used:
+        elif action.edge.target in state.used:
             gain, spread = REPEAT_GAIN, REPEAT_SPREAD
         else:
             gain, spread = believed.gain, believed.spread
         steps = max(0, min(ahead.horizon, self._settings.depth - len(state.path) - 1))
-        used = state.used | {target}
-        following = ahead.gain(target, used, steps) if exact else ahead.bound(target, steps)
+        leads, used = action.leads, state.used | {action.leads}
+        following = ahead.gain(leads, used, steps) if exact else ahead.bound(leads, steps)
         following *= self._settings.discount
         mean = state.level + gain + following - self._best
         return passes * expected_improvement(mean, spread) / math.sqrt(1 + action.under_way)
 
     def _sample(self, state: FoundCode, action: NextStep, attempt: int) -> Effects[Iteration]:
         expected = self._expected
-        request = self._context.request(
-            state.technique, state.path, action.technique, attempt, state.code
+        step = yield from self._context.proposer.sample(
+            self._request(state, action.technique, attempt), repairs=self._settings.repairs
         )
-        step = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
         action.under_way -= 1
         self._calls += step.cost.calls
         if not step.tried:
@@ -315,6 +337,13 @@ class Lookahead:
         gain = self._learn(state, action, step)
         step = step.model_copy(update={"gain": gain})
         return Iteration(step.path, (step,), step.speedup or 0.0, expected)
+
+    def _request(self, state: FoundCode, technique: Technique | None, attempt: int) -> Request:
+        context, path = self._context, state.path
+        source = self._edges.source(state.technique)
+        if technique is None:
+            return context.free_request(source, path, attempt, state.code)
+        return context.request(source, path, technique, attempt, state.code)
 
     def _learn(self, state: FoundCode, action: NextStep, step: StepRecord) -> float | None:
         """The step's gain, learned by the edge it took; its code becomes a state."""
@@ -337,7 +366,7 @@ class Lookahead:
         if edge is not None and edge.target not in state.used:
             self.beliefs.learn(edge, gain)
         self._best = max(self._best, level)
-        did = step.did or action.technique.id
+        did = step.did or action.leads
         self._grow(FoundCode(did, step.path, state.used | {did}, step.code, level))
         return gain
 

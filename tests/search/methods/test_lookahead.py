@@ -1,9 +1,11 @@
 """The method that looks ahead: what it takes next, what it builds on, what it leaves alone."""
 
+from dataclasses import replace
+
 import pytest
 
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.graph import Successor
+from regraph_kg.models.graph import EFFECT_SCALE, FreeChoice, FreeSteps, Successor
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import Applied, Cost, SimulationRecord, StepRecord
 from regraph_kg.search.ledger import Ledger
@@ -42,8 +44,21 @@ def run(
     **settings: float,
 ) -> list[SimulationRecord]:
     toy = Toy(graph, script, successors=known or {})
-    told = LookaheadSettings.model_validate({"repairs": 0} | settings)
+    told = LookaheadSettings.model_validate({"repairs": 0, "free": False} | settings)
     return list(searching(toy.world, header(calls, settings=told, parallel=parallel)))
+
+
+def freely(choice: FreeChoice, known: dict[str, Successor] | None = None) -> Toy:
+    """A search of four calls by a model that may choose, and of which so much is known."""
+
+    def script(key: PromptKey) -> str:
+        return fenced(code(0.1 * len(key.path), (key.path, key.attempt)))
+
+    toy = Toy({"start": ["a"], "a": []}, script, successors=known or {})
+    world = replace(toy.world, free=lambda: choice)
+    settings = LookaheadSettings(repairs=0)
+    assert len(list(searching(world, header(4, settings=settings)))) == 4
+    return toy
 
 
 def paths(records: list[SimulationRecord]) -> list[str]:
@@ -172,3 +187,19 @@ def test_a_step_that_did_something_without_a_name_teaches_no_edge() -> None:
         )
         method._learn(start, start.actions[0], step)
         assert start.actions[0].edge.verified == asked
+
+
+def test_a_model_whose_free_choices_gained_is_asked_for_one_and_walked_on_from_there() -> None:
+    gained = FreeSteps(tried=8, verified=8, sum_log2_effect=8 * 2 * EFFECT_SCALE)
+    toy = freely(FreeChoice(first=gained))
+    assert toy.asked[0].path == ()  # as `standard` asks
+    assert "Make the current cod" in toy.prompts[0].user
+    walked = [names(key) for key in toy.asked[1:]]
+    assert ["free-choice", "a"] in walked
+
+
+def test_where_the_graph_knows_more_the_free_choice_waits() -> None:
+    known = {"a": successor("a", tried=8, verified=8, log2_effects=16.0)}
+    assert names(freely(FreeChoice(), known).asked[0]) == ["a"]
+    lost = FreeSteps(tried=8, verified=1, sum_log2_effect=-EFFECT_SCALE)
+    assert names(freely(FreeChoice(first=lost)).asked[0]) == ["a"]
