@@ -43,7 +43,8 @@ def learn(  # noqa: PLR0913 (a command's options)
 
     One trajectory for each verified path that was not extended, with what failed along it, marked
     as learned from the run's model. Learned examples stand below given ones, and no model's weigh
-    more than the rest on a transition. The same run taught twice adds nothing.
+    more than the rest on a transition. What the model declined is counted apart, and so is what it
+    chose freely (--method standard), under its name. The same run taught twice adds nothing.
 
     A trace that this installation did not write, or that was changed, is a claim: each of its codes
     is judged again on this machine first. So are those of an older judge with --again.

@@ -92,7 +92,7 @@ def test_an_old_graph_is_refused_in_one_line_that_names_the_command(old_settings
     before = whole(old_settings)
     with pytest.raises(StoreError) as caught:
         wiring.open_store(old_settings)
-    message = "graph has schema 1, this program needs 2: run regraph graph migrate"
+    message = "graph has schema 1, this program needs 3: run regraph graph migrate"
     assert str(caught.value).endswith(message)
     assert whole(old_settings) == before
 
