@@ -23,7 +23,7 @@ from rich.table import Column
 
 from regraph_kg import report, wiring
 from regraph_kg.models.run import RunSummary, SimulationRecord
-from regraph_kg.models.technique import start_id
+from regraph_kg.models.technique import free_id, start_id
 from regraph_kg.models.text import plain
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
@@ -113,9 +113,9 @@ def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, st
     typer.secho(report.headline(summary), bold=True)
     walks = kind_of(summary.method).walks
     typer.echo(report.run_table(summary, rows, walks=walks))
-    if not summary.best_path:
-        return
     path = techniques(summary)
+    if len(path) == 1:
+        return
     if settings.store != "embedded":
         query = wiring.browser_query(path)
         typer.echo(f"\nThis path's examples, in Neo4j Browser:\n{query}")
@@ -126,8 +126,12 @@ def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, st
 
 
 def techniques(summary: RunSummary) -> list[str]:
-    """The answer's path as the graph knows it: technique ids, the start first, no sample marks."""
-    return [start_id(summary.target), *(part.partition("#")[0] for part in summary.best_path)]
+    """The answer's path as the graph knows it: technique ids, the start first, no sample marks.
+
+    Free choices are left out: what stands after one followed from what stood before it.
+    """
+    path = [part.partition("#")[0] for part in summary.best_path]
+    return [start_id(summary.target), *(one for one in path if one != free_id(summary.target))]
 
 
 def say(line: str) -> None:
