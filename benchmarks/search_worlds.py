@@ -30,6 +30,8 @@ from benchmarks.worlds.world import World
 from regraph_kg.runs.choice import FAST_LIMITS, usual_settings
 
 WORLDS = ("pairs", "prerequisites", "slots", "bottlenecks", "lock_in")
+SCEPTICS = ("strangers", "undoing", "weak")
+"""Made by a reader who wanted it to lose, before any search was seen in them: `--worlds`."""
 OWN = "lookahead"
 """The method that is compared with all others."""
 RIVALS = ("mcgs", "greedy-graph", "thompson", "regrapht", "mcgs-paper")

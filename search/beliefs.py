@@ -41,6 +41,8 @@ RANK_GAIN = 0.1
 SIBLINGS_WEIGHT, KIN_WEIGHT = 6.0, 4.0
 """What the graph's word on an edge weighs against what its siblings showed, and the edges to the
 same technique."""
+RATE_WEIGHT = 4.0
+"""Samples that an even chance weighs against how often samples of this run passed."""
 LATER_WEIGHT = 4.0
 """What the settings weigh against what all steps of this run but the first ones showed."""
 RELATIVE_SPREAD = 0.3
@@ -105,6 +107,9 @@ class Beliefs:
     """The same by target."""
     _later: _Mean = field(default_factory=_Mean)
     _squares: float = 0.0
+    _asked: int = 0
+    _right: int = 0
+    """Samples of this run, and those that passed."""
 
     def edge(self, source: str, successor: Successor, rank: int) -> BelievedEdge:
         """What the graph tells, at most `settings.tries` tries of it.
@@ -141,7 +146,8 @@ class Beliefs:
     def outlook(self, edge: BelievedEdge) -> Outlook:
         """p_e, m_e and s_e."""
         settings = self.settings
-        passes = (1 + edge.passed + edge.verified) / (2 + edge.tried + edge.asked)
+        rate = (RATE_WEIGHT / 2 + self._right) / (RATE_WEIGHT + self._asked)
+        passes = (2 * rate + edge.passed + edge.verified) / (2 + edge.tried + edge.asked)
         unknown = settings.gain + RANK_GAIN / (1 + edge.rank)
         told = (unknown + edge.gains) / (1 + edge.passed)
         if edge.source in self._siblings:
@@ -160,10 +166,13 @@ class Beliefs:
 
     def fail(self, edge: BelievedEdge) -> None:
         """A sample of it failed."""
+        self._asked += 1
         edge.asked += 1
 
     def learn(self, edge: BelievedEdge, gain: float) -> None:
         """A sample of it passed with this gain."""
+        self._asked += 1
+        self._right += 1
         deviation = gain - self.outlook(edge).gain
         self._siblings[edge.source].learn(deviation)
         self._kin[edge.target].learn(deviation)

@@ -80,6 +80,8 @@ IDLE_WEIGHT = 3.0
 """So many idle answers at a state halve the belief in what is left to try there."""
 ROUNDS = 2
 """Answers to be waited for at a step of the look-ahead: the first one, and a repair."""
+SEEN_AHEAD = 32
+"""Edges of a technique that a look-ahead sees: the first of its neighbourhood."""
 KNOWN_TRIES = 4.0
 """So many tries in the graph let a first technique wait twice as long."""
 AGAIN_GAIN, AGAIN_SPREAD = -0.1, 0.1
@@ -165,7 +167,7 @@ class _Ahead:
     def see(self, technique: str) -> list[_Row]:
         """The edges from it."""
         if technique not in self.rows:
-            edges = self.edges.after(technique)
+            edges = self.edges.after(technique)[:SEEN_AHEAD]
             self.rows[technique] = [_Row(e, self.edges.beliefs.outlook(e)) for e in edges]
         return self.rows[technique]
 
@@ -309,18 +311,21 @@ class Lookahead:
         """What a sample is expected to add to the best; not exact: no less than that."""
         believed = self.beliefs.outlook(action.edge)
         passes = LOCAL_WEIGHT * believed.passes / (LOCAL_WEIGHT + action.failed) * state.applies
-        if action.best is not None:
+        following = 0.0
+        if action.best is not None:  # what follows is open already
             gain, spread = action.best - state.level + AGAIN_GAIN, AGAIN_SPREAD
         elif action.edge.target in state.used:
             gain, spread = REPEAT_GAIN, REPEAT_SPREAD
         else:
             gain, spread = believed.gain, believed.spread
-        steps = max(0, min(ahead.horizon, self._settings.depth - len(state.path) - 1))
-        leads, used = action.leads, state.used | {action.leads}
-        following = ahead.gain(leads, used, steps) if exact else ahead.bound(leads, steps)
-        following *= self._settings.discount
+            following = self._settings.discount * self._following(state, action, ahead, exact)
         mean = state.level + gain + following - self._best
         return passes * expected_improvement(mean, spread) / math.sqrt(1 + action.under_way)
+
+    def _following(self, state: FoundCode, action: NextStep, ahead: _Ahead, exact: bool) -> float:
+        steps = max(0, min(ahead.horizon, self._settings.depth - len(state.path) - 1))
+        leads, used = action.leads, state.used | {action.leads}
+        return ahead.gain(leads, used, steps) if exact else ahead.bound(leads, steps)
 
     def _sample(self, state: FoundCode, action: NextStep, attempt: int) -> Effects[Iteration]:
         expected = self._expected
