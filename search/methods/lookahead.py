@@ -221,18 +221,25 @@ class _Edges:
         return next((one for one in self.after(source) if one.target == target), None)
 
     def actions(self, technique: str) -> tuple[NextStep, ...]:
-        """What may be asked for after it; the free choice is last."""
+        """What may be asked for after it; the free choice is last.
+
+        After the graph's techniques it stands only where it is known what such choices come to:
+        what is built on them is of no transition, and teaches the graph nothing.
+        """
         following = self.after(technique)
         steps = [NextStep(self._techniques[e.target], e, e.target) for e in following]
-        if self._with_free:
-            if technique not in self._free:
-                known, is_first = self._context.free(), technique == self.beliefs.start
-                told = known.first if is_first else known.later
-                edge = self.beliefs.free(technique, self.free_name, told, len(following))
-                self._free[technique] = edge
-            leads = self.free_name if technique == self.beliefs.start else technique
-            steps.append(NextStep(None, self._free[technique], leads))
+        begins = technique in (self.beliefs.start, self.free_name)
+        if self._with_free and (begins or self._context.free().later.tried):
+            leads = self.free_name if begins else technique
+            steps.append(NextStep(None, self._freely(technique, len(following)), leads))
         return tuple(steps)
+
+    def _freely(self, technique: str, rank: int) -> BelievedEdge:
+        if technique not in self._free:
+            known = self._context.free()
+            told = known.first if technique == self.beliefs.start else known.later
+            self._free[technique] = self.beliefs.free(technique, self.free_name, told, rank)
+        return self._free[technique]
 
 
 class Lookahead:

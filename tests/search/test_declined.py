@@ -7,7 +7,7 @@ import pytest
 
 from regraph_kg import report
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.method import SearchLimits
+from regraph_kg.models.method import MethodSettings, SearchLimits
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.answer import final_answer, summarise
@@ -42,6 +42,14 @@ NO = "DOES NOT APPLY: nothing here to tile"
 WALKS = [name for name in method_names() if kind_of(name).walks]
 
 
+def choosing_nothing(method: str) -> MethodSettings:
+    """A method's settings; what the model would choose itself is not asked for."""
+    settings = kind_of(method).settings()
+    if "free" not in type(settings).model_fields:
+        return settings
+    return settings.model_copy(update={"free": False})
+
+
 def declining(technique: str) -> Toy:
     """A model that declines one technique, whatever the code; all else gains."""
 
@@ -53,7 +61,7 @@ def declining(technique: str) -> Toy:
 
 
 def steps(toy: Toy, method: str, calls: int) -> list[StepRecord]:
-    return [one for r in run(toy, kind_of(method).settings(), calls) for one in r.steps]
+    return [one for r in run(toy, choosing_nothing(method), calls) for one in r.steps]
 
 
 @pytest.mark.parametrize("method", WALKS)
@@ -79,7 +87,7 @@ def test_a_declined_technique_is_closed_for_its_code_at_one_call(method: str) ->
 @pytest.mark.parametrize("method", WALKS)
 def test_a_model_that_declines_all_ends_the_search_when_nothing_is_left(method: str) -> None:
     toy = Toy(GRAPH, lambda key: NO)
-    settings = kind_of(method).settings()
+    settings = choosing_nothing(method)
     head = header(30, settings=settings, limits=SearchLimits(calls=30, unreadable=2))
     ledger = Ledger(head.limits)
     records = list(searching(toy.world, head, ledger=ledger))
