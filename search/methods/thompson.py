@@ -1,9 +1,9 @@
 """Best first: gains are drawn from what is believed of each edge; the best drawn end is taken.
 
-For every open pair (state, action) a gain is drawn from what is believed of the action's edge; the
-pair with the largest log speedup of the state + drawn gain is sampled. The gains of an edge, logs,
-are taken as normal with unknown mean mu and variance s2, under the conjugate normal-inverse-gamma
-prior (K. Murphy, Conjugate Bayesian analysis of the Gaussian distribution, 2007):
+For the edge of every open pair (state, action) a gain is drawn from what is believed of it; the pair
+with the largest log speedup of the state + drawn gain is sampled. The gains of an edge, logs, are
+taken as normal with unknown mean mu and variance s2, under the conjugate normal-inverse-gamma prior
+(K. Murphy, Conjugate Bayesian analysis of the Gaussian distribution, 2007):
 
     s2 ~ InvGamma(a0, b0), mu | s2 ~ N(q0, s2 / k0), q0 and k0 as in method.md 3.2
     after n gains of mean m and sum of squared deviations S:
@@ -12,8 +12,8 @@ prior (K. Murphy, Conjugate Bayesian analysis of the Gaussian distribution, 2007
 
 What is drawn is the mean gain, as Thompson sampling has it, not a single next gain. q is the edge
 value of 3.2. a0 = 2 is the smallest whole shape with a finite mean of s2, b0 / (a0 - 1), here half
-a log unit squared; both are provisional. The draws of two pairs with one edge are independent: its
-gain is nearly, not quite, the same variable in all states.
+a log unit squared; both were never swept. All pairs of one edge share its draw: with draws of their
+own the largest of many would decide.
 
 A gain is of its own step, clipped as in 3.2, and f where the step failed: what lies below a state
 teaches the edges below. A step that did something else than it was asked for teaches the edge of
@@ -25,6 +25,7 @@ and teaches nothing; the draws alone spread what is under way at once. Not here:
 
 import math
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -142,17 +143,19 @@ class Thompson:
         """A sample of the pair with the best draw (see `Method`)."""
         if not self._open:
             return None
-        best = max(self._open, key=self._draw)
+        best = max(self._open, key=self._drawn())
         attempt = best.asked
         best.asked += 1
         if best.asked == self._settings.samples:
             self._open.remove(best)
         return self._take(best, attempt)
 
-    def _draw(self, pair: _Pair) -> float:
-        """The log speedup to which the pair may lead."""
-        posterior = pair.belief.posterior(self._settings.prior_weight)
-        return pair.state.level + posterior.draw(self._context.rng)
+    def _drawn(self) -> Callable[[_Pair], float]:
+        """The log speedup to which a pair may lead, by one draw for each edge."""
+        weight, rng = self._settings.prior_weight, self._context.rng
+        beliefs = dict.fromkeys(pair.belief for pair in self._open)
+        gains = {belief: belief.posterior(weight).draw(rng) for belief in beliefs}
+        return lambda pair: pair.state.level + gains[pair.belief]
 
     def _take(self, pair: _Pair, attempt: int) -> Effects[Iteration]:
         state = pair.state

@@ -69,7 +69,7 @@ def test_an_answer_that_is_none_is_told_as_a_failure(grown: Lab, kind: str, meth
 
 def test_a_model_that_declines_every_technique_ends_the_search_and_is_told(grown: Lab) -> None:
     answering(grown, lambda _: "DOES NOT APPLY: \x1b[31mthere is no loop")
-    ended = grown.optimize("--output", "best.cpp")
+    ended = grown.optimize("--output", "best.cpp", "--set", "free=no")
     assert ended.code == 1, ended
     assert "no improvement found; the serial code is the answer" in ended.out
     rows = {line[:12].strip(): line[12:].strip() for line in ended.out.splitlines()}
@@ -175,7 +175,7 @@ def test_an_empty_graph_is_bad_input_before_the_problem_is_looked_at(lab: Lab) -
 def test_a_graph_whose_techniques_lead_nowhere_ends_the_search_early(lab: Lab) -> None:
     grow(lab.store, [STRIP])
     answering(lab, lambda _: fenced(FAST))
-    ended = lab.optimize("--set", "samples=1", "--set", "repairs=0")
+    ended = lab.optimize("--set", "samples=1", "--set", "repairs=0", "--set", "free=no")
     assert ended.code == 0
     assert "1 of 5, in 1 iteration\n" in ended.out
     assert "stopped     nothing is left to try" in ended.out

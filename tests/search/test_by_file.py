@@ -349,7 +349,7 @@ def test_the_command_waits_for_answers_and_goes_on_with_them(lab: Lab, again: st
         resumed = [*shlex.split(last.partition("go on: ")[2])[1:], "--json"]
         ended = lab.run(*(resumed if again == "resumed" else typed))
     assert ended.code == 0, ended
-    assert office.sizes[0] == 6  # two actions, three samples each
+    assert office.sizes[0] == AT_ONCE  # two techniques and the free choice have nine samples
     assert len(lab.traces()) == (1 if again == "resumed" else len(office.sizes) + 1)
     assert not office.folder.joinpath("pending.jsonl").exists()
 
