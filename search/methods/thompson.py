@@ -1,9 +1,9 @@
 """Best first: gains are drawn from what is believed of each edge; the best drawn end is taken.
 
-For the edge of every open pair (state, action) a gain is drawn from what is believed of it; the pair
-with the largest log speedup of the state + drawn gain is sampled. The gains of an edge, logs, are
-taken as normal with unknown mean mu and variance s2, under the conjugate normal-inverse-gamma prior
-(K. Murphy, Conjugate Bayesian analysis of the Gaussian distribution, 2007):
+For the edge of every open pair (state, action) a gain is drawn from what is believed of it; the
+pair with the largest log speedup of the state + drawn gain is sampled. The gains of an edge, logs,
+are taken as normal with unknown mean mu and variance s2, under the conjugate normal-inverse-gamma
+prior (K. Murphy, Conjugate Bayesian analysis of the Gaussian distribution, 2007):
 
     s2 ~ InvGamma(a0, b0), mu | s2 ~ N(q0, s2 / k0), q0 and k0 as in method.md 3.2
     after n gains of mean m and sum of squared deviations S:

@@ -107,7 +107,8 @@ def test_empty_and_binary_sources_are_rejected(judge: Judge, code: str) -> None:
 
 
 def test_a_far_slower_candidate_is_timed_briefly_and_passes(scaled: Scaled) -> None:
-    report = scaled("for (int k = 0; k < 40; ++k) { " + RIGHT + ' asm volatile("" ::: "memory"); }')
+    again = ' asm volatile("" ::: "memory"); }'
+    report = scaled("for (int k = 0; k < 300; ++k) { " + RIGHT + again)
     assert passed(report), report.diagnosis
     assert report.timing is not None
     assert report.facts["censored"] == "true"
