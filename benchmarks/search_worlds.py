@@ -1,7 +1,7 @@
 """Searches compared in simulated worlds, at equal calls: `lookahead` against every rival.
 
-`python benchmarks/run.py search_worlds [--problems N] [--jobs N] [--methods A,B]`, or `make
-bench-search`; prints one JSON object. A search of its own for each world, problem, method and
+`python benchmarks/run.py search_worlds [--problems N] [--jobs N] [--methods A,B] [--worlds A,B]`
+or `make bench-search`; prints one JSON object. A search of its own for each world, problem, method and
 budget; a world's outcomes depend on what is asked alone, so methods are compared problem by problem
 (benchmarks/worlds). A figure is the true level of the code that measured best, as a ratio of
 speedups: geometric mean over the problems, in brackets a 95 % bootstrap interval over the domains
@@ -117,9 +117,9 @@ class Bench:
         return self._pool.map(played, jobs, chunksize=DOMAIN)
 
 
-def rows(bench: Bench, methods: Sequence[str]) -> Iterator[dict[str, Any]]:
+def rows(bench: Bench, methods: Sequence[str], worlds: Sequence[str]) -> Iterator[dict[str, Any]]:
     """World by world, budget by budget: ours against each rival."""
-    for world in WORLDS[:-1]:
+    for world in worlds:
         for measured in (True, False):
             for calls in BUDGETS:
                 told = {"world": world, "measured": measured, "calls": calls}
@@ -165,9 +165,9 @@ def _first_asked(paths: Sequence[str], first: str) -> int | None:
     return next((at for at, path in enumerate(paths) if path == first), None)
 
 
-def variants(bench: Bench) -> Iterator[dict[str, Any]]:
+def variants(bench: Bench, worlds: Sequence[str]) -> Iterator[dict[str, Any]]:
     """What calls at once and --fast keep of the speedup (of 50 calls, one at a time)."""
-    for world in WORLDS[:-1]:
+    for world in worlds:
         told = {"world": world, "measured": True, "method": OWN}
         alone = bench.levels(calls=50, **told)
         at_once = bench.levels(calls=50, parallel=AT_ONCE, **told)
@@ -211,16 +211,18 @@ def main() -> None:
     parser.add_argument("--problems", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--methods", default=",".join((OWN, *RIVALS)))
+    parser.add_argument("--worlds", default=",".join(WORLDS[:-1]), help=f"also {SCEPTICS}")
     told = parser.parse_args()
+    worlds = [one for one in told.worlds.split(",") if one]
     methods = [one for one in told.methods.split(",") if one]
     bench = Bench(told.problems, told.jobs)
-    found = list(rows(bench, methods))
+    found = list(rows(bench, methods, worlds))
     rivals = [one for one in methods if one != OWN]
     figures = {
         "rows": found,
         "overall": list(overall(found, rivals)),
         "lock_in": list(lock_in(bench)),
-        "variants": list(variants(bench)),
+        "variants": list(variants(bench, worlds)),
         "problems": told.problems,
     }
     print(json.dumps(figures))

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from benchmarks.search_worlds import OWN, WORLDS, Job, Ratio, level, played
+from benchmarks.search_worlds import OWN, SCEPTICS, WORLDS, Job, Ratio, level, played
 from benchmarks.worlds.world import START, World
 
 RIVALS = ("greedy-graph", "regrapht", "thompson")
@@ -18,7 +18,7 @@ def world(name: str) -> World:
     return made
 
 
-@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("name", [*WORLDS, *SCEPTICS])
 def test_an_outcome_depends_on_what_is_asked_alone(name: str) -> None:
     one = world(name)
     first = one.follows[START][0]
