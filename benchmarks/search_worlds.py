@@ -1,14 +1,14 @@
 """Searches compared in simulated worlds, at equal calls: `lookahead` against every rival.
 
 `python benchmarks/run.py search_worlds [--problems N] [--jobs N] [--methods A,B] [--worlds A,B]`
-or `make bench-search`; prints one JSON object. A search of its own for each world, problem, method and
-budget; a world's outcomes depend on what is asked alone, so methods are compared problem by problem
-(benchmarks/worlds). A figure is the true level of the code that measured best, as a ratio of
-speedups: geometric mean over the problems, in brackets a 95 % bootstrap interval over the domains
-of four problems each. "graph": whether it has statistics, or only says what follows what. `lock-in`
-is a toy: the graph knows nothing there, or misleads. Directions are to be trusted, magnitudes not;
-nothing here says that a graph helps a small model. Not simulated: prompts, what an example does to
-an answer, methods that need no graph.
+or `make bench-search`; prints one JSON object. A search of its own for each world, problem, method
+and budget; a world's outcomes depend on what is asked alone, so methods are compared problem by
+problem (benchmarks/worlds). A figure is the true level of the code that measured best, as a ratio
+of speedups: geometric mean over the problems, in brackets a 95 % bootstrap interval over the
+domains of four problems each. "graph": whether it has statistics, or only says what follows what.
+`lock-in` is a toy: the graph knows nothing there, or misleads. Directions are to be trusted,
+magnitudes not; nothing here says that a graph helps a small model. Not simulated: prompts, what an
+example does to an answer, methods that need no graph.
 """
 
 import argparse
