@@ -5,7 +5,7 @@ not promise one either, where the method knows what a sample promises (`Iteratio
 figures are those of benchmarks/stopping.py, which says what they keep and what they save.
 
 It is decided on results alone, in their order: the same answers make the same end. Calls under way
-then still end and count. The other way to have enough is to stand at the roof: standing.py.
+then still end and count. The other way to have enough is to stand at the roof: roof.py.
 """
 
 import math

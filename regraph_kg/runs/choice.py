@@ -26,8 +26,8 @@ FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}
 FAST_PROMPTING: Mapping[str, int] = {"examples": 1, "example_tokens": 600}
 """A prompt is read before the first token of its answer."""
 FAST_SETTINGS: Mapping[str, int] = {"steps": 3, "rethinks": 1, "width": 2, "patience": 3}
-"""Of those settings that the method has. Depth and repairs stay: with a dozen calls no method of
-the simulated worlds is better without them (docs/methods.md)."""
+"""Of those settings that the method has. Depth and repairs stay: in simulated worlds a dozen calls
+without them find less or, with mcgs, about as much (docs/dev/LOG.md)."""
 
 
 def usual_choice(problem: str, model: str, *, fast: bool = False) -> SearchChoice:
