@@ -1,13 +1,13 @@
 """Checks of one large output that need not all of it: sampled, by random vectors, as a sort.
 
-Outputs of the timing shape above 16 MiB are compared at 2^20 secret places, of which a content's
+Outputs of the timing shape above 16 MiB are compared at 2^19 secret places, of which a content's
 own secret says which, and both ends. A problem may declare how those above 64 MiB are checked:
 
-    random-indices   2^20 secret elements and both ends, against the full reference
+    random-indices   2^19 secret elements and both ends, against the full reference
     freivalds        C x against A (B x) for four secret vectors of signs, row by row
     sorted           ascending, and a keyed sum over its elements' bits equals the input's
 
-Not covered: an element wrong outside the sample (each is looked at with probability 2^20 / size);
+Not covered: an element wrong outside the sample (each is looked at with probability 2^19 / size);
 a product's element off by less than sqrt(columns) tolerances; floats that a sort changed between
 -0 and +0 are reported as wrong.
 """
@@ -23,7 +23,8 @@ LARGE_BYTES = 64 * 2**20
 """Bytes of a call's arrays above which a declared cheap check is used."""
 _WHOLE_BYTES = 16 * 2**20
 """Of outputs above this a sample is compared."""
-_SAMPLES, _ENDS = 2**20, 4096
+_SAMPLES, _ENDS = 2**19, 4096
+"""Of each verified call; a series has two for each doubling of its batches, whose truths are kept."""
 _VECTORS = 4
 _CHUNK = 2**18
 
