@@ -24,6 +24,7 @@ from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.slot import Examiner, Plan, SessionRules, Slot
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level
+from regraph_kg.evaluation.timing.readying import Readying
 from regraph_kg.evaluation.timing.stop import StopRule, WarmUp
 from regraph_kg.evaluation.timing.timing import (
     SLEEPING,
@@ -35,7 +36,6 @@ from regraph_kg.evaluation.timing.timing import (
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.timed_inputs import Contents
 from regraph_kg.evaluation.verify.verify import ReportFlag, check_shapes, plan
-from regraph_kg.evaluation.worker.sealing import Costs
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
@@ -60,7 +60,6 @@ _LARGE_BYTES = 256 * 2**20
 _SMALL_BYTES = 64 * 2**20
 """Below this, of arrays of the timing shape, workers for the CPU are started ahead as well."""
 _POLL_SECONDS, _SETTLE_SECONDS = 0.001, 90.0
-_SHRUNK = 1.5
 _MORE_CHANGES, _MOST_CHANGED = 32, 4
 """If changes do not show, so many times as many are made; up to this part of the smallest array."""
 
@@ -103,7 +102,7 @@ class Session:
         self._leaving: list[Worker] = []
         self._is_silent, self._seat_bytes = False, 0
         self._renewed = time.monotonic()
-        self._costs: Costs | None = None
+        self._readying = Readying()
         self.baseline: tuple[MeasuredSeries, ...] = ()
         """Series of the serial code, the oldest first."""
 
@@ -143,7 +142,7 @@ class Session:
             slot.worker.assign(program)
             if not silent:
                 self.warm_up(program)
-            slot.worker.costs = self._readying(slot)
+            slot.worker.costs = self._readying.costs(slot.bench, slot.worker)
             yield slot
         finally:
             if slot in self._taken:
@@ -235,7 +234,8 @@ class Session:
         if isinstance(measured, Failure):
             self._examiner.retire(slot.bench.shown)  # its last words may tell of them
             return measured
-        failure = self._shrunk_sweep(slot)
+        is_asked = self.rules.defences.device_state
+        failure = self._readying.shrunk(slot.bench, worker) if is_asked else None
         if self.rules.defences.ghost and slot.serves.cuda and not failure:
             failure = self._examiner.ghost(slot.bench, worker, call_seconds)
         if self.rules.isolation == "fresh":
@@ -260,6 +260,11 @@ class Session:
             return found if isinstance(found, KernelTimes) else None
         finally:
             self._vacate(slot)
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether the last candidate's times are too short, as too much was taken off them."""
+        return self._readying.was_off
 
     @property
     def serial_seconds(self) -> float:
@@ -291,7 +296,8 @@ class Session:
                 slot.dismiss()
                 self._require(self._examiner.examine(slot.bench, full=False))
         self.baseline = (*self.baseline, series)[-_BASELINE_WORKERS:]
-        self._costs, self._renewed = None, time.monotonic()
+        self._readying.forget()
+        self._renewed = time.monotonic()
         return series
 
     def _steady_baseline(self, reach: float) -> None:
@@ -355,26 +361,6 @@ class Session:
         slot = self._plan.slot(self._contents, program, self._threads, where)
         self._seat_bytes = slot.verification.shared.nbytes
         return slot
-
-    def _readying(self, slot: Slot) -> Costs:
-        """What getting a call ready takes, before any candidate is loaded, once a baseline."""
-        if not slot.worker.on_device:
-            return Costs()
-        self._costs = self._costs or slot.bench.costs(slot.worker)
-        return self._costs
-
-    def _shrunk_sweep(self, slot: Slot) -> Failure | None:
-        """Whether a sweep of the cache takes less time now than before the candidate was loaded."""
-        known = slot.worker.costs.least
-        if not known or not self.rules.defences.device_state:
-            return None
-        now = slot.bench.rehearse(slot.worker, "sweep")
-        if isinstance(now, Failure) or now >= known / _SHRUNK:
-            return None
-        return Failure(
-            Outcome.SUSPICIOUS,
-            f"a sweep of the cache takes {now:.3g} s, {known:.3g} s before it came",
-        )
 
     def _cases(self, full: bool) -> list[Case]:
         return plan(self.problem, self._shapes, self.rules.seed, full)

@@ -24,7 +24,7 @@ LARGE_BYTES = 64 * 2**20
 _WHOLE_BYTES = 16 * 2**20
 """Of outputs above this a sample is compared."""
 _SAMPLES, _ENDS = 2**19, 4096
-"""Of each verified call; a series has two for each doubling of its batches, whose truths are kept."""
+"""Of each verified call: a series has two for each doubling of its batches; truths are kept."""
 _VECTORS = 4
 _CHUNK = 2**18
 
