@@ -155,7 +155,9 @@ def _kept(one: Exported) -> TrajectoryLine:
 
 
 def _write_techniques(ask: Query, lines: Sequence[BackupLine]) -> None:
-    ask("restore_techniques", rows=[one.technique.model_dump() for one in lines if one.technique])
+    techniques = [one.technique.model_dump() for one in lines if one.technique]
+    ask("restore_techniques", rows=techniques)
+    ask("label_techniques", ids=[row["id"] for row in techniques])
 
 
 def _write_decisions(ask: Query, lines: Sequence[BackupLine]) -> None:

@@ -168,7 +168,11 @@ def add_techniques(ask: Query, techniques: Iterable[Technique]) -> int:
         }
         for technique in sorted(set(techniques), key=lambda technique: technique.id)
     ]
-    return int(ask("add_techniques", techniques=rows)[0]["added"]) if rows else 0
+    if not rows:
+        return 0
+    added = int(ask("add_techniques", techniques=rows)[0]["added"])
+    ask("label_techniques", ids=[row["id"] for row in rows])
+    return added
 
 
 def _ref_clashes(ask: Query, batch: Mapping[str, Arrival]) -> dict[str, str]:

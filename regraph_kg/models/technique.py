@@ -23,6 +23,10 @@ TechniqueId = Annotated[
 
 LONGEST_NAME = 200
 
+Family = Literal["memory", "transfers", "parallelism", "sharing", "vectors", "loops"]
+"""What a technique works on: where data lies and how it is reached; copies between host and
+device; how work is split; what threads tell each other; wide operations; what a loop does."""
+
 
 class Technique(Frozen):
     """A named code optimization within one target.
@@ -33,6 +37,7 @@ class Technique(Frozen):
     id: TechniqueId
     name: str = Field(min_length=1, max_length=LONGEST_NAME)
     target: Target
+    family: Family | None = None
     definition: str = ""
     applies: str = ""
     """When it applies, in one sentence."""

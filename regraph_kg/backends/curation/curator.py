@@ -272,6 +272,7 @@ def _write_techniques(ask: Query, change: Change) -> None:
     rows = [{"id": one.id, "properties": one.model_dump(exclude={"id"})} for one in after]
     if rows:
         ask("curate_techniques", rows=rows)
+        ask("label_techniques", ids=[row["id"] for row in rows])
 
 
 def _labels(ask: Query, source: Technique, given: Sequence[str]) -> tuple[str, ...]:
