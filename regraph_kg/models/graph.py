@@ -194,10 +194,10 @@ class Example:
 
         Where that did not pass, its best on another device; None: no effect is known.
         """
-        known = self.effect_on
+        known = self.effect_on if self.verified else {}
         if device in known:
             return known[device], device
-        if self.device is not None and self.effect is not None:
+        if self.verified and self.device is not None and self.effect is not None:
             return self.effect, self.device
         best = max(known, key=lambda where: (known[where], where), default=None)
         return None if best is None else (known[best], best)

@@ -187,7 +187,7 @@ def test_a_graph_of_version_3_gets_statistics_per_problem_and_effects_per_device
                 problem=f"problem {n % 3}",
                 code=f"int x{n};",
                 measurements=[measured(effect=1.0 + n), measured(A100, effect=9.0 - n)],
-                failures=[failure("c")],
+                failures=[failure("c", code=f"int bad{n};")],
             )
             for n in range(8)
         ]
