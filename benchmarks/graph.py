@@ -22,7 +22,7 @@ from itertools import pairwise
 
 from benchmarks.bare import open_bare
 from benchmarks.servers import Server, embedded, neo4j_server, peak_mb
-from benchmarks.walks import DEVICES, IDS, START, STEPS, Walks, reasonings
+from benchmarks.walks import DEVICES, HOTTEST, IDS, START, STEPS, Walks, reasonings
 from benchmarks.writers import BATCH_LINES, Span, Work, Writers, writing
 from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
@@ -143,7 +143,7 @@ def reads(
             (
                 lambda technique: store.neighbourhood(technique, device=DEVICES[0]),
                 lambda technique: store.neighbourhood(
-                    technique, device=DEVICES[0], exclude_problem="problem-0"
+                    technique, device=DEVICES[0], exclude_problem=HOTTEST
                 ),
                 lambda _: store.examples(*hottest, device=DEVICES[0]),
                 lambda _: store.examples(*hottest, limit=NEAREST, near=next(vectors)),

@@ -1,8 +1,8 @@
 """Generated trajectories: walks over 216 pairs of techniques, some far more often walked than most.
 
-The successor of a technique is drawn with Zipf's weights. Each step has about 2 kB of code, 300
-characters of reasoning, and one measurement on one of three devices; one step in twenty has a
-failed attempt beside it.
+The successor of a technique is drawn with Zipf's weights. One trajectory in ten is of one problem,
+the rest are of a thousand. Each step has about 2 kB of code, 300 characters of reasoning, and one
+measurement on one of three devices; one step in twenty has a failed attempt beside it.
 """
 
 import itertools
@@ -18,6 +18,8 @@ from regraph_kg.models.technique import Technique, start_id
 STEPS = 5
 """Steps of a trajectory: each becomes one example."""
 TECHNIQUES, SUCCESSORS, PROBLEMS = 35, 6, 1_000
+HOTTEST, OF_HOTTEST = "problem-0", 0.1
+"""The problem with most trajectories, and its part of all."""
 FAILURES = 0.05
 """Failed attempts per step."""
 DEVICES = ("NVIDIA H200", "NVIDIA A100-SXM4-80GB", "NVIDIA L40S")
@@ -86,7 +88,9 @@ class Walks:
         return {
             "schema": 1,
             "target": "cuda",
-            "problem": f"problem-{rng.randrange(PROBLEMS)}",
+            "problem": HOTTEST
+            if rng.random() < OF_HOTTEST
+            else f"problem-{rng.randrange(PROBLEMS)}",
             "serial": f"// {self._seed} {self._number}\n{self._text()}",
             "source": source | {"prompt_hash": f"sha256:{rng.getrandbits(256):064x}"},
             "steps": steps,

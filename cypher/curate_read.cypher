@@ -1,5 +1,5 @@
 // What trajectories say of their steps and failures.
-// Parameters: ids. Columns: id, path, failures.
+// Parameters: ids. Columns: id, problem, path, failures.
 UNWIND $ids AS id
 MATCH (t:Trajectory {id: id})
-RETURN t.id AS id, t.path AS path, t.failures AS failures
+RETURN t.id AS id, t.problem AS problem, t.path AS path, t.failures AS failures

@@ -3,9 +3,10 @@
 // Columns: source, target, example (map), score, zero (the score of unrelated vectors).
 MATCH (s:Technique {id: $source})-[r:TRANSITION]->(d:Technique {id: $target})
 WHERE $exclude_problem IS NULL OR r.problem <> $exclude_problem
-WITH s, d, r, vector.similarity.cosine(r[$slot], $vector) AS score
-ORDER BY score IS NULL, score DESC, $device IN r.verified_on DESC, r.verified DESC,
-         r.learner IS NOT NULL, coalesce(r.effect, 0.0) DESC, r.id
+WITH s, d, r, vector.similarity.cosine(r[$slot], $vector) AS score,
+     [i IN range(0, size(r.verified_on) - 1) WHERE r.verified_on[i] = $device] AS here
+ORDER BY score IS NULL, score DESC, size(here) DESC, r.verified DESC,
+         r.learner IS NOT NULL, coalesce(r.effects[head(here)], r.effect, 0.0) DESC, r.id
 LIMIT $limit
 RETURN s.id AS source, d.id AS target, r {.*, embedding: null, embedding_2: null} AS example, score,
        vector.similarity.cosine([1.0, 0.0], [0.0, 1.0]) AS zero

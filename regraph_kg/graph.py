@@ -28,12 +28,13 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Version of the graph's data model (cypher/migrations). History:
 
 1 (2026-11) first version
 2 (2026-11) bounded edges with an archive, failures as evidence, decisions, merged techniques
 3 (2026-11) what models' free choices came to; failures that were declined
+4 (2026-11) statistics per problem; effects per device
 """
 
 Embed = Callable[[Sequence[str]], list[bytes]]
@@ -70,9 +71,9 @@ class GraphStore(Protocol):
         """Successors of `technique` seen in an example; unknown technique = no successors.
 
         No model's learned share outweighs the rest (`Successor`).
-        `exclude_problem` leaves out that problem's examples and its share of the statistics. Beside
-        writers on Neo4j, the counts of a row may for an instant not add up (seen once in the tests,
-        which allow what is right when read again).
+        `exclude_problem` leaves out that problem's share of all of that, as if it had never been
+        seen. Beside writers on Neo4j, the counts of a row may for an instant not add up (seen once
+        in the tests, which allow what is right when read again).
         """
 
     def examples(
@@ -88,9 +89,9 @@ class GraphStore(Protocol):
         """Examples of one transition, best first.
 
         Order: similarity to `near` if given (exact; those without a vector last), verified on
-        `device`, verified anywhere, given before learned, effect, id: whether a step was verified
-        is evidence, how much it gained hangs on its problem. `BadInput` for a vector of another
-        space.
+        `device`, verified anywhere, given before learned, effect (there, else the latest), id:
+        whether a step was verified is evidence, how much it gained hangs on its problem. `BadInput`
+        for a vector of another space.
         """
 
     def failures(

@@ -1,11 +1,11 @@
 """Which examples of a pair stay TRANSITIONs, and which newcomers may join them: pure arithmetic.
 
-A pair keeps its `bound` best examples. Half of the places go to the devices in turn, each its best
-effect first, so that no device's best is ever displaced by another's; the rest to the problems in
-turn, verified before unverified, each problem's best first, so that what stays is not one problem
-told many times. What was given comes before what was learned, and what was learned from one model
-has a third of the places at most (`learned_places`), be others empty: a search must not read back
-mostly what one model has said.
+A pair keeps its `bound` best examples. Half of the places go to the devices in turn, each the best
+effect there first, so that no device's best is ever displaced by another's; the rest to the
+problems in turn, verified before unverified, each problem's best first, so that what stays is not
+one problem told many times. What was given comes before what was learned, and what was learned from
+one model has a third of the places at most (`learned_places`), be others empty: a search must not
+read back mostly what one model has said.
 
 A newcomer to a pair that has an archive joins only if it would be among the best of its device
 (`exact` of them), or tells of a problem that is not there yet while few problems are: `Floors`. So
@@ -15,7 +15,7 @@ writes what it gets once, into the archive, instead of twice.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
@@ -38,7 +38,7 @@ def learned_places(bound: int) -> int:
 
 
 class Worth(NamedTuple):
-    """What a verified example is worth on its devices; the larger is kept."""
+    """What a verified example is worth on a device; the larger is kept."""
 
     given: bool
     """Not learned."""
@@ -51,21 +51,25 @@ class Mark:
 
     id: str
     problem: str
-    verified_on: tuple[str, ...]
-    """Devices; empty = not verified."""
-    effect: float | None
+    effects: Mapping[str, float]
+    """By device on which it is verified; none = not verified."""
     learner: str | None = None
     """The model that it was learned from; None: it was given."""
 
     @property
     def rank(self) -> tuple[bool, bool, float, str]:
-        """Sorts best first: verified, given, effect, id."""
-        return (not self.verified_on, not self.worth.given, -self.worth.effect, self.id)
+        """Sorts best first: verified, given, largest effect, id."""
+        largest = max(self.effects.values(), default=0.0)
+        return (not self.effects, self.learner is not None, -largest, self.id)
 
-    @property
-    def worth(self) -> Worth:
-        """What it competes with on its devices."""
-        return Worth(self.learner is None, self.effect or 0.0)
+    def on(self, device: str) -> tuple[bool, float, str]:
+        """Sorts those that are verified on `device`, best there first: given, effect, id."""
+        worth = self.worth(device)
+        return (not worth.given, -worth.effect, self.id)
+
+    def worth(self, device: str) -> Worth:
+        """What it competes with on a device."""
+        return Worth(self.learner is None, self.effects[device])
 
 
 NOTHING = Worth(given=False, effect=-1.0)
@@ -105,17 +109,19 @@ class Floors:
         """Whether an example may join the pair's TRANSITIONs."""
         if not self.full and mark.problem not in self.problems:
             return True
-        return any(mark.worth > self.effects.get(device, NOTHING) for device in mark.verified_on)
+        return any(
+            mark.worth(device) > self.effects.get(device, NOTHING) for device in mark.effects
+        )
 
     def after(self, kept: Sequence[Mark], archived: Iterable[Mark], bound: int) -> "Floors":
         """The floors once `kept` stay and `archived` were displaced."""
         effects, problems = dict(self.effects), set(self.problems)
         for mark in archived:
             problems.add(mark.problem)
-            for device in mark.verified_on:
-                effects[device] = max(effects.get(device, NOTHING), mark.worth)
+            for device in mark.effects:
+                effects[device] = max(effects.get(device, NOTHING), mark.worth(device))
         for device, worst in effects.items():
-            on = sorted(mark.worth for mark in kept if device in mark.verified_on)
+            on = sorted(mark.worth(device) for mark in kept if device in mark.effects)
             if len(on) >= exact(bound):
                 effects[device] = max(worst, on[-exact(bound)])
         full = len({mark.problem for mark in kept}) >= max(2, bound // 2)
@@ -148,13 +154,15 @@ def choose(marks: Sequence[Mark], bound: int) -> frozenset[str]:
 
 
 def _devices_in_turn(ranked: Iterable[Mark]) -> list[Mark]:
-    """The verified ones: every device's best, then every device's second, .."""
-    places: defaultdict[str, int] = defaultdict(int)
-    turns: list[tuple[int, str, Mark]] = []
+    """The verified ones: every device's best there, then every device's second, .."""
+    by_device: defaultdict[str, list[Mark]] = defaultdict(list)
     for mark in ranked:
-        for device in mark.verified_on:
-            places[device] += 1
-            turns.append((places[device], device, mark))
+        for device in mark.effects:
+            by_device[device].append(mark)
+    turns: list[tuple[int, str, Mark]] = []
+    for device, marks in by_device.items():
+        best = sorted(marks, key=lambda mark: mark.on(device))
+        turns += [(place, device, mark) for place, mark in enumerate(best)]
     return [mark for _, _, mark in sorted(turns, key=lambda turn: turn[:2])]
 
 
@@ -163,7 +171,7 @@ def _problems_in_turn(ranked: Iterable[Mark]) -> list[Mark]:
     places: Counter[tuple[bool, str]] = Counter()
     turns: list[tuple[bool, int, Mark]] = []
     for mark in ranked:
-        group = (not mark.verified_on, mark.problem)
+        group = (not mark.effects, mark.problem)
         places[group] += 1
         turns.append((group[0], places[group], mark))
     return [mark for *_, mark in sorted(turns, key=lambda turn: (turn[0], turn[1], turn[2].rank))]

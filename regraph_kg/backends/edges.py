@@ -19,8 +19,9 @@ from regraph_kg.backends.bounded import Floors, Mark, choose, limit
 from regraph_kg.backends.evidence import Evidence, latest
 from regraph_kg.backends.statistics import Pair
 from regraph_kg.errors import StoreError
+from regraph_kg.models.graph import UNTIMED
 
-MEASURED = ("verified_on", "effect")
+MEASURED = ("verified_on", "effects", "effect")
 """Of an archived example's measurements: what decides whether it comes back."""
 ARCHIVED = (
     *("id", "trajectory", "step", "problem", "after", "reasoning", "detail"),
@@ -64,9 +65,22 @@ def mark(properties: Mapping[str, Any]) -> Mark:
     return Mark(
         properties["id"],
         properties["problem"],
-        tuple(properties["verified_on"]),
-        properties.get("effect"),
+        _effects(properties["verified_on"], properties.get("effects")),
         properties.get("learner"),
+    )
+
+
+def _effects(devices: Sequence[str], effects: Sequence[float] | None) -> dict[str, float]:
+    """Of each device; nobody has told them yet while a graph is being migrated."""
+    return dict(zip(devices, effects or [UNTIMED] * len(devices), strict=True))
+
+
+def remeasured(trajectory: str, evidence: Evidence, step: int) -> Placed:
+    """Those properties of a step's example (steps from 0) that its measurements decide."""
+    return Placed(
+        Pair(evidence.path[step], evidence.path[step + 1]),
+        {"id": f"{trajectory}/{step + 1}", "trajectory": trajectory}
+        | latest(evidence.measurements[step]),
     )
 
 
@@ -248,8 +262,8 @@ def _marks(ask: Query, statement: str, pairs: Sequence[Pair]) -> dict[Pair, list
     found: defaultdict[Pair, list[Mark]] = defaultdict(list)
     for row in ask(statement, rows=rows):
         found[by_id[row["pair"]]] = [
-            Mark(key, problem, tuple(devices), effect, learner)
-            for key, problem, devices, effect, learner in row["marks"]
+            Mark(key, problem, _effects(devices, effects), learner)
+            for key, problem, devices, effects, learner in row["marks"]
         ]
     return found
 

@@ -1,17 +1,23 @@
-"""What a (:Trajectory) node holds: provenance, path, and measurements and failures as JSON."""
+"""What a (:Trajectory) node holds: provenance, path, and measurements and failures as JSON.
+
+A step's measurements are in the order of their times, whatever order they arrived in, so that what
+follows from them is the same for every order of ingests. Not covered: two measurements with one key
+and different figures, of which the first that arrived stays.
+"""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from regraph_kg.models.graph import MergePlan
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.graph import UNTIMED, MergePlan
 from regraph_kg.models.trajectory import FailedStep, Measurement, Source, Trajectory
 
 Measurements = tuple[Measurement, ...]
-"""One step's measurements, oldest first."""
+"""One step's measurements, oldest first (`in_order`)."""
 
 _STEP = TypeAdapter(Measurements)
 _STEPS = TypeAdapter(tuple[Measurements, ...])
@@ -24,6 +30,7 @@ _CODE = {"__all__": {"code"}}
 class Evidence:
     """What one trajectory contributes to the statistics."""
 
+    problem: str
     path: tuple[str, ...]
     """Technique ids from the start on."""
     measurements: tuple[Measurements, ...]
@@ -44,15 +51,16 @@ class Evidence:
                 for failure, technique in zip(failures, labels, strict=True)
             )
         steps, learner = len(plan.trajectory.steps), plan.trajectory.source.learner
-        nothing = cls(plan.path(), ((),) * steps, (), learner)
+        nothing = cls(plan.trajectory.problem, plan.path(), ((),) * steps, (), learner)
         return nothing.plus(tuple(step.measurements for step in plan.trajectory.steps), failures)
 
     @classmethod
     def read(cls, node: Mapping[str, Any]) -> "Evidence":
         """What a node holds."""
         return cls(
+            node["problem"],
             tuple(node["path"]),
-            _STEPS.validate_json(node["measurements"]),
+            tuple(map(in_order, _STEPS.validate_json(node["measurements"]))),
             _FAILURES.validate_json(node["failures"]),
             node.get("learner"),
         )
@@ -66,7 +74,7 @@ class Evidence:
             by_key = {one.key: one for one in known}
             for one in given:
                 by_key.setdefault(one.key, one)
-            steps.append(tuple(by_key.values()))
+            steps.append(in_order(by_key.values()))
         tried = {failure_key(one): one for one in self.failures}
         for failure in failures:
             tried.setdefault(failure_key(failure), failure)
@@ -155,13 +163,43 @@ def trajectory(
     )
 
 
+def in_order(measured: Iterable[Measurement]) -> Measurements:
+    """By time, the latest last; of those whose time nobody knows, by judge and run."""
+    some = tuple(measured)
+    return tuple(sorted(some, key=_moment)) if len(some) > 1 else some
+
+
+def _moment(one: Measurement) -> tuple[float, int, str, str, str, str]:
+    """Its place in that order; no two of a step share theirs."""
+    return (one.time, judge_version(one), one.run, one.device, one.toolchain, one.evaluator)
+
+
+def judge_version(one: Measurement) -> int:
+    """Judges are numbered; what is no number is older than all that are."""
+    return int(one.evaluator) if one.evaluator.isdecimal() else 0
+
+
+def of_newest_judges(measured: Measurements) -> Measurements:
+    """Those of a step that stand: of each device, what the newest judge there measured."""
+    newest: dict[str, int] = {}
+    for one in measured:
+        newest[one.device] = max(newest.get(one.device, 0), judge_version(one))
+    return tuple(one for one in measured if judge_version(one) == newest[one.device])
+
+
 def latest(measured: Measurements) -> dict[str, Any]:
     """The properties of a TRANSITION that its measurements decide."""
-    last = measured[-1] if measured else None
-    devices = sorted({one.device for one in measured if one.outcome == "passed"})
+    standing = of_newest_judges(measured)
+    last = standing[-1] if standing else None
+    effects: dict[str, float] = {}
+    for one in standing:  # the later ones last
+        if one.outcome is Outcome.PASSED:
+            effects[one.device] = one.effect or effects.get(one.device, UNTIMED)
+    devices = sorted(effects)
     return {
         "verified": bool(devices),
         "verified_on": devices,
+        "effects": [effects[device] for device in devices],
         "outcome": last and last.outcome.value,
         "speedup": last and last.speedup and float(f"{last.speedup:.4g}"),  # for the eye
         "effect": last and last.effect,
@@ -169,8 +207,3 @@ def latest(measured: Measurements) -> dict[str, Any]:
         "toolchain": last and last.toolchain,
         "measurements": _STEP.dump_json(measured).decode(),
     }
-
-
-def read_measured(text: str) -> Measurements:
-    """Read the `measurements` of one TRANSITION."""
-    return _STEP.validate_json(text)

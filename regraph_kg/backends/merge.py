@@ -2,8 +2,8 @@
 
 A trajectory's steps are written by the transaction that created its node, and by no other; whoever
 else sends it adds only measurements and failures. Rows are sorted before they touch the graph, and
-what every writer wants (Edges, then NEXT) comes last, so that locks are taken in one order and
-held briefly.
+what every writer wants (Edges, Shares, then NEXT) comes last, so that locks are taken in one order
+and held briefly.
 """
 
 import datetime
@@ -13,12 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from regraph_kg.backends import edges
+from regraph_kg.backends import edges, shares
 from regraph_kg.backends.bolt import Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import Placed
 from regraph_kg.backends.evidence import Evidence, failure_key, latest, node
-from regraph_kg.backends.statistics import COUNTS, PASSES, RARE, Pair, Share, share, total
+from regraph_kg.backends.shares import ShareKey
+from regraph_kg.backends.statistics import Pair, next_rows, share, total
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.target import Target
@@ -283,11 +284,7 @@ def _write_additions(ask: Query, additions: Sequence[Addition], bound: int) -> N
     ]
     ask("set_evidence", rows=rows)
     measured = [
-        Placed(
-            Pair(one.after.path[step], one.after.path[step + 1]),
-            {"id": f"{one.arrival.key}/{step + 1}", "trajectory": one.arrival.key}
-            | latest(measurements),
-        )
+        edges.remeasured(one.arrival.key, one.after, step)
         for one in additions
         for step, measurements in enumerate(one.after.measurements)
         if measurements != one.before.measurements[step]
@@ -345,32 +342,22 @@ def _with_room(ask: Query, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any
 
 
 def _add_to_next(ask: Query, added: Sequence[Arrival], additions: Sequence[Addition]) -> None:
-    gained = [share(arrival.evidence) for arrival in added]
-    gained += [share(one.after) for one in additions]
-    rows = next_rows(total(gained, [share(one.before) for one in additions]))
+    gained = [(one.evidence.problem, share(one.evidence)) for one in added]
+    gained += [(one.after.problem, share(one.after)) for one in additions]
+    lost = [(one.before.problem, share(one.before)) for one in additions]
+    rows = next_rows(total((one for _, one in gained), (one for _, one in lost)))
     if not rows:
         return
+    shares.add(ask, gained, lost)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     written = ask("add_to_next", rows=rows, now=now)[0]["written"]
     if written != len(rows):
         edges.refuse_missing(ask, (row[end] for row in rows for end in ("source", "target")))
-
-
-def next_rows(shares: Share) -> list[dict[str, Any]]:
-    """Rows of NEXT relationships, in the order of `shares`; without what is rare where all is 0."""
-    rows = []
-    for (pair, origin), tally in shares.items():
-        rare = any(tally.counts[name] for name in RARE)
-        rows.append(
-            {
-                "source": pair.source,
-                "target": pair.target,
-                "device": origin.device,
-                "learner": origin.learner,
-                "id": f"{pair.source} {pair.target} {origin}",
-                "rare": rare,
-                "best_effect": tally.best_effect,
-                **{name: tally.counts[name] for name in (COUNTS if rare else PASSES)},
-            }
-        )
-    return rows
+    shares.lower(
+        ask,
+        (
+            ShareKey(pair, origin, one.after.problem)
+            for one in additions
+            for pair, origin in shares.lowered(share(one.before), share(one.after))
+        ),
+    )

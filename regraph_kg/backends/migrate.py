@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from regraph_kg.backends import queries
+from regraph_kg.backends import edges, queries
 from regraph_kg.backends.bolt import Bolt, Query
 from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.merge import read_context
 from regraph_kg.backends.recount import recount, trajectories
 from regraph_kg.backends.statistics import Pair
 from regraph_kg.errors import StoreError
@@ -20,8 +21,10 @@ from regraph_kg.graph import SCHEMA_VERSION
 from regraph_kg.models.migration import Migration, Progress
 
 PRODUCT = "regraph-kg"
-REBUILT = frozenset({2})
-"""Versions whose derived rows (NEXT, Edge, Failure) are made anew from the trajectories."""
+REBUILT = 4
+"""The newest version that makes what follows from trajectories anew; older graphs pass it, too."""
+TRAJECTORIES_AT_ONCE = 200
+"""Whose examples are told their measurements in one transaction."""
 PAIRS_AT_ONCE = 50
 """Pairs rebuilt in one transaction."""
 
@@ -80,9 +83,11 @@ class Migrator:
             for number in range(total):
                 self._bolt.run_one(migration.name, number)
                 yield Progress(migration, "statements", number + 1, total)
-            if migration.version in REBUILT:
-                for done, pairs in _rebuild(self._bolt):
-                    yield Progress(migration, "pairs rebuilt", done, pairs)
+            if migration.version == REBUILT:
+                for done, all_ in _remeasure(self._bolt):
+                    yield Progress(migration, "trajectories", done, all_)
+                for done, all_ in _rebuild(self._bolt):
+                    yield Progress(migration, "pairs rebuilt", done, all_)
             self._bolt.write(partial(_stamp, version=migration.version))
 
     def close(self) -> None:
@@ -122,6 +127,29 @@ def read_stamp(bolt: Bolt) -> Stamp:
 
 def _stamp(ask: Query, version: int) -> None:
     ask("stamp_version", product=PRODUCT, version=version)
+
+
+def _remeasure(bolt: Bolt) -> Iterator[tuple[int, int]]:
+    """Tell every example what its measurements say; yields trajectories done and in all."""
+    rows = bolt.read(lambda ask: ask("count_trajectories"))
+    done, last = 0, ""
+    while page := bolt.write(partial(_some_remeasured, after=last)):
+        done, last = done + len(page), page[-1]
+        yield done, sum(row["trajectories"] for row in rows)
+
+
+def _some_remeasured(ask: Query, after: str) -> list[str]:
+    """Ids of the next trajectories, whose examples know their measurements now."""
+    page = ask("page_of_evidence", after=after, limit=TRAJECTORIES_AT_ONCE, through=None)
+    examples = [
+        edges.remeasured(row["id"], evidence, step)
+        for row in page
+        for evidence in [Evidence.read(row)]
+        for step in range(len(evidence.measurements))
+    ]
+    if examples:
+        edges.update(ask, examples, read_context(ask).bound)
+    return [row["id"] for row in page]
 
 
 def _rebuild(bolt: Bolt) -> Iterator[tuple[int, int]]:

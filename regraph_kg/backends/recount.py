@@ -1,4 +1,4 @@
-"""Derived rows from the truth: NEXT, Edge and Failure rows, rebuilt or compared.
+"""Derived rows from the truth: Share, NEXT, Edge and Failure rows, rebuilt or compared.
 
 The truth is what trajectories say (path, measurements, failures) and which examples hang where.
 `recount` rebuilds pairs inside one transaction; `findings` compares a whole graph, page by page.
@@ -10,18 +10,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from regraph_kg.backends import edges
+from regraph_kg.backends import edges, shares
 from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.bounded import limit
 from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.merge import failure_node, next_rows, read_context
+from regraph_kg.backends.merge import failure_node, read_context
+from regraph_kg.backends.shares import Shares, gather
 from regraph_kg.backends.statistics import (
-    COUNTS,
     Pair,
     RowCounts,
     RowKey,
     Share,
-    best,
+    differences,
+    next_rows,
     share,
     total,
 )
@@ -41,10 +42,11 @@ class ExpectedGraph:
     steps: defaultdict[Pair, int] = field(default_factory=lambda: defaultdict(int))
     """Examples per pair."""
 
-    def add(self, row: GraphRow) -> None:
-        """Add one trajectory: id, problem, path, measurements, failures."""
+    def add(self, row: GraphRow) -> Share:
+        """Add one trajectory: id, problem, path, measurements, failures; what it contributes."""
         evidence = Evidence.read(row)
-        for key, tally in share(evidence).items():
+        told = share(evidence)
+        for key, tally in told.items():
             self.shares.setdefault(key, RowCounts()).add(tally)
         for pair in zip(evidence.path, evidence.path[1:], strict=False):
             self.steps[Pair(*pair)] += 1
@@ -53,10 +55,11 @@ class ExpectedGraph:
                 node = failure_node(row["id"], row["problem"], evidence.path, failure)
                 del node["code"]
                 self.failures[node["id"]] = node
+        return told
 
 
 def recount(ask: Query, pairs: Iterable[Pair]) -> None:
-    """Rebuild the NEXT, Edge and Failure rows of `pairs`, and choose anew what is archived.
+    """Rebuild the Share, NEXT, Edge and Failure rows of `pairs`, and choose anew what is archived.
 
     Part of the transaction that moved their examples, or of a repair. Reads every trajectory that
     goes through one of the pairs' sources.
@@ -67,9 +70,13 @@ def recount(ask: Query, pairs: Iterable[Pair]) -> None:
     rows = [{"id": edges.pair_id(pair), **pair._asdict()} for pair in sorted(wanted)]
     ask("lock_next", rows=rows)
     truth = ExpectedGraph()
+    by_problem: Shares = {}
     sources = sorted({pair.source for pair in wanted})
     for trajectory in trajectories(ask, sources):
-        truth.add(trajectory)
+        told = truth.add(trajectory)
+        here = {key: one for key, one in told.items() if key[0] in wanted}
+        gather(by_problem, trajectory["problem"], here)
+    shares.rebuild(ask, wanted, by_problem)
     _set_next(ask, rows, {key: one for key, one in truth.shares.items() if key[0] in wanted})
     expected = [
         one for one in truth.failures.values() if Pair(one["source"], one["target"]) in wanted
@@ -93,6 +100,7 @@ def findings(ask: Query) -> Iterator[GraphFinding]:
             truth.add(row)
         yield from _misplaced(ask, page)
     yield from _wrong_statistics(ask, truth.shares)
+    yield from shares.findings(ask)
     yield from _wrong_edges(ask, truth.steps)
     yield from _wrong_failures(ask, truth.failures)
 
@@ -138,21 +146,13 @@ def _wrong_statistics(ask: Query, truth: Share) -> Iterator[GraphFinding]:
     stored: Share = {}
     for row in ask("transitions"):
         numbers = row["statistics"]
-        tally = RowCounts(best_effect=numbers.get("best_effect"))
-        tally.counts.update({name: numbers.get(name, 0) for name in COUNTS})
         origin = RowKey(numbers["device"], numbers.get("learner"))
-        stored[Pair(row["source"], row["target"]), origin] = tally
+        stored[Pair(row["source"], row["target"]), origin] = RowCounts.read(numbers)
     for key in total([truth, stored]):
         expected, found = truth.get(key, RowCounts()), stored.get(key, RowCounts())
         pair, origin = key
-        for name in (*COUNTS, "best_effect"):
-            right, is_ = _number(expected, name), _number(found, name)
-            if right != is_:
-                yield GraphFinding("statistics", *pair, f"{name} on {origin}", str(right), str(is_))
-
-
-def _number(tally: RowCounts, name: str) -> float | None:
-    return best(tally.best_effect) if name == "best_effect" else tally.counts[name]
+        for name, right, is_ in differences(expected, found):
+            yield GraphFinding("statistics", *pair, f"{name} on {origin}", right, is_)
 
 
 def _wrong_edges(ask: Query, steps: Mapping[Pair, int]) -> Iterator[GraphFinding]:

@@ -14,15 +14,14 @@ technique was declined, nothing was tried: that has a count of its own.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from regraph_kg.backends.evidence import Evidence, Measurements
+from regraph_kg.backends.evidence import Evidence, of_newest_judges
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, Successor
 from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import Measurement
 
 UNMEASURED = "unmeasured"
 """Device of what was never measured, or failed on a device nobody noted."""
@@ -56,13 +55,38 @@ class RowCounts:
 
     counts: Counter[str] = field(default_factory=Counter)
     best_effect: float | None = None
+    best_problem: str | None = None
+    """Whose the best effect is; of equals the first by name."""
+    best_other: float | None = None
+    """The best of all other problems."""
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> "RowCounts":
+        """From the properties of a NEXT or a (:Share)."""
+        counts = Counter({name: row[name] for name in COUNTS if row.get(name)})
+        return cls(counts, row.get("best_effect"), row.get("best_problem"), row.get("best_other"))
 
     def add(self, other: "RowCounts", sign: int = 1) -> None:
         """Add, or with sign -1 subtract; a best effect cannot be subtracted."""
         for name, count in other.counts.items():
             self.counts[name] += sign * count
-        if sign > 0:
-            self.best_effect = best(self.best_effect, other.best_effect)
+        if sign > 0 and other.best_effect is not None:
+            first, second = sorted((self, other), key=_by_best)
+            others = (
+                (first.best_other, second.best_other)
+                if first.best_problem == second.best_problem
+                else (first.best_other, second.best_effect)
+            )
+            self.best_effect, self.best_problem = first.best_effect, first.best_problem
+            self.best_other = best(*others)
+
+    def less(self, share: "RowCounts", problem: str) -> "RowCounts":
+        """Without one problem's share, as if it had never been."""
+        left = RowCounts(self.counts.copy(), self.best_effect, self.best_problem)
+        left.add(share, -1)
+        if self.best_problem == problem:
+            left.best_effect, left.best_problem = self.best_other, None
+        return left
 
     def count(self, outcome: Outcome, repairs: int = 0, effect: float | None = None) -> None:
         """Count one trial; where the technique was declined there was none."""
@@ -82,6 +106,11 @@ class RowCounts:
             self.best_effect = best(self.best_effect, effect)
 
 
+def _by_best(tally: RowCounts) -> tuple[bool, float, str]:
+    """Sorts the better first, of equals the problem that is first by name."""
+    return (tally.best_effect is None, -(tally.best_effect or 0.0), tally.best_problem or "")
+
+
 class RowKey(NamedTuple):
     """Whose numbers a NEXT row holds: a device's, as given or as learned from one model."""
 
@@ -97,14 +126,22 @@ Share = dict[tuple[Pair, RowKey], RowCounts]
 """Per NEXT row."""
 
 
+def tallies(rows: Iterable[Mapping[str, Any]]) -> dict[RowKey, RowCounts]:
+    """NEXT rows of one pair, or one problem's (:Share) rows of it."""
+    return {RowKey(row["device"], row.get("learner")): RowCounts.read(row) for row in rows}
+
+
 def share(evidence: Evidence) -> Share:
     """The NEXT rows of a graph that holds this trajectory alone."""
     rows: Share = {}
     for step, measured in enumerate(evidence.measurements):
         pair = Pair(evidence.path[step], evidence.path[step + 1])
-        home = RowKey(measured[-1].device if measured else UNMEASURED, evidence.learner)
+        standing = of_newest_judges(measured)
+        home = RowKey(standing[-1].device if standing else UNMEASURED, evidence.learner)
         rows.setdefault((pair, home), RowCounts()).counts["examples"] += 1
-        for one in _counted(measured):
+        for one in standing:
+            if one.outcome is Outcome.UNSTABLE_TIMING:
+                continue
             row = rows.setdefault((pair, RowKey(one.device, evidence.learner)), RowCounts())
             row.count(one.outcome, one.repairs, one.effect)
     for failure in evidence.failures:
@@ -112,25 +149,10 @@ def share(evidence: Evidence) -> Share:
             pair = Pair(evidence.path[failure.after_step], failure.technique)
             origin = RowKey(failure.device or UNMEASURED, evidence.learner)
             rows.setdefault((pair, origin), RowCounts()).count(failure.outcome)
+    for tally in rows.values():
+        if tally.best_effect is not None:
+            tally.best_problem = evidence.problem
     return rows
-
-
-def _counted(measured: Measurements) -> list[Measurement]:
-    """Those measurements of a step that are tries: of each device its newest judge's, but noise."""
-    newest: dict[str, int] = {}
-    for one in measured:
-        newest[one.device] = max(newest.get(one.device, 0), _version(one.evaluator))
-    return [
-        one
-        for one in measured
-        if one.outcome is not Outcome.UNSTABLE_TIMING
-        and _version(one.evaluator) == newest[one.device]
-    ]
-
-
-def _version(evaluator: str) -> int:
-    """Judges are numbered; what is no number is older than all that are."""
-    return int(evaluator) if evaluator.isdecimal() else 0
 
 
 def total(added: Iterable[Share], removed: Iterable[Share] = ()) -> Share:
@@ -238,6 +260,54 @@ def _beyond(tally: RowCounts, most: int) -> RowCounts:
 
 def _order(origin: RowKey) -> tuple[str, bool, str]:
     return (origin.device, origin.learner is not None, origin.learner or "")
+
+
+def row_id(pair: Pair, origin: RowKey) -> str:
+    """Id of a NEXT relationship."""
+    return f"{pair.source} {pair.target} {origin}"
+
+
+def next_rows(shares: Share) -> list[dict[str, Any]]:
+    """Rows of NEXT relationships, in the order of `shares`; without what is rare where all is 0."""
+    rows = []
+    for (pair, origin), tally in shares.items():
+        rare = any(tally.counts[name] for name in RARE)
+        rows.append(
+            {
+                **_best_row(pair, origin, tally),
+                "device": origin.device,
+                "learner": origin.learner,
+                "rare": rare,
+                **{name: tally.counts[name] for name in (COUNTS if rare else PASSES)},
+            }
+        )
+    return rows
+
+
+def next_bests(bests: Share) -> list[dict[str, Any]]:
+    """Rows that tell NEXT relationships their best effects alone."""
+    return [_best_row(pair, origin, tally) for (pair, origin), tally in bests.items()]
+
+
+def _best_row(pair: Pair, origin: RowKey, tally: RowCounts) -> dict[str, Any]:
+    return {
+        "id": row_id(pair, origin),
+        "source": pair.source,
+        "target": pair.target,
+        "best_effect": tally.best_effect,
+        "best_problem": tally.best_problem,
+        "best_other": tally.best_other,
+    }
+
+
+def differences(expected: RowCounts, found: RowCounts) -> Iterator[tuple[str, str, str]]:
+    """What of a row is not as expected: name, expected, found."""
+    for name in COUNTS:
+        if expected.counts[name] != found.counts[name]:
+            yield name, str(expected.counts[name]), str(found.counts[name])
+    for name in ("best_effect", "best_problem", "best_other"):
+        if getattr(expected, name) != getattr(found, name):
+            yield name, str(getattr(expected, name)), str(getattr(found, name))
 
 
 def best(*effects: float | None) -> float | None:

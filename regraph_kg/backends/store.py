@@ -1,37 +1,22 @@
 """BoltStore: the GraphStore of Neo4j and of the embedded store."""
 
-import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any
 
 from regraph_kg.backends import (
     edges,
     embeddings,
-    evidence,
     export,
     free,
     merge,
     migrate,
+    nearby,
     recount,
     vectors,
 )
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.statistics import (
-    COUNTS,
-    FAILURES,
-    Pair,
-    RowCounts,
-    RowKey,
-    best,
-    precedence,
-    share,
-    successor,
-    together,
-    total,
-)
+from regraph_kg.backends.statistics import FAILURES, Pair, RowCounts, tallies, together
 from regraph_kg.backends.vectors import ExampleFilter
 from regraph_kg.graph import SCHEMA_VERSION, Embed
 from regraph_kg.models.evaluation import Outcome
@@ -89,7 +74,9 @@ class BoltStore:
     ) -> Neighbourhood:
         """See `GraphStore`."""
         return self._bolt.read(
-            lambda ask: _neighbourhood(ask, technique, device, limit, exclude_problem)
+            lambda ask: nearby.neighbourhood(
+                ask, technique, device, min(limit, MOST_ROWS), exclude_problem
+            )
         )
 
     def examples(
@@ -116,14 +103,8 @@ class BoltStore:
                 exclude_problem=exclude_problem,
             )
         )
-        fields = [field.name for field in dataclasses.fields(Example)]
-        return tuple(
-            Example(
-                **{name: row["example"].get(name) for name in fields}
-                | {"source": source, "target": target}
-            )
-            for row in rows
-        )
+        ends = {"source": source, "target": target}
+        return tuple(Example.read(row["example"] | ends) for row in rows)
 
     def failures(
         self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3
@@ -176,7 +157,7 @@ class BoltStore:
         """See `GraphStore`."""
         rows = self._bolt.read(lambda ask: ask("transitions"))
         return tuple(
-            _transition_stats(pair, device, together(_tallies(row["statistics"] for row in group)))
+            _transition_stats(pair, device, together(tallies(row["statistics"] for row in group)))
             for (pair, device), group in groupby(rows, _place)
         )
 
@@ -254,63 +235,6 @@ def _failures(
         )
         for row in rows
     )
-
-
-def _neighbourhood(
-    ask: Query, technique: str, device: str, limit: int, exclude_problem: str | None
-) -> Neighbourhood:
-    rows = ask(
-        "neighbourhood",
-        technique=technique,
-        limit=min(limit, MOST_ROWS) if exclude_problem is None else MOST_ROWS,
-    )
-    by_target = {row["technique"]["id"]: _tallies(row["statistics"]) for row in rows}
-    if exclude_problem is not None:
-        _subtract(ask, technique, by_target, exclude_problem)
-    targets = {row["technique"]["id"]: row["technique"] for row in rows}
-    known = sorted((precedence(tallies), target) for target, tallies in by_target.items())
-    return Neighbourhood(
-        technique,
-        tuple(
-            successor(Technique.model_validate(targets[target]), by_target[target], device)
-            for (given, learned), target in known
-            if given or learned
-        )[:limit],
-    )
-
-
-def _subtract(
-    ask: Query, source: str, by_target: Mapping[str, dict[RowKey, RowCounts]], problem: str
-) -> None:
-    """Take one problem's share out of the tallies around `source`, best effects included."""
-    nodes = ask("problem_evidence", problem=problem, technique=source)
-    stale: set[str] = set()
-    for (pair, origin), taken in total(share(Evidence.read(node)) for node in nodes).items():
-        if pair.source != source or pair.target not in by_target:
-            continue
-        tally = by_target[pair.target][origin]
-        tally.add(taken, sign=-1)
-        if taken.best_effect is not None and taken.best_effect == tally.best_effect:
-            tally.best_effect = None
-            stale.add(pair.target)
-    if not stale:
-        return
-    rows = ask("measurements", source=source, targets=sorted(stale), exclude_problem=problem)
-    for row in rows:
-        tallies = by_target[row["target"]]
-        for one in evidence.read_measured(row["measurements"]):
-            tally = tallies[RowKey(one.device, row["learner"])]
-            tally.best_effect = best(tally.best_effect, one.effect)
-
-
-def _tallies(rows: Iterable[Mapping[str, Any]]) -> dict[RowKey, RowCounts]:
-    """NEXT rows of one pair."""
-    tallies = {}
-    for row in rows:
-        tally = RowCounts(best_effect=row.get("best_effect"))
-        tally.counts.update({name: row.get(name, 0) for name in COUNTS})
-        tallies[RowKey(row["device"], row.get("learner"))] = tally
-    return tallies
 
 
 def _place(row: GraphRow) -> tuple[Pair, str]:

@@ -6,7 +6,6 @@ On a pair, and in a small graph, all examples are compared, which is exact; beyo
 proposes candidates, which are then compared exactly.
 """
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,11 +126,8 @@ def mixed(held: EmbeddingSpace, given: EmbeddingSpace) -> BadInput:
 
 
 def _example(row: GraphRow) -> Example:
-    fields = [field.name for field in dataclasses.fields(Example)]
-    return Example(
-        **{name: row["example"].get(name) for name in fields}
-        | {"source": row["source"], "target": row["target"], "similarity": _similarity(row)}
-    )
+    ends = {"source": row["source"], "target": row["target"]}
+    return Example.read(row["example"] | ends | {"similarity": _similarity(row)})
 
 
 def _similarity(row: GraphRow) -> float | None:

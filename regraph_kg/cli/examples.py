@@ -93,7 +93,7 @@ def examples(  # noqa: PLR0913 (a command's options)
     if as_json:
         typer.echo(json.dumps([asdict(example) for example in found], indent=2))
     else:
-        _show(settings, found, path)
+        _show(settings, found, path, device)
     if not found:
         raise typer.Exit(1)
 
@@ -121,10 +121,15 @@ def _pair(store: GraphStore, source: str, technique: str, target: Target | None)
     return resolve(source, known, target or known[after].target), after
 
 
-def _show(settings: Settings, found: tuple[Example, ...], path: tuple[str, str] | None) -> None:
+def _show(
+    settings: Settings,
+    found: tuple[Example, ...],
+    path: tuple[str, str] | None,
+    device: str | None,
+) -> None:
     """What was found, and for a store that Neo4j Browser can open, how it shows it."""
     if found:
-        _print(found, with_path=path is None)
+        _print(found, device, with_path=path is None)
         if path is not None and settings.store != "embedded":
             query = wiring.browser_query(path)
             typer.echo(f"\nThese examples, in Neo4j Browser:\n{query}")
@@ -137,44 +142,50 @@ def _show(settings: Settings, found: tuple[Example, ...], path: tuple[str, str] 
         typer.echo("there is no such example; see regraph graph stats")
 
 
-def _print(found: tuple[Example, ...], *, with_path: bool) -> None:
+def _print(found: tuple[Example, ...], device: str | None, *, with_path: bool) -> None:
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = max(console.width, NARROWEST)
     for number, example in enumerate(found, 1):
         if number > 1:
             console.print()
-        _print_one(console, number, example, with_path=with_path)
+        for line in _lines(number, example, device, with_path=with_path):
+            console.print(line)
+        console.print(_side_by_side(example.before, example.after))
 
 
-def _print_one(console: Console, number: int, example: Example, *, with_path: bool) -> None:
+def _lines(number: int, example: Example, device: str | None, *, with_path: bool) -> Iterator[Text]:
+    """What is said of an example before its code."""
     who = f", by {example.model}" if example.model else ""
-    console.print(
-        _legible(
-            f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
-        ),
-        style="bold",
-    )
+    title = f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
+    yield Text(_legible(title), style="bold")
     if with_path:
-        console.print(_legible(f"{example.source} -> {example.target}"))
-    console.print(_legible(measured(example)))
-    for text in (example.reasoning, example.detail):
+        yield Text(_legible(f"{example.source} -> {example.target}"))
+    for text in (measured(example, device), example.reasoning, example.detail):
         if text:
-            console.print(_legible(text))
-    console.print(_side_by_side(example.before, example.after))
+            yield Text(_legible(text))
 
 
-def measured(example: Example) -> str:
-    """How near it is, if that was asked, and what the step did, as measured: one line."""
+def measured(example: Example, device: str | None = None) -> str:
+    """How near it is, if that was asked, and what the step did, and where: one line.
+
+    On `device` first, if it passed there, else by its latest measurement; then on the others.
+    """
     near = ""
     if example.similarity is not None:
         near = f"similarity {report.similarity(example.similarity)}; "
-    if example.effect is None or example.speedup is None:
+    seen = example.seen_from(device)
+    if seen is None:
         return f"{near}not timed ({example.outcome or 'never measured'})"
-    return (
-        f"{near}{report.times(example.effect)} by this step, {report.times(example.speedup)}"
-        f" against the serial code, on {example.device}, {example.toolchain}"
-    )
+    effect, where = seen
+    told = f"{near}{report.times(effect)} by this step"
+    if where == example.device and example.speedup is not None and example.effect == effect:
+        told += f", {report.times(example.speedup)} against the serial code, on {where}"
+        told += f", {example.toolchain}"
+    else:
+        told += f", on {where}"
+    others = sorted(one for one in example.effect_on.items() if one[0] != where)
+    return told + "".join(f"; {report.times(times)} on {other}" for other, times in others)
 
 
 def _side_by_side(before: str, after: str) -> Table:

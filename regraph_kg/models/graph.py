@@ -1,8 +1,8 @@
 """What the graph is told (MergePlan, MergeCounts) and what it answers (Neighbourhood, Example)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
@@ -12,6 +12,9 @@ from regraph_kg.models.trajectory import Trajectory
 
 EFFECT_SCALE = 2**20
 """Sums of log2 effects are integers, round(2^20 * log2 x): exact in any order of writers."""
+
+UNTIMED = 0.0
+"""Among `effects`: it passed there, and nobody knows what it gained."""
 
 LEARNED_TRIES = 8
 """Tries learned from one model that count on an edge whatever else is known of it."""
@@ -138,7 +141,10 @@ class Neighbourhood:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One seen step: a TRANSITION relationship."""
+    """One seen step: a TRANSITION relationship.
+
+    `outcome`, `speedup`, `effect`, `device` and `toolchain` are those of its latest measurement.
+    """
 
     id: str
     source: str
@@ -165,6 +171,36 @@ class Example:
     """Cosine, -1 to 1, of its reasoning to the vector that was asked about; None = not embedded."""
     learner: str | None = None
     """The model whose search it was learned from; None: it was given."""
+    verified_on: tuple[str, ...] = ()
+    """Devices, sorted."""
+    effects: tuple[float, ...] = ()
+    """On each of them the latest; `UNTIMED` where it is not known."""
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any]) -> "Example":
+        """From a relationship's properties, and what is known of it beside."""
+        known = {one.name: told.get(one.name) for one in fields(cls)}
+        devices, effects = tuple(told["verified_on"]), tuple(told["effects"])
+        return cls(**known | {"verified_on": devices, "effects": effects})
+
+    @property
+    def effect_on(self) -> dict[str, float]:
+        """What the step did on each device where that is known."""
+        both = zip(self.verified_on, self.effects, strict=True)
+        return {device: effect for device, effect in both if effect != UNTIMED}
+
+    def seen_from(self, device: str | None) -> tuple[float, str] | None:
+        """What the step did, and where: on `device`, else by its latest measurement.
+
+        Where that did not pass, its best on another device; None: no effect is known.
+        """
+        known = self.effect_on if self.verified else {}
+        if device in known:
+            return known[device], device
+        if self.verified and self.device is not None and self.effect is not None:
+            return self.effect, self.device
+        best = max(known, key=lambda where: (known[where], where), default=None)
+        return None if best is None else (known[best], best)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,10 @@ outcome "declined" of a failure.
 
 import hashlib
 import json
+import math
 import unicodedata
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -44,6 +46,7 @@ class Source(Frozen):
 class Measurement(Frozen):
     """One step's code measured once; keyed by device, toolchain, evaluator and run.
 
+    A `run` begins with its time (UTC, ISO 8601): of several, the latest tells what a step does.
     `serial_seconds / seconds` is the step's speedup, `before_seconds / seconds` its effect; both
     only where the outcome is "passed".
     """
@@ -64,6 +67,15 @@ class Measurement(Frozen):
     def key(self) -> tuple[str, str, str, str]:
         """What makes two measurements of one step the same measurement."""
         return (self.device, self.toolchain, self.evaluator, self.run)
+
+    @property
+    def time(self) -> float:
+        """When, in seconds since 1970, as `run` begins with it; what does not say is oldest."""
+        try:
+            said = datetime.fromisoformat(self.run.partition(" ")[0])
+        except ValueError:
+            return -math.inf
+        return (said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()
 
     @property
     def speedup(self) -> float | None:

@@ -160,12 +160,12 @@ def _heading(example: Example, prompting: Prompting, *, named: bool, device: str
 
 def _effect(example: Example, device: str) -> str:
     """What its step brought, as far as that was measured."""
-    if not example.verified or example.effect is None:
+    seen = example.seen_from(device)
+    if seen is None:
         return "not measured"
-    times = f"{example.effect:.3g}x as fast"
-    if example.device == device:
-        return f"{times} on this machine"
-    return f"{times} on {short(example.device or 'another machine', DEVICE_CHARACTERS)}"
+    effect, where = seen
+    told = "this machine" if where == device else short(where, DEVICE_CHARACTERS)
+    return f"{effect:.3g}x as fast on {told}"
 
 
 @cache

@@ -15,7 +15,7 @@ def mark(
     learner: str | None = None,
 ) -> Mark:
     """Verified on the devices `on` (a letter each)."""
-    return Mark(name, problem, tuple(on), effect, learner)
+    return Mark(name, problem, dict.fromkeys(on, effect or 0.0), learner)
 
 
 def test_all_stay_while_there_is_room() -> None:
@@ -79,7 +79,7 @@ def test_examples_that_come_one_by_one_keep_the_best_of_every_device_and_every_p
             kept = [m for m in kept if m.id in chosen]
     names = {one.id for one in kept}
     for device in "AB":
-        on = sorted((m for m in marks if device in m.verified_on), key=lambda m: m.rank)
+        on = sorted((m for m in marks if device in m.effects), key=lambda m: m.on(device))
         assert {m.id for m in on[: exact(bound)]} <= names
     assert {m.problem for m in kept} == {m.problem for m in marks}
 

@@ -28,7 +28,8 @@ def test_every_count_is_written() -> None:
 
 
 def test_an_example_is_counted_where_it_was_measured_last() -> None:
-    rows = share(Evidence.of(plan("a", measurements=[measured(H200), measured(A100)])))
+    later = measured(A100, run="2026-11-22T10:00:00Z")
+    rows = share(Evidence.of(plan("a", measurements=[later, measured(H200)])))
     assert {origin: tally.counts["examples"] for (_, origin), tally in rows.items()} == {
         RowKey(H200): 0,
         RowKey(A100): 1,

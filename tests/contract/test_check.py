@@ -18,6 +18,15 @@ DAMAGE = {
         " examples: 1, tried: 0, verified: 0, verified_first: 0, sum_log2_effect: 0,"
         " sum_sq_log2_effect: 0}]->(a)",
     ),
+    "a wrong share": ("statistics", "MATCH (s:Share) SET s.tried = 7"),
+    "a share's wrong best": ("statistics", "MATCH (s:Share) SET s.best_effect = 77.0"),
+    "lost shares": ("statistics", "MATCH (s:Share) DELETE s"),
+    "an invented share": (
+        "statistics",
+        "CREATE (:Share {id: 'x', pair: 'cuda/a cuda/a', source: 'cuda/a', problem: 'none',"
+        " device: 'X', examples: 1})",
+    ),
+    "a wrong second best": ("statistics", "MATCH ()-[n:NEXT]->() SET n.best_other = 77.0"),
     "a lost failure": ("failure", "MATCH (f:Failure) DELETE f"),
     "a failure elsewhere": ("failure", "MATCH (f:Failure) SET f.pair = 'cuda/b cuda/b'"),
     "a wrong bookkeeping": ("edge", "MATCH (e:Edge) SET e.kept = 99"),

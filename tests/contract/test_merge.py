@@ -51,7 +51,8 @@ def test_a_new_measurement_is_added_to_a_known_trajectory(store: GraphStore) -> 
     assert store.merge([plan("a", measurements=[measured(effect=2.0)])]).measurements == 1
     assert list(rows(store)) == [("cuda/start", "cuda/a", H200)]
 
-    counts = store.merge([plan("a", measurements=[measured(A100, effect=4.0)])])
+    later = measured(A100, effect=4.0, run="2026-11-22T10:00:00Z")
+    counts = store.merge([plan("a", measurements=[later])])
     assert counts == MergeCounts(known=1, measurements=1)
     on_h200, on_a100 = (rows(store)["cuda/start", "cuda/a", device] for device in (H200, A100))
     assert (on_h200.examples, on_h200.tried, on_h200.sum_log2_effect) == (0, 1, ONE)
@@ -74,7 +75,8 @@ def test_a_failed_measurement_after_a_passed_one_keeps_the_example_verified(
     store: GraphStore,
 ) -> None:
     store.merge([plan("a", measurements=[measured(H200)])])
-    store.merge([plan("a", measurements=[measured(A100, effect=None)])])
+    later = measured(A100, effect=None, run="2026-11-22T10:00:00Z")
+    store.merge([plan("a", measurements=[later])])
     (example,) = store.examples("cuda/start", "cuda/a")
     assert (example.verified, example.outcome, example.device) == (True, "wrong_answer", A100)
     assert (example.effect, example.speedup) == (None, None)

@@ -16,15 +16,16 @@ import pytest
 from regraph_kg import wiring
 from regraph_kg.backends import migrate
 from regraph_kg.errors import StoreError
-from regraph_kg.graph import SCHEMA_VERSION
+from regraph_kg.graph import SCHEMA_VERSION, GraphStore
 from regraph_kg.settings import Settings
-from tests.contract.plans import plan
+from tests.contract.plans import A100, failure, measured, plan
 from tests.graph_v1 import drop_schema, fill, golden, indexed, load
 from tests.stores import cypher, environment, wipe
 
 REGRAPH = str(Path(sys.executable).parent / "regraph")
 KEYS = {
     *((label, "id") for label in ("Technique", "Trajectory", "Archived", "Edge", "Failure")),
+    ("Share", "id"),
     ("Decision", "id"),
     ("Meta", "product"),
     ("Trajectory", "ref"),
@@ -50,8 +51,9 @@ def statistics(settings: Settings) -> list[dict[str, Any]]:
 
 
 def counted(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Statistics without what counts nothing, and without when they last grew."""
-    return {key: value for key, value in properties.items() if value and key != "last_seen"}
+    """Statistics without what counts nothing, when they last grew, and what version 1 had not."""
+    later = ("last_seen", "gain", "tries", "best_problem", "best_other")
+    return {key: value for key, value in properties.items() if value and key not in later}
 
 
 def whole(settings: Settings) -> list[str]:
@@ -92,7 +94,7 @@ def test_an_old_graph_is_refused_in_one_line_that_names_the_command(old_settings
     before = whole(old_settings)
     with pytest.raises(StoreError) as caught:
         wiring.open_store(old_settings)
-    message = "graph has schema 1, this program needs 3: run regraph graph migrate"
+    message = "graph has schema 1, this program needs 4: run regraph graph migrate"
     assert str(caught.value).endswith(message)
     assert whole(old_settings) == before
 
@@ -173,6 +175,39 @@ def test_the_numbers_of_the_migrations_are_without_gap_and_the_last_is_ours() ->
     assert numbers == [one.version for one in found] == list(range(1, SCHEMA_VERSION + 1))
 
 
+def test_a_graph_of_version_3_gets_statistics_per_problem_and_effects_per_device(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    """Made so by taking away what version 4 brought."""
+    list(store.set_bound(4))
+    store.merge(
+        [
+            plan(
+                "ab",
+                problem=f"problem {n % 3}",
+                code=f"int x{n};",
+                measurements=[measured(effect=1.0 + n), measured(A100, effect=9.0 - n)],
+                failures=[failure("c", code=f"int bad{n};")],
+            )
+            for n in range(8)
+        ]
+    )
+    right = whole(store_settings)
+    for statement in (
+        "MATCH (s:Share) DELETE s",
+        "MATCH ()-[n:NEXT]->() REMOVE n.gain, n.tries, n.best_problem, n.best_other",
+        "MATCH ()-[r:TRANSITION]->() REMOVE r.effects",
+        "MATCH (a:Archived) REMOVE a.effects",
+        "MATCH (m:Meta) SET m.schema_version = 3",
+    ):
+        cypher(store_settings, statement)
+    with pytest.raises(StoreError, match="has schema 3"):
+        wiring.open_store(store_settings)
+    carry(store_settings)
+    assert store.check() == ()
+    assert whole(store_settings) == right
+
+
 def run(env: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [REGRAPH, *words], env=env, capture_output=True, text=True, timeout=120, check=False
@@ -193,9 +228,9 @@ def test_the_command_says_what_it_will_do_then_does_it(embedded_settings: Settin
     assert whole(embedded_settings) == before
     done = run(env, "graph", "migrate")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith("graph has schema 3 now\n")
+    assert done.stdout.endswith("graph has schema 4 now\n")
     again = run(env, "graph", "migrate")
-    assert (again.returncode, again.stdout) == (0, "graph has schema 3: nothing to do\n")
+    assert (again.returncode, again.stdout) == (0, "graph has schema 4: nothing to do\n")
     assert_carried(embedded_settings)
 
 

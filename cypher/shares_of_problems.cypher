@@ -1,0 +1,6 @@
+// The statistics of some problems; the index wants to hear of a source, too.
+// Parameters: problems. Columns: share (map).
+UNWIND $problems AS problem
+MATCH (s:Share {problem: problem})
+WHERE s.source > ''
+RETURN properties(s) AS share

@@ -1,0 +1,180 @@
+"""What each problem has in the statistics: (:Share) rows, of which NEXT is the sum.
+
+One for each pair, device, learner and problem, written in the transaction that writes NEXT, so that
+a search can leave out its own problem by one read. A merge writes them before NEXT, whose locks
+every writer wants. Not covered: when a Share last grew.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from regraph_kg.backends.bolt import GraphRow, Query
+from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.statistics import (
+    COUNTS,
+    Pair,
+    RowCounts,
+    RowKey,
+    Share,
+    differences,
+    next_bests,
+    row_id,
+    share,
+)
+from regraph_kg.models.graph import GraphFinding
+
+PAGE = 2_000
+"""Trajectories read at a time."""
+
+
+class ShareKey(NamedTuple):
+    """Whose numbers a (:Share) holds."""
+
+    pair: Pair
+    origin: RowKey
+    problem: str
+
+    @property
+    def id(self) -> str:
+        """Of the node; no problem's name has a line feed."""
+        return f"{row_id(self.pair, self.origin)}\n{self.problem}"
+
+    @classmethod
+    def read(cls, node: Mapping[str, Any]) -> "ShareKey":
+        """Of a node's properties."""
+        source, _, target = node["pair"].partition(" ")
+        origin = RowKey(node["device"], node.get("learner"))
+        return cls(Pair(source, target), origin, node["problem"])
+
+
+Shares = dict[ShareKey, RowCounts]
+"""Per (:Share)."""
+
+
+def read(node: Mapping[str, Any]) -> RowCounts:
+    """The numbers of a node."""
+    tally = RowCounts.read(node)
+    if tally.best_effect is not None:
+        tally.best_problem = node["problem"]
+    return tally
+
+
+def gather(into: Shares, problem: str, rows: Share, sign: int = 1) -> None:
+    """Add what a trajectory of `problem` contributes, or subtract it."""
+    for (pair, origin), tally in rows.items():
+        into.setdefault(ShareKey(pair, origin, problem), RowCounts()).add(tally, sign)
+
+
+def add(ask: Query, gained: Iterable[tuple[str, Share]], lost: Iterable[tuple[str, Share]]) -> None:
+    """Add to the rows what trajectories of some problems gained, less what they had before.
+
+    A best effect that was lost stays for now: see `lower`.
+    """
+    sums: Shares = {}
+    for sign, some in ((1, gained), (-1, lost)):
+        for problem, told in some:
+            gather(sums, problem, told, sign)
+    known: Shares = {}
+    for row in ask("claim_shares", rows=_nodes(sums)):
+        key = ShareKey.read(row["share"])
+        known[key] = read(row["share"])
+        known[key].add(sums[key])
+    if known:
+        ask("set_shares", rows=_nodes(known))
+
+
+def lowered(before: Share, after: Share) -> set[tuple[Pair, RowKey]]:
+    """Where a trajectory's best effect is not what it was: a newer judge has measured it."""
+    return {
+        key
+        for key, tally in before.items()
+        if tally.best_effect is not None
+        and (key not in after or (after[key].best_effect or 0.0) < tally.best_effect)
+    }
+
+
+def lower(ask: Query, keys: Iterable[ShareKey]) -> None:
+    """Look anew for the best effects of these rows, and of the NEXT rows that they are in.
+
+    Part of the transaction that lowered them. Reads the problems' trajectories, then all rows of
+    the pairs.
+    """
+    wanted = sorted(set(keys), key=lambda key: key.id)
+    if not wanted:
+        return
+    own: Shares = {}
+    for problem, source in sorted({(key.problem, key.pair.source) for key in wanted}):
+        for node in ask("problem_evidence", problem=problem, technique=source):
+            gather(own, problem, share(Evidence.read(node)))
+    none = RowCounts()
+    best = [{"id": key.id, "best_effect": own.get(key, none).best_effect} for key in wanted]
+    ask("lower_shares", rows=best)
+    bests: Share = {(key.pair, key.origin): RowCounts() for key in wanted}
+    for row in ask("best_of_shares", pairs=_ids(key.pair for key in wanted)):
+        key = ShareKey.read(row["share"])
+        if (key.pair, key.origin) in bests:
+            bests[key.pair, key.origin].add(read(row["share"]))
+    ask("lower_next", rows=next_bests(bests))
+
+
+def rebuild(ask: Query, pairs: Iterable[Pair], expected: Shares) -> None:
+    """Make the rows of these pairs what they must be."""
+    nodes = {node["id"]: node for node in _nodes(expected)}
+    stored = {row["share"]["id"]: row["share"] for row in ask("shares", pairs=_ids(pairs))}
+    gone = sorted(stored.keys() - nodes.keys())
+    if gone:
+        ask("delete_shares", ids=gone)
+    wrong = [node for key, node in nodes.items() if stored.get(key) != node]
+    if wrong:
+        ask("set_shares", rows=wrong)
+
+
+def findings(ask: Query) -> Iterator[GraphFinding]:
+    """Where rows are not what their problem's trajectories say; some problems at a time."""
+    trajectories = {row["problem"]: row["trajectories"] for row in ask("problems")}
+    some: list[str] = []
+    count = 0
+    for problem in sorted(trajectories):
+        some.append(problem)
+        count += trajectories[problem]
+        if count >= PAGE:
+            yield from _wrong(ask, some)
+            some, count = [], 0
+    yield from _wrong(ask, some)
+
+
+def _wrong(ask: Query, problems: Sequence[str]) -> Iterator[GraphFinding]:
+    truth: Shares = {}
+    after = ""
+    while page := ask("evidence_of_problems", problems=problems, after=after, limit=PAGE):
+        for row in page:
+            gather(truth, row["problem"], share(Evidence.read(row)))
+        after = page[-1]["id"]
+    rows = (row["share"] for row in ask("shares_of_problems", problems=problems))
+    stored = {ShareKey.read(row): read(row) for row in rows}
+    for key in sorted({*truth, *stored}, key=lambda one: one.id):
+        numbers = truth.get(key, RowCounts()), stored.get(key, RowCounts())
+        for name, right, found in differences(*numbers):
+            what = f"{name} of {key.problem} on {key.origin}"
+            yield GraphFinding("statistics", *key.pair, what, right, found)
+
+
+def _nodes(shares: Shares) -> list[GraphRow]:
+    """Properties of the nodes, sorted by id; without what is zero or unknown."""
+    return [
+        {
+            "id": key.id,
+            "pair": f"{key.pair.source} {key.pair.target}",
+            "source": key.pair.source,
+            "problem": key.problem,
+            "device": key.origin.device,
+            **({} if key.origin.learner is None else {"learner": key.origin.learner}),
+            **({} if tally.best_effect is None else {"best_effect": tally.best_effect}),
+            **{name: tally.counts[name] for name in COUNTS if tally.counts[name]},
+        }
+        for key, tally in sorted(shares.items(), key=lambda row: row[0].id)
+    ]
+
+
+def _ids(pairs: Iterable[Pair]) -> list[str]:
+    return sorted({f"{pair.source} {pair.target}" for pair in pairs})

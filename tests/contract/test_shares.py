@@ -1,0 +1,216 @@
+"""Contract: leaving out a problem is exact whatever was done to the graph, and beside writers."""
+
+import random
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.backends import nearby
+from regraph_kg.backends.bolt import Bolt, GraphRow, Query
+from regraph_kg.graph import Curator, GraphStore
+from regraph_kg.models.curation import Note
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.graph import MergePlan, Neighbourhood
+from regraph_kg.settings import Settings
+from tests.contract.plans import A100, H200, failure, measured, plan
+from tests.stores import address, cypher, wipe
+
+SOURCES = ("cuda/start", "cuda/a", "cuda/b")
+PROBLEMS = ("p", "q", "r")
+DEVICES = (H200, A100, "GPU X")
+
+
+def crowd(rng: random.Random, count: int, problem: str | None = None) -> list[MergePlan]:
+    """Walks with measurements and failures at random; few effects, so that some are equal."""
+    return [
+        plan(
+            [rng.choice("abc") for _ in range(rng.randrange(1, 4))],
+            problem=problem or rng.choice(PROBLEMS),
+            code=f"int x{rng.random()};",
+            measurements=[
+                measured(device, effect=rng.choice((None, 1.0, 2.0, 3.0, 4.0)))
+                for device in rng.sample(DEVICES, rng.randrange(3))
+            ],
+            failures=[failure(rng.choice("abc"), after=0) for _ in range(rng.randrange(2))],
+        )
+        for _ in range(count)
+    ]
+
+
+def judged_again(one: MergePlan, judge: str, rng: random.Random) -> MergePlan:
+    """With figures of another judge, which may be worse."""
+    again = measured(H200, effect=rng.choice((None, 0.5, 2.0, 3.0)), evaluator=judge, run=judge)
+    steps = tuple(
+        step.model_copy(update={"measurements": (again,)}) for step in one.trajectory.steps
+    )
+    return MergePlan(one.trajectory.model_copy(update={"steps": steps}), one.labels)
+
+
+def told(store: GraphStore, without: str | None = None) -> list[Neighbourhood]:
+    """What a search is told around every technique, on every device."""
+    return [
+        store.neighbourhood(source, device=device, exclude_problem=without)
+        for source in SOURCES
+        for device in DEVICES
+    ]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_whatever_is_merged_a_problem_is_left_out_exactly(
+    store: GraphStore, store_settings: Settings, seed: int
+) -> None:
+    rng = random.Random(seed)
+    sent: list[MergePlan] = []
+    for judge in range(2, 8):
+        batch = crowd(rng, 4)
+        batch += [judged_again(one, str(judge), rng) for one in rng.sample(sent, len(sent) // 3)]
+        store.merge(batch)
+        sent += batch
+    assert store.check() == ()
+    found = {problem: told(store, problem) for problem in (*PROBLEMS, "of nobody")}
+    assert found["of nobody"] == told(store)
+    for problem in PROBLEMS:
+        wipe(store_settings)
+        store.apply_schema()
+        store.merge([one for one in sent if one.trajectory.problem != problem])
+        assert told(store) == found[problem]
+
+
+class Beside:
+    """Reads as a store does, while somebody writes between any two statements."""
+
+    def __init__(self, settings: Settings, write: Callable[[], None]) -> None:
+        self._bolt, self._write = Bolt(address(settings)), write
+
+    def neighbourhood(self, source: str, device: str, without: str) -> Neighbourhood:
+        def read(ask: Query) -> Neighbourhood:
+            def interrupted(name: str, /, **parameters: object) -> list[GraphRow]:
+                self._write()
+                rows = ask(name, **parameters)
+                self._write()
+                return rows
+
+            return nearby.neighbourhood(interrupted, source, device, 32, without)
+
+        return self._bolt.read(read)
+
+    def close(self) -> None:
+        self._bolt.close()
+
+
+@pytest.fixture
+def other(store: GraphStore, store_settings: Settings) -> Iterator[GraphStore]:
+    """Another connection to the graph of `store`."""
+    with closing(wiring.open_store(store_settings)) as opened:
+        yield opened
+
+
+def test_a_writer_between_any_two_statements_changes_nothing(
+    store: GraphStore, other: GraphStore, store_settings: Settings
+) -> None:
+    rng = random.Random(3)
+    store.merge(crowd(rng, 12, "q"))
+    store.add_techniques([technique for one in crowd(rng, 9) for technique in one.new])
+    right = told(store)
+
+    def write() -> None:
+        other.merge(crowd(rng, 2, "p"))
+
+    with closing(Beside(store_settings, write)) as reader:
+        found = [
+            reader.neighbourhood(source, device, "p") for source in SOURCES for device in DEVICES
+        ]
+    assert found == right
+    assert told(store) != right
+
+
+@pytest.mark.slow
+def test_beside_a_writer_that_never_rests_a_problem_is_left_out_exactly(
+    store: GraphStore, other: GraphStore
+) -> None:
+    rng = random.Random(4)
+    store.merge(crowd(rng, 30, "q"))
+    right = told(store)
+    done = threading.Event()
+
+    def write() -> None:
+        while not done.is_set():
+            other.merge(crowd(rng, 3, "p"))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        found = [told(store, "p") for _ in range(30)]
+    finally:
+        done.set()
+        writer.join()
+    assert sum(one != right for one in found) == 0
+    assert store.check() == ()
+
+
+def shares(settings: Settings) -> Sequence[object]:
+    return cypher(settings, "MATCH (s:Share) RETURN properties(s) AS p ORDER BY s.id")
+
+
+def test_curation_its_undoing_and_repair_keep_every_share(
+    store: GraphStore, store_settings: Settings, curator: Curator
+) -> None:
+    store.merge(crowd(random.Random(5), 20))
+    before = shares(store_settings), told(store, "p")
+    curator.merge("cuda/a", ["cuda/b"], Note("x", "y"))
+    assert store.check() == ()
+    assert shares(store_settings) != before[0]
+    curator.undo(None, Note("x", "y"))
+    assert (shares(store_settings), told(store, "p")) == before
+    cypher(store_settings, "MATCH (s:Share) WITH s LIMIT 5 DELETE s")
+    cypher(store_settings, "MATCH (s:Share) WITH s LIMIT 5 SET s.verified = 9, s.examples = 0")
+    found = store.check()
+    assert found != ()
+    store.repair(found)
+    assert (shares(store_settings), told(store, "p")) == before
+
+
+def test_a_newer_judges_lower_figure_takes_the_place_of_the_best(store: GraphStore) -> None:
+    first = plan("a", problem="p", measurements=[measured(effect=9.0)])
+    store.merge([first, plan("a", problem="q", measurements=[measured(effect=4.0)])])
+    again = plan("a", problem="p", measurements=[measured(effect=2.0, evaluator="2")])
+    store.merge([again])
+    assert [row.best_effect for row in store.transitions()] == [4.0]
+    assert store.check() == ()
+    for problem, best in (("p", 4.0), ("q", 2.0)):
+        (one,) = store.neighbourhood("cuda/start", device=H200, exclude_problem=problem).successors
+        assert one.best_effect == best
+
+
+def test_a_best_effect_that_a_newer_judge_could_not_time_is_gone(store: GraphStore) -> None:
+    first = [measured(effect=9.0), measured(A100, effect=2.0, run="2026-11-22")]
+    store.merge([plan("a", measurements=first)])
+    noisy = measured(evaluator="2", outcome=Outcome.UNSTABLE_TIMING)
+    store.merge([plan("a", measurements=[noisy])])
+    assert [row.best_effect for row in store.transitions()] == [2.0]
+    assert store.check() == ()
+
+
+def test_nothing_less_a_problem_is_nothing(store: GraphStore) -> None:
+    store.merge([plan("a", problem="p")])
+    assert store.neighbourhood("cuda/start", device=H200, exclude_problem="p").successors == ()
+    for source in ("cuda/a", "cuda/nowhere"):
+        assert store.neighbourhood(source, device=H200, exclude_problem="q").successors == ()
+
+
+def test_an_arrow_says_its_gain_and_how_often_it_worked(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    store.merge(
+        [plan("a", code="1", measurements=[measured(effect=2.0), measured(run="x", effect=9.0)])]
+    )
+    store.merge([plan("a", code="2", measurements=[measured(effect=None)])])
+    store.merge([plan("b", measurements=[measured(effect=None)])])
+    rows = cypher(
+        store_settings,
+        "MATCH ()-[n:NEXT]->(d) RETURN n.gain AS gain, n.tries AS tries ORDER BY d.id",
+    )
+    assert rows == [{"gain": 4.243, "tries": "2 of 3"}, {"gain": None, "tries": "0 of 1"}]
