@@ -48,6 +48,16 @@ class Overtaken(StoreError):
         super().__init__("graph store: the vocabulary is being changed all the time; try again")
 
 
+class CommitUnknown(StoreError):
+    """The connection was lost while a transaction was committed, and the server is gone since."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"{place}: the connection was lost while a change was being committed, and nobody"
+            " answers since: it may or may not have been made"
+        )
+
+
 class Query(Protocol):
     """Runs a statement of cypher/ inside a transaction."""
 
@@ -97,15 +107,27 @@ class Bolt:
         """Run `work` in a write transaction; it may run more than once, and counts once.
 
         A violated constraint means that another writer was first (every statement is a MERGE on
-        the constrained key): the next try sees its rows.
+        the constrained key): the next try sees its rows. Where the connection is lost during the
+        commit, the server may have committed: `work` must find what it has done already. Raises
+        `CommitUnknown` where the server does not answer any more then.
         """
-        with self._turn(), self._call(), self._session(neo4j.WRITE_ACCESS) as session:
-            for clash in range(CLASH_TRIES):
+        unsure = False
+        with self._turn(), self._call():
+            for clash in range(CLASH_TRIES + 1):
                 try:
-                    return session.execute_write(lambda tx: work(self._asking(tx)))
+                    with self._session(neo4j.WRITE_ACCESS) as session:
+                        return session.execute_write(lambda tx: work(self._asking(tx)))
+                except exceptions.IncompleteCommit:
+                    unsure = True
                 except (exceptions.ConstraintError, Overtaken):
-                    time.sleep(FIRST_RETRY_SECONDS * 2**clash)
-            return session.execute_write(lambda tx: work(self._asking(tx)))
+                    if clash == CLASH_TRIES:
+                        raise
+                except (exceptions.ServiceUnavailable, exceptions.SessionExpired):
+                    if not unsure:
+                        raise
+                    break
+                time.sleep(FIRST_RETRY_SECONDS * 2**clash)
+        raise CommitUnknown(self.place)
 
     def count(self, name: str) -> int:
         """Number of statements in a file that holds several."""

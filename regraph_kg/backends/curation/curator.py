@@ -5,16 +5,17 @@ it is logged with all it takes to undo it (`log`). One is at work at a time: the
 their lock. Names that another writer teaches meanwhile wait for the techniques' locks.
 """
 
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from regraph_kg.backends.bolt import Bolt, Query
+from regraph_kg.backends.bolt import Bolt, CommitUnknown, Query
 from regraph_kg.backends.curation import changes, log
 from regraph_kg.backends.curation.log import Places, Record
 from regraph_kg.backends.curation.transfer import LockedTrajectories, TransferScope
 from regraph_kg.backends.curation.undo import reversal
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.curation import (
     Change,
     Curation,
@@ -197,11 +198,16 @@ class BoltCurator:
                 f"who is 1 to {LONGEST_WHO} characters, why at most {LONGEST_WHY}: shorten --why"
             )
 
+        token = secrets.token_hex(16)
+
         def work(ask: Query) -> Curation:
             ask("curate_lock", ids=[])
-            return _carry_out(ask, order(ask))
+            return log.made_by(ask, token) or _carry_out(ask, order(ask), token)
 
-        return self._bolt.write(work)
+        try:
+            return self._bolt.write(work)
+        except CommitUnknown as error:
+            raise StoreError(f"{error}; regraph techniques log says which") from None
 
 
 def _locked(ask: Query, ids: Sequence[str]) -> Mapping[str, Technique]:
@@ -211,8 +217,8 @@ def _locked(ask: Query, ids: Sequence[str]) -> Mapping[str, Technique]:
     return {technique.id: technique for technique in found}
 
 
-def _carry_out(ask: Query, order: Order) -> Curation:
-    """Do it, log it."""
+def _carry_out(ask: Query, order: Order, token: str) -> Curation:
+    """Do it, log it; by the token, whoever tries again knows that it is done."""
     change = order.change
     holding = LockedTrajectories(ask)
     holding.take(one.source for one in change.transfers)
@@ -245,7 +251,7 @@ def _carry_out(ask: Query, order: Order) -> Curation:
         failures=sum(isinstance(one, str) for one in at),
         undoes=order.undoes,
     )
-    log.write(ask, curation, Record(change, tuple(moves), stays))
+    log.write(ask, curation, Record(change, tuple(moves), stays, token))
     return curation
 
 
