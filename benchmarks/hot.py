@@ -1,6 +1,6 @@
 """What a client holds and takes while it changes a technique that most examples lead to.
 
-`python benchmarks/run.py hot [--examples N] [--stores NAMES] [--folder FOLDER]`; prints one JSON
+`python -m benchmarks.hot [--examples N] [--stores NAMES] [--folder FOLDER]`; prints one JSON
 object. Each store is filled with trajectories that come to one technique twice; then a process of
 its own merges that technique into another one, takes it back, and rebuilds all its statistics.
 FOLDER keeps the filled embedded store for the next call. Not measured: the server's memory.
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
-from benchmarks.servers import embedded, neo4j_server, peak_mb
+from benchmarks.servers import neo4j_server
 from regraph_kg import wiring
 from regraph_kg.models.curation import Note
 from regraph_kg.models.graph import GraphFinding, MergePlan, Relabelled
@@ -124,13 +124,19 @@ def taken(work: Callable[[Settings], None], settings: Settings) -> dict[str, flo
 def _measured(work: Callable[[Settings], None], settings: Settings) -> dict[str, float]:
     with closing(wiring.open_store(settings)) as store:
         store.stats()
-    before, start = peak_mb(), time.perf_counter()
+    before, start = _peak_mb(), time.perf_counter()
     work(settings)
     return {
         "seconds": round(time.perf_counter() - start, 1),
-        "grown_mb": peak_mb() - before,
+        "grown_mb": _peak_mb() - before,
         "before_mb": before,
     }
+
+
+def _peak_mb() -> int:
+    """The most that this process has held; getrusage would tell of the one that started it."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) // 1024
 
 
 @contextmanager

@@ -1,9 +1,8 @@
 """Merges plans in one write transaction: claim the trajectories, then write what is new.
 
 A trajectory's steps are written by the transaction that created its node, and by no other; whoever
-else sends it adds only measurements and failures. Rows are sorted before they touch the graph, and
-what every writer wants (Edges, then NEXT) comes last, so that locks are taken in one order and
-held briefly.
+else sends it adds only measurements and failures. Locks are taken in the order of
+docs/dev/graph.md section 4: what every writer wants (Edges, techniques, NEXT) comes last.
 """
 
 import datetime
@@ -96,8 +95,8 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     batch = arrivals([_redirected(plan, context.replaced) for plan in plans])
     conflicts = _ref_clashes(ask, batch)
     accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}
-    new = (technique for arrival in accepted.values() for technique in arrival.plan.new)
-    techniques = add_techniques(ask, new)
+    new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
+    techniques = _create_techniques(ask, new)
     rows = [
         {"id": key, "properties": node(arrival.trajectory, key, arrival.evidence)}
         for key, arrival in accepted.items()
@@ -106,11 +105,16 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     added = [accepted[row["id"]] for row in claimed if row["new"]]
     additions = _additions(accepted, [row for row in claimed if not row["new"]])
     _record_labels(ask, added)
-    if added:
-        edges.add(ask, [one for arrival in added for one in _examples(arrival)], context.bound)
-    _write_additions(ask, additions, context.bound)
-    failures = _write_failures(ask, added, additions)
-    _add_to_next(ask, added, additions)
+    measured, failures = _measured(additions), _failures(added, additions)
+    others = {one.pair for one in measured} | {_pair(row) for row in failures if row["code"]}
+    examples = [one for arrival in added for one in _examples(arrival)]
+    edges.add(ask, examples, context.bound, others)
+    _write_additions(ask, additions, measured, context.bound)
+    if failures:
+        ask("create_failures", rows=_with_room(ask, failures))
+    rows = _grown(added, additions)
+    _extend_techniques(ask, new, _newly_joined(ask, rows))
+    _add_to_next(ask, rows)
     return MergeCounts(
         added=len(added),
         known=len(claimed) - len(added) + sum(arrival.doubles for arrival in accepted.values()),
@@ -118,7 +122,7 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
         techniques=techniques,
         measurements=sum(arrival.evidence.measured() for arrival in added)
         + sum(one.after.measured() - one.before.measured() for one in additions),
-        failures=failures,
+        failures=len(failures),
         conflicts=conflicts,
     )
 
@@ -155,20 +159,42 @@ def _redirected(plan: MergePlan, replaced: Mapping[str, str]) -> MergePlan:
     )
 
 
-def add_techniques(ask: Query, techniques: Iterable[Technique]) -> int:
+def add_techniques(ask: Query, techniques: Sequence[Technique]) -> int:
     """Add the unknown ones, extend the aliases of the others; count the new ones.
 
     Those that were merged away stay away.
     """
+    added = _create_techniques(ask, techniques)
+    _extend_techniques(ask, techniques, set())
+    return added
+
+
+def _create_techniques(ask: Query, techniques: Iterable[Technique]) -> int:
     rows = [
         {
             "id": technique.id,
-            "aliases": list(technique.aliases),
             "properties": technique.model_dump(exclude={"id"}) | {"aliases": technique.aliases},
         }
-        for technique in sorted(set(techniques), key=lambda technique: technique.id)
+        for technique in _in_order(techniques)
     ]
     return int(ask("add_techniques", techniques=rows)[0]["added"]) if rows else 0
+
+
+def _extend_techniques(ask: Query, techniques: Sequence[Technique], also: set[str]) -> None:
+    """Extend those that lack something; lock them, and the ids of `also`, in one go."""
+    rows = [
+        {"id": technique.id, "aliases": list(technique.aliases), "hurts": technique.hurts}
+        for technique in _in_order(techniques)
+    ]
+    lacking = {row["id"] for row in ask("lacking_techniques", techniques=rows)} if rows else set()
+    if ids := lacking | also:
+        ask("lock_techniques", ids=sorted(ids))
+    if lacking:
+        ask("extend_techniques", techniques=[row for row in rows if row["id"] in lacking])
+
+
+def _in_order(techniques: Iterable[Technique]) -> list[Technique]:
+    return sorted(set(techniques), key=lambda technique: technique.id)
 
 
 def _ref_clashes(ask: Query, batch: Mapping[str, Arrival]) -> dict[str, str]:
@@ -266,19 +292,9 @@ def _additions(batch: Mapping[str, Arrival], known: Iterable[Mapping[str, Any]])
     return additions
 
 
-def _write_additions(ask: Query, additions: Sequence[Addition], bound: int) -> None:
-    if not additions:
-        return
-    rows = [
-        {
-            "id": one.arrival.key,
-            "measurements": one.after.measurements_json(),
-            "failures": one.after.failures_json(),
-        }
-        for one in additions
-    ]
-    ask("set_evidence", rows=rows)
-    measured = [
+def _measured(additions: Sequence[Addition]) -> list[Placed]:
+    """Known examples that were measured again."""
+    return [
         Placed(
             Pair(one.after.path[step], one.after.path[step + 1]),
             {"id": f"{one.arrival.key}/{step + 1}", "trajectory": one.arrival.key}
@@ -288,27 +304,39 @@ def _write_additions(ask: Query, additions: Sequence[Addition], bound: int) -> N
         for step, measurements in enumerate(one.after.measurements)
         if measurements != one.before.measurements[step]
     ]
+
+
+def _write_additions(
+    ask: Query, additions: Sequence[Addition], measured: Sequence[Placed], bound: int
+) -> None:
+    rows = [
+        {
+            "id": one.arrival.key,
+            "measurements": one.after.measurements_json(),
+            "failures": one.after.failures_json(),
+        }
+        for one in additions
+    ]
+    if rows:
+        ask("set_evidence", rows=rows)
     if measured:
         edges.update(ask, measured, bound)
 
 
-def _write_failures(ask: Query, added: Sequence[Arrival], additions: Sequence[Addition]) -> int:
-    """Write the (:Failure) nodes of what is new; their number."""
+def _failures(added: Sequence[Arrival], additions: Sequence[Addition]) -> list[dict[str, Any]]:
+    """The (:Failure) nodes of what is new."""
     new = [(one, one.evidence, one.evidence.failures) for one in added]
     new += [
         (one.arrival, one.after, one.after.failures[len(one.before.failures) :])
         for one in additions
     ]
-    rows = [
+    return [
         failure_node(arrival.key, arrival.trajectory.problem, evidence.path, failure)
         | {"created": arrival.plan.created}
         for arrival, evidence, failures in new
         for failure in failures
         if failure.technique is not None
     ]
-    if rows:
-        ask("create_failures", rows=_with_room(ask, rows))
-    return len(rows)
 
 
 def failure_node(
@@ -329,21 +357,35 @@ def failure_node(
 
 def _with_room(ask: Query, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without the code of failures whose pair keeps enough of them already."""
-    pairs = Counter(Pair(row["source"], row["target"]) for row in rows if row["code"])
+    pairs = Counter(_pair(row) for row in rows if row["code"])
     room = Counter(edges.count_failed_codes(ask, pairs)) if pairs else Counter()
     kept = []
     for row in rows:
-        pair = Pair(row["source"], row["target"])
+        pair = _pair(row)
         fits = row["code"] is not None and room[pair] > 0
         room[pair] -= fits
         kept.append(row if fits else row | {"code": None})
     return kept
 
 
-def _add_to_next(ask: Query, added: Sequence[Arrival], additions: Sequence[Addition]) -> None:
+def _pair(row: Mapping[str, Any]) -> Pair:
+    return Pair(row["source"], row["target"])
+
+
+def _grown(added: Sequence[Arrival], additions: Sequence[Addition]) -> list[dict[str, Any]]:
+    """What comes to the NEXT rows."""
     gained = [share(arrival.evidence) for arrival in added]
     gained += [share(one.after) for one in additions]
-    rows = next_rows(total(gained, [share(one.before) for one in additions]))
+    return next_rows(total(gained, [share(one.before) for one in additions]))
+
+
+def _newly_joined(ask: Query, rows: Sequence[dict[str, Any]]) -> set[str]:
+    """The ends of NEXT rows that are not there: making one locks both of them."""
+    known = {row["id"] for row in ask("known_next", rows=rows)} if rows else set()
+    return {end for row in rows if row["id"] not in known for end in _pair(row)}
+
+
+def _add_to_next(ask: Query, rows: Sequence[dict[str, Any]]) -> None:
     if not rows:
         return
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

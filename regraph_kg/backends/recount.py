@@ -5,10 +5,10 @@ The truth is what trajectories say (path, measurements, failures) and which exam
 """
 
 import datetime
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from regraph_kg.backends import edges
 from regraph_kg.backends.bolt import GraphRow, Query
@@ -35,48 +35,65 @@ PAGE = 2_000
 class ExpectedGraph:
     """What trajectories add up to."""
 
+    wanted: frozenset[Pair] | None = None
+    """The pairs to look at; None: all of them."""
     shares: Share = field(default_factory=dict)
-    failures: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """(:Failure) nodes by id, without their code."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """Ids of (:Failure) nodes -> of their pairs."""
     steps: defaultdict[Pair, int] = field(default_factory=lambda: defaultdict(int))
     """Examples per pair."""
 
-    def add(self, row: GraphRow) -> None:
-        """Add one trajectory: id, problem, path, measurements, failures."""
+    def add(self, row: GraphRow) -> list[GraphRow]:
+        """Add one trajectory: id, problem, path, measurements, failures.
+
+        Returns its (:Failure) nodes, without their code: whatever grows with them is not kept.
+        """
         evidence = Evidence.read(row)
         for key, tally in share(evidence).items():
-            self.shares.setdefault(key, RowCounts()).add(tally)
-        for pair in zip(evidence.path, evidence.path[1:], strict=False):
-            self.steps[Pair(*pair)] += 1
+            if self._wants(key[0]):
+                self.shares.setdefault(key, RowCounts()).add(tally)
+        for pair in map(Pair, evidence.path, evidence.path[1:]):
+            self.steps[pair] += self._wants(pair)
+        nodes = []
         for failure in evidence.failures:
-            if failure.technique is not None:
+            if failure.technique is None:
+                continue
+            if self._wants(Pair(evidence.path[failure.after_step], failure.technique)):
                 node = failure_node(row["id"], row["problem"], evidence.path, failure)
                 del node["code"]
-                self.failures[node["id"]] = node
+                self.failures[node["id"]] = sys.intern(node["pair"])
+                nodes.append(node)
+        return nodes
+
+    def _wants(self, pair: Pair) -> bool:
+        return self.wanted is None or pair in self.wanted
 
 
 def recount(ask: Query, pairs: Iterable[Pair]) -> None:
     """Rebuild the NEXT, Edge and Failure rows of `pairs`, and choose anew what is archived.
 
     Part of the transaction that moved their examples, or of a repair. Reads every trajectory that
-    goes through one of the pairs' sources.
+    goes through one of the pairs' sources, a page at a time: once the pairs' rows are locked,
+    nobody who adds to them can commit.
     """
-    wanted = set(pairs)
+    wanted = sorted(set(pairs))
     if not wanted:
         return
-    rows = [{"id": edges.pair_id(pair), **pair._asdict()} for pair in sorted(wanted)]
+    rows = [{"id": edges.pair_id(pair), **pair._asdict()} for pair in wanted]
+    edges.hold(ask, wanted)
+    ask("lock_techniques", ids=sorted({end for pair in wanted for end in pair}))
     ask("lock_next", rows=rows)
-    truth = ExpectedGraph()
-    sources = sorted({pair.source for pair in wanted})
-    for trajectory in trajectories(ask, sources):
-        truth.add(trajectory)
-    _set_next(ask, rows, {key: one for key, one in truth.shares.items() if key[0] in wanted})
-    expected = [
-        one for one in truth.failures.values() if Pair(one["source"], one["target"]) in wanted
-    ]
-    _set_failures(ask, [row["id"] for row in rows], expected)
+    truth = ExpectedGraph(frozenset(wanted))
+    for page in _pages(ask, sorted({pair.source for pair in wanted})):
+        failures = [node for row in page for node in truth.add(row)]
+        if failures:
+            ask("update_failures", rows=sorted(failures, key=lambda node: str(node["id"])))
+    _set_next(ask, rows, truth.shares)
+    ids = [row["id"] for row in rows]
+    stray = [row["id"] for row in ask("failures_of_pairs", pairs=ids)]
+    ask("delete_failures", ids=sorted(key for key in stray if key not in truth.failures))
     edges.reselect(ask, wanted, read_context(ask).bound)
-    ask("finish_edges", ids=[row["id"] for row in rows])
+    ask("finish_edges", ids=ids)
 
 
 def trajectories(ask: Query, through: Sequence[str] | None = None) -> Iterator[GraphRow]:
@@ -110,11 +127,6 @@ def _set_next(ask: Query, pairs: Sequence[GraphRow], shares: Share) -> None:
     ask("delete_next", rows=pairs, keep=[row["id"] for row in rows])
     if rows and ask("set_next", rows=rows, now=now)[0]["written"] != len(rows):
         edges.refuse_missing(ask, (row[end] for row in rows for end in ("source", "target")))
-
-
-def _set_failures(ask: Query, pairs: Sequence[str], expected: Sequence[Mapping[str, Any]]) -> None:
-    ask("update_failures", rows=sorted(expected, key=lambda row: str(row["id"])))
-    ask("delete_failures", pairs=pairs, keep=[row["id"] for row in expected])
 
 
 def _misplaced(ask: Query, page: Sequence[GraphRow]) -> Iterator[GraphFinding]:
@@ -170,12 +182,10 @@ def _wrong_edges(ask: Query, steps: Mapping[Pair, int]) -> Iterator[GraphFinding
             yield GraphFinding("edge", *pair, "kept", str(steps[pair]), "no Edge")
 
 
-def _wrong_failures(
-    ask: Query, expected: Mapping[str, Mapping[str, Any]]
-) -> Iterator[GraphFinding]:
+def _wrong_failures(ask: Query, expected: Mapping[str, str]) -> Iterator[GraphFinding]:
     stored = {row["id"]: row["pair"] for row in ask("places_of_failures")}
     for key in sorted({*expected, *stored}):
-        right = expected[key]["pair"] if key in expected else "nowhere"
+        right = expected.get(key, "nowhere")
         is_ = stored.get(key, "nowhere")
         if right != is_:
             pair = Pair(*(right if key in expected else is_).split(" "))

@@ -7,8 +7,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from regraph_kg.backends.address import Address
-from tests.stores import address as address_of
 from regraph_kg.settings import Settings
+from tests.stores import address as address_of
 
 COMMIT = b"\x00\x02\xb0\x12\x00\x00"
 """The message, as one chunk."""

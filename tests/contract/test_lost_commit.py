@@ -68,6 +68,8 @@ def test_where_nobody_answers_any_more_the_log_is_named(
         closing(Bolt(address, retry_seconds=0.5)) as bolt,
     ):
         proxy.arrives, proxy.gone = True, True
-        with pytest.raises(StoreError, match="may or may not have been made; regraph techniques log"):
+        with pytest.raises(
+            StoreError, match="may or may not have been made; regraph techniques log"
+        ):
             BoltCurator(bolt).merge("cuda/a", ["cuda/b"], ME)
     assert [one.id for one in store.techniques()] == ["cuda/a", "cuda/c"]
