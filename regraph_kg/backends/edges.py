@@ -117,6 +117,16 @@ def update(ask: Query, examples: Sequence[Placed], bound: int) -> None:
     _prune(ask, _count_kept(ask, [pair for pair, _ in back], bound), bound)
 
 
+def delete(ask: Query, places: Iterable[tuple[str, Pair]]) -> None:
+    """Delete examples by id, wherever they lie; their pairs are held, and recounted after it."""
+    ids: defaultdict[Pair, list[str]] = defaultdict(list)
+    for key, pair in places:
+        ids[pair].append(key)
+    rows = [{**_home(pair), "ids": ids[pair]} for pair in sorted(ids)]
+    ask("purge_transitions", rows=rows)
+    ask("delete_archived", ids=[key for row in rows for key in row["ids"]])
+
+
 def reselect(ask: Query, pairs: Iterable[Pair], bound: int) -> None:
     """Choose anew, from all examples of these pairs, which are TRANSITIONs.
 
