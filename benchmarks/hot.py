@@ -10,6 +10,7 @@ import argparse
 import json
 import multiprocessing
 import random
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -124,10 +125,11 @@ def taken(work: Callable[[Settings], None], settings: Settings) -> dict[str, flo
 def _measured(work: Callable[[Settings], None], settings: Settings) -> dict[str, float]:
     with closing(wiring.open_store(settings)) as store:
         store.stats()
-    before, start = _peak_mb(), time.perf_counter()
+    before, start, cpu = _peak_mb(), time.perf_counter(), time.process_time()
     work(settings)
     return {
         "seconds": round(time.perf_counter() - start, 1),
+        "client_cpu_seconds": round(time.process_time() - cpu, 1),
         "grown_mb": _peak_mb() - before,
         "before_mb": before,
     }
@@ -156,11 +158,17 @@ def fresh(server: Callable[[], AbstractContextManager[object]]) -> Iterator[Sett
         yield found.settings  # type: ignore[attr-defined]
 
 
-def measured(settings: Settings, examples: int, works: Sequence[str]) -> dict[str, object]:
+def measured(
+    settings: Settings, examples: int, works: Sequence[str]
+) -> dict[str, dict[str, float]]:
     """What each of the works takes on a filled store."""
     fill(settings, examples)
+    found: dict[str, dict[str, float]] = {}
     known = {"merge": merge, "undo": undo, "repair": repair}
-    return {name: taken(known[name], settings) for name in works}
+    for name in works:
+        found[name] = taken(known[name], settings)
+        print(f"hot: {name}: {found[name]}", file=sys.stderr, flush=True)
+    return found
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ class Overtaken(StoreError):
     """What a transaction read at its beginning no longer holds: it is tried anew."""
 
     def __init__(self) -> None:
-        super().__init__("graph store: the vocabulary is being changed all the time; try again")
+        super().__init__("graph store: somebody changes the same things all the time; try again")
 
 
 class CommitUnknown(StoreError):

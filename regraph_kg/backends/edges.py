@@ -36,6 +36,17 @@ FAILED_CODES = 20
 """Failures of a pair whose code is kept."""
 
 
+class MissingTechniques(StoreError):
+    """Examples of techniques that are not in the graph: nothing was written."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        super().__init__(
+            f"merge: neither the graph nor the plan knows {', '.join(ids)}; nothing was written;"
+            " if it was purged just now, run the same command again"
+        )
+        self.ids = ids
+
+
 @dataclass(frozen=True, slots=True)
 class Placed:
     """An example: where it belongs, and its properties as a TRANSITION holds them."""
@@ -302,5 +313,5 @@ def _sorted(examples: Iterable[Placed]) -> list[Placed]:
 
 def refuse_missing(ask: Query, ids: Iterable[str]) -> None:
     """Raise for the techniques of `ids` that the graph lacks, which undoes the transaction."""
-    missing = ", ".join(row["id"] for row in ask("missing_techniques", ids=sorted(set(ids))))
-    raise StoreError(f"merge: neither the graph nor the plan knows {missing}; nothing was written")
+    rows = ask("missing_techniques", ids=sorted(set(ids)))
+    raise MissingTechniques([row["id"] for row in rows])

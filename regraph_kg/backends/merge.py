@@ -12,16 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from regraph_kg.backends import edges
+from regraph_kg.backends import edges, techniques
 from regraph_kg.backends.bolt import Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
-from regraph_kg.backends.edges import Placed
+from regraph_kg.backends.edges import MissingTechniques, Placed
 from regraph_kg.backends.evidence import Evidence, failure_key, latest, node
 from regraph_kg.backends.statistics import COUNTS, PASSES, RARE, Pair, Share, share, total
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.target import Target
-from regraph_kg.models.technique import Technique, spelling
+from regraph_kg.models.technique import spelling
 from regraph_kg.models.trajectory import FailedStep, Trajectory
 
 LOGGED = ("lexical", "embed", "model", "new")
@@ -78,7 +78,7 @@ def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
 
 
 def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
-    """Merge a batch inside the transaction of `ask`; a curation in between begins it anew."""
+    """Merge a batch inside the transaction of `ask`; curations and purges begin it anew."""
     context, counts, refusal = read_context(ask), MergeCounts(), None
     try:
         counts = _merged(ask, plans, context)
@@ -86,6 +86,10 @@ def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
         refusal = error
     if read_context(ask).replaced != context.replaced:
         raise Overtaken
+    if isinstance(refusal, MissingTechniques):
+        ours = {technique.id for plan in plans for technique in plan.new}
+        if not ours.isdisjoint(refusal.ids):  # it was there when we came
+            raise Overtaken
     if refusal is not None:
         raise refusal
     return counts
@@ -96,12 +100,14 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     conflicts = _ref_clashes(ask, batch)
     accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}
     new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
-    techniques = _create_techniques(ask, new)
+    made = techniques.create(ask, new)
     rows = [
         {"id": key, "properties": node(arrival.trajectory, key, arrival.evidence)}
         for key, arrival in accepted.items()
     ]
     claimed = ask("claim_trajectories", rows=rows)
+    if any(row["id"] is None for row in claimed):  # purged while we waited for its lock
+        raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
     additions = _additions(accepted, [row for row in claimed if not row["new"]])
     _record_labels(ask, added)
@@ -113,13 +119,13 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     if failures:
         ask("create_failures", rows=_with_room(ask, failures))
     rows = _grown(added, additions)
-    _extend_techniques(ask, new, _newly_joined(ask, rows))
+    techniques.extend(ask, new, _newly_joined(ask, rows))
     _add_to_next(ask, rows)
     return MergeCounts(
         added=len(added),
         known=len(claimed) - len(added) + sum(arrival.doubles for arrival in accepted.values()),
         examples=sum(len(arrival.trajectory.steps) for arrival in added),
-        techniques=techniques,
+        techniques=made,
         measurements=sum(arrival.evidence.measured() for arrival in added)
         + sum(one.after.measured() - one.before.measured() for one in additions),
         failures=len(failures),
@@ -157,44 +163,6 @@ def _redirected(plan: MergePlan, replaced: Mapping[str, str]) -> MergePlan:
         failed_labels=tuple(map(label, plan.failed_labels)),
         new=tuple(one.model_copy(update={"id": replaced.get(one.id, one.id)}) for one in plan.new),
     )
-
-
-def add_techniques(ask: Query, techniques: Sequence[Technique]) -> int:
-    """Add the unknown ones, extend the aliases of the others; count the new ones.
-
-    Those that were merged away stay away.
-    """
-    added = _create_techniques(ask, techniques)
-    _extend_techniques(ask, techniques, set())
-    return added
-
-
-def _create_techniques(ask: Query, techniques: Iterable[Technique]) -> int:
-    rows = [
-        {
-            "id": technique.id,
-            "properties": technique.model_dump(exclude={"id"}) | {"aliases": technique.aliases},
-        }
-        for technique in _in_order(techniques)
-    ]
-    return int(ask("add_techniques", techniques=rows)[0]["added"]) if rows else 0
-
-
-def _extend_techniques(ask: Query, techniques: Sequence[Technique], also: set[str]) -> None:
-    """Extend those that lack something; lock them, and the ids of `also`, in one go."""
-    rows = [
-        {"id": technique.id, "aliases": list(technique.aliases), "hurts": technique.hurts}
-        for technique in _in_order(techniques)
-    ]
-    lacking = {row["id"] for row in ask("lacking_techniques", techniques=rows)} if rows else set()
-    if ids := lacking | also:
-        ask("lock_techniques", ids=sorted(ids))
-    if lacking:
-        ask("extend_techniques", techniques=[row for row in rows if row["id"] in lacking])
-
-
-def _in_order(techniques: Iterable[Technique]) -> list[Technique]:
-    return sorted(set(techniques), key=lambda technique: technique.id)
 
 
 def _ref_clashes(ask: Query, batch: Mapping[str, Arrival]) -> dict[str, str]:

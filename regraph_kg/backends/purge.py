@@ -62,6 +62,7 @@ def _take_out(ask: Query, ids: Sequence[str]) -> PurgeCounts:
     held = {
         row["id"]: Evidence.read(row | {"measurements": "[]"})
         for row in ask("curate_hold", ids=ids)
+        if row["id"] is not None
     }
     places = [
         (f"{key}/{number}", Pair(*ends))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 from regraph_kg.backends import edges
-from regraph_kg.backends.bolt import GraphRow, Query
+from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
 from regraph_kg.backends.evidence import Evidence, failure_key
 from regraph_kg.backends.recount import recount
 from regraph_kg.backends.statistics import Pair
@@ -96,6 +96,8 @@ class LockedTrajectories:
             pairs: set[Pair] = set()
             for some in _chunks(new):
                 for row in self.ask("curate_hold", ids=some):
+                    if row["id"] is None:  # purged while we waited for its lock
+                        raise Overtaken
                     self.before[row["id"]] = one = _outline(row)
                     pairs.update(pair for pair in one.pairs if {*pair} & {*ids})
             edges.hold(self.ask, pairs)
