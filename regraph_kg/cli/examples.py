@@ -148,7 +148,8 @@ def _print(found: tuple[Example, ...], *, with_path: bool) -> None:
 
 
 def _print_one(console: Console, number: int, example: Example, *, with_path: bool) -> None:
-    who = f", by {example.model}" if example.model else ""
+    who = f", by {example.model}" if example.model else ", by somebody"
+    who += f" (licence {example.licence})" if example.licence else " (no licence named)"
     console.print(
         _legible(
             f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
