@@ -17,7 +17,7 @@ from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.migrate import prepare
 from regraph_kg.backends.recount import recount
 from regraph_kg.backends.statistics import Pair
-from regraph_kg.models.purge import Origin, PurgeCounts
+from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.technique import spelling
 
 AT_ONCE = 500
@@ -31,13 +31,13 @@ class Purge:
         """Use `bolt`, and close it with `close`."""
         self._bolt = bolt
 
-    def count(self, origin: Origin) -> PurgeCounts:
+    def count(self, origin: Provenance) -> PurgeCounts:
         """What `run` would take out, techniques and names aside."""
         prepare(self._bolt)
         (row,) = self._bolt.read(lambda ask: ask("purge_count", by=origin.by, value=origin.value))
         return PurgeCounts(**row)
 
-    def run(self, origin: Origin) -> Iterator[PurgeCounts]:
+    def run(self, origin: Provenance) -> Iterator[PurgeCounts]:
         """Take it out; yields what went so far, after each transaction."""
         prepare(self._bolt)
         done = PurgeCounts()
@@ -53,7 +53,7 @@ class Purge:
         self._bolt.close()
 
 
-def _found(ask: Query, origin: Origin) -> list[GraphRow]:
+def _found(ask: Query, origin: Provenance) -> list[GraphRow]:
     return ask("purge_trajectories", by=origin.by, value=origin.value)
 
 
@@ -99,7 +99,7 @@ def _drop_unused(ask: Query, techniques: Sequence[str]) -> int:
     return len(idle)
 
 
-def _tidy(ask: Query, origin: Origin) -> PurgeCounts:
+def _tidy(ask: Query, origin: Provenance) -> PurgeCounts:
     """Runs of free steps, and what labels that nothing has any more have taught."""
     (runs,) = ask("purge_free_runs", by=origin.by, value=origin.value)
     used = {_name(row["technique"], row["label"]) for row in ask("labels_in_use")}

@@ -11,7 +11,7 @@ import typer
 from regraph_kg import wiring
 from regraph_kg.cli.progress import bar, watch
 from regraph_kg.errors import BadInput
-from regraph_kg.models.purge import Origin, PurgeCounts
+from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.runs.ingest import embed_new
 from regraph_kg.settings import Settings, read_settings
 
@@ -37,7 +37,7 @@ def purge(
     an ingest has made for them; examples that they had displaced come back. It cannot be undone:
     regraph graph backup first. May be interrupted and run again; what is ingested meanwhile stays.
     """
-    origin, settings = _origin(problem, source, run), read_settings()
+    origin, settings = _provenance(problem, source, run), read_settings()
     with closing(wiring.open_purge(settings)) as graph:
         wanted = graph.count(origin)
         if dry_run:
@@ -53,16 +53,16 @@ def purge(
     _tell("gone", done, as_json=as_json)
 
 
-def _origin(problem: str | None, source: str | None, run: str | None) -> Origin:
-    given = [Origin("problem", problem)] if problem is not None else []
-    given += [Origin("model", source)] if source is not None else []
-    given += [Origin("run", run)] if run is not None else []
+def _provenance(problem: str | None, source: str | None, run: str | None) -> Provenance:
+    given = [Provenance("problem", problem)] if problem is not None else []
+    given += [Provenance("model", source)] if source is not None else []
+    given += [Provenance("run", run)] if run is not None else []
     if len(given) != 1 or not given[0].value:
         raise BadInput("say what is to go: one of --problem, --source and --run")
     return given[0]
 
 
-def _ask(origin: Origin, wanted: PurgeCounts) -> None:
+def _ask(origin: Provenance, wanted: PurgeCounts) -> None:
     """Go on only if a person says so."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput("this cannot be undone: look with --dry-run, then say --yes")

@@ -5,7 +5,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class Provenance:
     """Where something came from.
 
     `by`: a problem; the model that is named as its source; or the source's run.

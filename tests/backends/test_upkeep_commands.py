@@ -1,4 +1,4 @@
-"""`regraph graph check`, `regraph graph bound` and `regraph graph purge` as they are typed, on the embedded store."""
+"""`regraph graph check`, `bound` and `purge` as they are typed, on the embedded store."""
 
 import json
 import sys

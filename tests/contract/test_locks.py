@@ -15,7 +15,7 @@ from regraph_kg.backends.purge import Purge
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import GraphFinding, MergePlan
-from regraph_kg.models.purge import Origin
+from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
 from tests.contract.curated import ME, some_plans, sound
 from tests.contract.plans import A100, failure, measured, plan, technique
@@ -128,7 +128,7 @@ def test_every_writer_takes_locks_in_the_one_order(
         curator.merge("cuda/a", ["cuda/b", "cuda/c"], ME)
         curator.undo(None, ME)
         curator.rename("cuda/a", "Other", ME, new_id="cuda/other")
-        list(purge.run(Origin("problem", "p1")))
+        list(purge.run(Provenance("problem", "p1")))
     assert sound(store)
     assert [clashing(locks) for locks in recording.writes if clashing(locks)] == []
     assert {level for locks in recording.writes for level, _ in locks} == set(ORDER)

@@ -12,7 +12,7 @@ from regraph_kg import wiring
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.llm.embedder import HashEmbedder
 from regraph_kg.models.graph import FreeChoice, FreeRun, FreeSteps, MergePlan
-from regraph_kg.models.purge import Origin, PurgeCounts
+from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.trajectory import Source
 from regraph_kg.settings import Settings
 from tests.contract.curated import ME, everything, paths, sound
@@ -95,7 +95,7 @@ def embed(store: GraphStore) -> None:
     list(store.embed(HashEmbedder().space, HashEmbedder().embed))
 
 
-def purge(settings: Settings, origin: Origin) -> PurgeCounts:
+def purge(settings: Settings, origin: Provenance) -> PurgeCounts:
     """All of one origin."""
     with closing(wiring.open_purge(settings)) as graph:
         *_, done = graph.run(origin)
@@ -143,9 +143,9 @@ def never(store: GraphStore, store_settings: Settings) -> Iterator[dict[str, Any
 @pytest.mark.parametrize(
     "origins",
     [
-        [Origin("problem", "secret")],
-        [Origin("model", "leaver")],
-        [Origin("run", "run 0"), Origin("run", "run 1")],
+        [Provenance("problem", "secret")],
+        [Provenance("model", "leaver")],
+        [Provenance("run", "run 0"), Provenance("run", "run 1")],
     ],
     ids=["problem", "source", "run"],
 )
@@ -154,7 +154,7 @@ def test_what_is_purged_leaves_no_trace(
     store: GraphStore,
     store_settings: Settings,
     never: dict[str, Any],
-    origins: list[Origin],
+    origins: list[Provenance],
     *,
     first: bool,
 ) -> None:
@@ -172,9 +172,9 @@ def test_what_is_purged_leaves_no_trace(
 def test_what_is_counted_before_is_what_goes(store: GraphStore, store_settings: Settings) -> None:
     fill(store, kept(), purged())
     with closing(wiring.open_purge(store_settings)) as graph:
-        assert graph.count(Origin("run", "run 0")) == PurgeCounts(15, 30, 30)
-        assert graph.count(Origin("run", "nobody's")) == PurgeCounts()
-        *_, done = graph.run(Origin("run", "nobody's"))
+        assert graph.count(Provenance("run", "run 0")) == PurgeCounts(15, 30, 30)
+        assert graph.count(Provenance("run", "nobody's")) == PurgeCounts()
+        *_, done = graph.run(Provenance("run", "nobody's"))
     assert done == PurgeCounts()
     assert store.stats().trajectories == 60
 
@@ -189,10 +189,10 @@ def test_a_purge_that_was_stopped_is_finished_by_the_next(
     fill(store, kept(), purged())
     store.add_free_runs([free_run("p1", "other", "run 9")])
     with closing(wiring.open_purge(store_settings)) as graph:
-        assert next(iter(graph.run(Origin("problem", "secret")))).trajectories == 4
+        assert next(iter(graph.run(Provenance("problem", "secret")))).trajectories == 4
     assert store.check() == ()
     assert store.stats().trajectories == 56
-    assert purge(store_settings, Origin("problem", "secret")).trajectories == 26
+    assert purge(store_settings, Provenance("problem", "secret")).trajectories == 26
     assert whole(store, store_settings) == never
 
 
@@ -202,7 +202,7 @@ def test_curations_of_what_was_purged_are_undone_all_the_same(
     store.add_techniques(VOCABULARY)
     store.merge([*kept(3), *purged(3)])
     curator.merge("cuda/a", ["cuda/b", "cuda/n"], ME)
-    purge(store_settings, Origin("problem", "secret"))
+    purge(store_settings, Provenance("problem", "secret"))
     assert sound(store)
     curator.undo(None, ME)
     assert sound(store)
@@ -229,7 +229,7 @@ def test_a_purge_beside_ingests_of_this_and_other_problems_loses_nothing_else(
     for writer in writers:
         writer.start()
     while any(writer.is_alive() for writer in writers):
-        purge(store_settings, Origin("problem", "secret"))
+        purge(store_settings, Provenance("problem", "secret"))
     assert not failures
-    purge(store_settings, Origin("problem", "secret"))
+    purge(store_settings, Provenance("problem", "secret"))
     assert whole(store, store_settings) == never
