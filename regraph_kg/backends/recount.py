@@ -83,15 +83,15 @@ def recount(ask: Query, pairs: Iterable[Pair]) -> None:
     edges.hold(ask, wanted)
     ask("lock_techniques", ids=sorted({end for pair in wanted for end in pair}))
     ask("lock_next", rows=rows)
+    ids = [row["id"] for row in rows]
+    known = [row["id"] for row in ask("failures_of_pairs", pairs=ids)]
     truth = ExpectedGraph(frozenset(wanted))
     for page in _pages(ask, sorted({pair.source for pair in wanted})):
         failures = [node for row in page for node in truth.add(row)]
         if failures:
             ask("update_failures", rows=sorted(failures, key=lambda node: str(node["id"])))
     _set_next(ask, rows, truth.shares)
-    ids = [row["id"] for row in rows]
-    stray = [row["id"] for row in ask("failures_of_pairs", pairs=ids)]
-    ask("delete_failures", ids=sorted(key for key in stray if key not in truth.failures))
+    ask("delete_failures", ids=sorted(key for key in known if key not in truth.failures))
     edges.reselect(ask, wanted, read_context(ask).bound)
     ask("finish_edges", ids=ids)
 
