@@ -1,5 +1,5 @@
 // What trajectories say from now on of their steps and failures.
-// Parameters: rows [{id, path, failures}]. Columns: none.
+// Parameters: rows [{id, path, failures (null = as they were)}]. Columns: none.
 UNWIND $rows AS row
 MATCH (t:Trajectory {id: row.id})
-SET t.path = row.path, t.failures = row.failures
+SET t.path = row.path, t.failures = coalesce(row.failures, t.failures)

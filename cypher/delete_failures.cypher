@@ -1,6 +1,5 @@
-// Delete the (:Failure) nodes of pairs that no trajectory knows there.
-// Parameters: pairs (Edge ids), keep (Failure ids). Columns: none.
-UNWIND $pairs AS pair
-MATCH (f:Failure {pair: pair})
-WHERE NOT f.id IN $keep
+// Delete (:Failure) nodes.
+// Parameters: ids. Columns: none.
+UNWIND $ids AS id
+MATCH (f:Failure {id: id})
 DELETE f

@@ -1,4 +1,5 @@
-// Say what Neo4j Browser colours techniques by: initial states, and families.
+// Say what Neo4j Browser colours techniques by: initial states, and families. For techniques whose
+// lock the transaction has.
 // Parameters: ids, sorted. Columns: none.
 UNWIND $ids AS id
 MATCH (t:Technique {id: id})

@@ -37,6 +37,8 @@ FETCH_ROWS = 500
 CLASH_TRIES = 8
 MADE_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 """By another client, between the look of IF NOT EXISTS and the making."""
+GONE_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
+"""Deleted by another client, between the look for it and the wait for its lock."""
 INDEX_ALONE = "Neo.ClientError.Schema.IndexWithNameAlreadyExists"
 """A constraint's index without the constraint: another client is at it, or was killed over it."""
 
@@ -45,7 +47,17 @@ class Overtaken(StoreError):
     """What a transaction read at its beginning no longer holds: it is tried anew."""
 
     def __init__(self) -> None:
-        super().__init__("graph store: the vocabulary is being changed all the time; try again")
+        super().__init__("graph store: somebody changes the same things all the time; try again")
+
+
+class CommitUnknown(StoreError):
+    """The connection was lost while a transaction was committed, and the server is gone since."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"{place}: the connection was lost while a change was being committed, and nobody"
+            " answers since: it may or may not have been made"
+        )
 
 
 class Query(Protocol):
@@ -97,15 +109,28 @@ class Bolt:
         """Run `work` in a write transaction; it may run more than once, and counts once.
 
         A violated constraint means that another writer was first (every statement is a MERGE on
-        the constrained key): the next try sees its rows.
+        the constrained key), a lost entity that another one deleted it: the next try sees that.
+        Where the connection is lost during the commit, the server may have committed: `work` must
+        find what it has done already. Raises `CommitUnknown` where the server does not answer any
+        more then.
         """
-        with self._turn(), self._call(), self._session(neo4j.WRITE_ACCESS) as session:
-            for clash in range(CLASH_TRIES):
+        unsure = False
+        with self._turn(), self._call():
+            for clash in range(CLASH_TRIES + 1):
                 try:
-                    return session.execute_write(lambda tx: work(self._asking(tx)))
-                except (exceptions.ConstraintError, Overtaken):
-                    time.sleep(FIRST_RETRY_SECONDS * 2**clash)
-            return session.execute_write(lambda tx: work(self._asking(tx)))
+                    with self._session(neo4j.WRITE_ACCESS) as session:
+                        return session.execute_write(lambda tx: work(self._asking(tx)))
+                except exceptions.IncompleteCommit:
+                    unsure = True
+                except (exceptions.ServiceUnavailable, exceptions.SessionExpired):
+                    if not unsure:
+                        raise
+                    break
+                except (exceptions.Neo4jError, Overtaken) as error:
+                    if clash == CLASH_TRIES or not _clashed(error):
+                        raise
+                time.sleep(FIRST_RETRY_SECONDS * 2**clash)
+        raise CommitUnknown(self.place)
 
     def count(self, name: str) -> int:
         """Number of statements in a file that holds several."""
@@ -220,6 +245,13 @@ class _Unseen(list[object]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} rows>"
+
+
+def _clashed(error: Exception) -> bool:
+    """Whether another writer was in the way, so that the next try sees what he did."""
+    if isinstance(error, exceptions.ConstraintError | Overtaken):
+        return True
+    return getattr(error, "code", None) == GONE_MEANWHILE
 
 
 def _own_failure(folder: Path) -> str:

@@ -9,6 +9,7 @@ An (:Edge) node per pair counts its TRANSITIONs and remembers what a newcomer mu
 newcomer let in by mistake is displaced by the next pruning.
 """
 
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,8 +31,21 @@ ARCHIVED = (
 """What an (:Archived) node takes over from a TRANSITION; a first step's `before`, too."""
 PROVENANCE = ("model", "licence", "prompt_hash", "created")
 """What a TRANSITION repeats of its trajectory."""
+RESTORED = 500
+"""Examples brought back by one statement: their texts are held meanwhile."""
 FAILED_CODES = 20
 """Failures of a pair whose code is kept."""
+
+
+class MissingTechniques(StoreError):
+    """Examples of techniques that are not in the graph: nothing was written."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        super().__init__(
+            f"merge: neither the graph nor the plan knows {', '.join(ids)}; nothing was written;"
+            " if it was purged just now, run the same command again"
+        )
+        self.ids = ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +86,8 @@ def mark(properties: Mapping[str, Any]) -> Mark:
 
 def _effects(devices: Sequence[str], effects: Sequence[float] | None) -> dict[str, float]:
     """Of each device; nobody has told them yet while a graph is being migrated."""
-    return dict(zip(devices, effects or [UNTIMED] * len(devices), strict=True))
+    names = map(sys.intern, devices)
+    return dict(zip(names, effects or [UNTIMED] * len(devices), strict=True))
 
 
 def remeasured(trajectory: str, evidence: Evidence, step: int) -> Placed:
@@ -84,10 +99,21 @@ def remeasured(trajectory: str, evidence: Evidence, step: int) -> Placed:
     )
 
 
-def add(ask: Query, examples: Sequence[Placed], bound: int) -> None:
-    """Add new examples: each becomes a TRANSITION or goes straight to the archive."""
-    floors = _floors(ask, {example.pair for example in examples})
+def hold(ask: Query, pairs: Iterable[Pair]) -> None:
+    """Nothing moves within these pairs until the transaction ends."""
+    if rows := _counts(set(pairs), {}, {}):
+        ask("add_to_edges", rows=rows)
+
+
+def add(ask: Query, examples: Sequence[Placed], bound: int, others: Iterable[Pair] = ()) -> None:
+    """Add new examples: each becomes a TRANSITION or goes straight to the archive.
+
+    `others`: what the transaction will move or count besides; all its pairs are locked in one go.
+    """
+    floors = _floors(ask, {example.pair for example in examples}) if examples else {}
     kept = [one for one in examples if floors.get(one.pair, Floors()).admit(one.mark)]
+    if also := set(others):
+        hold(ask, also.union(one.pair for one in kept))
     admitted = {one.properties["id"] for one in kept}
     _archive(ask, [one for one in examples if one.properties["id"] not in admitted])
     _keep(ask, kept, bound)
@@ -100,7 +126,7 @@ def update(ask: Query, examples: Sequence[Placed], bound: int) -> None:
     that is worse than before stays where it is until its pair is chosen anew.
     """
     pairs = {example.pair for example in examples}
-    ask("add_to_edges", rows=_counts(pairs, {}, {}))  # their lock: nothing moves from here on
+    hold(ask, pairs)
     rows = [example.row() for example in _sorted(examples)]
     kept = {row["id"] for row in ask("update_transitions", rows=rows)}
     rest = [row for row in rows if row["properties"]["id"] not in kept]
@@ -117,28 +143,39 @@ def update(ask: Query, examples: Sequence[Placed], bound: int) -> None:
     _prune(ask, _count_kept(ask, [pair for pair, _ in back], bound), bound)
 
 
+def delete(ask: Query, places: Iterable[tuple[str, Pair]]) -> None:
+    """Delete examples by id, wherever they lie; their pairs are held, and recounted after it."""
+    ids: defaultdict[Pair, list[str]] = defaultdict(list)
+    for key, pair in places:
+        ids[pair].append(key)
+    rows = [{**_home(pair), "ids": ids[pair]} for pair in sorted(ids)]
+    ask("purge_transitions", rows=rows)
+    ask("delete_archived", ids=[key for row in rows for key in row["ids"]])
+
+
 def reselect(ask: Query, pairs: Iterable[Pair], bound: int) -> None:
     """Choose anew, from all examples of these pairs, which are TRANSITIONs.
 
-    Costs as much as the pairs have examples: for curation, repair and another bound. Pairs without
-    an example lose their (:Edge).
+    Costs as much as the pairs have examples, and holds one pair's at a time: for curation, repair
+    and another bound. Pairs without an example lose their (:Edge).
     """
     wanted = sorted(set(pairs))
-    ask("add_to_edges", rows=_counts(wanted, {}, {}))
-    kept, archived = _marks(ask, "kept_marks", wanted), _marks(ask, "archived_marks", wanted)
-    edges, demoted, promoted = [], [], []
+    hold(ask, wanted)
     for pair in wanted:
-        everyone = [*kept[pair], *archived[pair]]
-        chosen = choose(everyone, bound)
-        left = [one for one in everyone if one.id not in chosen]
-        demoted += [(pair, one) for one in kept[pair] if one.id not in chosen]
-        promoted += [one.id for one in archived[pair] if one.id in chosen]
-        stay = [one for one in everyone if one.id in chosen]
-        floors = Floors().after(stay, left, bound).text() if left else None
-        edges.append({"id": pair_id(pair), "kept": len(chosen), "floors": floors})
-    _displace(ask, demoted)
-    _restore(ask, promoted)
-    ask("set_edges", rows=edges)
+        _choose_anew(ask, pair, bound)
+
+
+def _choose_anew(ask: Query, pair: Pair, bound: int) -> None:
+    kept = _marks(ask, "kept_marks", [pair])[pair]
+    archived = _marks(ask, "archived_marks", [pair])[pair]
+    everyone = [*kept, *archived]
+    chosen = choose(everyone, bound)
+    left = [one for one in everyone if one.id not in chosen]
+    stay = [one for one in everyone if one.id in chosen]
+    _displace(ask, [(pair, one) for one in kept if one.id not in chosen])
+    _restore(ask, [one.id for one in archived if one.id in chosen])
+    floors = Floors().after(stay, left, bound).text() if left else None
+    ask("set_edges", rows=[{"id": pair_id(pair), "kept": len(chosen), "floors": floors}])
 
 
 def count_failed_codes(ask: Query, failures: Mapping[Pair, int]) -> dict[Pair, int]:
@@ -211,8 +248,11 @@ def _displace(ask: Query, examples: Iterable[tuple[Pair, Mark]]) -> None:
 
 def _restore(ask: Query, ids: Sequence[str]) -> None:
     """From archive to TRANSITION, with all that its trajectory knows of it."""
-    if not ids:
-        return
+    for first in range(0, len(ids), RESTORED):
+        _restore_some(ask, ids[first : first + RESTORED])
+
+
+def _restore_some(ask: Query, ids: Sequence[str]) -> None:
     rows = ask("read_archived", ids=ids)
     wanted = [_step_before(row) for row in rows if row["example"]["step"] > 1]
     codes = {row["id"]: row["code"] for row in ask("codes_of_steps", rows=wanted)} if wanted else {}
@@ -262,7 +302,7 @@ def _marks(ask: Query, statement: str, pairs: Sequence[Pair]) -> dict[Pair, list
     found: defaultdict[Pair, list[Mark]] = defaultdict(list)
     for row in ask(statement, rows=rows):
         found[by_id[row["pair"]]] = [
-            Mark(key, problem, _effects(devices, effects), learner)
+            Mark(key, sys.intern(problem), _effects(devices, effects), learner)
             for key, problem, devices, effects, learner in row["marks"]
         ]
     return found
@@ -288,5 +328,5 @@ def _sorted(examples: Iterable[Placed]) -> list[Placed]:
 
 def refuse_missing(ask: Query, ids: Iterable[str]) -> None:
     """Raise for the techniques of `ids` that the graph lacks, which undoes the transaction."""
-    missing = ", ".join(row["id"] for row in ask("missing_techniques", ids=sorted(set(ids))))
-    raise StoreError(f"merge: neither the graph nor the plan knows {missing}; nothing was written")
+    rows = ask("missing_techniques", ids=sorted(set(ids)))
+    raise MissingTechniques([row["id"] for row in rows])

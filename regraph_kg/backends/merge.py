@@ -1,9 +1,8 @@
 """Merges plans in one write transaction: claim the trajectories, then write what is new.
 
 A trajectory's steps are written by the transaction that created its node, and by no other; whoever
-else sends it adds only measurements and failures. Rows are sorted before they touch the graph, and
-what every writer wants (Edges, Shares, then NEXT) comes last, so that locks are taken in one order
-and held briefly.
+else sends it adds only measurements and failures. Locks are taken in the order of
+docs/dev/graph.md section 4: what every writer wants (Edges, techniques, Shares, NEXT) comes last.
 """
 
 import datetime
@@ -13,17 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from regraph_kg.backends import edges, shares
-from regraph_kg.backends.bolt import Overtaken, Query
+from regraph_kg.backends import edges, shares, techniques
+from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
-from regraph_kg.backends.edges import Placed
+from regraph_kg.backends.edges import MissingTechniques, Placed
 from regraph_kg.backends.evidence import Evidence, failure_key, latest, node
 from regraph_kg.backends.shares import ShareKey
-from regraph_kg.backends.statistics import Pair, next_rows, share, total
+from regraph_kg.backends.statistics import Pair, Share, next_rows, share, total
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.target import Target
-from regraph_kg.models.technique import Technique, spelling
+from regraph_kg.models.technique import spelling
 from regraph_kg.models.trajectory import FailedStep, Trajectory
 
 LOGGED = ("lexical", "embed", "model", "new")
@@ -56,6 +55,18 @@ class Addition:
 
 
 @dataclass(frozen=True, slots=True)
+class Growth:
+    """What a batch does to the statistics: what trajectories of problems count, and counted."""
+
+    gained: Sequence[tuple[str, Share]]
+    lost: Sequence[tuple[str, Share]]
+    next: Sequence[GraphRow]
+    """The NEXT rows' sums."""
+    lowered: Sequence[ShareKey]
+    """Whose best effect is to be looked for anew."""
+
+
+@dataclass(frozen=True, slots=True)
 class MergeContext:
     """What the graph says to every merge."""
 
@@ -80,7 +91,7 @@ def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
 
 
 def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
-    """Merge a batch inside the transaction of `ask`; a curation in between begins it anew."""
+    """Merge a batch inside the transaction of `ask`; curations and purges begin it anew."""
     context, counts, refusal = read_context(ask), MergeCounts(), None
     try:
         counts = _merged(ask, plans, context)
@@ -88,6 +99,10 @@ def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
         refusal = error
     if read_context(ask).replaced != context.replaced:
         raise Overtaken
+    if isinstance(refusal, MissingTechniques):
+        ours = {technique.id for plan in plans for technique in plan.new}
+        if not ours.isdisjoint(refusal.ids):  # it was there when we came
+            raise Overtaken
     if refusal is not None:
         raise refusal
     return counts
@@ -97,29 +112,36 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     batch = arrivals([_redirected(plan, context.replaced) for plan in plans])
     conflicts = _ref_clashes(ask, batch)
     accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}
-    new = (technique for arrival in accepted.values() for technique in arrival.plan.new)
-    techniques = add_techniques(ask, new)
+    new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
+    made = techniques.create(ask, new)
     rows = [
         {"id": key, "properties": node(arrival.trajectory, key, arrival.evidence)}
         for key, arrival in accepted.items()
     ]
     claimed = ask("claim_trajectories", rows=rows)
+    if any(row["id"] is None for row in claimed):  # purged while we waited for its lock
+        raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
     additions = _additions(accepted, [row for row in claimed if not row["new"]])
     _record_labels(ask, added)
-    if added:
-        edges.add(ask, [one for arrival in added for one in _examples(arrival)], context.bound)
-    _write_additions(ask, additions, context.bound)
-    failures = _write_failures(ask, added, additions)
-    _add_to_next(ask, added, additions)
+    measured, failures = _measured(additions), _failures(added, additions)
+    others = {one.pair for one in measured} | {_pair(row) for row in failures if row["code"]}
+    examples = [one for arrival in added for one in _examples(arrival)]
+    edges.add(ask, examples, context.bound, others)
+    _write_additions(ask, additions, measured, context.bound)
+    if failures:
+        ask("create_failures", rows=_with_room(ask, failures))
+    growth = _grown(added, additions)
+    techniques.extend(ask, new, _newly_joined(ask, growth.next))
+    _add_to_statistics(ask, growth)
     return MergeCounts(
         added=len(added),
         known=len(claimed) - len(added) + sum(arrival.doubles for arrival in accepted.values()),
         examples=sum(len(arrival.trajectory.steps) for arrival in added),
-        techniques=techniques,
+        techniques=made,
         measurements=sum(arrival.evidence.measured() for arrival in added)
         + sum(one.after.measured() - one.before.measured() for one in additions),
-        failures=failures,
+        failures=len(failures),
         conflicts=conflicts,
     )
 
@@ -154,26 +176,6 @@ def _redirected(plan: MergePlan, replaced: Mapping[str, str]) -> MergePlan:
         failed_labels=tuple(map(label, plan.failed_labels)),
         new=tuple(one.model_copy(update={"id": replaced.get(one.id, one.id)}) for one in plan.new),
     )
-
-
-def add_techniques(ask: Query, techniques: Iterable[Technique]) -> int:
-    """Add the unknown ones, extend the aliases of the others; count the new ones.
-
-    Those that were merged away stay away.
-    """
-    rows = [
-        {
-            "id": technique.id,
-            "aliases": list(technique.aliases),
-            "properties": technique.model_dump(exclude={"id"}) | {"aliases": technique.aliases},
-        }
-        for technique in sorted(set(techniques), key=lambda technique: technique.id)
-    ]
-    if not rows:
-        return 0
-    added = int(ask("add_techniques", techniques=rows)[0]["added"])
-    ask("label_techniques", ids=[row["id"] for row in rows])
-    return added
 
 
 def _ref_clashes(ask: Query, batch: Mapping[str, Arrival]) -> dict[str, str]:
@@ -271,9 +273,19 @@ def _additions(batch: Mapping[str, Arrival], known: Iterable[Mapping[str, Any]])
     return additions
 
 
-def _write_additions(ask: Query, additions: Sequence[Addition], bound: int) -> None:
-    if not additions:
-        return
+def _measured(additions: Sequence[Addition]) -> list[Placed]:
+    """Known examples that were measured again."""
+    return [
+        edges.remeasured(one.arrival.key, one.after, step)
+        for one in additions
+        for step, measurements in enumerate(one.after.measurements)
+        if measurements != one.before.measurements[step]
+    ]
+
+
+def _write_additions(
+    ask: Query, additions: Sequence[Addition], measured: Sequence[Placed], bound: int
+) -> None:
     rows = [
         {
             "id": one.arrival.key,
@@ -282,34 +294,26 @@ def _write_additions(ask: Query, additions: Sequence[Addition], bound: int) -> N
         }
         for one in additions
     ]
-    ask("set_evidence", rows=rows)
-    measured = [
-        edges.remeasured(one.arrival.key, one.after, step)
-        for one in additions
-        for step, measurements in enumerate(one.after.measurements)
-        if measurements != one.before.measurements[step]
-    ]
+    if rows:
+        ask("set_evidence", rows=rows)
     if measured:
         edges.update(ask, measured, bound)
 
 
-def _write_failures(ask: Query, added: Sequence[Arrival], additions: Sequence[Addition]) -> int:
-    """Write the (:Failure) nodes of what is new; their number."""
+def _failures(added: Sequence[Arrival], additions: Sequence[Addition]) -> list[dict[str, Any]]:
+    """The (:Failure) nodes of what is new."""
     new = [(one, one.evidence, one.evidence.failures) for one in added]
     new += [
         (one.arrival, one.after, one.after.failures[len(one.before.failures) :])
         for one in additions
     ]
-    rows = [
+    return [
         failure_node(arrival.key, arrival.trajectory.problem, evidence.path, failure)
         | {"created": arrival.plan.created}
         for arrival, evidence, failures in new
         for failure in failures
         if failure.technique is not None
     ]
-    if rows:
-        ask("create_failures", rows=_with_room(ask, rows))
-    return len(rows)
 
 
 def failure_node(
@@ -330,34 +334,48 @@ def failure_node(
 
 def _with_room(ask: Query, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without the code of failures whose pair keeps enough of them already."""
-    pairs = Counter(Pair(row["source"], row["target"]) for row in rows if row["code"])
+    pairs = Counter(_pair(row) for row in rows if row["code"])
     room = Counter(edges.count_failed_codes(ask, pairs)) if pairs else Counter()
     kept = []
     for row in rows:
-        pair = Pair(row["source"], row["target"])
+        pair = _pair(row)
         fits = row["code"] is not None and room[pair] > 0
         room[pair] -= fits
         kept.append(row if fits else row | {"code": None})
     return kept
 
 
-def _add_to_next(ask: Query, added: Sequence[Arrival], additions: Sequence[Addition]) -> None:
+def _pair(row: Mapping[str, Any]) -> Pair:
+    return Pair(row["source"], row["target"])
+
+
+def _grown(added: Sequence[Arrival], additions: Sequence[Addition]) -> Growth:
+    """What comes to the statistics."""
     gained = [(one.evidence.problem, share(one.evidence)) for one in added]
     gained += [(one.after.problem, share(one.after)) for one in additions]
     lost = [(one.before.problem, share(one.before)) for one in additions]
+    lowered = [
+        ShareKey(pair, origin, one.after.problem)
+        for one in additions
+        for pair, origin in shares.lowered(share(one.before), share(one.after))
+    ]
     rows = next_rows(total((one for _, one in gained), (one for _, one in lost)))
+    return Growth(gained, lost, rows, lowered)
+
+
+def _newly_joined(ask: Query, rows: Sequence[dict[str, Any]]) -> set[str]:
+    """The ends of NEXT rows that are not there: making one locks both of them."""
+    known = {row["id"] for row in ask("known_next", rows=rows)} if rows else set()
+    return {end for row in rows if row["id"] not in known for end in _pair(row)}
+
+
+def _add_to_statistics(ask: Query, growth: Growth) -> None:
+    rows = growth.next
     if not rows:
         return
-    shares.add(ask, gained, lost)
+    shares.add(ask, growth.gained, growth.lost)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     written = ask("add_to_next", rows=rows, now=now)[0]["written"]
     if written != len(rows):
         edges.refuse_missing(ask, (row[end] for row in rows for end in ("source", "target")))
-    shares.lower(
-        ask,
-        (
-            ShareKey(pair, origin, one.after.problem)
-            for one in additions
-            for pair, origin in shares.lowered(share(one.before), share(one.after))
-        ),
-    )
+    shares.lower(ask, growth.lowered)

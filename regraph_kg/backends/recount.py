@@ -5,10 +5,10 @@ The truth is what trajectories say (path, measurements, failures) and which exam
 """
 
 import datetime
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from regraph_kg.backends import edges, shares
 from regraph_kg.backends.bolt import GraphRow, Query
@@ -36,54 +36,72 @@ PAGE = 2_000
 class ExpectedGraph:
     """What trajectories add up to."""
 
+    wanted: frozenset[Pair] | None = None
+    """The pairs to look at; None: all of them."""
     shares: Share = field(default_factory=dict)
-    failures: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """(:Failure) nodes by id, without their code."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """Ids of (:Failure) nodes -> of their pairs."""
+    by_problem: Shares = field(default_factory=dict)
+    """Of the pairs to look at: what each problem has in their statistics."""
     steps: defaultdict[Pair, int] = field(default_factory=lambda: defaultdict(int))
     """Examples per pair."""
 
-    def add(self, row: GraphRow) -> Share:
-        """Add one trajectory: id, problem, path, measurements, failures; what it contributes."""
+    def add(self, row: GraphRow) -> list[GraphRow]:
+        """Add one trajectory: id, problem, path, measurements, failures.
+
+        Returns its (:Failure) nodes, without their code: whatever grows with them is not kept.
+        """
         evidence = Evidence.read(row)
         told = share(evidence)
-        for key, tally in told.items():
+        wanted = {key: tally for key, tally in told.items() if self._wants(key[0])}
+        for key, tally in wanted.items():
             self.shares.setdefault(key, RowCounts()).add(tally)
-        for pair in zip(evidence.path, evidence.path[1:], strict=False):
-            self.steps[Pair(*pair)] += 1
+        if self.wanted is not None:
+            gather(self.by_problem, row["problem"], wanted)
+        for pair in map(Pair, evidence.path, evidence.path[1:]):
+            self.steps[pair] += self._wants(pair)
+        nodes = []
         for failure in evidence.failures:
-            if failure.technique is not None:
+            if failure.technique is None:
+                continue
+            if self._wants(Pair(evidence.path[failure.after_step], failure.technique)):
                 node = failure_node(row["id"], row["problem"], evidence.path, failure)
                 del node["code"]
-                self.failures[node["id"]] = node
-        return told
+                self.failures[node["id"]] = sys.intern(node["pair"])
+                nodes.append(node)
+        return nodes
+
+    def _wants(self, pair: Pair) -> bool:
+        return self.wanted is None or pair in self.wanted
 
 
 def recount(ask: Query, pairs: Iterable[Pair]) -> None:
     """Rebuild the Share, NEXT, Edge and Failure rows of `pairs`, and choose anew what is archived.
 
     Part of the transaction that moved their examples, or of a repair. Reads every trajectory that
-    goes through one of the pairs' sources.
+    goes through one of the pairs' sources, a page at a time: once the pairs' rows are locked,
+    nobody who adds to them can commit.
     """
-    wanted = set(pairs)
+    wanted = sorted(set(pairs))
     if not wanted:
         return
-    rows = [{"id": edges.pair_id(pair), **pair._asdict()} for pair in sorted(wanted)]
+    rows = [{"id": edges.pair_id(pair), **pair._asdict()} for pair in wanted]
+    edges.hold(ask, wanted)
+    ask("lock_techniques", ids=sorted({end for pair in wanted for end in pair}))
+    shares.hold(ask, wanted)
     ask("lock_next", rows=rows)
-    truth = ExpectedGraph()
-    by_problem: Shares = {}
-    sources = sorted({pair.source for pair in wanted})
-    for trajectory in trajectories(ask, sources):
-        told = truth.add(trajectory)
-        here = {key: one for key, one in told.items() if key[0] in wanted}
-        gather(by_problem, trajectory["problem"], here)
-    shares.rebuild(ask, wanted, by_problem)
-    _set_next(ask, rows, {key: one for key, one in truth.shares.items() if key[0] in wanted})
-    expected = [
-        one for one in truth.failures.values() if Pair(one["source"], one["target"]) in wanted
-    ]
-    _set_failures(ask, [row["id"] for row in rows], expected)
+    ids = [row["id"] for row in rows]
+    known = [row["id"] for row in ask("failures_of_pairs", pairs=ids)]
+    truth = ExpectedGraph(frozenset(wanted))
+    for page in _pages(ask, sorted({pair.source for pair in wanted})):
+        failures = [node for row in page for node in truth.add(row)]
+        if failures:
+            ask("update_failures", rows=sorted(failures, key=lambda node: str(node["id"])))
+    shares.rebuild(ask, wanted, truth.by_problem)
+    _set_next(ask, rows, truth.shares)
+    ask("delete_failures", ids=sorted(key for key in known if key not in truth.failures))
     edges.reselect(ask, wanted, read_context(ask).bound)
-    ask("finish_edges", ids=[row["id"] for row in rows])
+    ask("finish_edges", ids=ids)
 
 
 def trajectories(ask: Query, through: Sequence[str] | None = None) -> Iterator[GraphRow]:
@@ -118,11 +136,6 @@ def _set_next(ask: Query, pairs: Sequence[GraphRow], shares: Share) -> None:
     ask("delete_next", rows=pairs, keep=[row["id"] for row in rows])
     if rows and ask("set_next", rows=rows, now=now)[0]["written"] != len(rows):
         edges.refuse_missing(ask, (row[end] for row in rows for end in ("source", "target")))
-
-
-def _set_failures(ask: Query, pairs: Sequence[str], expected: Sequence[Mapping[str, Any]]) -> None:
-    ask("update_failures", rows=sorted(expected, key=lambda row: str(row["id"])))
-    ask("delete_failures", pairs=pairs, keep=[row["id"] for row in expected])
 
 
 def _misplaced(ask: Query, page: Sequence[GraphRow]) -> Iterator[GraphFinding]:
@@ -170,12 +183,10 @@ def _wrong_edges(ask: Query, steps: Mapping[Pair, int]) -> Iterator[GraphFinding
             yield GraphFinding("edge", *pair, "kept", str(steps[pair]), "no Edge")
 
 
-def _wrong_failures(
-    ask: Query, expected: Mapping[str, Mapping[str, Any]]
-) -> Iterator[GraphFinding]:
+def _wrong_failures(ask: Query, expected: Mapping[str, str]) -> Iterator[GraphFinding]:
     stored = {row["id"]: row["pair"] for row in ask("places_of_failures")}
     for key in sorted({*expected, *stored}):
-        right = expected[key]["pair"] if key in expected else "nowhere"
+        right = expected.get(key, "nowhere")
         is_ = stored.get(key, "nowhere")
         if right != is_:
             pair = Pair(*(right if key in expected else is_).split(" "))

@@ -117,6 +117,11 @@ def lower(ask: Query, keys: Iterable[ShareKey]) -> None:
     ask("lower_next", rows=next_bests(bests))
 
 
+def hold(ask: Query, pairs: Iterable[Pair]) -> None:
+    """Nobody else writes the rows of these pairs until the transaction ends."""
+    ask("lock_shares", pairs=_ids(pairs))
+
+
 def rebuild(ask: Query, pairs: Iterable[Pair], expected: Shares) -> None:
     """Make the rows of these pairs what they must be."""
     nodes = {node["id"]: node for node in _nodes(expected)}

@@ -15,6 +15,7 @@ from regraph_kg.backends import (
     recount,
     vectors,
 )
+from regraph_kg.backends import techniques as vocabulary
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.statistics import FAILURES, Pair, RowCounts, tallies, together
 from regraph_kg.backends.vectors import ExampleFilter
@@ -58,7 +59,7 @@ class BoltStore:
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
         """See `GraphStore`."""
-        return self._bolt.write(lambda ask: merge.add_techniques(ask, techniques))
+        return self._bolt.write(lambda ask: vocabulary.add(ask, techniques))
 
     def merge(self, plans: Sequence[MergePlan]) -> MergeCounts:
         """See `GraphStore`."""

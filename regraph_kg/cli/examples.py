@@ -156,7 +156,8 @@ def _print(found: tuple[Example, ...], device: str | None, *, with_path: bool) -
 
 def _lines(number: int, example: Example, device: str | None, *, with_path: bool) -> Iterator[Text]:
     """What is said of an example before its code."""
-    who = f", by {example.model}" if example.model else ""
+    who = f", by {example.model}" if example.model else ", by somebody"
+    who += f" (licence {example.licence})" if example.licence else " (no licence named)"
     title = f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
     yield Text(_legible(title), style="bold")
     if with_path:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli import backup, browser, embeddings, migrate, upkeep
+from regraph_kg.cli import backup, browser, embeddings, migrate, purge, upkeep
 from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import read_settings
@@ -24,6 +24,7 @@ app.command()(backup.backup)
 app.command()(backup.restore)
 app.command()(upkeep.check)
 app.command()(upkeep.bound)
+app.command()(purge.purge)
 app.command()(embeddings.reembed)
 app.command()(browser.browser_pack)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from regraph_kg.backends.backup import Backup
     from regraph_kg.backends.embedded import ServerState
     from regraph_kg.backends.migrate import Migrator
+    from regraph_kg.backends.purge import Purge
     from regraph_kg.graph import Curator, GraphStore
 
 
@@ -63,6 +64,15 @@ def open_backup(settings: Settings) -> "Backup":
 
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
     return Backup(Bolt(store_address(settings), retry_seconds=60.0))
+
+
+def open_purge(settings: Settings) -> "Purge":
+    """Purges of these settings' graph. Close it after use."""
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+    from regraph_kg.backends.purge import Purge  # noqa: PLC0415
+
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
+    return Purge(Bolt(store_address(settings), retry_seconds=60.0))
 
 
 def store_address(settings: Settings) -> "Address":

@@ -1,4 +1,4 @@
-"""`regraph graph check` and `regraph graph bound` as they are typed, on the embedded store."""
+"""`regraph graph check`, `bound` and `purge` as they are typed, on the embedded store."""
 
 import json
 import sys
@@ -77,3 +77,21 @@ def test_the_bound_is_shown_changed_and_refused(run: Run, embedded_settings: Set
     assert run("check")[0] == 0
     assert run("bound", "0")[0] == 2
     assert run("bound")[1].startswith("3 ")
+
+
+def test_a_purge_says_what_goes_and_is_not_done_unasked(run: Run) -> None:
+    said = "10 trajectories, 10 examples, 0 failures, 0 runs of free steps"
+    assert run("purge", "--problem", "saxpy", "--dry-run") == (0, f"would go: {said}\n")
+    code, refused = run("purge", "--problem", "saxpy")
+    assert (code, "say --yes" in refused) == (2, True)
+    assert json.loads(run("stats", "--json")[1])["trajectories"] == 10
+    assert run("purge", "--source", "m", "--yes")[1].startswith(f"gone: {said}")
+    assert json.loads(run("stats", "--json")[1])["trajectories"] == 0
+    assert run("purge", "--run", "r", "--yes", "--json")[0] == 0
+
+
+def test_a_purge_of_no_or_of_two_origins_is_refused(run: Run) -> None:
+    for given in ([], ["--problem", ""], ["--problem", "p", "--run", "r"]):
+        code, said = run("purge", *given, "--yes")
+        assert code == 2
+        assert "one of --problem, --source and --run" in said

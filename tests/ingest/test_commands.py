@@ -280,7 +280,7 @@ def test_examples_show_the_code_side_by_side_with_its_effect(desk: Desk) -> None
     step.update(code="int y;\nint same;", reasoning="because [red]", measurements=[measured(0.25)])
     desk.run("ingest", desk.write("file.jsonl", one))
     shown = desk.run("examples", "start", "odd trick").out
-    assert "p1, step 1: 'Odd trick', by big-model" in shown
+    assert "p1, step 1: 'Odd trick', by big-model (no licence named)" in shown
     assert "4x by this step, 8x against the serial code, on GPU, nvcc" in shown
     assert "because [red]" in shown
     assert any("- int x;" in line and "+ int y;" in line for line in shown.splitlines())

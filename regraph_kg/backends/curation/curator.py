@@ -2,19 +2,22 @@
 
 A curation is planned (`changes`, `undo`), its steps go over to other techniques (`transfer`), and
 it is logged with all it takes to undo it (`log`). One is at work at a time: the graph's stamp is
-their lock. Names that another writer teaches meanwhile wait for the techniques' locks.
+their lock. A technique that another writer teaches a name meanwhile begins it anew.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from regraph_kg.backends.bolt import Bolt, Query
+from regraph_kg.backends import edges
+from regraph_kg.backends.bolt import Bolt, CommitUnknown, Overtaken, Query
 from regraph_kg.backends.curation import changes, log
 from regraph_kg.backends.curation.log import Places, Record
 from regraph_kg.backends.curation.transfer import LockedTrajectories, TransferScope
 from regraph_kg.backends.curation.undo import reversal
-from regraph_kg.errors import BadInput
+from regraph_kg.backends.statistics import Pair
+from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.curation import (
     Change,
     Curation,
@@ -61,7 +64,7 @@ class BoltCurator:
         """See `Curator`."""
 
         def order(ask: Query) -> Order:
-            change = changes.merged(_locked(ask, [keep, *others]), keep, others)
+            change = changes.merged(_known(ask), keep, others)
             gone = " and ".join(one.id for one in change.techniques[1:])
             return Order("merge", note, change, f"merged {gone} into {keep}")
 
@@ -71,7 +74,7 @@ class BoltCurator:
         """See `Curator`."""
 
         def order(ask: Query) -> Order:
-            known = _locked(ask, [technique])
+            known = _known(ask)
             source = changes.find(known, technique)
             given = _labels(ask, source, labels)
             made = changes.described(
@@ -97,7 +100,7 @@ class BoltCurator:
         """See `Curator`."""
 
         def order(ask: Query) -> Order:
-            known = _locked(ask, [technique, to])
+            known = _known(ask)
             given = _labels(ask, changes.find(known, technique), labels)
             change = changes.moved(known, technique, given, to)
             said = f"moved {len(given)} names from {technique} to {to}"
@@ -111,7 +114,7 @@ class BoltCurator:
         """See `Curator`."""
 
         def order(ask: Query) -> Order:
-            known = _locked(ask, [technique])
+            known = _known(ask)
             change = changes.renamed(known, technique, name, new_id)
             said = f"renamed {technique} {known[technique].name!r} to {name!r}"
             if change.transfers:
@@ -133,7 +136,7 @@ class BoltCurator:
         given = {"definition": definition, "applies": applies, "hurts": hurts}
 
         def order(ask: Query) -> Order:
-            known = _locked(ask, [technique])
+            known = _known(ask)
             change = changes.explained(known, technique, given)
             return Order("describe", note, change, f"described {technique}")
 
@@ -143,7 +146,7 @@ class BoltCurator:
         """See `Curator`."""
 
         def order(ask: Query) -> Order:
-            change = changes.dropped(_locked(ask, [technique]), technique)
+            change = changes.dropped(_known(ask), technique)
             holding = LockedTrajectories(ask)
             holding.take([technique])
             if here := len(holding.before):
@@ -161,7 +164,7 @@ class BoltCurator:
         """See `Curator`."""
 
         def order(ask: Query) -> Order:
-            known = _locked(ask, techniques)
+            known = _known(ask)
             change = changes.kept(known, techniques)
             for label in labels:
                 if not any(label in known[one].aliases for one in techniques):
@@ -197,22 +200,26 @@ class BoltCurator:
                 f"who is 1 to {LONGEST_WHO} characters, why at most {LONGEST_WHY}: shorten --why"
             )
 
+        token = secrets.token_hex(16)
+
         def work(ask: Query) -> Curation:
-            ask("curate_lock", ids=[])
-            return _carry_out(ask, order(ask))
+            ask("curate_lock")
+            return log.made_by(ask, token) or _carry_out(ask, order(ask), token)
 
-        return self._bolt.write(work)
+        try:
+            return self._bolt.write(work)
+        except CommitUnknown as error:
+            raise StoreError(f"{error}; regraph techniques log says which") from None
 
 
-def _locked(ask: Query, ids: Sequence[str]) -> Mapping[str, Technique]:
-    """All techniques, once nobody can change these any more."""
-    ask("curate_lock", ids=sorted(set(ids)))
+def _known(ask: Query) -> Mapping[str, Technique]:
+    """All techniques, by id."""
     found = (Technique.model_validate(row["technique"]) for row in ask("curate_known"))
     return {technique.id: technique for technique in found}
 
 
-def _carry_out(ask: Query, order: Order) -> Curation:
-    """Do it, log it."""
+def _carry_out(ask: Query, order: Order, token: str) -> Curation:
+    """Do it, log it; by the token, whoever tries again knows that it is done."""
     change = order.change
     holding = LockedTrajectories(ask)
     holding.take(one.source for one in change.transfers)
@@ -227,6 +234,7 @@ def _carry_out(ask: Query, order: Order) -> Curation:
             f"nothing would be left of {change.transfers[0].source}: rename or merge it instead"
         )
     stays = tuple(_stays(ask, change, transfer) for transfer in change.transfers)
+    _hold(ask, change, holding.touched())
     _write_techniques(ask, change)
     holding.write()
     ask("curate_delete", ids=[one.id for one in change.techniques if one.after is None])
@@ -245,8 +253,18 @@ def _carry_out(ask: Query, order: Order) -> Curation:
         failures=sum(isinstance(one, str) for one in at),
         undoes=order.undoes,
     )
-    log.write(ask, curation, Record(change, tuple(moves), stays))
+    log.write(ask, curation, Record(change, tuple(moves), stays, token))
     return curation
+
+
+def _hold(ask: Query, change: Change, pairs: Collection[Pair]) -> None:
+    """Lock these pairs and techniques; begin anew if somebody has changed what is to be changed."""
+    edges.hold(ask, pairs)
+    ends = {end for pair in pairs for end in pair}
+    ask("lock_techniques", ids=sorted(ends.union(one.id for one in change.techniques)))
+    known = _known(ask)
+    if any(known.get(one.id) != one.before for one in change.techniques):
+        raise Overtaken
 
 
 def _now() -> str:
@@ -298,7 +316,7 @@ def _undoing(ask: Query, number: int | None, note: Note) -> Order:
     curations = log.read(ask)
     undone = log.to_undo(curations, number)
     record = log.record(ask, undone.number)
-    known = _locked(ask, undone.techniques)
+    known = _known(ask)
     return Order(
         "undo",
         note,

@@ -29,6 +29,8 @@ class Record:
     change: Change
     moves: tuple[Places, ...]
     stays: tuple[Places, ...]
+    token: str = ""
+    """Of the call that made it; empty in graphs of before."""
 
 
 def write(ask: Query, curation: Curation, record: Record) -> None:
@@ -42,6 +44,7 @@ def write(ask: Query, curation: Curation, record: Record) -> None:
         "change": change.model_dump_json(),
         "moves": pack(record.moves),
         "stays": pack(record.stays),
+        "token": record.token,
     }
     ask("curate_log", entry=entry)
 
@@ -51,6 +54,12 @@ def read(ask: Query) -> tuple[Curation, ...]:
     found = [Curation(**_plain(row["entry"])) for row in ask("curations")]
     undone = undoings(found)
     return tuple(replace(one, undone_by=undone.get(one.number)) for one in found)
+
+
+def made_by(ask: Query, token: str) -> Curation | None:
+    """What a call has made already: its commit was lost on the way back."""
+    numbers = [row["number"] for row in ask("curation_of_token", token=token)]
+    return next((one for one in read(ask) if one.number in numbers), None) if numbers else None
 
 
 def record(ask: Query, number: int) -> Record:

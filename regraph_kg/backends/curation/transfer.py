@@ -2,16 +2,18 @@
 
 Truth is changed in one go: paths and failures of the trajectories, and where each example hangs,
 TRANSITION or (:Archived). What follows from it (NEXT, Edge, Failure rows) is recounted for the
-touched pairs alone. Locks are taken in the order of a merge: techniques, trajectories, Edges, NEXT.
+touched pairs alone. Of each trajectory only its path is held, and where its failures are; the rest
+is read and written some at a time. Locks are taken in the order of docs/dev/graph.md section 4.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 from regraph_kg.backends import edges
-from regraph_kg.backends.bolt import GraphRow, Query
+from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
 from regraph_kg.backends.evidence import Evidence, failure_key
 from regraph_kg.backends.recount import recount
 from regraph_kg.backends.statistics import Pair
@@ -19,8 +21,8 @@ from regraph_kg.errors import StoreError
 from regraph_kg.models.curation import Transfer
 from regraph_kg.models.technique import spelling
 
-ROWS = 5_000
-"""Rows of one statement."""
+ROWS = 1_000
+"""Trajectories of one statement."""
 
 T = TypeVar("T")
 
@@ -42,32 +44,69 @@ class TransferScope:
     but: frozenset[StepRef] = frozenset()
 
 
+class FailedAt(NamedTuple):
+    """Where a failure of a trajectory is; `key` as in `StepRef`."""
+
+    key: str
+    after_step: int
+    technique: str | None
+    label: str
+
+
+class Outline(NamedTuple):
+    """What a trajectory says of techniques."""
+
+    path: tuple[str, ...]
+    failures: tuple[FailedAt, ...]
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Of its steps, in order."""
+        return [Pair(*ends) for ends in zip(self.path, self.path[1:], strict=False)]
+
+    @property
+    def failed(self) -> list[Pair | None]:
+        """Of its failures, in order; None = of no technique."""
+        return [
+            None if one.technique is None else Pair(self.path[one.after_step], one.technique)
+            for one in self.failures
+        ]
+
+    def led(self, at: Mapping[int | str, str]) -> "Outline":
+        """With other techniques at some places."""
+        return Outline(
+            tuple(at.get(number, one) for number, one in enumerate(self.path)),
+            tuple(one._replace(technique=at.get(one.key, one.technique)) for one in self.failures),
+        )
+
+
 @dataclass(slots=True)
 class LockedTrajectories:
-    """Trajectories that no other writer can change before our transaction ends; by id.
-
-    Of their evidence without measurements: those are not touched.
-    """
+    """Trajectories that no other writer can change before our transaction ends; by id."""
 
     ask: Query
-    before: dict[str, Evidence] = field(default_factory=dict)
-    after: dict[str, Evidence] = field(default_factory=dict)
+    before: dict[str, Outline] = field(default_factory=dict)
+    heirs: dict[str, dict[int | str, str]] = field(default_factory=dict)
+    """What is to lead elsewhere: by trajectory and place."""
 
     def take(self, techniques: Iterable[str]) -> None:
         """Lock every trajectory with a step or failure of `techniques`, and their pairs."""
         ids = sorted(set(techniques))
         while new := [key for key in _through(self.ask, ids) if key not in self.before]:
+            pairs: set[Pair] = set()
             for some in _chunks(new):
                 for row in self.ask("curate_hold", ids=some):
-                    self.before[row["id"]] = Evidence.read(row | {"measurements": "[]"})
-            pairs = (pair for one in self.before.values() for pair in _pairs(one))
-            _lock(self.ask, (pair for pair in pairs if {*pair} & {*ids}))
+                    if row["id"] is None:  # purged while we waited for its lock
+                        raise Overtaken
+                    self.before[row["id"]] = one = _outline(row)
+                    pairs.update(pair for pair in one.pairs if {*pair} & {*ids})
+            edges.hold(self.ask, pairs)
 
     def look(self, techniques: Iterable[str]) -> None:
         """Read those trajectories without a lock: nothing of them may be rewritten."""
         for some in _chunks(_through(self.ask, sorted(set(techniques)))):
             for row in self.ask("curate_read", ids=some):
-                self.before[row["id"]] = Evidence.read(row | {"measurements": "[]"})
+                self.before[row["id"]] = _outline(row)
 
     def at(self, technique: str) -> frozenset[StepRef]:
         """Every step and failure of a technique, before anything was rewritten."""
@@ -81,18 +120,19 @@ class LockedTrajectories:
 
     def labels(self, technique: str) -> Iterator[tuple[StepRef, str]]:
         """What its steps and failures were called by their authors."""
-        here = sorted(self.at(technique), key=lambda place: (place.trajectory, str(place.at)))
-        rows = self.ask("curate_labels", technique=technique)
-        known = {(row["trajectory"], row["step"]) for row in rows}
-        archived = [place for place in here if isinstance(place.at, int) and place not in known]
+        known = set()
+        for row in self.ask("curate_labels", technique=technique):
+            known.add(place := StepRef(row["trajectory"], row["step"]))
+            yield place, row["label"]
+        steps = (place for place in self.at(technique) if isinstance(place.at, int))
+        archived = sorted(f"{one.trajectory}/{one.at}" for one in steps if one not in known)
         for some in _chunks(archived):
-            ids = [f"{place.trajectory}/{place.at}" for place in some]
-            rows += self.ask("curate_archived_labels", ids=ids)
-        yield from ((StepRef(row["trajectory"], row["step"]), row["label"]) for row in rows)
-        for key in dict.fromkeys(place.trajectory for place in here):
-            for failure in self.before[key].failures:
+            for row in self.ask("curate_archived_labels", ids=some):
+                yield StepRef(row["trajectory"], row["step"]), row["label"]
+        for key, one in self.before.items():
+            for failure in one.failures:
                 if failure.technique == technique:
-                    yield StepRef(key, failure_key(failure)), failure.label
+                    yield StepRef(key, failure.key), failure.label
 
     def chosen(self, work: TransferScope) -> frozenset[StepRef]:
         """The places that a transfer moves."""
@@ -104,28 +144,53 @@ class LockedTrajectories:
 
     def lead(self, places: Iterable[StepRef], heir: str) -> None:
         """Make these places lead to `heir`; `write` brings it into the graph."""
-        by_trajectory: dict[str, set[int | str]] = {}
         for place in places:
-            by_trajectory.setdefault(place.trajectory, set()).add(place.at)
-        for key, at in by_trajectory.items():
-            self.after[key] = _led(self.after.get(key, self.before[key]), at, heir)
+            self.heirs.setdefault(place.trajectory, {})[place.at] = heir
+
+    def touched(self) -> set[Pair]:
+        """The pairs that lose or gain something when that is written."""
+        pairs: set[Pair] = set()
+        for key, at in self.heirs.items():
+            before, after = self.before[key], self.before[key].led(at)
+            for old, new in (
+                *zip(before.pairs, after.pairs, strict=True),
+                *zip(before.failed, after.failed, strict=True),
+            ):
+                if old is not None and new is not None and old != new:
+                    pairs |= {old, new}
+        return pairs
 
     def write(self) -> None:
-        """Write what was led elsewhere, and recount the pairs that this touches."""
-        pairs: set[Pair] = set()
-        rows: list[GraphRow] = []
-        for key, after in sorted(self.after.items()):
-            before = self.before[key]
-            for number, (old, new) in enumerate(zip(_pairs(before), _pairs(after), strict=True), 1):
-                if old != new:
-                    rows.append(_row(key, number, old, new))
-                    pairs |= {old, new}
-            pairs |= _failures_moved(before, after)
-        _lock(self.ask, pairs)
-        _move(self.ask, rows)
-        for some in _chunks(sorted(self.after)):
-            self.ask("curate_paths", rows=[_node(key, self.after[key]) for key in some])
+        """Write what was led elsewhere, and recount the `touched` pairs, which are locked."""
+        pairs = self.touched()
+        kept = _kept(self.ask, pairs)
+        for some in _chunks(sorted(self.heirs)):
+            rows = [
+                _row(key, number, old, new)
+                for key in some
+                for number, (old, new) in enumerate(
+                    zip(
+                        self.before[key].pairs,
+                        self.before[key].led(self.heirs[key]).pairs,
+                        strict=True,
+                    ),
+                    1,
+                )
+                if old != new
+            ]
+            _move(self.ask, rows, kept)
+            self._write_paths(some)
         recount(self.ask, pairs)
+
+    def _write_paths(self, keys: Sequence[str]) -> None:
+        failing = [key for key in keys if any(isinstance(at, str) for at in self.heirs[key])]
+        told = {row["id"]: row["failures"] for row in self.ask("curate_read", ids=failing)}
+        rows = []
+        for key in keys:
+            path = list(self.before[key].led(self.heirs[key]).path)
+            failures = _led(told[key], self.heirs[key]) if key in told else None
+            rows.append({"id": key, "path": path, "failures": failures})
+        self.ask("curate_paths", rows=rows)
 
 
 def _through(ask: Query, techniques: Sequence[str]) -> list[str]:
@@ -135,51 +200,34 @@ def _through(ask: Query, techniques: Sequence[str]) -> list[str]:
     return [row["id"] for row in rows]
 
 
-def _lock(ask: Query, pairs: Iterable[Pair]) -> None:
-    """Nothing moves within these pairs until the transaction ends."""
-    ids = sorted({edges.pair_id(pair) for pair in pairs})
-    rows = [{"id": key, "kept": 0, "codes": 0, "most_codes": edges.FAILED_CODES} for key in ids]
-    if rows:
-        ask("add_to_edges", rows=rows)
+def _outline(row: GraphRow) -> Outline:
+    """Of a trajectory's node; the ids of techniques are held once."""
+    failures = Evidence.read(row | {"measurements": "[]"}).failures
+    return Outline(
+        tuple(map(sys.intern, row["path"])),
+        tuple(
+            FailedAt(failure_key(one), one.after_step, one.technique, one.label) for one in failures
+        ),
+    )
 
 
-def _pairs(evidence: Evidence) -> list[Pair]:
-    return [Pair(*ends) for ends in zip(evidence.path, evidence.path[1:], strict=False)]
-
-
-def _failed(evidence: Evidence) -> list[Pair | None]:
-    """The pairs of its failures, in order; None = of no technique."""
-    return [
-        None if one.technique is None else Pair(evidence.path[one.after_step], one.technique)
-        for one in evidence.failures
-    ]
-
-
-def _failures_moved(before: Evidence, after: Evidence) -> set[Pair]:
-    both = zip(_failed(before), _failed(after), strict=True)
-    return {pair for old, new in both if old != new for pair in (old, new) if pair is not None}
-
-
-def _places(key: str, evidence: Evidence, technique: str) -> Iterator[StepRef]:
-    for number, one in enumerate(evidence.path):
+def _places(key: str, outline: Outline, technique: str) -> Iterator[StepRef]:
+    for number, one in enumerate(outline.path):
         if number and one == technique:
             yield StepRef(key, number)
-    for failure in evidence.failures:
+    for failure in outline.failures:
         if failure.technique == technique:
-            yield StepRef(key, failure_key(failure))
+            yield StepRef(key, failure.key)
 
 
-def _led(evidence: Evidence, at: set[int | str], heir: str) -> Evidence:
-    path = tuple(heir if number in at else one for number, one in enumerate(evidence.path))
-    failures = tuple(
-        one.model_copy(update={"technique": heir}) if failure_key(one) in at else one
+def _led(failures: str, at: Mapping[int | str, str]) -> str:
+    """The text of a trajectory's failures, with other techniques at some of them."""
+    evidence = Evidence.read({"path": (), "measurements": "[]", "failures": failures})
+    led = tuple(
+        one.model_copy(update={"technique": at.get(failure_key(one), one.technique)})
         for one in evidence.failures
     )
-    return replace(evidence, path=path, failures=failures)
-
-
-def _node(key: str, evidence: Evidence) -> GraphRow:
-    return {"id": key, "path": list(evidence.path), "failures": evidence.failures_json()}
+    return replace(evidence, failures=led).failures_json()
 
 
 def _row(key: str, number: int, old: Pair, new: Pair) -> GraphRow:
@@ -193,17 +241,21 @@ def _row(key: str, number: int, old: Pair, new: Pair) -> GraphRow:
     }
 
 
-def _move(ask: Query, rows: Sequence[GraphRow]) -> None:
+def _kept(ask: Query, pairs: Iterable[Pair]) -> set[str]:
+    """Which examples of these pairs are TRANSITIONs."""
+    kept: set[str] = set()
+    for pair in sorted(pairs):
+        kept.update(row["id"] for row in ask("curate_kept", pairs=[pair._asdict()]))
+    return kept
+
+
+def _move(ask: Query, rows: Sequence[GraphRow], kept: Container[str]) -> None:
     """Hang examples between other techniques; one that is nowhere undoes the transaction."""
-    pairs = sorted({Pair(row["source"], row["target"]) for row in rows})
-    homes = [{"source": pair.source, "target": pair.target} for pair in pairs]
-    kept = {row["id"] for row in ask("curate_kept", pairs=homes)} if homes else set()
     moved = 0
     for statement, wanted in (("curate_transitions", True), ("curate_archived", False)):
-        some_rows = [row for row in rows if (row["id"] in kept) == wanted]
-        some_rows.sort(key=lambda row: (row["source"], row["target"], row["id"]))
-        for some in _chunks(some_rows):
-            moved += ask(statement, rows=some)[0]["moved"]
+        some = [row for row in rows if (row["id"] in kept) == wanted]
+        some.sort(key=lambda row: (row["source"], row["target"], row["id"]))
+        moved += ask(statement, rows=some)[0]["moved"] if some else 0
     if moved != len(rows):
         raise StoreError(
             f"{len(rows) - moved} of {len(rows)} examples are not where their trajectories say;"

@@ -1,0 +1,6 @@
+// Delete what the free steps of one origin's searches came to.
+// Parameters: by (a property: problem, model or run), value. Columns: deleted.
+OPTIONAL MATCH (f:FreeRun)
+WHERE f[$by] = $value
+DELETE f
+RETURN count(f) AS deleted

@@ -1,0 +1,10 @@
+// Those of some techniques that an ingest made, nobody has looked at, and no statistics know.
+// Parameters: ids. Columns: id.
+UNWIND $ids AS id
+MATCH (t:Technique {id: id})
+WHERE t.review AND NOT (t)-[:NEXT]-() AND NOT (t)-[:TRANSITION]-()
+OPTIONAL MATCH (d:Decision)
+WHERE d.id STARTS WITH 'curation ' AND t.id IN d.techniques
+WITH t, count(d) AS curations
+WHERE curations = 0
+RETURN t.id AS id

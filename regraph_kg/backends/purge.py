@@ -1,0 +1,130 @@
+"""Takes out of a graph what came from one origin, as if it had never been told.
+
+Trajectories go some at a time, each batch in a transaction that recounts their pairs: whoever stops
+it runs it again. With them go their examples, vectors, failures and share of the statistics; what
+they had displaced comes back from the archive. At last go the runs of free steps, and names that
+relabelling learned from labels that nothing has any more. Not covered: measurements that the origin
+added to others' trajectories; others' failed code that was left out because a pair had enough;
+what arrives while it runs, which the next purge finds.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from regraph_kg.backends import edges
+from regraph_kg.backends.bolt import Bolt, GraphRow, Query
+from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.migrate import prepare
+from regraph_kg.backends.recount import recount
+from regraph_kg.backends.statistics import Pair
+from regraph_kg.models.purge import Provenance, PurgeCounts
+from regraph_kg.models.technique import spelling
+
+AT_ONCE = 500
+"""Trajectories of one transaction: each reads all that share techniques with them."""
+
+
+class Purge:
+    """Purges of one graph."""
+
+    def __init__(self, bolt: Bolt) -> None:
+        """Use `bolt`, and close it with `close`."""
+        self._bolt = bolt
+
+    def count(self, origin: Provenance) -> PurgeCounts:
+        """What `run` would take out, techniques and names aside."""
+        prepare(self._bolt)
+        (row,) = self._bolt.read(lambda ask: ask("purge_count", by=origin.by, value=origin.value))
+        return PurgeCounts(**row)
+
+    def run(self, origin: Provenance) -> Iterator[PurgeCounts]:
+        """Take it out; yields what went so far, after each transaction."""
+        prepare(self._bolt)
+        done = PurgeCounts()
+        ids = [row["id"] for row in self._bolt.read(partial(_found, origin=origin))]
+        for first in range(0, len(ids), AT_ONCE):
+            done += self._bolt.write(partial(_take_out, ids=ids[first : first + AT_ONCE]))
+            yield done
+        done += self._bolt.write(partial(_tidy, origin=origin))
+        yield done
+
+    def close(self) -> None:
+        """Release the connection; idempotent."""
+        self._bolt.close()
+
+
+def _found(ask: Query, origin: Provenance) -> list[GraphRow]:
+    return ask("purge_trajectories", by=origin.by, value=origin.value)
+
+
+def _take_out(ask: Query, ids: Sequence[str]) -> PurgeCounts:
+    """Trajectories and all that they brought; those that are gone already are none."""
+    held = {
+        row["id"]: Evidence.read(row | {"measurements": "[]"})
+        for row in ask("curate_hold", ids=ids)
+        if row["id"] is not None
+    }
+    places = [
+        (f"{key}/{number}", Pair(*ends))
+        for key, one in held.items()
+        for number, ends in enumerate(zip(one.path, one.path[1:], strict=False), 1)
+    ]
+    failed = [
+        Pair(one.path[failure.after_step], failure.technique)
+        for one in held.values()
+        for failure in one.failures
+        if failure.technique is not None
+    ]
+    pairs = {*failed, *(pair for _, pair in places)}
+    ends = sorted({end for pair in pairs for end in pair})
+    edges.hold(ask, pairs)
+    ask("lock_techniques", ids=ends)
+    edges.delete(ask, places)
+    ask("purge_delete", ids=sorted(held))
+    recount(ask, pairs)
+    return PurgeCounts(
+        trajectories=len(held),
+        examples=len(places),
+        failures=len(failed),
+        techniques=_drop_unused(ask, ends),
+    )
+
+
+def _drop_unused(ask: Query, techniques: Sequence[str]) -> int:
+    """Delete those of them that only an ingest has vouched for, and nothing leads to any more."""
+    idle = [row["id"] for row in ask("purge_idle", ids=techniques)]
+    for row in ask("purge_used", ids=idle) if idle else ():
+        idle.remove(row["id"])
+    ask("curate_delete", ids=idle)
+    return len(idle)
+
+
+def _tidy(ask: Query, origin: Provenance) -> PurgeCounts:
+    """Runs of free steps, and what labels that nothing has any more have taught."""
+    (runs,) = ask("purge_free_runs", by=origin.by, value=origin.value)
+    used = {_name(row["technique"], row["label"]) for row in ask("labels_in_use")}
+    lost = [
+        row for row in ask("purge_verdicts") if _name(row["technique"], row["label"]) not in used
+    ]
+    if lost:
+        _unteach(ask, lost)
+    return PurgeCounts(free_runs=runs["deleted"], names=len(lost))
+
+
+def _unteach(ask: Query, verdicts: Iterable[GraphRow]) -> None:
+    """Delete log entries, and the aliases that came of them, but not what a curator confirmed."""
+    confirmed = {spelling(label) for row in ask("curations") for label in row["entry"]["labels"]}
+    rows = [
+        {"target": row["technique"].partition("/")[0], "label": row["label"]}
+        for row in verdicts
+        if spelling(row["label"]) not in confirmed
+    ]
+    taught = {row["id"] for row in ask("purge_taught", rows=rows)} if rows else set()
+    ask("lock_techniques", ids=sorted(taught))
+    ask("purge_aliases", ids=sorted(taught), labels=[row["label"] for row in rows])
+    ask("purge_labels", ids=sorted(row["id"] for row in verdicts))
+
+
+def _name(technique: str, label: str) -> tuple[str, str]:
+    """What two labels have in common that are one name."""
+    return technique.partition("/")[0], spelling(label)

@@ -1,0 +1,88 @@
+"""`regraph graph purge`: take out of the graph again what came from one origin."""
+
+import json
+import sys
+from contextlib import closing
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from regraph_kg import wiring
+from regraph_kg.cli.progress import bar, watch
+from regraph_kg.errors import BadInput
+from regraph_kg.models.purge import Provenance, PurgeCounts
+from regraph_kg.runs.ingest import embed_new
+from regraph_kg.settings import Settings, read_settings
+
+
+def purge(
+    *,
+    problem: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What was told of this problem.")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="What names this model as its source.")
+    ] = None,
+    run: Annotated[
+        str | None, typer.Option(metavar="RUN", help="What names this run as its source.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much would go.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+) -> None:
+    """Take out all that came from one problem, source or run, as if it had never been told.
+
+    Trajectories go with their examples, vectors, failures and statistics, and techniques that only
+    an ingest has made for them; examples that they had displaced come back. It cannot be undone:
+    regraph graph backup first. May be interrupted and run again; what is ingested meanwhile stays.
+    """
+    origin, settings = _provenance(problem, source, run), read_settings()
+    with closing(wiring.open_purge(settings)) as graph:
+        wanted = graph.count(origin)
+        if dry_run:
+            _tell("would go", wanted, as_json=as_json)
+            return
+        if not yes:
+            _ask(origin, wanted)
+        done = PurgeCounts()
+        with bar("purging", wanted.trajectories) as show:
+            for done in graph.run(origin):
+                show(done.trajectories, "purging")
+    _embed(settings)
+    _tell("gone", done, as_json=as_json)
+
+
+def _provenance(problem: str | None, source: str | None, run: str | None) -> Provenance:
+    given = [Provenance("problem", problem)] if problem is not None else []
+    given += [Provenance("model", source)] if source is not None else []
+    given += [Provenance("run", run)] if run is not None else []
+    if len(given) != 1 or not given[0].value:
+        raise BadInput("say what is to go: one of --problem, --source and --run")
+    return given[0]
+
+
+def _ask(origin: Provenance, wanted: PurgeCounts) -> None:
+    """Go on only if a person says so."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput("this cannot be undone: look with --dry-run, then say --yes")
+    question = f"{_said(wanted)} of {origin.by} {origin.value!r} will go for good: go on?"
+    typer.confirm(question, abort=True, err=True)
+
+
+def _embed(settings: Settings) -> None:
+    """Give vectors to what came back from the archive."""
+    with closing(wiring.open_store(settings)) as store:
+        watch(embed_new(store, wiring.embedder(settings, store.embedding_space())))
+
+
+def _tell(what: str, counts: PurgeCounts, *, as_json: bool) -> None:
+    typer.echo(json.dumps(asdict(counts), indent=2) if as_json else f"{what}: {_said(counts)}")
+
+
+def _said(counts: PurgeCounts) -> str:
+    parts = [f"{counts.trajectories} trajectories", f"{counts.examples} examples"]
+    parts += [f"{counts.failures} failures", f"{counts.free_runs} runs of free steps"]
+    parts += [f"{counts.techniques} techniques"] * bool(counts.techniques)
+    parts += [f"{counts.names} learned names"] * bool(counts.names)
+    return ", ".join(parts)
