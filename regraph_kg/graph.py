@@ -71,9 +71,9 @@ class GraphStore(Protocol):
         """Successors of `technique` seen in an example; unknown technique = no successors.
 
         No model's learned share outweighs the rest (`Successor`).
-        `exclude_problem` leaves out that problem's examples and its share of the statistics. Beside
-        writers on Neo4j, the counts of a row may for an instant not add up (seen once in the tests,
-        which allow what is right when read again).
+        `exclude_problem` leaves out that problem's share of all of that, as if it had never been
+        seen. Beside writers on Neo4j, the counts of a row may for an instant not add up (seen once
+        in the tests, which allow what is right when read again).
         """
 
     def examples(
@@ -89,9 +89,9 @@ class GraphStore(Protocol):
         """Examples of one transition, best first.
 
         Order: similarity to `near` if given (exact; those without a vector last), verified on
-        `device`, verified anywhere, given before learned, effect, id: whether a step was verified
-        is evidence, how much it gained hangs on its problem. `BadInput` for a vector of another
-        space.
+        `device`, verified anywhere, given before learned, effect (there, else the latest), id:
+        whether a step was verified is evidence, how much it gained hangs on its problem. `BadInput`
+        for a vector of another space.
         """
 
     def failures(

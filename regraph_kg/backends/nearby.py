@@ -43,9 +43,10 @@ def neighbourhood(
 def _without(ask: Query, technique: str, problem: str) -> tuple[list[GraphRow], _Tallies]:
     for _ in range(READINGS):
         (found,) = ask("neighbourhood_without", technique=technique, problem=problem)
-        left = _less(found["rows"], found["own"], problem)
+        rows = [row for row in found["rows"] if row["technique"] is not None]
+        left = _less(rows, found["own"], problem)
         if left is not None and _same(found["own"], found["own_then"]):
-            return found["rows"], left
+            return rows, left
     raise StoreError(f"graph store: {problem} is being written all the time; try again")
 
 

@@ -106,7 +106,8 @@ def lower(ask: Query, keys: Iterable[ShareKey]) -> None:
     for problem, source in sorted({(key.problem, key.pair.source) for key in wanted}):
         for node in ask("problem_evidence", problem=problem, technique=source):
             gather(own, problem, share(Evidence.read(node)))
-    best = [{"id": key.id, "best_effect": own[key].best_effect} for key in wanted]
+    none = RowCounts()
+    best = [{"id": key.id, "best_effect": own.get(key, none).best_effect} for key in wanted]
     ask("lower_shares", rows=best)
     bests: Share = {(key.pair, key.origin): RowCounts() for key in wanted}
     for row in ask("best_of_shares", pairs=_ids(key.pair for key in wanted)):

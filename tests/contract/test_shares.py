@@ -12,6 +12,7 @@ from regraph_kg.backends import nearby
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.models.curation import Note
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import MergePlan, Neighbourhood
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, failure, measured, plan
@@ -184,6 +185,22 @@ def test_a_newer_judges_lower_figure_takes_the_place_of_the_best(store: GraphSto
         assert one.best_effect == best
 
 
+def test_a_best_effect_that_a_newer_judge_could_not_time_is_gone(store: GraphStore) -> None:
+    first = [measured(effect=9.0), measured(A100, effect=2.0, run="2026-11-22")]
+    store.merge([plan("a", measurements=first)])
+    noisy = measured(evaluator="2", outcome=Outcome.UNSTABLE_TIMING)
+    store.merge([plan("a", measurements=[noisy])])
+    assert [row.best_effect for row in store.transitions()] == [2.0]
+    assert store.check() == ()
+
+
+def test_nothing_less_a_problem_is_nothing(store: GraphStore) -> None:
+    store.merge([plan("a", problem="p")])
+    assert store.neighbourhood("cuda/start", device=H200, exclude_problem="p").successors == ()
+    for source in ("cuda/a", "cuda/nowhere"):
+        assert store.neighbourhood(source, device=H200, exclude_problem="q").successors == ()
+
+
 def test_an_arrow_says_its_gain_and_how_often_it_worked(
     store: GraphStore, store_settings: Settings
 ) -> None:
@@ -197,4 +214,3 @@ def test_an_arrow_says_its_gain_and_how_often_it_worked(
         "MATCH ()-[n:NEXT]->(d) RETURN n.gain AS gain, n.tries AS tries ORDER BY d.id",
     )
     assert rows == [{"gain": 4.243, "tries": "2 of 3"}, {"gain": None, "tries": "0 of 1"}]
-    store.repair(store.check())
