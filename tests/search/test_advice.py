@@ -138,6 +138,19 @@ def test_when_a_technique_helps_and_hurts_stands_right_below_what_it_is() -> Non
         ({"effect": 2.4321}, " (2.43x as fast on this machine):"),
         ({"effect": 1.1, "device": "a GPU"}, " (1.1x as fast on a GPU):"),
         ({"effect": 1.1, "device": "x" * 99}, " (1.1x as fast on"),
+        (
+            {
+                "effect": 0.5,
+                "device": "a GPU",
+                "verified_on": ("a GPU", "toy"),
+                "effects": (0.5, 5.0),
+            },
+            " (5x as fast on this machine):",
+        ),
+        (
+            {"effect": None, "device": "a GPU", "verified_on": ("else",), "effects": (3.0,)},
+            " (3x as fast on else):",
+        ),
         ({"effect": None}, " (not measured):"),
         ({"verified": False}, " (not measured):"),
     ],
