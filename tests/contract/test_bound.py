@@ -94,7 +94,7 @@ def test_an_archived_example_that_turns_out_to_be_good_comes_back(bounded: Graph
     )
     bounded.merge([MergePlan(update, plan("a").labels)])
     best, *_ = bounded.examples("cuda/start", "cuda/a", device=A100)
-    assert (best.trajectory, best.effect) == (key.id, 100.0)
+    assert (best.trajectory, best.seen_from(A100)) == (key.id, (100.0, A100))
     assert bounded.check() == ()
 
 
