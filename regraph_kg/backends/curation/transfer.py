@@ -222,7 +222,9 @@ def _places(key: str, outline: Outline, technique: str) -> Iterator[StepRef]:
 
 def _led(failures: str, at: Mapping[int | str, str]) -> str:
     """The text of a trajectory's failures, with other techniques at some of them."""
-    evidence = Evidence.read({"path": (), "measurements": "[]", "failures": failures})
+    evidence = Evidence.read(
+        {"problem": "", "path": (), "measurements": "[]", "failures": failures}
+    )
     led = tuple(
         one.model_copy(update={"technique": at.get(failure_key(one), one.technique)})
         for one in evidence.failures
