@@ -130,12 +130,8 @@ class Backup:
             )
         migrate.prepare(self._bolt, restoring=True)
         for unindex in UNINDEX:
-            self._bolt.write(partial(_do, name=unindex))
+            self._bolt.define(unindex)
         self._bolt.write(lambda ask: ask("restore_begin", backup=digest, bound=bound))
-
-
-def _do(ask: Query, name: str) -> None:
-    ask(name)
 
 
 def _end(ask: Query, space: Space | None) -> None:

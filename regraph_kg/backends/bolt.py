@@ -35,10 +35,19 @@ FIRST_RETRY_SECONDS = 0.05
 FETCH_ROWS = 500
 """Rows per fetch: at 10 kB of code a row this is 5 MB in flight."""
 CLASH_TRIES = 8
-MADE_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
-"""By another client, between the look of IF NOT EXISTS and the making."""
 INDEX_ALONE = "Neo.ClientError.Schema.IndexWithNameAlreadyExists"
 """A constraint's index without the constraint: another client is at it, or was killed over it."""
+OVERTAKEN = frozenset(
+    {
+        INDEX_ALONE,
+        "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
+        "Neo.ClientError.Schema.ConstraintAlreadyExists",
+        "Neo.ClientError.Schema.IndexAlreadyExists",
+        "Neo.ClientError.Schema.IndexNotFound",
+        "Neo.DatabaseError.Schema.IndexDropFailed",
+    }
+)
+"""Another client made or dropped it between the look of IF [NOT] EXISTS and the deed."""
 
 
 class Overtaken(StoreError):
@@ -111,26 +120,27 @@ class Bolt:
         """Number of statements in a file that holds several."""
         return len(queries.statements(name, self._address.engine))
 
-    def run_one(self, name: str, number: int) -> None:
-        """Run statement `number` (from 0) of such a file in a transaction of its own.
+    def define(self, name: str, number: int = 0, /, **parameters: object) -> None:
+        """Run statement `number` (from 0) of a file that changes the schema, in a transaction alone.
 
-        It may run more than once: what others hold locked or change at once is tried again. An
-        index that a killed client left in the place of a constraint is dropped at last.
+        Every constraint and index, of vectors too, is made and dropped by this. What another client
+        is at, or has done meanwhile, is tried again: it is then done already. An index that a
+        killed client left in the place of a constraint is dropped at last.
         """
         statement = queries.statements(name, self._address.engine)[number]
         with self._turn(), self._call(), self._session(neo4j.WRITE_ACCESS) as session:
             for clash in range(CLASH_TRIES):
                 try:
-                    session.run(statement).consume()
+                    session.run(statement, parameters).consume()
                 except exceptions.Neo4jError as error:
-                    if not error.is_retryable() and error.code not in (MADE_MEANWHILE, INDEX_ALONE):
+                    if not error.is_retryable() and error.code not in OVERTAKEN:
                         raise
                     if error.code == INDEX_ALONE and clash == CLASH_TRIES - 1:
                         self._drop_index(session, statement)
                     time.sleep(FIRST_RETRY_SECONDS * 2**clash)
                 else:
                     return
-            session.run(statement).consume()
+            session.run(statement, parameters).consume()
 
     def _drop_index(self, session: neo4j.Session, statement: str) -> None:
         named = re.match(r"CREATE CONSTRAINT (\w+)", statement)

@@ -78,7 +78,7 @@ class Migrator:
         for migration in self.pending():
             total = self._bolt.count(migration.name)
             for number in range(total):
-                self._bolt.run_one(migration.name, number)
+                self._bolt.define(migration.name, number)
                 yield Progress(migration, "statements", number + 1, total)
             if migration.version in REBUILT:
                 for done, pairs in _rebuild(self._bolt):
