@@ -35,6 +35,7 @@ FIRST_RETRY_SECONDS = 0.05
 FETCH_ROWS = 500
 """Rows per fetch: at 10 kB of code a row this is 5 MB in flight."""
 CLASH_TRIES = 8
+DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
 INDEX_ALONE = "Neo.ClientError.Schema.IndexWithNameAlreadyExists"
 """A constraint's index without the constraint: another client is at it, or was killed over it."""
 OVERTAKEN = frozenset(
@@ -106,14 +107,19 @@ class Bolt:
         """Run `work` in a write transaction; it may run more than once, and counts once.
 
         A violated constraint means that another writer was first (every statement is a MERGE on
-        the constrained key): the next try sees its rows.
+        the constrained key): the next try sees its rows. Many writers on an empty graph, whose few
+        techniques all of them want, may deadlock for longer than a lost server is waited for.
         """
         with self._turn(), self._call(), self._session(neo4j.WRITE_ACCESS) as session:
             for clash in range(CLASH_TRIES):
                 try:
                     return session.execute_write(lambda tx: work(self._asking(tx)))
                 except (exceptions.ConstraintError, Overtaken):
-                    time.sleep(FIRST_RETRY_SECONDS * 2**clash)
+                    pass
+                except exceptions.TransientError as error:
+                    if error.code != DEADLOCK:
+                        raise
+                time.sleep(FIRST_RETRY_SECONDS * 2**clash)
             return session.execute_write(lambda tx: work(self._asking(tx)))
 
     def count(self, name: str) -> int:
@@ -121,7 +127,7 @@ class Bolt:
         return len(queries.statements(name, self._address.engine))
 
     def define(self, name: str, number: int = 0, /, **parameters: object) -> None:
-        """Run statement `number` (from 0) of a file that changes the schema, in a transaction alone.
+        """Run statement `number` (from 0) of a file that changes the schema, by itself.
 
         Every constraint and index, of vectors too, is made and dropped by this. What another client
         is at, or has done meanwhile, is tried again: it is then done already. An index that a
@@ -214,6 +220,8 @@ class Bolt:
             )
         if code == "Neo.ClientError.Database.DatabaseNotFound":
             return f"has no database {self._address.database!r}; see REGRAPH_STORE_DATABASE"
+        if code == DEADLOCK:
+            return "too many writers stand in each other's way; start fewer at once"
         folder = self._address.folder
         if folder is not None and code.startswith("Neo.DatabaseError"):
             return _own_failure(folder)
