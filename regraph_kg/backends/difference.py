@@ -20,7 +20,7 @@ from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.export import export
 from regraph_kg.backends.statistics import Share, share, total
 from regraph_kg.errors import BadInput
-from regraph_kg.models.difference import Part, PartDifference
+from regraph_kg.models.difference import GraphPart, PartDifference
 from regraph_kg.models.graph import MergePlan, Relabelled
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
@@ -141,7 +141,7 @@ def _rows(statistics: Share) -> dict[str, str]:
     }
 
 
-def _part(part: Part, a: dict[str, str], b: dict[str, str]) -> PartDifference:
+def _part(part: GraphPart, a: dict[str, str], b: dict[str, str]) -> PartDifference:
     both = a.keys() & b.keys()
     changed = tuple(sorted(name for name in both if a[name] != b[name]))
     return PartDifference(

@@ -6,14 +6,14 @@ Not here: how a graph is read (backends/difference.py).
 from dataclasses import dataclass
 from typing import Literal
 
-Part = Literal["trajectories", "techniques", "statistics"]
+GraphPart = Literal["trajectories", "techniques", "statistics"]
 
 
 @dataclass(frozen=True, slots=True)
 class PartDifference:
     """One part of two graphs, A and B, by names: ids, or the row of a pair and a device."""
 
-    part: Part
+    part: GraphPart
     same: int
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]

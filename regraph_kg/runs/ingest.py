@@ -187,7 +187,7 @@ def _readable(source: IngestSource) -> Story[list[_File]]:
     for path in source.files:
         try:
             with path.open("rb") as stream:
-                backup = FORMAT.encode() in stream.read(HEAD)
+                backup = path.is_file() and FORMAT.encode() in stream.read(HEAD)  # no pipe
         except OSError as error:
             raise BadInput(f"{path}: {error.strerror}; give files of trajectories") from None
         if backup:
@@ -224,7 +224,7 @@ def _merge(
 ) -> Story[None]:
     """Merge the files, and count."""
     sizes = [one.path.stat().st_size for one in files]
-    done = writers.merge(_tasks(files, cascade))
+    done = writers.merge(_errands(files, cascade))
     try:
         for number, batches in groupby(done, key=lambda one: one[0].file):
             before = WorkDone("ingest", sum(sizes[:number]), sum(sizes))
@@ -235,7 +235,7 @@ def _merge(
             ingested.count(batch)
 
 
-def _tasks(files: Sequence[_File], cascade: Cascade) -> Iterator[Errand]:
+def _errands(files: Sequence[_File], cascade: Cascade) -> Iterator[Errand]:
     for number, one in enumerate(files):
         with one.path.open("rb") as stream:
             lines = one.lines(stream)
@@ -250,12 +250,12 @@ def _follow(path: Path, done: Iterable[Done], before: WorkDone, ingested: Ingest
     """
     good, bad = ingested.good, list[Rejected]()
     with rejected.room() as kept:
-        for task, batch in done:
+        for errand, batch in done:
             ingested.count(batch)
             rejected.keep(batch.rejected, kept)
             bad += batch.rejected[: not bad]
             said = ", ".join(f"{ingested.counts[name]} {name}" for name in SAID)
-            yield replace(before, done=before.done + task.end, said=f"{path.name}: {said}")
+            yield replace(before, done=before.done + errand.end, said=f"{path.name}: {said}")
         if ingested.good == good and not rejected.is_json(kept):
             yield replace(before, line=f"{path}: {NO_TRAJECTORIES}")
             return

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.target import Target
+from regraph_kg.models.target import TARGETS
 from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 
-LANGUAGE: dict[Target, str] = {"cuda": "CUDA", "openmp": "C++ with OpenMP"}
 QUESTION = """\
 Make this code of the problem {problem} faster by one optimization step, in {language}. Keep what \
 it computes. Say why, name the technique, and give the whole code after the step.
@@ -41,7 +40,7 @@ def _example(
 ) -> dict[str, Any]:
     step = one.steps[number - 1]
     question = QUESTION.format(
-        problem=one.problem, language=LANGUAGE[one.target], before=before.rstrip("\n")
+        problem=one.problem, language=TARGETS[one.target].language, before=before.rstrip("\n")
     )
     return {
         "messages": [

@@ -42,14 +42,14 @@ class Writers:
             self._free.put(store)
         self._under_way: deque[tuple[Errand, Future[Batch]]] = deque()
 
-    def merge(self, tasks: Iterable[Errand]) -> Generator[Done, None, None]:
+    def merge(self, errands: Iterable[Errand]) -> Generator[Done, None, None]:
         """What became of each, in their order. The first failure ends all; see `rest`."""
         if len(self._stores) == 1:
-            yield from ((task, task.portion.merged(self._stores[0])) for task in tasks)
+            yield from ((errand, errand.portion.merged(self._stores[0])) for errand in errands)
             return
         with self._threads() as threads:
-            for task in tasks:
-                self._under_way.append((task, threads.submit(self._one, task)))
+            for errand in errands:
+                self._under_way.append((errand, threads.submit(self._one, errand)))
                 if len(self._under_way) >= AHEAD * len(self._stores):
                     yield self._next()
             while self._under_way:
@@ -57,20 +57,20 @@ class Writers:
 
     def rest(self) -> Iterator[Done]:
         """What was merged before an early end, and not yet told."""
-        for task, future in self._under_way:
+        for errand, future in self._under_way:
             if future.done() and not future.cancelled() and future.exception() is None:
-                yield task, future.result()
+                yield errand, future.result()
 
     def _next(self) -> Done:
-        task, future = self._under_way[0]
+        errand, future = self._under_way[0]
         batch = future.result()
         self._under_way.popleft()
-        return task, batch
+        return errand, batch
 
-    def _one(self, task: Errand) -> Batch:
+    def _one(self, errand: Errand) -> Batch:
         store = self._free.get()
         try:
-            return task.portion.merged(store)
+            return errand.portion.merged(store)
         finally:
             self._free.put(store)
 
