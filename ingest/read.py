@@ -156,7 +156,7 @@ def _refuse_doubled(data: bytes) -> None:
         whole = json.loads(data, object_pairs_hook=read_object)
         if found:
             path, doubled = next(_places(whole, ""))
-            raise BadInput(f'{path}key "{doubled.key}" stands there twice: keep one')
+            raise BadInput(f'{path}key "{doubled.key:.80}" stands there twice: keep one')
 
 
 def _places(value: Any, path: str) -> Iterator[tuple[str, _Doubled]]:

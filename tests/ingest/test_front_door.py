@@ -28,6 +28,13 @@ def test_rejected_lines_are_kept_verbatim_whatever_their_bytes(desk: Desk) -> No
     assert not any("bytes" in one for one in listed)
 
 
+def test_a_reason_cannot_steer_the_terminal(desk: Desk) -> None:
+    doubled = '{"x_\\u001b[2J": 1, "x_\\u001b[2J": 2}'
+    done = desk.run("ingest", desk.write("file.jsonl", row(1), doubled))
+    assert "stands there twice" in done.err
+    assert "\x1b" not in done.err
+
+
 def test_of_a_line_that_is_too_long_the_beginning_is_kept_with_its_length(desk: Desk) -> None:
     file = desk.folder / "file.jsonl"
     file.write_bytes("{\u00e9".encode() * 3_000_000)
