@@ -29,6 +29,19 @@ class Batch:
     rejected: tuple[Rejected, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Some lines, and what the good ones ask of a store: one transaction."""
+
+    lines: tuple[Accepted | Rejected, ...]
+    plans: tuple[MergePlan, ...]
+
+    def merged(self, store: GraphStore) -> Batch:
+        """What becomes of them in `store`."""
+        counts = store.merge(self.plans)
+        return Batch(counts, tuple(_rejected(self.lines, counts)))
+
+
 def read_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabulary:
     """What names mean: the vocabulary file's techniques, and what the graph knows beyond them."""
     Vocabulary(curated)  # checked before the graph is asked
@@ -58,6 +71,14 @@ def ingest(
 
     The store must know the cascade's vocabulary (`open_vocabulary`).
     """
+    for portion in portions(lines, cascade, batch_lines=batch_lines):
+        yield portion.merged(store)
+
+
+def portions(
+    lines: Iterable[Accepted | Rejected], cascade: Cascade, *, batch_lines: int = BATCH_LINES
+) -> Iterator[Portion]:
+    """What `lines` hold, batch by batch, ready to be merged by whoever has a store."""
     created = datetime.now(UTC).isoformat(timespec="seconds")
     known = cascade.vocabulary.known
 
@@ -66,9 +87,8 @@ def ingest(
         return plan(line.trajectory, labels.steps, labels.failures, known, created, labels.coined)
 
     for batch in _batches(lines, batch_lines):
-        accepted = [line for line in batch if isinstance(line, Accepted)]
-        counts = store.merge([planned(line) for line in accepted])
-        yield Batch(counts, tuple(_rejected(batch, counts)))
+        plans = [planned(line) for line in batch if isinstance(line, Accepted)]
+        yield Portion(tuple(batch), tuple(plans))
 
 
 def _batches(

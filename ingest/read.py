@@ -3,24 +3,26 @@
 Two formats: Trajectory JSONL (models/trajectory.py), and step lists `[{think, method, detail,
 code}]`, one list a line, which say neither problem nor target nor serial code: a `FileOrigin`
 does. A pretty-printed file (its first line is a bare bracket) is one document.
+
+An object that has a key twice is refused: readers of JSON differ in which one they take.
 """
 
 import codecs
+import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.target import Target
+from regraph_kg.ingest.origin import FileOrigin
+from regraph_kg.models.base import KEPT
 from regraph_kg.models.trajectory import Name, NoteText, Text, Trajectory
 
 MOST_BYTES = 8 * 2**20
 """Longest line that is read; of a longer one only the beginning is kept, for the report."""
-
-KEPT_BYTES = 2**16
-"""How much of a rejected line its report shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +49,21 @@ class Rejected:
     line: InputLine
     reason: str
 
-    def text(self) -> str:
-        """The line's beginning, legible whatever its bytes."""
-        return self.line.data[:KEPT_BYTES].decode("utf-8", "backslashreplace")
-
 
 @dataclass(frozen=True, slots=True)
-class FileOrigin:
-    """What a step list does not say itself."""
+class _Doubled:
+    """Stands for an object that has a key twice."""
 
-    target: Target
-    problem: str
-    serial: str
+    key: str
 
 
 class UpstreamStep(BaseModel):
-    """One step of a step list; fields that we do not know are ignored, the format is not ours."""
+    """One step of a step list; fields that we do not know are ignored, the format is not ours.
+
+    Those that begin with `x_` are kept.
+    """
+
+    model_config = ConfigDict(extra="allow")
 
     think: NoteText
     method: Name
@@ -115,6 +116,7 @@ def _trajectory(line: InputLine, origin: FileOrigin | None) -> Trajectory:
         line.data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadInput(f"not UTF-8 at byte {error.start + 1}") from None
+    _refuse_doubled(line.data)
     if line.data.startswith(b"["):
         return _from_steps(_STEP_LIST.validate_json(line.data, strict=True), origin)
     return Trajectory.model_validate_json(line.data, strict=True)
@@ -131,10 +133,40 @@ def _from_steps(steps: list[UpstreamStep], origin: FileOrigin | None) -> Traject
             "serial": origin.serial,
             "steps": [
                 {"label": s.method, "reasoning": s.think, "detail": s.detail, "code": s.code}
+                | {key: one for key, one in (s.model_extra or {}).items() if key.startswith(KEPT)}
                 for s in steps
             ],
         }
     )
+
+
+def _refuse_doubled(data: bytes) -> None:
+    """Raise `BadInput` where an object has a key twice, and say which and where."""
+    found: list[_Doubled] = []
+
+    def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Doubled:
+        content = dict(pairs)
+        if len(content) == len(pairs):
+            return content
+        keys = [key for key, _ in pairs]
+        found.append(_Doubled(next(key for key in keys if keys.count(key) > 1)))
+        return found[-1]
+
+    with suppress(ValueError, RecursionError):  # broken JSON: its reader says what is wrong
+        whole = json.loads(data, object_pairs_hook=read_object)
+        if found:
+            path, doubled = next(_places(whole, ""))
+            raise BadInput(f'{path}key "{doubled.key:.80}" stands there twice: keep one')
+
+
+def _places(value: Any, path: str) -> Iterator[tuple[str, _Doubled]]:
+    """Objects that have a key twice, and where they are; the outermost where one is in another."""
+    if isinstance(value, _Doubled):
+        yield path and f"{path}: ", value
+    elif isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            yield from _places(item, f"{path}.{key}" if path else f"{key}")
 
 
 def _reason(error: ValidationError) -> str:

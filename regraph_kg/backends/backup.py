@@ -24,6 +24,7 @@ from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, LastSeen, Space, TrajectoryLine
 from regraph_kg.models.graph import FreeRun, MergePlan, Relabelled
 from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import Trajectory
 
 DECISIONS_AT_ONCE = 1_000
 LINES_AT_ONCE = 100
@@ -130,12 +131,23 @@ class Backup:
             )
         migrate.prepare(self._bolt, restoring=True)
         for unindex in UNINDEX:
-            self._bolt.write(partial(_do, name=unindex))
+            self._bolt.define(unindex)
         self._bolt.write(lambda ask: ask("restore_begin", backup=digest, bound=bound))
 
 
-def _do(ask: Query, name: str) -> None:
-    ask(name)
+def read_backup(path: Path, techniques: list[Technique]) -> Iterator[Trajectory]:
+    """The trajectories of a backup; its techniques are added to `techniques` on the way.
+
+    `BadInput` for a file that is no whole backup, before the first one.
+    """
+    with _opened(path) as file:
+        _whole(file, path)
+        _read(Head, file.readline(), f"{path}:1")
+        for _, line in _numbered(file, path):
+            if line.technique is not None:
+                techniques.append(line.technique)
+            elif line.kept is not None:
+                yield line.kept.trajectory
 
 
 def _end(ask: Query, space: Space | None) -> None:

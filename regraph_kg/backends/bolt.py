@@ -35,12 +35,22 @@ FIRST_RETRY_SECONDS = 0.05
 FETCH_ROWS = 500
 """Rows per fetch: at 10 kB of code a row this is 5 MB in flight."""
 CLASH_TRIES = 8
-MADE_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
-"""By another client, between the look of IF NOT EXISTS and the making."""
 GONE_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
 """Deleted by another client, between the look for it and the wait for its lock."""
+DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
 INDEX_ALONE = "Neo.ClientError.Schema.IndexWithNameAlreadyExists"
 """A constraint's index without the constraint: another client is at it, or was killed over it."""
+OVERTAKEN = frozenset(
+    {
+        INDEX_ALONE,
+        "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
+        "Neo.ClientError.Schema.ConstraintAlreadyExists",
+        "Neo.ClientError.Schema.IndexAlreadyExists",
+        "Neo.ClientError.Schema.IndexNotFound",
+        "Neo.DatabaseError.Schema.IndexDropFailed",
+    }
+)
+"""Another client made or dropped it between the look of IF [NOT] EXISTS and the deed."""
 
 
 class Overtaken(StoreError):
@@ -110,9 +120,10 @@ class Bolt:
 
         A violated constraint means that another writer was first (every statement is a MERGE on
         the constrained key), a lost entity that another one deleted it: the next try sees that.
-        Where the connection is lost during the commit, the server may have committed: `work` must
-        find what it has done already. Raises `CommitUnknown` where the server does not answer any
-        more then.
+        Many writers on an empty graph, whose few techniques all of them want, may deadlock for
+        longer than a lost server is waited for. Where the connection is lost during the commit, the
+        server may have committed: `work` must find what it has done already. Raises
+        `CommitUnknown` where the server does not answer any more then.
         """
         unsure = False
         with self._turn(), self._call():
@@ -136,26 +147,27 @@ class Bolt:
         """Number of statements in a file that holds several."""
         return len(queries.statements(name, self._address.engine))
 
-    def run_one(self, name: str, number: int) -> None:
-        """Run statement `number` (from 0) of such a file in a transaction of its own.
+    def define(self, name: str, number: int = 0, /, **parameters: object) -> None:
+        """Run statement `number` (from 0) of a file that changes the schema, by itself.
 
-        It may run more than once: what others hold locked or change at once is tried again. An
-        index that a killed client left in the place of a constraint is dropped at last.
+        Every constraint and index, of vectors too, is made and dropped by this. What another client
+        is at, or has done meanwhile, is tried again: it is then done already. An index that a
+        killed client left in the place of a constraint is dropped at last.
         """
         statement = queries.statements(name, self._address.engine)[number]
         with self._turn(), self._call(), self._session(neo4j.WRITE_ACCESS) as session:
             for clash in range(CLASH_TRIES):
                 try:
-                    session.run(statement).consume()
+                    session.run(statement, parameters).consume()
                 except exceptions.Neo4jError as error:
-                    if not error.is_retryable() and error.code not in (MADE_MEANWHILE, INDEX_ALONE):
+                    if not error.is_retryable() and error.code not in OVERTAKEN:
                         raise
                     if error.code == INDEX_ALONE and clash == CLASH_TRIES - 1:
                         self._drop_index(session, statement)
                     time.sleep(FIRST_RETRY_SECONDS * 2**clash)
                 else:
                     return
-            session.run(statement).consume()
+            session.run(statement, parameters).consume()
 
     def _drop_index(self, session: neo4j.Session, statement: str) -> None:
         named = re.match(r"CREATE CONSTRAINT (\w+)", statement)
@@ -229,6 +241,8 @@ class Bolt:
             )
         if code == "Neo.ClientError.Database.DatabaseNotFound":
             return f"has no database {self._address.database!r}; see REGRAPH_STORE_DATABASE"
+        if code == DEADLOCK:
+            return "too many writers stand in each other's way; start fewer at once"
         folder = self._address.folder
         if folder is not None and code.startswith("Neo.DatabaseError"):
             return _own_failure(folder)
@@ -251,7 +265,7 @@ def _clashed(error: Exception) -> bool:
     """Whether another writer was in the way, so that the next try sees what he did."""
     if isinstance(error, exceptions.ConstraintError | Overtaken):
         return True
-    return getattr(error, "code", None) == GONE_MEANWHILE
+    return getattr(error, "code", None) in (GONE_MEANWHILE, DEADLOCK)
 
 
 def _own_failure(folder: Path) -> str:

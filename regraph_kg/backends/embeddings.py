@@ -33,7 +33,7 @@ def fill_missing(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[Em
     """Embed what has no vector; the first ones decide the graph's space."""
     if bolt.read(holding).space is None:
         for slot in _indexes(bolt):  # of a graph that was here before
-            bolt.write(partial(_unindex, slot=slot))
+            bolt.define(f"vectors_unindex_{slot}")
     held = bolt.write(partial(_claim, space=space))
     yield from _fill(bolt, held.slot, space, embed)
     _index(bolt, held.slot, space)
@@ -132,7 +132,7 @@ def _write(ask: Query, rows: Sequence[GraphRow], slot: str, space: EmbeddingSpac
 def _clear(bolt: Bolt, slot: str) -> Iterator[EmbeddingProgress]:
     """Empty a slot that does not serve, its index first."""
     if slot in _indexes(bolt):
-        bolt.write(partial(_unindex, slot=slot))
+        bolt.define(f"vectors_unindex_{slot}")
     for pairs, progress in _portions(bolt, "clearing", slot):
         bolt.write(partial(_empty, pairs=pairs, slot=slot))
         yield progress
@@ -149,15 +149,11 @@ def _index(bolt: Bolt, slot: str, space: EmbeddingSpace) -> None:
     """Index a slot that holds so many vectors that it pays, and wait until it serves."""
     online = _indexes(bolt)
     if slot not in online and bolt.read(lambda ask: ask("vectors_count"))[0]["examples"] > SCANNED:
-        bolt.write(lambda ask: ask(f"vectors_index_{slot}", dimension=space.dimension))
+        bolt.define(f"vectors_index_{slot}", dimension=space.dimension)
         online = _indexes(bolt)
     while not online.get(slot, True):
         time.sleep(POLL_SECONDS)
         online = _indexes(bolt)
-
-
-def _unindex(ask: Query, slot: str) -> None:
-    ask(f"vectors_unindex_{slot}")
 
 
 def _indexes(bolt: Bolt) -> dict[str, bool]:

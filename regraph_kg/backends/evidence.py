@@ -6,6 +6,7 @@ and different figures, of which the first that arrived stays.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ Measurements = tuple[Measurement, ...]
 _STEP = TypeAdapter(Measurements)
 _STEPS = TypeAdapter(tuple[Measurements, ...])
 _FAILURES = TypeAdapter(tuple[FailedStep, ...])
+_SOURCE = set(Source.model_fields) - {"learned"}
 _CODE = {"__all__": {"code"}}
 """Of a failure; the (:Failure) nodes hold it."""
 
@@ -116,7 +118,8 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "ref": trajectory.ref,
         "problem": trajectory.problem,
         "target": trajectory.target,
-        **trajectory.source.model_dump(exclude={"learned"}),
+        **trajectory.source.model_dump(include=_SOURCE),
+        "own": _own(trajectory),
         "learner": evidence.learner,
         "steps": len(trajectory.steps),
         "path": list(evidence.path),
@@ -133,17 +136,21 @@ def trajectory(
     `codes` are those of its (:Failure) nodes that keep one, by node id.
     """
     evidence = Evidence.read(node)
+    own = json.loads(node.get("own") or "{}")
     return Trajectory.model_validate(
-        {
+        own.get("trajectory", {})
+        | {
             "schema": 1,
             "ref": node.get("ref"),
             "target": node["target"],
             "problem": node["problem"],
             "serial": steps[0]["before"],
-            "source": {name: node[name] for name in Source.model_fields if name != "learned"}
+            "source": own.get("source", {})
+            | {name: node[name] for name in _SOURCE}
             | {"learned": evidence.learner is not None},
             "steps": [
-                {
+                own.get("steps", {}).get(str(number), {})
+                | {
                     "label": step["label"],
                     "technique": step["technique"],
                     "reasoning": step["reasoning"],
@@ -151,7 +158,9 @@ def trajectory(
                     "code": step["after"],
                     "measurements": measured,
                 }
-                for step, measured in zip(steps, evidence.measurements, strict=True)
+                for number, (step, measured) in enumerate(
+                    zip(steps, evidence.measurements, strict=True), 1
+                )
             ],
             "failures": tuple(
                 failure.model_copy(
@@ -185,6 +194,14 @@ def of_newest_judges(measured: Measurements) -> Measurements:
     for one in measured:
         newest[one.device] = max(newest.get(one.device, 0), judge_version(one))
     return tuple(one for one in measured if judge_version(one) == newest[one.device])
+
+
+def _own(trajectory: Trajectory) -> str | None:
+    """The sender's own fields as JSON; those of measurements and failures are with these."""
+    steps = {str(number): step.own for number, step in enumerate(trajectory.steps, 1) if step.own}
+    own = {"trajectory": trajectory.own, "source": trajectory.source.own, "steps": steps}
+    found = {place: fields for place, fields in own.items() if fields}
+    return json.dumps(found) if found else None
 
 
 def latest(measured: Measurements) -> dict[str, Any]:

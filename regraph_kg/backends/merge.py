@@ -27,6 +27,7 @@ from regraph_kg.models.trajectory import FailedStep, Trajectory
 
 LOGGED = ("lexical", "embed", "model", "new")
 """Stages whose verdicts a curator may want to look at."""
+_FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +329,7 @@ def failure_node(
         "trajectory": trajectory,
         "problem": problem,
         "code": failure.code or None,
-        **failure.model_dump(mode="json", exclude={"technique", "code"}),
+        **failure.model_dump(mode="json", include=_FAILURE),
     }
 
 

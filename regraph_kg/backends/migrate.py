@@ -81,7 +81,7 @@ class Migrator:
         for migration in self.pending():
             total = self._bolt.count(migration.name)
             for number in range(total):
-                self._bolt.run_one(migration.name, number)
+                self._bolt.define(migration.name, number)
                 yield Progress(migration, "statements", number + 1, total)
             if migration.version == REBUILT:
                 for done, all_ in _remeasure(self._bolt):

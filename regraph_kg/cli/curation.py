@@ -255,8 +255,7 @@ def _make(
     note, settings = Note(_who() if who is None else who, why), read_settings()
     with closing(wiring.open_curator(settings)) as curator:
         done = order(curator, note)
-    with closing(wiring.open_store(settings)) as store:  # what came back from the archive
-        watch(embed_new(store, wiring.embedder(settings, store.embedding_space())))
+    watch(embed_new(settings))  # what came back from the archive
     if as_json:
         typer.echo(json.dumps(asdict(done), indent=2))
         return

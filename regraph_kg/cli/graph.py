@@ -1,18 +1,14 @@
-"""`regraph graph`: totals of the graph, and its trajectories as a file."""
+"""`regraph graph`: totals of the graph, and the commands that work on a whole one."""
 
 import json
-import os
-from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli import backup, browser, embeddings, migrate, purge, upkeep
-from regraph_kg.errors import BadInput
+from regraph_kg.cli import backup, browser, embeddings, exchange, migrate, purge, upkeep
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import read_settings
 
@@ -22,6 +18,9 @@ app = typer.Typer(no_args_is_help=True, help="Look at the graph as a whole.")
 app.command()(migrate.migrate)
 app.command()(backup.backup)
 app.command()(backup.restore)
+app.command()(exchange.export)
+app.command("import")(exchange.import_)
+app.command()(exchange.diff)
 app.command()(upkeep.check)
 app.command()(upkeep.bound)
 app.command()(purge.purge)
@@ -47,25 +46,6 @@ def stats(
 
 
 @app.command()
-def export(
-    output: Annotated[
-        Path | None, typer.Option(help="File to write.", show_default="standard output")
-    ] = None,
-) -> None:
-    """Write every trajectory as Trajectory JSONL, ordered by id: what `regraph ingest` reads.
-
-    The techniques' definitions are not in it: regraph techniques list --json writes those, for
-    regraph ingest --vocabulary.
-    """
-    with closing(wiring.open_store(read_settings())) as store:
-        if output is None:
-            for trajectory in store.export():
-                typer.echo(_line(trajectory), nl=False)
-        else:
-            _write(store.export(), output)
-
-
-@app.command()
 def schema() -> None:
     """Print the JSON Schema of one line of Trajectory JSONL."""
     typer.echo(trajectory_schema())
@@ -76,20 +56,3 @@ def trajectory_schema() -> str:
     described = Trajectory.model_json_schema(by_alias=True)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps(head | described, indent=2)
-
-
-def _line(trajectory: Trajectory) -> str:
-    return trajectory.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
-
-
-def _write(trajectories: Iterable[Trajectory], path: Path) -> None:
-    """All of it or nothing: a file that was there stays until the new one is whole."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.writelines(map(_line, trajectories))
-        draft.replace(path)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give another --output") from None
-    finally:
-        draft.unlink(missing_ok=True)

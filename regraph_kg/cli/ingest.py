@@ -1,6 +1,7 @@
 """`regraph ingest`: merge files of trajectories into the graph, with progress and a summary."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -9,12 +10,14 @@ import typer
 from regraph_kg import wiring
 from regraph_kg.cli.progress import watch
 from regraph_kg.cli.verdicts import print_verdicts
-from regraph_kg.errors import BadInput
-from regraph_kg.ingest.read import FileOrigin
+from regraph_kg.errors import BadInput, Interrupted, StoreError
+from regraph_kg.ingest.origin import FileOrigin, read_serial
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.target import Target
-from regraph_kg.runs.ingest import Ingested, IngestSource, ingest_files, read_names
-from regraph_kg.settings import read_settings
+from regraph_kg.runs.ingest import Ingested, IngestSource, embed_new, ingest_files, read_names
+from regraph_kg.settings import Settings, read_settings
+
+AGAIN = "run the same command again: what the graph has is not added twice"
 
 
 def ingest(  # noqa: PLR0913 (a command's options)
@@ -50,6 +53,9 @@ def ingest(  # noqa: PLR0913 (a command's options)
             show_default="REGRAPH_MODEL",
         ),
     ] = None,
+    writers: Annotated[
+        int, typer.Option(min=1, max=64, help="How many merge at once, each on a connection.")
+    ] = 1,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print what each name would be taken for.")
     ] = False,
@@ -58,32 +64,68 @@ def ingest(  # noqa: PLR0913 (a command's options)
     """Grow the graph from FILEs: Trajectory JSONL, or step lists [{think, method, detail, code}].
 
     A bad line stops nothing: it goes to FILE.rejected.jsonl with its number and the reason. What
-    the graph knows already is not added twice, so that an interrupted ingest is simply run again.
-    Measurements in FILEs are believed, whoever made them: ingest what you trust (regraph docs
-    SECURITY).
+    the graph knows already is not added twice, so that an interrupted ingest is simply run again;
+    several may run at once. Measurements in FILEs are believed, whoever made them: ingest what you
+    trust (regraph docs SECURITY). All of it: regraph docs ingest.
+
+    What step lists do not say stands beside each in FILE.toml (problem, target, serial); without
+    one, --serial, --problem and --target say it.
 
     The names of techniques are looked up: "exact" knows them by id, name and alias; "lexical" also
     in other words; "embed" also where embeddings agree; "model" asks a language model about the
     rest, once for each name. What none recognizes becomes a new technique, to be reviewed. With
     answers by file, nothing is added before all of them are there.
 
-    Exit code 0: something was added or known already; 1: every line was rejected; 5: a model's
-    answers are to come by file.
+    Exit code 0: something was added or known already, whether or not it could be embedded; 1: every
+    line was rejected; 4: Ctrl-C or a lost store, go on with the same command; 5: a model's answers
+    are to come by file.
     """
     settings = read_settings(model=model)
     origin = _origin(serial, problem, target)
     given = [*(wiring.starter_files(settings) if starter else ()), *(files or ())]
     if not given:
         raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
-    source = IngestSource(given, origin, vocabulary, relabel)
+    source = IngestSource(given, origin, vocabulary, relabel, writers)
     if dry_run:
         names = watch(read_names(settings, source))
         print_verdicts(names.verdicts, names.steps, as_json=as_json)
         return
-    ingested = watch(ingest_files(settings, source))
+    ingested = _ingest(settings, source)
     _summarise(ingested, as_json=as_json)
     if ingested.all_bad:
         raise typer.Exit(1)
+    _embed(settings)
+
+
+def _ingest(settings: Settings, source: IngestSource) -> Ingested:
+    """What became of the files; `Interrupted` says what had, and how to go on."""
+    ingested = Ingested()
+    try:
+        with closing(ingest_files(settings, source, ingested)) as story:
+            watch(story)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; {_so_far(ingested)}; {AGAIN}") from None
+    except StoreError as error:
+        if not ingested.begun:
+            raise
+        raise Interrupted(f"{error}; {_so_far(ingested)}; {AGAIN}") from None
+    return ingested
+
+
+def _embed(settings: Settings) -> None:
+    """Embed what is new, once the summary stands."""
+    try:
+        watch(embed_new(settings))
+    except KeyboardInterrupt:
+        raise Interrupted(
+            "interrupted; the graph has everything but some embeddings: regraph graph reembed"
+        ) from None
+
+
+def _so_far(ingested: Ingested) -> str:
+    """What is in the graph for good."""
+    totals = ingested.counts
+    return f"so far {totals['added']} trajectories added, {totals['known']} known already"
 
 
 def _origin(serial: Path | None, problem: str | None, target: Target | None) -> FileOrigin | None:
@@ -91,13 +133,10 @@ def _origin(serial: Path | None, problem: str | None, target: Target | None) -> 
     if serial is None and problem is None and target is None:
         return None
     if serial is None or problem is None or target is None:
-        raise BadInput("step lists need --serial, --problem and --target together")
-    try:
-        return FileOrigin(target, problem, serial.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"{serial}: {error.strerror}; give the serial code's file") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{serial}: not UTF-8 text; give the serial code's file") from None
+        raise BadInput(
+            "step lists need --serial, --problem and --target together, or a FILE.toml beside"
+        )
+    return FileOrigin(target, problem, read_serial(serial))
 
 
 def _summarise(ingested: Ingested, *, as_json: bool) -> None:

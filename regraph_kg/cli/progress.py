@@ -42,7 +42,7 @@ def watch(story: Story[T]) -> T:
                 found: T = ended.value
                 return found
             if one.line:
-                console.print(one.line, markup=False)
+                console.print(plain(one.line), markup=False)
             if one.stage != stage:
                 shown.reset(task)
                 stage = one.stage

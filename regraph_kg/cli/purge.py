@@ -72,8 +72,7 @@ def _ask(origin: Provenance, wanted: PurgeCounts) -> None:
 
 def _embed(settings: Settings) -> None:
     """Give vectors to what came back from the archive."""
-    with closing(wiring.open_store(settings)) as store:
-        watch(embed_new(store, wiring.embedder(settings, store.embedding_space())))
+    watch(embed_new(settings))
 
 
 def _tell(what: str, counts: PurgeCounts, *, as_json: bool) -> None:

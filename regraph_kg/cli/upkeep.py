@@ -35,7 +35,7 @@ def check(
         mended = len(found)
         if repair and found:
             store.repair(found)
-            watch(embed_new(store, wiring.embedder(settings, store.embedding_space())))
+            watch(embed_new(settings))
             found = store.check()
         mended -= len(found)
     if as_json:
@@ -84,5 +84,5 @@ def bound(
             typer.echo(f"{store.bound()} examples of a transition stay in sight")
             return
         done = list(store.set_bound(examples))
-        watch(embed_new(store, wiring.embedder(settings, store.embedding_space())))
+        watch(embed_new(settings))
     typer.echo(f"{examples} examples of each of {len(done)} transitions stay in sight")

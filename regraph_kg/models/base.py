@@ -1,14 +1,54 @@
 """The base of every value that is read from or written to a file."""
 
-from typing import Literal
+import json
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
+from pydantic_core import PydanticCustomError
 
 Metric = Literal["call", "device"]
 """What is timed: "call" = host pointers, transfers included; "device" = device pointers."""
+
+
+KEPT = "x_"
+"""What a field of the sender's own begins with."""
+
+
+def _own_key(key: str) -> str:
+    if not key.startswith(KEPT):
+        raise PydanticCustomError("extra_forbidden", "Extra inputs are not permitted")
+    return key
+
+
+def _finite(value: JsonValue) -> JsonValue:
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        raise PydanticCustomError("finite_number", "Numbers should be finite") from None
+    return value
+
+
+def _described(schema: dict[str, Any]) -> None:
+    schema["additionalProperties"] = False
+    schema["patternProperties"] = {f"^{KEPT}": {}}
 
 
 class Frozen(BaseModel):
     """Immutable, and strict about unknown fields: a misspelt field must not vanish silently."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Extensible(Frozen):
+    """As `Frozen`, but fields of the sender's own, which begin with `x_`, are kept as they are."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra=_described)
+
+    __pydantic_extra__: dict[
+        Annotated[str, AfterValidator(_own_key)], Annotated[JsonValue, AfterValidator(_finite)]
+    ]
+
+    @property
+    def own(self) -> dict[str, JsonValue]:
+        """The sender's own fields."""
+        return self.__pydantic_extra__

@@ -1,7 +1,7 @@
 """Trajectory JSONL, version 1: one object a line (graph.md section 1).
 
 History: 1 (2026-11) first version; later in 1: `source.learned`, absent from older files, and the
-outcome "declined" of a failure.
+outcome "declined" of a failure; fields of the sender's own (`x_...`, outside the identity).
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from regraph_kg.models.base import Frozen, Metric
+from regraph_kg.models.base import Extensible, Metric
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import TechniqueId, start_id
@@ -26,7 +26,7 @@ Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]
 """Bounded so that a ratio of two stays finite."""
 
 
-class Source(Frozen):
+class Source(Extensible):
     """Where a trajectory comes from; outside its identity."""
 
     model: NoteText = ""
@@ -43,7 +43,7 @@ class Source(Frozen):
         return self.model if self.learned else None
 
 
-class Measurement(Frozen):
+class Measurement(Extensible):
     """One step's code measured once; keyed by device, toolchain, evaluator and run.
 
     A `run` begins with its time (UTC, ISO 8601): of several, the latest tells what a step does.
@@ -88,7 +88,7 @@ class Measurement(Frozen):
         return _ratio(self.before_seconds, self.seconds, self.outcome)
 
 
-class Step(Frozen):
+class Step(Extensible):
     """One optimization step: what was done, why, and the code after it."""
 
     label: Name
@@ -101,7 +101,7 @@ class Step(Frozen):
     measurements: tuple[Measurement, ...] = ()
 
 
-class FailedStep(Frozen):
+class FailedStep(Extensible):
     """A step that was tried after `after_step` steps and failed: evidence, never an example.
 
     With the outcome "declined" nothing was tried: whoever was asked said that the technique does
@@ -120,7 +120,7 @@ class FailedStep(Frozen):
     """Where it failed; None = unknown, counted under "unmeasured"."""
 
 
-class Trajectory(Frozen):
+class Trajectory(Extensible):
     """Serial code and the steps that made it fast."""
 
     schema_version: Literal[1] = Field(alias="schema")

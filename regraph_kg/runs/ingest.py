@@ -4,64 +4,79 @@ Bad lines stop nothing and are listed beside their file. What the graph knows al
 twice, so that a story that ended early is simply begun again. Not here: what lines mean (ingest/).
 """
 
-import json
-import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
-from typing import IO, TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from regraph_kg import wiring
-from regraph_kg.errors import BadInput, Environment, ModelError
+from regraph_kg.errors import BadInput, ModelError, RegraphError
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
-from regraph_kg.ingest.read import FileOrigin, Rejected, read, split
+from regraph_kg.ingest.origin import FileOrigin, read_origin, sidecar
+from regraph_kg.ingest.pipeline import BATCH_LINES
+from regraph_kg.ingest.read import Accepted, Rejected, read, split
 from regraph_kg.ingest.relabel.cascade import Cascade, Label
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
+from regraph_kg.models.backup import FORMAT
 from regraph_kg.models.graph import EmbeddingProgress, RelabelLevel
-from regraph_kg.private import opener
+from regraph_kg.runs import rejected
 from regraph_kg.runs.progress import Story, WorkDone
+from regraph_kg.runs.rejected import REJECTED
+from regraph_kg.runs.writers import Done, Errand, Writers
 from regraph_kg.settings import Settings
 
-if TYPE_CHECKING:  # numpy comes with it, which not every search needs
-    from regraph_kg.llm.embedder import Embedder
-
-REJECTED = ".rejected.jsonl"
 NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph graph schema), or step lists"
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("embed", "model")
 """Levels that decide all names before anything is added: many at once, or to wait for answers."""
 COUNTS = ("added", "known", "examples", "measurements", "techniques", "rejected")
+HEAD = 200
+"""Bytes in which a backup says that it is one."""
+SAID = ("added", "known", "rejected")
+"""Those that progress tells."""
 SMOOTH = 1000
 """Parts of the work of embedding; how many examples one stands for changes from step to step."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestSource:
-    """What is to be ingested, and how its names are read."""
+    """What is to be ingested, how its names are read, and by how many."""
 
     files: Sequence[Path]
     origin: FileOrigin | None = None
-    """Of step lists."""
+    """Of step lists that have none beside them."""
     vocabulary: Path | None = None
     """A list of techniques; None: the corpus's."""
     level: RelabelLevel = "lexical"
+    writers: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ingested:
-    """What became of files: `COUNTS`, and where rejected lines are listed with their reasons."""
+    """What has become of files so far: `COUNTS`, and where rejected lines are listed."""
 
-    counts: Counter[str]
-    rejected_files: tuple[Path, ...]
+    counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(COUNTS, 0)))
+    rejected_files: list[Path] = field(default_factory=list)
+    begun: bool = False
+    """Whether lines were on their way into the graph."""
 
     @property
     def all_bad(self) -> bool:
         """Whether there was nothing but rejected lines."""
-        counts = self.counts
-        return bool(counts["rejected"]) and not counts["added"] + counts["known"]
+        return bool(self.counts["rejected"]) and not self.good
+
+    @property
+    def good(self) -> int:
+        """Lines that the graph has now."""
+        return self.counts["added"] + self.counts["known"]
+
+    def count(self, batch: pipeline.Batch) -> None:
+        """Some lines more."""
+        told = {name: getattr(batch.counts, name) for name in COUNTS if name != "rejected"}
+        self.counts.update(told | {"rejected": len(batch.rejected)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,65 +87,80 @@ class NamesRead:
     verdicts: tuple[LabelVerdict, ...]
 
 
-def ingest_files(settings: Settings, source: IngestSource) -> Story[Ingested]:
-    """Merge files into the graph of these settings. `BadInput` for a file that cannot be read."""
-    files = yield from _readable(source.files)
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file to ingest, and what its step lists do not say."""
+
+    path: Path
+    origin: FileOrigin | None
+
+    def lines(self, stream: BinaryIO) -> Iterator[Accepted | Rejected]:
+        """What each of its lines holds."""
+        return read(split(stream), self.origin)
+
+
+def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -> Story[None]:
+    """Merge files into the graph of these settings, and keep `ingested` true, however it ends.
+
+    Embeddings are made afterwards (`embed_new`). `BadInput` for a file that cannot be read, before
+    anything is added.
+    """
+    files = yield from _readable(source)
     curated = wiring.vocabulary(settings, source.vocabulary)
-    counts = Counter(dict.fromkeys(COUNTS, 0))
-    rejected: list[Path] = []
-    with closing(wiring.open_store(settings)) as store:
-        names = pipeline.read_vocabulary(store, curated)
+    with ExitStack() as opened:
+        stores = [
+            opened.enter_context(closing(wiring.open_store(settings)))
+            for _ in range(source.writers)
+        ]
+        names = pipeline.read_vocabulary(stores[0], curated)
         cascade = wiring.cascade(settings, names, source.level)
         if source.level in SETTLED_FIRST:
-            yield from _settle(files, source.origin, cascade)
-        embedder = wiring.embedder(settings, store.embedding_space())
-        store.add_techniques(names.curated)
-        for path in files:
-            rejected += yield from _take(path, source.origin, store, cascade, counts)
-        yield from embed_new(store, embedder)
-    return Ingested(counts, tuple(rejected))
+            yield from _settle(files, cascade)
+        _refuse_other_space(settings, stores[0])
+        stores[0].add_techniques(names.curated)
+        ingested.begun = True
+        yield from _merge(files, cascade, Writers(stores), ingested)
 
 
 def read_names(settings: Settings, source: IngestSource) -> Story[NamesRead]:
     """Only decide what the names in files mean; the graph is read, and nothing is added to it."""
-    files = yield from _readable(source.files)
+    files = yield from _readable(source)
     curated = wiring.vocabulary(settings, source.vocabulary)
     with closing(wiring.open_store(settings)) as store:
         names = pipeline.read_vocabulary(store, curated)
         cascade = wiring.cascade(settings, names, source.level)
-        return (yield from _settle(files, source.origin, cascade))
+        return (yield from _settle(files, cascade))
 
 
 def grow(
     settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str
 ) -> Story[Counter[str]]:
     """Merge `lines` that are known to be good, such as learned ones; their `COUNTS`."""
-    counts = Counter(dict.fromkeys(COUNTS, 0))
+    ingested = Ingested()
     size = lines.seek(0, 2)
     lines.seek(0)
     with closing(wiring.open_store(settings)) as store:
         names = pipeline.open_vocabulary(store, wiring.vocabulary(settings))
         cascade = wiring.cascade(settings, names, level)
-        embedder = wiring.embedder(settings, store.embedding_space())
         for batch in pipeline.ingest(read(split(lines)), store, cascade):
-            _count(batch, counts)
+            ingested.count(batch)
             yield WorkDone(title, lines.tell(), size, title)
-        yield from embed_new(store, embedder)
-    return counts
+    yield from embed_new(settings)
+    return ingested.counts
 
 
-def embed_new(store: GraphStore, embedder: "Embedder") -> Story[None]:
-    """Embed the examples of `store` that have no embedding yet.
+def embed_new(settings: Settings) -> Story[None]:
+    """Embed the examples that have no embedding yet; never raises.
 
-    Where the model fails, the message says that nothing else is lost.
+    Whatever fails is a line with the command that catches up: what was asked for is done by now.
     """
     try:
-        yield from embedding(store.embed(embedder.space, embedder.embed))
-    except ModelError as error:
-        raise ModelError(
-            f"{error}; the graph has everything but some embeddings, which come with the next"
-            " ingest, or with regraph graph reembed"
-        ) from None
+        with closing(wiring.open_store(settings)) as store:
+            embedder = wiring.embedder(settings, store.embedding_space())
+            yield from embedding(store.embed(embedder.space, embedder.embed))
+    except RegraphError as error:
+        said = f"warning: some examples have no embedding: {error}"
+        yield WorkDone("embedding", line=f"{said}; later: regraph graph reembed")
 
 
 def embedding(steps: Iterable[EmbeddingProgress]) -> Story[None]:
@@ -141,25 +171,46 @@ def embedding(steps: Iterable[EmbeddingProgress]) -> Story[None]:
         yield WorkDone("embedding", share, SMOOTH, said)
 
 
-def _readable(files: Sequence[Path]) -> Story[list[Path]]:
+def _refuse_other_space(settings: Settings, store: GraphStore) -> None:
+    """Raise `BadInput` for an embedder that the graph's embeddings are not of.
+
+    One that cannot be reached is told at the end (`embed_new`): it is no reason not to ingest.
+    """
+    if settings.embedder:
+        with suppress(ModelError):
+            wiring.embedder(settings, store.embedding_space())
+
+
+def _readable(source: IngestSource) -> Story[list[_File]]:
     """The files to ingest, without lists of earlier rejections; each can be read."""
-    for path in files:
+    files = []
+    for path in source.files:
         try:
-            path.open("rb").close()
+            with path.open("rb") as stream:
+                backup = path.is_file() and FORMAT.encode() in stream.read(HEAD)  # no pipe
         except OSError as error:
             raise BadInput(f"{path}: {error.strerror}; give files of trajectories") from None
-    lists = [path for path in files if path.name.endswith(REJECTED)]
-    for path in lists:
-        yield WorkDone("files", line=f"{path}: left out, it lists rejected lines")
-    return [path for path in files if path not in lists]
+        if backup:
+            raise BadInput(
+                f"{path}: a backup; regraph graph restore fills an empty database with it"
+            )
+        if path.name.endswith(REJECTED):
+            yield WorkDone("files", line=f"{path}: left out, it lists rejected lines")
+            continue
+        own = read_origin(path)
+        if own is not None:
+            what = f"step lists of {own.problem} ({own.target}), by {sidecar(path).name}"
+            yield WorkDone("files", line=f"{path}: {what}")
+        files.append(_File(path, own or source.origin))
+    return files
 
 
-def _settle(files: Sequence[Path], origin: FileOrigin | None, cascade: Cascade) -> Story[NamesRead]:
+def _settle(files: Sequence[_File], cascade: Cascade) -> Story[NamesRead]:
     """Decide every name in the files."""
     steps: Counter[Label] = Counter()
-    for path in files:
-        with path.open("rb") as file:
-            steps += pipeline.survey(read(split(file), origin))
+    for one in files:
+        with one.path.open("rb") as stream:
+            steps += pipeline.survey(one.lines(stream))
     verdicts: list[LabelVerdict] = []
     for verdict in cascade.settle(steps):
         verdicts.append(verdict)
@@ -168,70 +219,46 @@ def _settle(files: Sequence[Path], origin: FileOrigin | None, cascade: Cascade) 
     return NamesRead(steps, tuple(verdicts))
 
 
-def _take(
-    path: Path,
-    origin: FileOrigin | None,
-    store: GraphStore,
-    cascade: Cascade,
-    counts: Counter[str],
-) -> Story[list[Path]]:
-    """Merge one file, and count; where its rejected lines are listed, if there are any.
+def _merge(
+    files: Sequence[_File], cascade: Cascade, writers: Writers, ingested: Ingested
+) -> Story[None]:
+    """Merge the files, and count."""
+    sizes = [one.path.stat().st_size for one in files]
+    done = writers.merge(_errands(files, cascade))
+    try:
+        for number, batches in groupby(done, key=lambda one: one[0].file):
+            before = WorkDone("ingest", sum(sizes[:number]), sum(sizes))
+            yield from _follow(files[number].path, batches, before, ingested)
+    finally:
+        done.close()
+        for _, batch in writers.rest():
+            ingested.count(batch)
+
+
+def _errands(files: Sequence[_File], cascade: Cascade) -> Iterator[Errand]:
+    for number, one in enumerate(files):
+        with one.path.open("rb") as stream:
+            lines = one.lines(stream)
+            for portion in pipeline.portions(lines, cascade, batch_lines=BATCH_LINES):
+                yield Errand(number, stream.tell(), portion)
+
+
+def _follow(path: Path, done: Iterable[Done], before: WorkDone, ingested: Ingested) -> Story[None]:
+    """Count what became of one file, and list its rejected lines, if there are any.
 
     Of a file of something else no list is made: it would hold all of it.
     """
-    size, before = path.stat().st_size, counts["added"] + counts["known"]
-    yield WorkDone(path.name, 0, size, path.name)
-    with path.open("rb") as file, _room() as kept:
-        for batch in pipeline.ingest(read(split(file), origin), store, cascade):
-            _count(batch, counts)
-            _keep(batch.rejected, kept)
-            said = ", ".join(f"{counts[name]} {name}" for name in ("added", "known", "rejected"))
-            yield WorkDone(path.name, file.tell(), size, f"{path.name}: {said}")
-        if counts["added"] + counts["known"] > before or _is_json(kept):
-            return _publish(kept, Path(f"{path}{REJECTED}"))
-    yield WorkDone(path.name, size, size, line=f"{path}: {NO_TRAJECTORIES}")
-    return []
-
-
-def _count(batch: pipeline.Batch, counts: Counter[str]) -> None:
-    counts.update({name: getattr(batch.counts, name) for name in COUNTS if name != "rejected"})
-    counts["rejected"] += len(batch.rejected)
-
-
-def _room() -> SpooledTemporaryFile[str]:
-    """Room for the rejected lines of one file until it is through; a kill leaves no litter."""
-    return SpooledTemporaryFile(2**20, "w+", encoding="utf-8")
-
-
-def _keep(rejected: Sequence[Rejected], kept: IO[str]) -> None:
-    for line in rejected:
-        row = {"line": line.line.number, "reason": line.reason, "text": line.text()}
-        kept.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def _is_json(kept: IO[str]) -> bool:
-    """Whether the first rejected line was meant to be JSON, or an empty file's."""
-    kept.seek(0)
-    first = json.loads(kept.readline())["text"]
-    return not first or first[0] in "{["
-
-
-def _publish(kept: IO[str], path: Path) -> list[Path]:
-    """Write the report whole, or take an outdated one away; where it is, if it is."""
-    kept.seek(0)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        if not kept.read(1):
-            path.unlink(missing_ok=True)
-            return []
-        kept.seek(0)
-        with open(draft, "w", encoding="utf-8", opener=opener) as file:
-            file.writelines(kept)
-        draft.replace(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise Environment(
-            f"{path}: {error.strerror}; the good lines are in the graph, the list of the rejected"
-            " ones is lost: make room for it and run the same command again"
-        ) from None
-    return [path]
+    good, bad = ingested.good, list[Rejected]()
+    with rejected.room() as kept:
+        for errand, batch in done:
+            ingested.count(batch)
+            rejected.keep(batch.rejected, kept)
+            bad += batch.rejected[: not bad]
+            said = ", ".join(f"{ingested.counts[name]} {name}" for name in SAID)
+            yield replace(before, done=before.done + errand.end, said=f"{path.name}: {said}")
+        if ingested.good == good and not rejected.is_json(kept):
+            yield replace(before, line=f"{path}: {NO_TRAJECTORIES}")
+            return
+        ingested.rejected_files += rejected.publish(kept, Path(f"{path}{REJECTED}"))
+    for first in bad:
+        yield replace(before, line=f"{path}:{first.line.number}: {first.reason}")

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,12 @@ from regraph_kg.settings import Settings
 if TYPE_CHECKING:
     from regraph_kg.backends.address import Address
     from regraph_kg.backends.backup import Backup
+    from regraph_kg.backends.difference import GraphDigest
     from regraph_kg.backends.embedded import ServerState
     from regraph_kg.backends.migrate import Migrator
     from regraph_kg.backends.purge import Purge
     from regraph_kg.graph import Curator, GraphStore
+    from regraph_kg.models.difference import PartDifference
 
 
 def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> "GraphStore":
@@ -73,6 +76,28 @@ def open_purge(settings: Settings) -> "Purge":
 
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
     return Purge(Bolt(store_address(settings), retry_seconds=60.0))
+
+
+def graph_difference(settings: Settings, a: str, b: str) -> "tuple[PartDifference, ...]":
+    """What graph A has that B has not, and the other way round.
+
+    Each is a file of `regraph graph export` or backup, "embedded", or the URI of a store.
+    """
+    from regraph_kg.backends import difference  # noqa: PLC0415
+
+    return difference.compare(_graph_digest(settings, a), _graph_digest(settings, b))
+
+
+def _graph_digest(settings: Settings, name: str) -> "GraphDigest":
+    from regraph_kg.backends import difference  # noqa: PLC0415
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+
+    if name != "embedded" and "://" not in name:
+        return difference.of_file(Path(name))
+    there = settings.model_copy(update={"store": name})
+    open_store(there).close()  # it is ours, and of our version
+    with closing(Bolt(store_address(there))) as bolt:
+        return difference.of_store(bolt)
 
 
 def store_address(settings: Settings) -> "Address":

@@ -10,7 +10,7 @@ import pytest
 from regraph_kg.ingest.read import Rejected, read, split
 from regraph_kg.llm.pending import PendingPrompts
 from regraph_kg.private import make_folder
-from regraph_kg.runs.ingest import _keep, _publish, _room
+from regraph_kg.runs.rejected import keep, publish, room
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, header
 
@@ -52,7 +52,7 @@ def test_prompts_that_wait_are_private(tmp_path: Path) -> None:
 def test_the_list_of_rejected_lines_is_private(tmp_path: Path) -> None:
     source = tmp_path / "mine.jsonl"
     source.write_text('{"code": "secret"}\n')
-    with source.open("rb") as file, _room() as kept:
-        _keep([line for line in read(split(file)) if isinstance(line, Rejected)], kept)
-        (report,) = _publish(kept, tmp_path / "mine.jsonl.rejected.jsonl")
+    with source.open("rb") as file, room() as kept:
+        keep([line for line in read(split(file)) if isinstance(line, Rejected)], kept)
+        (report,) = publish(kept, tmp_path / "mine.jsonl.rejected.jsonl")
     assert mode(report) == 0o600

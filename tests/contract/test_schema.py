@@ -1,6 +1,7 @@
 """Contract: whose database it is, and what an empty one becomes."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
@@ -11,7 +12,7 @@ from regraph_kg.graph import SCHEMA_VERSION, GraphStore
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
 from tests.graph_v1 import drop_schema
-from tests.stores import cypher, wipe
+from tests.stores import address, cypher, wipe
 
 
 def test_applying_the_schema_again_changes_nothing(store: GraphStore) -> None:
@@ -41,6 +42,25 @@ def test_openers_of_an_empty_database_do_not_disturb_each_other(store_settings: 
         assert list(pool.map(open_and_merge, range(4))) == [1, 1, 1, 1]
     stamps = cypher(store_settings, "MATCH (m:Meta) RETURN m.schema_version AS version")
     assert stamps == [{"version": SCHEMA_VERSION}]
+
+
+def test_clients_that_make_and_drop_a_vector_index_at_once_all_succeed(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    def define(name: str) -> None:
+        with closing(bolt.Bolt(address(store_settings))) as client:
+            for _ in range(3):
+                client.define(f"vectors_{name}_embedding_2", dimension=8)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(define, ["index"] * 6))
+        with closing(bolt.Bolt(address(store_settings))) as client:
+            rows = client.read(lambda ask: ask("vectors_indexes"))
+        assert [row["slot"] for row in rows] == ["embedding_2"]
+        list(pool.map(define, ["index", "unindex"] * 3))
+        list(pool.map(define, ["unindex"] * 6))
+    with closing(bolt.Bolt(address(store_settings))) as client:
+        assert client.read(lambda ask: ask("vectors_indexes")) == []
 
 
 def test_a_newer_schema_is_refused(store_settings: Settings) -> None:

@@ -12,6 +12,7 @@ from regraph_kg.backends import merge
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergeCounts, MergePlan
+from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, failure, measured, plan
 from tests.stores import address, wipe
@@ -138,3 +139,28 @@ def test_of_two_contents_sent_at_once_under_one_ref_one_is_refused(
     assert sum(one.added for one in counts) == 10
     assert sum(len(one.conflicts) for one in counts) == 10
     assert store.stats().trajectories == 10
+
+
+def test_writers_that_deadlock_longer_than_the_driver_tries_go_on(
+    neo4j_settings: Settings,
+) -> None:
+    """Each locks one technique and then wants the other's; the driver gives up at once."""
+    wiring.open_store(neo4j_settings).close()
+    names = [Technique(id=f"cuda/{name}", name=name, target="cuda") for name in "ab"]
+    both_hold_one, begun = threading.Barrier(2), set[str]()
+
+    def write(first: Technique, second: Technique) -> None:
+        def work(ask: Query) -> None:
+            merge.add_techniques(ask, [first])
+            if first.id not in begun:
+                begun.add(first.id)
+                both_hold_one.wait(30)
+            merge.add_techniques(ask, [second])
+
+        with closing(Bolt(address(neo4j_settings), retry_seconds=0.001)) as bolt:
+            bolt.write(work)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, names, reversed(names)))
+    with closing(wiring.open_store(neo4j_settings)) as store:
+        assert [one.id for one in store.techniques()] == ["cuda/a", "cuda/b"]

@@ -70,6 +70,7 @@ def trajectory(problem: str, *more: object, learned: bool = False) -> str:
         "problem": problem,
         "serial": "a",
         "ref": problem,
+        "x_own": "kept",
         "source": source,
         "steps": [step, *more],
         "failures": failures,

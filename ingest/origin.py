@@ -1,0 +1,78 @@
+"""What step lists do not say themselves: their problem, target and serial code.
+
+It stands in a file beside each, named after it: `steps.json` has `steps.json.toml`. Relative paths
+in it begin at its folder. Not here: options that say it for all lists of a command (cli/ingest.py).
+"""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Frozen
+from regraph_kg.models.target import Target
+from regraph_kg.models.trajectory import Name
+
+SIDECAR = ".toml"
+"""What the file beside a step list has behind its name."""
+_HINT = "write problem, target and serial (a file), a line each: regraph docs ingest"
+
+
+@dataclass(frozen=True, slots=True)
+class FileOrigin:
+    """What a step list does not say itself."""
+
+    target: Target
+    problem: str
+    serial: str
+
+
+class _Sidecar(Frozen):
+    """The file beside a step list."""
+
+    problem: Name
+    target: Target
+    serial: str
+    """Path of the serial code."""
+
+
+_SIDECAR = TypeAdapter(_Sidecar)
+
+
+def sidecar(path: Path) -> Path:
+    """Where the origin of `path` stands, if it has one of its own."""
+    return path.with_name(path.name + SIDECAR)
+
+
+def read_origin(path: Path) -> FileOrigin | None:
+    """The origin that stands beside `path`; None where nothing does. `BadInput` for a bad one."""
+    beside = sidecar(path)
+    try:
+        text = beside.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadInput(f"{beside}: {error.strerror}; make it readable, or remove it") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{beside}: not UTF-8 text; {_HINT}") from None
+    try:
+        found = _SIDECAR.validate_python(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{beside}: not TOML: {error}; {_HINT}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise BadInput(f"{beside}: {where}: {first['msg']}; {_HINT}") from None
+    return FileOrigin(found.target, found.problem, read_serial(beside.parent / found.serial))
+
+
+def read_serial(path: Path) -> str:
+    """The serial code of step lists; `BadInput` where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give the serial code's file") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path}: not UTF-8 text; give the serial code's file") from None

@@ -1,0 +1,153 @@
+"""Compares two graphs, each a store, a backup or an export: what one has and the other has not.
+
+A graph is read once and held as digests, some hundred bytes a trajectory. Its statistics are what
+its trajectories say: whether a store's rows say so too is for `regraph graph check`. An export
+names techniques and does not describe them: beside one, only those that steps lead to are compared,
+by id. Not compared: the archive's choice, embeddings, the log of decisions, times.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from regraph_kg.backends.backup import read_backup
+from regraph_kg.backends.bolt import Bolt
+from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.export import export
+from regraph_kg.backends.statistics import Share, share, total
+from regraph_kg.errors import BadInput
+from regraph_kg.models.difference import GraphPart, PartDifference
+from regraph_kg.models.graph import MergePlan, Relabelled
+from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import Trajectory
+
+ADDED_UP = 1_000
+"""Shares added at a time."""
+
+
+@dataclass(slots=True)
+class GraphDigest:
+    """What is compared of one graph."""
+
+    trajectories: dict[str, str] = field(default_factory=dict)
+    techniques: dict[str, str] = field(default_factory=dict)
+    statistics: Share = field(default_factory=dict)
+    described: bool = True
+    """Whether it says what its techniques are."""
+
+
+def of_store(bolt: Bolt) -> GraphDigest:
+    """The digest of a store's graph."""
+    rows = bolt.read(lambda ask: ask("backup_techniques"))
+    techniques = [Technique.model_validate(row["technique"]) for row in rows]
+    return _digest(techniques, (one.trajectory for one in export(bolt)))
+
+
+def of_file(path: Path) -> GraphDigest:
+    """The digest of a backup or an export. `BadInput` for another file."""
+    try:
+        with path.open("rb") as file:
+            backup = b'"regraph-kg backup"' in file.readline(1000)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give an export, a backup or a URI") from None
+    if not backup:
+        return _digest(None, _exported(path))
+    techniques: list[Technique] = []
+    return _digest(techniques, read_backup(path, techniques))
+
+
+def compare(a: GraphDigest, b: GraphDigest) -> tuple[PartDifference, ...]:
+    """What differs, part by part."""
+    if not (a.described and b.described):
+        for one in (a, b):
+            one.techniques = dict.fromkeys(_led_to(one.statistics), "")
+    return (
+        _part("trajectories", a.trajectories, b.trajectories),
+        _part("techniques", a.techniques, b.techniques),
+        _part("statistics", _rows(a.statistics), _rows(b.statistics)),
+    )
+
+
+def _exported(path: Path) -> Iterator[Trajectory]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                yield Trajectory.model_validate_json(line, strict=True)
+            except ValidationError as error:
+                raise BadInput(
+                    f"{path}:{number}: {error.errors()[0]['msg']}; give what regraph graph export"
+                    " or regraph graph backup wrote"
+                ) from None
+
+
+def _digest(techniques: list[Technique] | None, trajectories: Iterable[Trajectory]) -> GraphDigest:
+    """`techniques` may come while the trajectories are read."""
+    found = GraphDigest(described=techniques is not None)
+    some: list[Share] = []
+    for one in trajectories:
+        evidence, key = Evidence.of(_plan(one)), one.id
+        found.trajectories[key] = _content(one)
+        some.append(share(evidence))
+        if len(some) >= ADDED_UP:
+            found.statistics, some = total([found.statistics, *some]), []
+    found.statistics = total([found.statistics, *some])
+    for technique in techniques or ():
+        plain = technique.model_dump(exclude={"created"}) | {"aliases": sorted(technique.aliases)}
+        found.techniques[technique.id] = repr(sorted(plain.items()))
+    return found
+
+
+def _content(one: Trajectory) -> str:
+    """A digest of all that a trajectory holds, in whatever order it came.
+
+    Without the code of failures: which of them keep it hangs on that order.
+    """
+    plain = one.model_dump(mode="json")
+    for step in plain["steps"]:
+        step["measurements"].sort(key=repr)
+    for failure in plain["failures"]:
+        del failure["code"]
+    plain["failures"].sort(key=repr)
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+
+def _plan(one: Trajectory) -> MergePlan:
+    labels = [
+        Relabelled(step.label, step.technique, "given") for step in one.steps if step.technique
+    ]
+    if len(labels) < len(one.steps):
+        raise BadInput(
+            f"trajectory {one.ref or one.id[:12]} has steps without a technique: give what"
+            " regraph graph export or backup wrote"
+        )
+    return MergePlan(one, tuple(labels))
+
+
+def _led_to(statistics: Share) -> set[str]:
+    """Techniques that a step or a failure led to."""
+    return {pair.target for pair, _ in statistics}
+
+
+def _rows(statistics: Share) -> dict[str, str]:
+    return {
+        f"{pair.source} -> {pair.target} on {origin}": repr(
+            (sorted((name, n) for name, n in row.counts.items() if n), row.best_effect)
+        )
+        for (pair, origin), row in statistics.items()
+    }
+
+
+def _part(part: GraphPart, a: dict[str, str], b: dict[str, str]) -> PartDifference:
+    both = a.keys() & b.keys()
+    changed = tuple(sorted(name for name in both if a[name] != b[name]))
+    return PartDifference(
+        part,
+        len(both) - len(changed),
+        tuple(sorted(a.keys() - b.keys())),
+        tuple(sorted(b.keys() - a.keys())),
+        changed,
+    )

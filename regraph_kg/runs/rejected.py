@@ -1,0 +1,76 @@
+"""The list of a file's rejected lines beside it: number, reason, and the line itself.
+
+A row holds `text` where the line is UTF-8, else `base64` of its bytes. Of a line that is too long
+to be read only the beginning is kept; `bytes` says how long it was.
+"""
+
+import base64
+import codecs
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO
+
+from regraph_kg.errors import Environment
+from regraph_kg.ingest.read import MOST_BYTES, Rejected
+from regraph_kg.private import opener
+
+REJECTED = ".rejected.jsonl"
+KEPT_BYTES = 2**16
+"""How much is kept of a line that is too long to be read."""
+SPOOLED = 2**20
+"""Bytes of a list that are held in memory until its file is through."""
+
+
+def room() -> SpooledTemporaryFile[str]:
+    """Room for the rejected lines of one file until it is through; a kill leaves no litter."""
+    return SpooledTemporaryFile(SPOOLED, "w+", encoding="utf-8")
+
+
+def keep(rejected: Sequence[Rejected], kept: IO[str]) -> None:
+    """Add lines to those of a file."""
+    for line in rejected:
+        row = {"line": line.line.number, "reason": line.reason} | _verbatim(line)
+        kept.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _verbatim(line: Rejected) -> dict[str, str | int]:
+    data, size = line.line.data, line.line.size
+    row: dict[str, str | int] = {}
+    if size > MOST_BYTES:
+        data, row = data[:KEPT_BYTES], {"bytes": size}
+    try:  # not final: a character that the cut has split is left out
+        return row | {"text": codecs.getincrementaldecoder("utf-8")().decode(data, final=not row)}
+    except UnicodeDecodeError:
+        return row | {"base64": base64.b64encode(data).decode("ascii")}
+
+
+def is_json(kept: IO[str]) -> bool:
+    """Whether the first rejected line was meant to be JSON, or an empty file's."""
+    kept.seek(0)
+    row = json.loads(kept.readline())
+    first = row["text"].encode() if "text" in row else base64.b64decode(row["base64"])
+    return not first or first[:1] in (b"{", b"[")
+
+
+def publish(kept: IO[str], path: Path) -> list[Path]:
+    """Write the list whole, or take an outdated one away; where it is, if it is."""
+    kept.seek(0)
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        if not kept.read(1):
+            path.unlink(missing_ok=True)
+            return []
+        kept.seek(0)
+        with open(draft, "w", encoding="utf-8", opener=opener) as file:
+            file.writelines(kept)
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise Environment(
+            f"{path}: {error.strerror}; the good lines are in the graph, the list of the rejected"
+            " ones is lost: make room for it and run the same command again"
+        ) from None
+    return [path]

@@ -1,0 +1,67 @@
+"""Steps of a graph as examples to train a model on: supervised fine-tuning (SFT), a line each.
+
+A line has `messages`, a question and its answer as chat models are trained on them, and beside
+them what a trainer chooses by: problem, target, technique, licence, and the measured `effects`,
+the newest of each device. Not here: which examples are worth it, balance, deduplication.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import TARGETS
+from regraph_kg.models.trajectory import Measurement, Step, Trajectory
+
+QUESTION = """\
+Make this code of the problem {problem} faster by one optimization step, in {language}. Keep what \
+it computes. Say why, name the technique, and give the whole code after the step.
+
+```cpp
+{before}
+```"""
+
+
+def training_lines(
+    trajectories: Iterable[Trajectory], *, unverified: bool = False
+) -> Iterator[str]:
+    """A line of JSON for each verified step; with `unverified`, for every step."""
+    for one in trajectories:
+        before = one.serial
+        for number, step in enumerate(one.steps, 1):
+            passed = {m.device: m for m in step.measurements if m.outcome is Outcome.PASSED}
+            if passed or unverified:
+                yield json.dumps(_example(one, number, before, passed), ensure_ascii=False) + "\n"
+            before = step.code
+
+
+def _example(
+    one: Trajectory, number: int, before: str, passed: dict[str, Measurement]
+) -> dict[str, Any]:
+    step = one.steps[number - 1]
+    question = QUESTION.format(
+        problem=one.problem, language=TARGETS[one.target].language, before=before.rstrip("\n")
+    )
+    return {
+        "messages": [
+            {"role": "user", "content": question},
+            {"role": "assistant", "content": _answer(step)},
+        ],
+        "problem": one.problem,
+        "target": one.target,
+        "technique": step.technique,
+        "effects": [
+            {"device": m.device, "metric": m.metric, "effect": m.effect, "speedup": m.speedup}
+            for m in passed.values()
+        ],
+        "trajectory": one.id,
+        "step": number,
+        "model": one.source.model,
+        "licence": one.source.licence,
+    }
+
+
+def _answer(step: Step) -> str:
+    code = f"```cpp\n{step.code.rstrip(chr(10))}\n```"
+    parts = [step.reasoning, f"Technique: {step.label}", step.detail, code]
+    return "\n\n".join(part for part in parts if part.strip())

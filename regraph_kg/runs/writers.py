@@ -1,0 +1,84 @@
+"""Several writers of one command: each a connection of its own, merging in a thread of its own.
+
+Lines are read, and their names decided, by the caller's thread; the writers merge, which is mostly
+to wait for the store. What they made of it comes back in the order of the lines. With one writer
+there are no threads. Not here: commands at once, which the store keeps apart.
+"""
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import SimpleQueue
+
+from regraph_kg.graph import GraphStore
+from regraph_kg.ingest.pipeline import Batch, Portion
+
+AHEAD = 2
+"""Portions under way or waiting, for each writer: what is read ahead is bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A portion, and where it stands: which of the files, and the byte after it."""
+
+    file: int
+    end: int
+    portion: Portion
+
+
+Done = tuple[Errand, Batch]
+
+
+class Writers:
+    """Merges portions through several stores at once."""
+
+    def __init__(self, stores: Sequence[GraphStore]) -> None:
+        """Use `stores`, one a writer; whoever opened them closes them."""
+        self._stores = stores
+        self._free = SimpleQueue[GraphStore]()
+        for store in stores:
+            self._free.put(store)
+        self._under_way: deque[tuple[Errand, Future[Batch]]] = deque()
+
+    def merge(self, errands: Iterable[Errand]) -> Generator[Done, None, None]:
+        """What became of each, in their order. The first failure ends all; see `rest`."""
+        if len(self._stores) == 1:
+            yield from ((errand, errand.portion.merged(self._stores[0])) for errand in errands)
+            return
+        with self._threads() as threads:
+            for errand in errands:
+                self._under_way.append((errand, threads.submit(self._one, errand)))
+                if len(self._under_way) >= AHEAD * len(self._stores):
+                    yield self._next()
+            while self._under_way:
+                yield self._next()
+
+    def rest(self) -> Iterator[Done]:
+        """What was merged before an early end, and not yet told."""
+        for errand, future in self._under_way:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                yield errand, future.result()
+
+    def _next(self) -> Done:
+        errand, future = self._under_way[0]
+        batch = future.result()
+        self._under_way.popleft()
+        return errand, batch
+
+    def _one(self, errand: Errand) -> Batch:
+        store = self._free.get()
+        try:
+            return errand.portion.merged(store)
+        finally:
+            self._free.put(store)
+
+    @contextmanager
+    def _threads(self) -> Iterator[ThreadPoolExecutor]:
+        """Whatever ends it: what has not begun never does, and what has is waited for."""
+        threads = ThreadPoolExecutor(len(self._stores), "writer")
+        try:
+            yield threads
+        finally:
+            threads.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,136 @@
+"""What `regraph ingest` takes, keeps and says: files at once, rejected lines, a lost embedder."""
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.runs import ingest as ingest_run
+from tests.ingest.test_commands import STEPS, Desk, desk
+from tests.ingest.trajectories import many, measured, row
+
+__all__ = ["desk"]
+
+
+def test_rejected_lines_are_kept_verbatim_whatever_their_bytes(desk: Desk) -> None:
+    long = b'{"a": "' + "\u00e9".encode() * 50_000 + b'"}'
+    rejected = [b'{"caf\xe9"', b"not JSON at all \\xe9", long]
+    file = desk.write("file.jsonl", row(1))
+    file.write_bytes(b"\n".join([file.read_bytes().strip(), *rejected]) + b"\n")
+    done = desk.run("ingest", file)
+    assert f"{file}:2: not UTF-8 at byte 6" in done.err
+    text = Path(f"{file}.rejected.jsonl").read_text(encoding="utf-8")
+    listed = [json.loads(line) for line in text.splitlines()]
+    assert [one["line"] for one in listed] == [2, 3, 4]
+    assert base64.b64decode(listed[0]["base64"]) == rejected[0]
+    assert [one["text"].encode() for one in listed[1:]] == rejected[1:]
+    assert not any("bytes" in one for one in listed)
+
+
+def test_a_reason_cannot_steer_the_terminal(desk: Desk) -> None:
+    doubled = '{"x_\\u001b[2J": 1, "x_\\u001b[2J": 2}'
+    done = desk.run("ingest", desk.write("file.jsonl", row(1), doubled))
+    assert "stands there twice" in done.err
+    assert "\x1b" not in done.err
+
+
+def test_of_a_line_that_is_too_long_the_beginning_is_kept_with_its_length(desk: Desk) -> None:
+    file = desk.folder / "file.jsonl"
+    file.write_bytes("{\u00e9".encode() * 3_000_000)
+    desk.run("ingest", file)
+    (listed,) = map(json.loads, Path(f"{file}.rejected.jsonl").read_text().splitlines())
+    assert listed["bytes"] == 9_000_000
+    assert listed["text"] == "{\u00e9" * 21845 + "{"
+
+
+def test_fields_of_the_senders_own_come_out_of_the_export_again(desk: Desk) -> None:
+    own = {"x_team": {"a": [1, None, "\u00e9"]}}
+    one = row(1, failures=[{"after_step": 0, "label": "Tiling", "outcome": "crashed"} | own])
+    one |= {"source": {"model": "m"} | own} | own
+    one["steps"][0] |= {"measurements": [measured(0.5) | own]} | own
+    desk.run("ingest", desk.write("file.jsonl", one))
+    found = json.loads(desk.run("graph", "export").out)
+    step = found["steps"][0]
+    levels = (found, found["source"], step, step["measurements"][0], found["failures"][0])
+    assert [level["x_team"] for level in levels] == [own["x_team"]] * 5
+    without = row(1, failures=[{"after_step": 0, "label": "Tiling", "outcome": "crashed"}])
+    again = desk.run("ingest", desk.write("file.jsonl", without), "--json").json()
+    assert (again["added"], again["known"], again["measurements"]) == (0, 1, 0)
+
+
+def test_an_embedder_that_cannot_be_reached_is_a_warning(desk: Desk) -> None:
+    desk.patch.setenv("REGRAPH_EMBEDDER", "ollama:none")
+    desk.patch.setenv("REGRAPH_OLLAMA_URL", "http://127.0.0.1:1")
+    desk.patch.setenv("REGRAPH_PATIENCE_SECONDS", "0")
+    done = desk.run("ingest", desk.write("file.jsonl", row(1)), "--json")
+    assert (done.code, done.json()["added"]) == (0, 1)
+    (said,) = done.err.splitlines()
+    assert said.startswith("warning: some examples have no embedding: ")
+    assert said.endswith("; later: regraph graph reembed")
+    desk.patch.delenv("REGRAPH_EMBEDDER")
+    assert desk.run("graph", "reembed").code == 0
+    (found,) = desk.run("examples", "--near", "tiling", "--json").json()
+    assert found["problem"] == "p1"
+
+
+@pytest.mark.parametrize("spec", ["sentence-transformer:x", "other"])
+def test_an_embedder_that_is_none_is_bad_input_before_anything_is_added(
+    desk: Desk, spec: str
+) -> None:
+    desk.patch.setenv("REGRAPH_EMBEDDER", spec)
+    assert desk.run("ingest", desk.write("file.jsonl", row(1))).code == 2
+    desk.patch.delenv("REGRAPH_EMBEDDER")
+    assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
+
+
+def test_writers_at_once_make_the_same_graph_and_list_rejected_lines_in_order(desk: Desk) -> None:
+    lines = [one for each in many(40) for one in (each, "{broken")]
+    files = [desk.write(f"{name}.jsonl", *lines[name::3], *lines[:10]) for name in range(3)]
+    desk.patch.setattr(ingest_run, "BATCH_LINES", 4)
+    done = desk.run("ingest", *files, "--writers", "3", "--json").json()
+    assert (done["added"], done["known"], done["rejected"]) == (40, 15, 55)
+    assert done["rejected_files"] == [f"{file}.rejected.jsonl" for file in files]
+    for file in files:
+        listed = Path(f"{file}.rejected.jsonl").read_text().splitlines()
+        numbers = [json.loads(line)["line"] for line in listed]
+        assert numbers == sorted(numbers)
+    assert desk.run("graph", "check").code == 0
+    again = desk.run("ingest", *files, "--json").json()
+    assert (again["added"], again["known"]) == (0, 55)
+
+
+def test_step_lists_say_beside_them_what_they_are_of(desk: Desk) -> None:
+    for name, target in (("one", "cuda"), ("two", "openmp")):
+        (desk.folder / f"{name}.cpp").write_text(f"int {name};")
+        desk.write(f"{name}.json", json.dumps(STEPS))
+        lines = (f'problem = "{name}"', f'target = "{target}"', f'serial = "{name}.cpp"')
+        (desk.folder / f"{name}.json.toml").write_text("\n".join(lines))
+    desk.write("three.json", json.dumps(STEPS))
+    said = ("--serial", "one.cpp", "--problem", "three", "--target", "cuda")
+    done = desk.run("ingest", "one.json", "two.json", "three.json", *said)
+    assert done.code == 0
+    assert "two.json: step lists of two (openmp), by two.json.toml" in done.err
+    found = [json.loads(line) for line in desk.run("graph", "export").out.splitlines()]
+    assert {(one["problem"], one["target"], one["serial"]) for one in found} == {
+        ("one", "cuda", "int one;"),
+        ("two", "openmp", "int two;"),
+        ("three", "cuda", "int one;"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('problem = "p"', "target: Field required"),
+        ('problem = "p"\ntarget = "cuda"\nserial = "a"\nx = 1', "x: Extra inputs"),
+        ("problem", "not TOML"),
+        ('problem = "p"\ntarget = "cuda"\nserial = "none.cpp"', "none.cpp: No such file"),
+    ],
+)
+def test_a_bad_file_beside_a_step_list_is_bad_input(desk: Desk, text: str, said: str) -> None:
+    desk.write("list.json", json.dumps(STEPS))
+    (desk.folder / "list.json.toml").write_text(text)
+    done = desk.run("ingest", desk.write("file.jsonl", row(1)), "list.json")
+    assert (done.code, said in done.err) == (2, True)
+    assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
