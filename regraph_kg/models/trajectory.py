@@ -1,7 +1,7 @@
 """Trajectory JSONL, version 1: one object a line (graph.md section 1).
 
-History: 1 (2026-11) first version; later in 1: `source.learned`, absent from older files, and the
-outcome "declined" of a failure.
+History: 1 (2026-11) first version; later in 1: `source.learned` and a measurement's `roofline`,
+absent from older files, and the outcome "declined" of a failure.
 """
 
 import hashlib
@@ -41,8 +41,30 @@ class Source(Frozen):
         return self.model if self.learned else None
 
 
+Regime = Literal["memory", "compute", "below"]
+"""Which roof a call is near; "below": near neither."""
+_NEAR = 0.3
+"""Share of a roof from which on a call is near it."""
+
+
+class RooflinePosition(Frozen):
+    """What a call reaches of the measured peaks of its device (evaluation/timing/roofline.py)."""
+
+    memory: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """Of the rate of its memory."""
+    compute: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """Of its arithmetic; 0 where the problem declares no operations."""
+
+    @property
+    def regime(self) -> Regime:
+        """The nearer of the two roofs."""
+        if max(self.memory, self.compute) < _NEAR:
+            return "below"
+        return "compute" if self.compute > self.memory else "memory"
+
+
 class Measurement(Frozen):
-    """One step's code measured once; keyed by device, toolchain, evaluator and run.
+    """One step's code measured once; keyed by device, toolchain, evaluator, run and metric.
 
     `serial_seconds / seconds` is the step's speedup, `before_seconds / seconds` its effect; both
     only where the outcome is "passed".
@@ -59,11 +81,21 @@ class Measurement(Frozen):
     serial_seconds: Seconds | None = None
     repairs: int = Field(default=0, ge=0)
     """Repair calls it took; 0 counts as verified at first."""
+    roofline: RooflinePosition | None = None
+    """Where the step left the code; None where nobody had measured the device's peaks."""
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
+    def key(self) -> tuple[str, str, str, str, str]:
         """What makes two measurements of one step the same measurement."""
-        return (self.device, self.toolchain, self.evaluator, self.run)
+        return (self.device, self.toolchain, self.evaluator, self.run, self.metric)
+
+    @property
+    def roofline_before(self) -> RooflinePosition | None:
+        """Where the step found the code: its work is the same, only its time differs."""
+        if self.roofline is None or self.effect is None:
+            return None
+        memory, compute = (s / self.effect for s in (self.roofline.memory, self.roofline.compute))
+        return RooflinePosition(memory=memory, compute=compute)
 
     @property
     def speedup(self) -> float | None:

@@ -49,7 +49,10 @@ def open_judge(
 
 @contextmanager
 def open_judges(
-    settings: Settings, target: Target, parallel: int
+    settings: Settings,
+    target: Target,
+    parallel: int,
+    grade: Literal["screening", "full"] = "screening",
 ) -> "Iterator[tuple[Judge | RayJudges | JudgePool, int]]":
     """Who judges for a search, and how many candidates at once: the cluster, or this machine.
 
@@ -57,7 +60,7 @@ def open_judges(
     no memory of the search: for several calls at once a judge a GPU, else one on the settings' GPU.
     """
     if settings.workers:
-        with open_judge(settings) as judge:
+        with open_judge(settings, grade) as judge:
             yield judge, parallel
         return
     from regraph_kg.evaluation.gpu.device import find_gpus  # noqa: PLC0415
@@ -68,9 +71,28 @@ def open_judges(
         find_gpus()  # says what is wrong
     if parallel == 1 and TARGETS[target].on_gpu:
         devices = (settings.gpu,)
-    options = PoolOptions(isolation=settings.isolation)
+    options = PoolOptions(grade=grade, isolation=settings.isolation)
     with JudgePool(settings.cache_dir, devices, options) as pool:
         yield pool, len(devices)
+
+
+def judged_here(settings: Settings) -> tuple[Target, ...]:
+    """Targets that whoever judges has a device for: all of a cluster, else those of this machine."""
+    from regraph_kg.evaluation.hosts.pool import devices_here  # noqa: PLC0415
+
+    return tuple(name for name in TARGETS if settings.workers or devices_here(name))
+
+
+def know_peaks(settings: Settings, target: Target) -> None:
+    """Measure what this machine's device reaches at most, where that is not yet on file."""
+    from regraph_kg.evaluation.gpu.device import find_gpu  # noqa: PLC0415
+    from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks  # noqa: PLC0415
+
+    if settings.workers:
+        return
+    gpu = find_gpu(settings.gpu) if TARGETS[target].on_gpu else None
+    if peaks(settings.cache_dir, target, gpu) is None:
+        measure_peaks(settings.cache_dir, target, gpu)
 
 
 def local_judge(
