@@ -36,7 +36,7 @@ def is_measured(trajectory: Trajectory, judge: Evaluator, metric: Metric = "call
 
 
 def check_serial(trajectory: Trajectory, problem: Problem) -> None:
-    """Raise `BadInput` where the trajectory starts from other code: its times would mean nothing."""
+    """Raise `BadInput` where it starts from other code: its times would mean nothing."""
     if trajectory.serial != problem.serial_code:
         raise BadInput(
             f"a trajectory starts from other serial code than problem {problem.name}:"

@@ -16,14 +16,16 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation import measure as stage
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.target import TARGETS, Target
+from regraph_kg.models.target import TARGETS, DeviceKind, Target
 from regraph_kg.models.trajectory import Measurement, Trajectory
 from regraph_kg.report import times
 from regraph_kg.runs.measuring import MeasureJob, jobs, measure_all
 from regraph_kg.settings import Settings, read_settings
 
-_AT_ONCE = 8
-"""Trajectories under way: while one's step is judged, others' are compiled."""
+_MINUTES_FROM = 120.0
+_AT_ONCE: dict[DeviceKind, int] = {"gpu": 8, "cpu": 1}
+"""Trajectories under way, so that nvcc compiles many steps at once. A CPU's compilers wait for its
+judge, and its times drift: there a step is timed right after the one before it."""
 Grade = Literal["screening", "full"]
 
 
@@ -182,7 +184,8 @@ def _measure(
                 if options.again or not stage.is_measured(job.trajectory, judge, job.metric)
             ]
             progress.begin(left)
-            for job, new in measure_all(left, judge, options.run, _AT_ONCE):
+            at_once = _AT_ONCE[TARGETS[target].device]
+            for job, new in measure_all(left, judge, options.run, at_once):
                 corpus.add(job, new)
                 progress.show(job, new)
     progress.sum_up()
@@ -232,7 +235,7 @@ class _Progress:
 
 
 def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds < _MINUTES_FROM else f"{seconds / 60:.0f} min"
 
 
 def _joined(one: Trajectory, other: Trajectory | None) -> Trajectory:

@@ -77,7 +77,7 @@ def open_judges(
 
 
 def judged_here(settings: Settings) -> tuple[Target, ...]:
-    """Targets that whoever judges has a device for: all of a cluster, else those of this machine."""
+    """Targets with a device where candidates are judged; a cluster is taken to have all."""
     from regraph_kg.evaluation.hosts.pool import devices_here  # noqa: PLC0415
 
     return tuple(name for name in TARGETS if settings.workers or devices_here(name))
