@@ -3,9 +3,9 @@
 What was given counts in a pair's row of a device, what was learned from a model in one of its own.
 
 What a newer judge measured on a device stands for what older ones had measured of the same step
-there: their figures are not pooled. Code that was right but timed too noisily neither passed nor
-failed: it is no try. Not covered: trajectories that only an older judge has measured still count
-beside those of a newer one, until they are measured again.
+there: their figures are not pooled, nor are times by two metrics. Code that was right but timed too
+noisily neither passed nor failed: it is no try. Not covered: trajectories that only an older judge
+has measured still count beside those of a newer one, until they are measured again.
 
 An example counts in one row, that of its latest measurement's device, so that `examples` adds up
 over devices; every measurement and every failure counts as tried on its own device. Where a
@@ -116,16 +116,25 @@ def share(evidence: Evidence) -> Share:
 
 
 def _counted(measured: Measurements) -> list[Measurement]:
-    """Those measurements of a step that are tries: of each device its newest judge's, but noise."""
+    """Those measurements of a step that are tries: of each device its newest judge's, but noise.
+
+    By one metric a device: transfers hide what a kernel gains, so its times on the device count
+    where it has any (decisions/0023).
+    """
     newest: dict[str, int] = {}
     for one in measured:
         newest[one.device] = max(newest.get(one.device, 0), _version(one.evaluator))
-    return [
+    kept = [
         one
         for one in measured
         if one.outcome is not Outcome.UNSTABLE_TIMING
         and _version(one.evaluator) == newest[one.device]
     ]
+    passed = {
+        one.device for one in kept if one.metric == "device" and one.outcome is Outcome.PASSED
+    }
+    called = {one.device for one in kept if one.metric == "call"}
+    return [one for one in kept if (one.metric == "call") is (one.device in called - passed)]
 
 
 def _version(evaluator: str) -> int:

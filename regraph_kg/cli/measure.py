@@ -29,7 +29,7 @@ judge, and its times drift: there a step is timed right after the one before it.
 Grade = Literal["screening", "full"]
 
 
-def measure(
+def measure(  # noqa: PLR0913, PLR0917 (a command's options)
     files: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -87,7 +87,7 @@ def measure(
         raise BadInput("measure: give --in-place or --output FILE, not both")
     settings = read_settings()
     paths = files or list(wiring.starter_files(settings))
-    corpus = _Corpus({path: _read(path) for path in paths}, in_place, output)
+    corpus = _Corpus({path: read_trajectories(path) for path in paths}, in_place, output)
     corpus.resume()
     chosen = [
         one
@@ -127,7 +127,7 @@ class _Corpus:
         """Take what an earlier run has written to the output."""
         if not self.output or not self.output.exists():
             return
-        known = {one.id: one for one in _read(self.output)}
+        known = {one.id: one for one in read_trajectories(self.output)}
         for path, trajectories in self.read.items():
             self.read[path] = [_joined(one, known.get(one.id)) for one in trajectories]
 
@@ -255,7 +255,7 @@ def _joined(one: Trajectory, other: Trajectory | None) -> Trajectory:
     return one.model_copy(update={"steps": steps})
 
 
-def _read(path: Path) -> list[Trajectory]:
+def read_trajectories(path: Path) -> list[Trajectory]:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:
