@@ -111,14 +111,5 @@ def measurement(report: EvalReport, run: str, before: float | None) -> Measureme
         seconds=report.timing.median if report.timing else None,
         before_seconds=before,
         serial_seconds=report.baseline.median if report.baseline else None,
-        roofline=roofline_position(report),
+        roofline=RooflinePosition.of(report.account),
     )
-
-
-def roofline_position(report: EvalReport) -> RooflinePosition | None:
-    """What a timed call reaches of its device's peaks, where those have been measured."""
-    roof = report.account.roof if report.account else None
-    if roof is None or not roof.shares:
-        return None
-    memory, compute = roof.shares.get("memory", 0.0), roof.shares.get("compute", 0.0)
-    return RooflinePosition(memory=memory, compute=compute)

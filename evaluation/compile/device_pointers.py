@@ -10,7 +10,7 @@ Not covered: code that reads its arguments on the host; it crashes.
 """
 
 _BEFORE = """\
-#include <cuda_runtime.h>
+#include <cuda_runtime_api.h>
 namespace kept_memory {
 inline cudaError_t allocate(void **memory, size_t bytes) {
   static const cudaError_t kept = [] {

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from regraph_kg.models.base import Frozen, Metric
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.evaluation import Outcome, WorkAccount
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import TechniqueId, start_id
 
@@ -54,6 +54,14 @@ class RooflinePosition(Frozen):
     """Of the rate of its memory."""
     compute: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """Of its arithmetic; 0 where the problem declares no operations."""
+
+    @classmethod
+    def of(cls, account: WorkAccount | None) -> "RooflinePosition | None":
+        """What the judge measured of a call; None where the device's peaks are not known."""
+        roof = account.roof if account else None
+        if roof is None or not roof.shares:
+            return None
+        return cls(memory=roof.shares.get("memory", 0.0), compute=roof.shares.get("compute", 0.0))
 
     @property
     def regime(self) -> Regime:

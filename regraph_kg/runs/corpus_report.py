@@ -56,12 +56,12 @@ def corpus_report(trajectories: Sequence[Trajectory], techniques: Sequence[Techn
         "## Techniques without an example\n",
         *_unseen(steps, techniques),
         "## Nearly equal\n\nTrajectories of one problem with steps of nearly the same code.\n",
-        _table("problem|target|one|other|steps", _doubles(trajectories)),
+        _table("problem|target|one|other|steps", _doubles(trajectories), _MOST_ROWS),
         "Steps that change no code: " + (_names(unchanged(steps)) or "none") + ".\n",
         "## Dead ends\n\nTechniques that were tried and failed, and why.\n",
-        _table("technique|failed|outcomes", _failures(trajectories, steps)),
+        _table("technique|failed|outcomes", _failures(trajectories, steps), _MOST_ROWS),
         f"Steps that made code slower (effect below {_SLOWER}), the worst first.\n",
-        _table("problem|step|metric|device|effect", _slower(steps)),
+        _table("problem|step|metric|device|effect", _slower(steps), _MOST_ROWS),
     ]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -219,8 +219,8 @@ def _short(technique: str, target: Target) -> str:
     return technique.removeprefix(f"{target}/")
 
 
-def _table(head: str, rows: Iterable[Sequence[str]], most: int = _MOST_ROWS) -> str:
-    """A Markdown table of at most so many rows; "None." where there are none."""
+def _table(head: str, rows: Iterable[Sequence[str]], most: int | None = None) -> str:
+    """A Markdown table of all rows or at most so many; "None." where there are none."""
     every = list(rows)
     if not every:
         return "None.\n"
@@ -229,6 +229,6 @@ def _table(head: str, rows: Iterable[Sequence[str]], most: int = _MOST_ROWS) -> 
     lines += [
         f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in every[:most]
     ]
-    if len(every) > most:
+    if most is not None and len(every) > most:
         lines += ["", f"{len(every) - most} more rows are left out."]
     return "\n".join(lines) + "\n"
