@@ -118,6 +118,8 @@ class _Corpus:
     read: dict[Path, list[Trajectory]]
     in_place: bool
     output: Path | None
+    beside: list[Trajectory] = field(default_factory=list)
+    """What the output holds of other files."""
 
     def trajectories(self) -> list[Trajectory]:
         """All, in the files' order."""
@@ -129,7 +131,8 @@ class _Corpus:
             return
         known = {one.id: one for one in read_trajectories(self.output)}
         for path, trajectories in self.read.items():
-            self.read[path] = [_joined(one, known.get(one.id)) for one in trajectories]
+            self.read[path] = [_joined(one, known.pop(one.id, None)) for one in trajectories]
+        self.beside = list(known.values())
 
     def add(self, job: MeasureJob, new: tuple[Measurement, ...]) -> None:
         """Note what was measured; written where a place was given."""
@@ -140,12 +143,12 @@ class _Corpus:
                     if self.in_place:
                         _write(path, trajectories)
         if self.output:
-            _write(self.output, self.trajectories())
+            _write(self.output, self.trajectories() + self.beside)
 
     def end(self) -> None:
         """Print or write all, measured now or before."""
         if self.output:
-            _write(self.output, self.trajectories())
+            _write(self.output, self.trajectories() + self.beside)
         elif not self.in_place:
             typer.echo(_text(self.trajectories()), nl=False)
 

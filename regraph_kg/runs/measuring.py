@@ -40,7 +40,9 @@ def jobs(
     problems: dict[str, Problem] = {}
     found = []
     for one in trajectories:
-        problem = problems.setdefault(one.problem, find(one.problem))
+        if one.problem not in problems:
+            problems[one.problem] = find(one.problem)
+        problem = problems[one.problem]
         stage.check_serial(one, problem)
         for metric in metrics or (problem.metric,):
             if metric in TARGETS[one.target].metrics:
