@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, get_args
 
 import typer
 from pydantic import ValidationError
@@ -15,7 +15,7 @@ from regraph_kg import wiring
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation import measure as stage
 from regraph_kg.models.base import Metric
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.evaluation import Grade, Outcome
 from regraph_kg.models.target import TARGETS, DeviceKind, Target
 from regraph_kg.models.trajectory import Measurement, Trajectory
 from regraph_kg.report import times
@@ -26,7 +26,6 @@ _MINUTES_FROM = 120.0
 _AT_ONCE: dict[DeviceKind, int] = {"gpu": 8, "cpu": 1}
 """Trajectories under way, so that nvcc compiles many steps at once. A CPU's compilers wait for its
 judge, and its times drift: there a step is timed right after the one before it."""
-Grade = Literal["screening", "full"]
 
 
 def measure(  # noqa: PLR0913, PLR0917 (a command's options)

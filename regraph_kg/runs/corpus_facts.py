@@ -28,7 +28,7 @@ _TOKEN = re.compile(r"[A-Za-z_]\w*|[0-9][\w.]*|\S")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
-class Clock(NamedTuple):
+class TimingKey(NamedTuple):
     """What a time was taken with; times of two are never mixed."""
 
     target: Target
@@ -43,7 +43,7 @@ class SeenStep(NamedTuple):
     number: int
     pair: tuple[str, str]
     step: Step
-    counted: Mapping[Clock, Measurement]
+    counted: Mapping[TimingKey, Measurement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ def seen_steps(trajectories: Iterable[Trajectory]) -> list[SeenStep]:
     return found
 
 
-def _counted(trajectory: Trajectory, step: Step) -> dict[Clock, Measurement]:
-    newest: dict[Clock, Measurement] = {}
+def _counted(trajectory: Trajectory, step: Step) -> dict[TimingKey, Measurement]:
+    newest: dict[TimingKey, Measurement] = {}
     for one in step.measurements:
-        clock = Clock(trajectory.target, one.device, one.metric)
+        clock = TimingKey(trajectory.target, one.device, one.metric)
         sound = one.outcome is not Outcome.UNSTABLE_TIMING
         known = newest.get(clock)
         if sound and (known is None or _judge(one) >= _judge(known)):
@@ -93,9 +93,9 @@ def _judge(one: Measurement) -> int:
     return int(one.evaluator) if one.evaluator.isdecimal() else 0
 
 
-def gains(steps: Iterable[SeenStep]) -> dict[tuple[str, str], dict[Clock, list[SeenStep]]]:
+def gains(steps: Iterable[SeenStep]) -> dict[tuple[str, str], dict[TimingKey, list[SeenStep]]]:
     """Steps with an effect, by transition and clock."""
-    found: dict[tuple[str, str], dict[Clock, list[SeenStep]]] = defaultdict(
+    found: dict[tuple[str, str], dict[TimingKey, list[SeenStep]]] = defaultdict(
         lambda: defaultdict(list)
     )
     for step in steps:
@@ -105,7 +105,7 @@ def gains(steps: Iterable[SeenStep]) -> dict[tuple[str, str], dict[Clock, list[S
     return found
 
 
-def effect_of(step: SeenStep, clock: Clock) -> float:
+def effect_of(step: SeenStep, clock: TimingKey) -> float:
     """The effect of a step that has one there."""
     effect = step.counted[clock].effect
     if effect is None:
@@ -123,13 +123,15 @@ def gain(effects: Sequence[float]) -> GainEstimate:
     return GainEstimate(len(logs), math.exp(mean), math.exp(mean - reach), math.exp(mean + reach))
 
 
-def agreement(steps: Iterable[SeenStep], *, pairs: bool) -> dict[Clock, tuple[int, float | None]]:
+def agreement(
+    steps: Iterable[SeenStep], *, pairs: bool
+) -> dict[TimingKey, tuple[int, float | None]]:
     """How a transition's gain (or a technique's) in one problem tells of that in another.
 
     For each clock the number of compared pairs of problems and the correlation of their mean
     log effects, each pair taken both ways; None where it is not defined.
     """
-    logs: dict[Clock, dict[object, dict[str, list[float]]]] = defaultdict(
+    logs: dict[TimingKey, dict[object, dict[str, list[float]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(list))
     )
     for step in steps:

@@ -13,9 +13,9 @@ from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
 from regraph_kg.runs.corpus_facts import (
-    Clock,
     GainEstimate,
     SeenStep,
+    TimingKey,
     agreement,
     effect_of,
     gain,
@@ -76,7 +76,7 @@ def _counts(trajectories: Sequence[Trajectory], steps: Sequence[SeenStep]) -> st
     )
 
 
-def _clocks(steps: Iterable[SeenStep]) -> list[Clock]:
+def _clocks(steps: Iterable[SeenStep]) -> list[TimingKey]:
     return sorted({clock for step in steps for clock in step.counted})
 
 
@@ -95,7 +95,7 @@ def _devices(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
 
 
 def _problems(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
-    best: dict[tuple[str, Clock], tuple[float, SeenStep]] = {}
+    best: dict[tuple[str, TimingKey], tuple[float, SeenStep]] = {}
     for step in steps:
         for clock, one in step.counted.items():
             key = (step.trajectory.problem, clock)
@@ -136,7 +136,7 @@ def _transitions(steps: Sequence[SeenStep]) -> Iterator[str]:
         yield _table(f"transition|problems|{columns}", rows, _MOST_TRANSITIONS)
 
 
-def _gain_cell(seen: Sequence[SeenStep], clock: Clock) -> str:
+def _gain_cell(seen: Sequence[SeenStep], clock: TimingKey) -> str:
     if not seen:
         return "-"
     return _gain_text(gain([effect_of(step, clock) for step in seen]))

@@ -7,7 +7,7 @@ import pytest
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.corpus_facts import (
-    Clock,
+    TimingKey,
     agreement,
     gain,
     nearly_equal,
@@ -17,7 +17,7 @@ from regraph_kg.runs.corpus_facts import (
 from regraph_kg.runs.corpus_report import corpus_report
 
 TILES, LOADS = "cuda/shared-memory-tiling", "cuda/vectorized-loads"
-H200 = Clock("cuda", "H200", "call")
+H200 = TimingKey("cuda", "H200", "call")
 CODE = "void f(float* x) {{ for (int i = 0; i < {}; ++i) x[i] += {}; }}"
 
 
