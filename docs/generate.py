@@ -1,4 +1,4 @@
-"""Writes what docs derive from the code: modules, commands, settings, methods, the schema.
+"""Writes what docs derive: modules, commands, settings, methods, the schema, the corpus report.
 
 Run `python docs/generate.py` after a change; a test fails while they differ.
 """
@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import typer.main
+from pydantic import TypeAdapter
 from typer.cli import get_docs_for_click
 
 from regraph_kg.cli.app import app
 from regraph_kg.cli.graph import trajectory_schema
+from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
+from regraph_kg.models.technique import Technique
 from regraph_kg.runs.choice import FAST_SETTINGS
+from regraph_kg.runs.corpus_report import corpus_report
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, setting_names, variable
 
@@ -140,6 +144,17 @@ def _settings_of(name: str, kind: type[MethodSettings]) -> list[str]:
     return table if rows else ["Nothing to set."]
 
 
+def corpus() -> str:
+    """What the committed trajectories show."""
+    folder = ROOT / "corpus"
+    files = sorted((folder / "trajectories").glob("*.jsonl"))
+    trajectories = [one for file in files for one in read_trajectories(file)]
+    techniques = TypeAdapter(list[Technique]).validate_json(
+        (folder / "techniques.json").read_bytes()
+    )
+    return corpus_report(trajectories, techniques)
+
+
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     return {
@@ -147,6 +162,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs" / "cli.md": commands(),
         ROOT / "docs" / "settings.md": settings(),
         METHODS: methods(),
+        ROOT / "docs" / "corpus.md": corpus(),
         ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
     }
 

@@ -1,69 +1,104 @@
-"""Measures a trajectory: judges every step's code and writes outcome and times beside it.
+"""Measures a trajectory: judges every step's code and says outcome and times of each.
 
 All steps of a trajectory are measured in one go, so that a step's effect (time before over time
 after) compares times of one session. Not covered: steps of a trajectory spread over machines.
+
+The corpus' CUDA steps are written for pointers to the host. With metric "device" they are judged as
+device_pointers.py makes them fit for pointers to the device.
 """
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.hosts.queue import Evaluator
 from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from regraph_kg.models.target import Target
-from regraph_kg.models.trajectory import Measurement, Trajectory
+from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
 
 _TRIES = 3
 """How often a step is judged while its times mean nothing: our machine's fault, not its own."""
 
 
-def is_measured(trajectory: Trajectory, judge: Evaluator) -> bool:
-    """Whether every step has been measured by this judge on this machine with this toolchain.
+def is_measured(trajectory: Trajectory, judge: Evaluator, metric: Metric = "call") -> bool:
+    """Whether every step has been measured so by this judge on this machine with this toolchain.
 
     What was timed too noisily, or while the machine did other work, has not.
     """
     here = (judge.device(trajectory.target), judge.toolchain(trajectory.target), EVALUATOR)
     return all(
         any(
-            m.key[:3] == here and m.outcome is not Outcome.UNSTABLE_TIMING
+            m.key[:3] == here and m.metric == metric and m.outcome is not Outcome.UNSTABLE_TIMING
             for m in step.measurements
         )
         for step in trajectory.steps
     )
 
 
-def measure(trajectory: Trajectory, problem: Problem, judge: Evaluator, run: str) -> Trajectory:
-    """The trajectory with a new measurement, named `run`, at each step.
-
-    `before_seconds` is the previous step's time, the serial code's for the first step, None after
-    a step that did not pass. Raises `BadInput` where the trajectory starts from other serial code
-    than the problem: its times would mean nothing.
-    """
+def check_serial(trajectory: Trajectory, problem: Problem) -> None:
+    """Raise `BadInput` where it starts from other code: its times would mean nothing."""
     if trajectory.serial != problem.serial_code:
         raise BadInput(
             f"a trajectory starts from other serial code than problem {problem.name}:"
             " give it the code of that problem's serial.cpp"
         )
+
+
+def measurements(
+    trajectory: Trajectory, problem: Problem, judge: Evaluator, run: str
+) -> tuple[Measurement, ...]:
+    """A measurement of each step, named `run`, by the problem's metric.
+
+    `before_seconds` is the previous step's time, the serial code's for the first step, None after
+    a step that did not pass. Raises `BadInput` as `check_serial` does.
+    """
+    check_serial(trajectory, problem)
     before: float | None = None
-    steps = []
+    found = []
     for index, step in enumerate(trajectory.steps):
-        report = _judge(judge, problem, trajectory.target, step.code)
+        code = step.code
+        if problem.metric == "device":
+            code = for_device_pointers(code)
+        report = _judge(judge, problem, Candidate(trajectory.target, code))
         if index == 0 and report.baseline:
             before = report.baseline.median
-        new = _measurement(report, run, before)
-        steps.append(step.model_copy(update={"measurements": (*step.measurements, new)}))
+        new = measurement(report, run, before)
+        found.append(new)
         before = new.seconds if new.outcome is Outcome.PASSED else None
+    return tuple(found)
+
+
+def measure(trajectory: Trajectory, problem: Problem, judge: Evaluator, run: str) -> Trajectory:
+    """The trajectory with a new measurement, as `measurements` has it, at each step."""
+    return with_measurements(trajectory, measurements(trajectory, problem, judge, run))
+
+
+def with_measurements(trajectory: Trajectory, new: tuple[Measurement, ...]) -> Trajectory:
+    """The trajectory with one more measurement at each step; of a run, the one that counts last."""
+    steps = []
+    for step, one in zip(trajectory.steps, new, strict=True):
+        same_run = [m for m in step.measurements if m.key[:4] == one.key[:4]]
+        others = [m for m in step.measurements if m.key[:4] != one.key[:4]]
+        beside = [m for m in same_run if m.metric != one.metric]
+        ordered = (*others, *sorted((*beside, one), key=_counts))
+        steps.append(step.model_copy(update={"measurements": ordered}))
     return trajectory.model_copy(update={"steps": tuple(steps)})
 
 
-def _judge(judge: Evaluator, problem: Problem, target: Target, code: str) -> EvalReport:
+def _counts(one: Measurement) -> tuple[bool, bool]:
+    """Code that cannot be timed on the device counts by its calls."""
+    return one.outcome is Outcome.PASSED, one.metric == "device"
+
+
+def _judge(judge: Evaluator, problem: Problem, candidate: Candidate) -> EvalReport:
     for _ in range(_TRIES):
-        report = judge.evaluate(Candidate(target, code), problem)
+        report = judge.evaluate(candidate, problem)
         if report.outcome is not Outcome.UNSTABLE_TIMING and not report.load:
             break
     return report
 
 
-def _measurement(report: EvalReport, run: str, before: float | None) -> Measurement:
+def measurement(report: EvalReport, run: str, before: float | None) -> Measurement:
     """What a report says of a step; times taken under load are as good as unstable ones."""
     busy = report.passed and report.load
     return Measurement(
@@ -76,4 +111,5 @@ def _measurement(report: EvalReport, run: str, before: float | None) -> Measurem
         seconds=report.timing.median if report.timing else None,
         before_seconds=before,
         serial_seconds=report.baseline.median if report.baseline else None,
+        roofline=RooflinePosition.of(report.account),
     )

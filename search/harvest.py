@@ -28,7 +28,14 @@ from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
-from regraph_kg.models.trajectory import FailedStep, Measurement, Source, Step, Trajectory
+from regraph_kg.models.trajectory import (
+    FailedStep,
+    Measurement,
+    RooflinePosition,
+    Source,
+    Step,
+    Trajectory,
+)
 from regraph_kg.search.prompts.fences import beside, blocks
 from regraph_kg.search.trace_lines import TraceLine, read, read_header
 
@@ -330,6 +337,7 @@ def _measurement(
         before_seconds=serial if first else earlier,
         serial_seconds=serial,
         repairs=max(0, node.step.cost.calls - 1),
+        roofline=RooflinePosition.of(report.account),
     )
 
 

@@ -178,9 +178,10 @@ def in_order(measured: Iterable[Measurement]) -> Measurements:
     return tuple(sorted(some, key=_moment)) if len(some) > 1 else some
 
 
-def _moment(one: Measurement) -> tuple[float, int, str, str, str, str]:
+def _moment(one: Measurement) -> tuple[float, int, str, str, str, str, str]:
     """Its place in that order; no two of a step share theirs."""
-    return (one.time, judge_version(one), one.run, one.device, one.toolchain, one.evaluator)
+    who = (one.device, one.toolchain, one.evaluator, one.metric)
+    return (one.time, judge_version(one), one.run, *who)
 
 
 def judge_version(one: Measurement) -> int:
@@ -188,12 +189,19 @@ def judge_version(one: Measurement) -> int:
     return int(one.evaluator) if one.evaluator.isdecimal() else 0
 
 
-def of_newest_judges(measured: Measurements) -> Measurements:
-    """Those of a step that stand: of each device, what the newest judge there measured."""
+def standing(measured: Measurements) -> Measurements:
+    """Those of a step that count: of each device, what the newest judge there measured.
+
+    By one metric a device: transfers hide what a kernel gains, so its times on the device count
+    where it passed by them (decisions/0023).
+    """
     newest: dict[str, int] = {}
     for one in measured:
         newest[one.device] = max(newest.get(one.device, 0), judge_version(one))
-    return tuple(one for one in measured if judge_version(one) == newest[one.device])
+    kept = [one for one in measured if judge_version(one) == newest[one.device]]
+    passed = {o.device for o in kept if o.metric == "device" and o.outcome is Outcome.PASSED}
+    called = {one.device for one in kept if one.metric == "call"} - passed
+    return tuple(one for one in kept if (one.metric == "call") is (one.device in called))
 
 
 def _own(trajectory: Trajectory) -> str | None:
@@ -206,10 +214,10 @@ def _own(trajectory: Trajectory) -> str | None:
 
 def latest(measured: Measurements) -> dict[str, Any]:
     """The properties of a TRANSITION that its measurements decide."""
-    standing = of_newest_judges(measured)
-    last = standing[-1] if standing else None
+    counted = standing(measured)
+    last = counted[-1] if counted else None
     effects: dict[str, float] = {}
-    for one in standing:  # the later ones last
+    for one in counted:  # the later ones last
         if one.outcome is Outcome.PASSED:
             effects[one.device] = one.effect or effects.get(one.device, UNTIMED)
     devices = sorted(effects)
@@ -220,6 +228,7 @@ def latest(measured: Measurements) -> dict[str, Any]:
         "outcome": last and last.outcome.value,
         "speedup": last and last.speedup and float(f"{last.speedup:.4g}"),  # for the eye
         "effect": last and last.effect,
+        "regime": last and last.roofline and last.roofline.regime,
         "device": last and last.device,
         "toolchain": last and last.toolchain,
         "measurements": _STEP.dump_json(measured).decode(),

@@ -3,9 +3,9 @@
 What was given counts in a pair's row of a device, what was learned from a model in one of its own.
 
 What a newer judge measured on a device stands for what older ones had measured of the same step
-there: their figures are not pooled. Code that was right but timed too noisily neither passed nor
-failed: it is no try. Not covered: trajectories that only an older judge has measured still count
-beside those of a newer one, until they are measured again.
+there: their figures are not pooled, nor are times by two metrics. Code that was right but timed too
+noisily neither passed nor failed: it is no try. Not covered: trajectories that only an older judge
+has measured still count beside those of a newer one, until they are measured again.
 
 An example counts in one row, that of its latest measurement's device, so that `examples` adds up
 over devices; every measurement and every failure counts as tried on its own device. Where a
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from regraph_kg.backends.evidence import Evidence, of_newest_judges
+from regraph_kg.backends.evidence import Evidence, standing
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, Successor
 from regraph_kg.models.technique import Technique
@@ -136,10 +136,10 @@ def share(evidence: Evidence) -> Share:
     rows: Share = {}
     for step, measured in enumerate(evidence.measurements):
         pair = Pair(evidence.path[step], evidence.path[step + 1])
-        standing = of_newest_judges(measured)
-        home = RowKey(standing[-1].device if standing else UNMEASURED, evidence.learner)
+        counted = standing(measured)
+        home = RowKey(counted[-1].device if counted else UNMEASURED, evidence.learner)
         rows.setdefault((pair, home), RowCounts()).counts["examples"] += 1
-        for one in standing:
+        for one in counted:
             if one.outcome is Outcome.UNSTABLE_TIMING:
                 continue
             row = rows.setdefault((pair, RowKey(one.device, evidence.learner)), RowCounts())

@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, str] = {
     " by stage.",
     "settings": "Show every setting: name, value, and who set it. Passwords and keys are not"
     " shown.",
+    "corpus": "Trajectory files as a whole: what they show, and what they lack.",
     "batch": "Models by file: folders of prompts that wait for answers (regraph docs"
     " models-by-file).",
     "graph": "Look at the graph as a whole.",

@@ -1,10 +1,12 @@
 """`regraph measure`: judge every step of trajectory files and store what it measures."""
 
 import os
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, get_args
 
 import typer
 from pydantic import ValidationError
@@ -12,22 +14,58 @@ from pydantic import ValidationError
 from regraph_kg import wiring
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation import measure as stage
+from regraph_kg.models.base import Metric
+from regraph_kg.models.evaluation import Grade, Outcome
+from regraph_kg.models.target import TARGETS, DeviceKind, Target
 from regraph_kg.models.trajectory import Measurement, Trajectory
 from regraph_kg.report import times
-from regraph_kg.settings import read_settings
+from regraph_kg.runs.measuring import MeasureJob, jobs, measure_all
+from regraph_kg.settings import Settings, read_settings
+
+_MINUTES_FROM = 120.0
+_AT_ONCE: dict[DeviceKind, int] = {"gpu": 8, "cpu": 1}
+"""Trajectories under way, so that nvcc compiles many steps at once. A CPU's compilers wait for its
+judge, and its times drift: there a step is timed right after the one before it."""
 
 
-def measure(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Trajectory JSONL.")],
+def measure(  # noqa: PLR0913, PLR0917 (a command's options)
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE...]", help="Trajectory JSONL.", show_default="the corpus' trajectories"
+        ),
+    ] = None,
+    target: Annotated[
+        Target | None,
+        typer.Option(
+            help="Only this target's.", show_default="all; without FILE, those with a device here"
+        ),
+    ] = None,
+    problem: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this problem's; several times for several.", show_default="all"),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="call, device or call,device: what is timed. A target that cannot be timed so is"
+            " left out.",
+            show_default="the problem's own",
+        ),
+    ] = None,
     grade: Annotated[
-        Literal["screening", "full"],
+        Grade,
         typer.Option(help="full: more inputs, three fresh workers in turn with the serial code."),
     ] = "full",
     in_place: Annotated[
         bool, typer.Option("--in-place", help="Write into FILE, after each trajectory.")
     ] = False,
     output: Annotated[
-        Path | None, typer.Option(help="Write here.", show_default="standard output")
+        Path | None,
+        typer.Option(
+            help="Write here, after each trajectory; what it holds already is not measured again.",
+            show_default="standard output",
+        ),
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Also what this machine has measured before.")
@@ -39,56 +77,205 @@ def measure(
     """Compile, verify and time every step of the trajectories in FILEs, one run per trajectory.
 
     Trajectories that this machine, toolchain and judge have measured wholly are left as they are,
-    so that an interrupted `--in-place` run is simply started again.
+    so that an interrupted run with `--in-place` or `--output` is simply started again. After a
+    change of the judge, `regraph measure --metric call,device --output FILE` measures all anew.
 
     Exit code 0: every step passed; 1: some step failed, and stays in the file with its outcome.
     """
     if in_place and output:
         raise BadInput("measure: give --in-place or --output FILE, not both")
     settings = read_settings()
-    name = run or datetime.now(UTC).isoformat(timespec="seconds")
-    read = {path: _read(path) for path in files}
-    passed = True
-    with wiring.open_judge(settings, grade) as judge:
-        for path, index in _places(read):
-            trajectory = read[path][index]
-            if stage.is_measured(trajectory, judge) and not again:
-                continue
-            problem = wiring.find_problem(settings, trajectory.problem)
-            read[path][index] = stage.measure(trajectory, problem, judge, name)
-            passed &= _show(read[path][index])
-            if in_place:
-                _write(path, read[path])
-    everything = [trajectory for trajectories in read.values() for trajectory in trajectories]
-    if output:
-        _write(output, everything)
-    elif not in_place:
-        typer.echo(_text(everything), nl=False)
+    paths = files or list(wiring.starter_files(settings))
+    corpus = _Corpus({path: read_trajectories(path) for path in paths}, in_place, output)
+    corpus.resume()
+    chosen = [
+        one
+        for one in corpus.trajectories()
+        if target in (None, one.target) and (not problem or one.problem in problem)
+    ]
+    todo = jobs(chosen, _metrics(metric), lambda name: wiring.find_problem(settings, name))
+    if files is None and target is None:
+        todo = _possible(settings, todo)
+    options = _Options(grade, run or datetime.now(UTC).isoformat(timespec="seconds"), again)
+    passed = _measure(settings, corpus, todo, options)
+    corpus.end()
     if not passed:
         raise typer.Exit(1)
 
 
-def _places(read: dict[Path, list[Trajectory]]) -> Iterator[tuple[Path, int]]:
-    return ((path, index) for path in read for index in range(len(read[path])))
+@dataclass(frozen=True, slots=True)
+class _Options:
+    grade: Grade
+    run: str
+    again: bool
 
 
-def _read(path: Path) -> list[Trajectory]:
+@dataclass(slots=True)
+class _Corpus:
+    """Files of trajectories, and where they are written."""
+
+    read: dict[Path, list[Trajectory]]
+    in_place: bool
+    output: Path | None
+    beside: list[Trajectory] = field(default_factory=list)
+    """What the output holds of other files."""
+
+    def trajectories(self) -> list[Trajectory]:
+        """All, in the files' order."""
+        return [one for trajectories in self.read.values() for one in trajectories]
+
+    def resume(self) -> None:
+        """Take what an earlier run has written to the output."""
+        if not self.output or not self.output.exists():
+            return
+        known = {one.id: one for one in read_trajectories(self.output)}
+        for path, trajectories in self.read.items():
+            self.read[path] = [_joined(one, known.pop(one.id, None)) for one in trajectories]
+        self.beside = list(known.values())
+
+    def add(self, job: MeasureJob, new: tuple[Measurement, ...]) -> None:
+        """Note what was measured; written where a place was given."""
+        for path, trajectories in self.read.items():
+            for index, one in enumerate(trajectories):
+                if one.id == job.trajectory.id:
+                    trajectories[index] = stage.with_measurements(one, new)
+                    if self.in_place:
+                        _write(path, trajectories)
+        if self.output:
+            _write(self.output, self.trajectories() + self.beside)
+
+    def end(self) -> None:
+        """Print or write all, measured now or before."""
+        if self.output:
+            _write(self.output, self.trajectories() + self.beside)
+        elif not self.in_place:
+            typer.echo(_text(self.trajectories()), nl=False)
+
+
+def _metrics(given: str | None) -> list[Metric]:
+    known = get_args(Metric)
+    names = [name.strip() for name in (given or "").split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise BadInput(f"--metric {name}: not known; give {' or '.join(known)}, or both")
+    return [name for name in known if name in names]
+
+
+def _possible(settings: Settings, todo: Sequence[MeasureJob]) -> list[MeasureJob]:
+    """Those that can be judged here; what is left out is said."""
+    here = wiring.judged_here(settings)
+    for name in sorted({job.trajectory.target for job in todo} - set(here)):
+        typer.echo(f"{name}: no device here, left out (--target {name} says why)", err=True)
+    return [job for job in todo if job.trajectory.target in here]
+
+
+def _measure(
+    settings: Settings, corpus: _Corpus, todo: Sequence[MeasureJob], options: _Options
+) -> bool:
+    """Measure target by target; whether all that was measured passed."""
+    progress = _Progress()
+    for target in TARGETS:
+        of_target = [job for job in todo if job.trajectory.target == target]
+        if not of_target:
+            continue
+        wiring.know_peaks(settings, target)
+        with wiring.open_judges(settings, target, 1, options.grade) as (judge, _):
+            left = [
+                job
+                for job in of_target
+                if options.again or not stage.is_measured(job.trajectory, judge, job.metric)
+            ]
+            progress.begin(left)
+            at_once = _AT_ONCE[TARGETS[target].device]
+            for job, new in measure_all(left, judge, options.run, at_once):
+                corpus.add(job, new)
+                progress.show(job, new)
+    progress.sum_up()
+    return not progress.failed
+
+
+@dataclass(slots=True)
+class _Progress:
+    """Tells on stderr what is measured, and when the rest will be."""
+
+    started: float = field(default_factory=time.monotonic)
+    steps: int = 0
+    done: int = 0
+    failed: int = 0
+    unstable: int = 0
+
+    def begin(self, left: Sequence[MeasureJob]) -> None:
+        self.steps += sum(len(job.trajectory.steps) for job in left)
+
+    def show(self, job: MeasureJob, new: Sequence[Measurement]) -> None:
+        """One line a step, and how far the run is."""
+        self.done += len(new)
+        self.unstable += sum(one.outcome is Outcome.UNSTABLE_TIMING for one in new)
+        self.failed += sum(not one.speedup for one in new)
+        took = time.monotonic() - self.started
+        eta = took / self.done * (self.steps - self.done)
+        typer.echo(
+            f"{job.problem.name} ({job.trajectory.target}, {job.metric};"
+            f" {self.done} of {self.steps} steps, {_minutes(eta)} left)",
+            err=True,
+        )
+        for step, one in zip(job.trajectory.steps, new, strict=True):
+            typer.echo(f"  {_figures(one)}  {step.label}", err=True)
+
+    def sum_up(self) -> None:
+        """The run in a line."""
+        if not self.done:
+            typer.echo("measured nothing: all has been measured here (--again)", err=True)
+            return
+        took = time.monotonic() - self.started
+        failed = self.failed - self.unstable
+        typer.echo(
+            f"measured {self.done} steps in {_minutes(took)} ({self.done / took:.2f}/s):"
+            f" {self.done - self.failed} passed, {failed} failed, {self.unstable} timed badly",
+            err=True,
+        )
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < _MINUTES_FROM else f"{seconds / 60:.0f} min"
+
+
+def _joined(one: Trajectory, other: Trajectory | None) -> Trajectory:
+    """A trajectory with the measurements of its other copy, too."""
+    if other is None:
+        return one
+    steps = tuple(
+        step.model_copy(
+            update={
+                "measurements": tuple(
+                    {m.key: m for m in (*step.measurements, *copy.measurements)}.values()
+                )
+            }
+        )
+        for step, copy in zip(one.steps, other.steps, strict=True)
+    )
+    return one.model_copy(update={"steps": steps})
+
+
+def read_trajectories(path: Path) -> list[Trajectory]:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; give a file of trajectories") from None
     except UnicodeDecodeError:
         raise BadInput(f"{path}: not UTF-8 text; give a file of trajectories") from None
-    trajectories = []
+    return list(_parsed(path, lines))
+
+
+def _parsed(path: Path, lines: Sequence[str]) -> Iterator[Trajectory]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
-                trajectories.append(Trajectory.model_validate_json(line))
+                yield Trajectory.model_validate_json(line)
             except ValidationError as error:
                 first = error.errors()[0]
-                field = ".".join(map(str, first["loc"])) or "line"
-                raise BadInput(f"{path}:{number}: {field}: {first['msg']}; mend the line") from None
-    return trajectories
+                place = ".".join(map(str, first["loc"])) or "line"
+                raise BadInput(f"{path}:{number}: {place}: {first['msg']}; mend the line") from None
 
 
 def _text(trajectories: Sequence[Trajectory]) -> str:
@@ -105,15 +292,6 @@ def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
         os.replace(new, path)
     except OSError as error:
         raise ToolError(f"{path}: {error.strerror}; choose another place or free space") from None
-
-
-def _show(trajectory: Trajectory) -> bool:
-    """One line a step on stderr; whether all passed."""
-    typer.echo(f"{trajectory.problem} ({trajectory.target})", err=True)
-    newest = [step.measurements[-1] for step in trajectory.steps]
-    for step, measurement in zip(trajectory.steps, newest, strict=True):
-        typer.echo(f"  {_figures(measurement)}  {step.label}", err=True)
-    return all(measurement.speedup for measurement in newest)
 
 
 def _figures(measurement: Measurement) -> str:

@@ -1,7 +1,8 @@
 """Trajectory JSONL, version 1: one object a line (graph.md section 1).
 
-History: 1 (2026-11) first version; later in 1: `source.learned`, absent from older files, and the
-outcome "declined" of a failure; fields of the sender's own (`x_...`, outside the identity).
+History: 1 (2026-11) first version; later in 1: `source.learned` and a measurement's `roofline`,
+absent from older files; the outcome "declined" of a failure; fields of the sender's own (`x_...`,
+outside the identity).
 """
 
 import hashlib
@@ -14,8 +15,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from regraph_kg.models.base import Extensible, Metric
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.base import Extensible, Frozen, Metric
+from regraph_kg.models.evaluation import Outcome, WorkAccount
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import TechniqueId, start_id
 
@@ -43,8 +44,38 @@ class Source(Extensible):
         return self.model if self.learned else None
 
 
+Regime = Literal["memory", "compute", "below"]
+"""Which roof a call is near; "below": near neither."""
+_NEAR = 0.3
+"""Share of a roof from which on a call is near it."""
+
+
+class RooflinePosition(Frozen):
+    """What a call reaches of the measured peaks of its device (evaluation/timing/roofline.py)."""
+
+    memory: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """Of the rate of its memory."""
+    compute: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """Of its arithmetic; 0 where the problem declares no operations."""
+
+    @classmethod
+    def of(cls, account: WorkAccount | None) -> "RooflinePosition | None":
+        """What the judge measured of a call; None where the device's peaks are not known."""
+        roof = account.roof if account else None
+        if roof is None or not roof.shares:
+            return None
+        return cls(memory=roof.shares.get("memory", 0.0), compute=roof.shares.get("compute", 0.0))
+
+    @property
+    def regime(self) -> Regime:
+        """The nearer of the two roofs."""
+        if max(self.memory, self.compute) < _NEAR:
+            return "below"
+        return "compute" if self.compute > self.memory else "memory"
+
+
 class Measurement(Extensible):
-    """One step's code measured once; keyed by device, toolchain, evaluator and run.
+    """One step's code measured once; keyed by device, toolchain, evaluator, run and metric.
 
     A `run` begins with its time (UTC, ISO 8601): of several, the latest tells what a step does.
     `serial_seconds / seconds` is the step's speedup, `before_seconds / seconds` its effect; both
@@ -62,11 +93,21 @@ class Measurement(Extensible):
     serial_seconds: Seconds | None = None
     repairs: int = Field(default=0, ge=0)
     """Repair calls it took; 0 counts as verified at first."""
+    roofline: RooflinePosition | None = None
+    """Where the step left the code; None where nobody had measured the device's peaks."""
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
+    def key(self) -> tuple[str, str, str, str, str]:
         """What makes two measurements of one step the same measurement."""
-        return (self.device, self.toolchain, self.evaluator, self.run)
+        return (self.device, self.toolchain, self.evaluator, self.run, self.metric)
+
+    @property
+    def roofline_before(self) -> RooflinePosition | None:
+        """Where the step found the code: its work is the same, only its time differs."""
+        if self.roofline is None or self.effect is None:
+            return None
+        memory, compute = (s / self.effect for s in (self.roofline.memory, self.roofline.compute))
+        return RooflinePosition(memory=memory, compute=compute)
 
     @property
     def time(self) -> float:

@@ -5,6 +5,13 @@ must not load a database driver.
 """
 
 from regraph_kg.wiring.answers import any_model, batch_status, embedder, language_model
+from regraph_kg.wiring.judges import (
+    judged_here,
+    know_peaks,
+    local_judge,
+    open_judge,
+    open_judges,
+)
 from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.names import audit, cascade, recorded_verdicts, vocabulary
 from regraph_kg.wiring.problems import (
@@ -21,9 +28,7 @@ from regraph_kg.wiring.searches import (
     DrySearch,
     OpenSearch,
     OpenSearches,
-    local_judge,
     open_dry_search,
-    open_judge,
     open_search,
     open_searches,
 )
@@ -64,12 +69,15 @@ __all__ = [
     "first_use",
     "graph_difference",
     "is_refused",
+    "judged_here",
+    "know_peaks",
     "language_model",
     "local_judge",
     "open_backup",
     "open_curator",
     "open_dry_search",
     "open_judge",
+    "open_judges",
     "open_migrator",
     "open_purge",
     "open_search",

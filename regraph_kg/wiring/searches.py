@@ -5,12 +5,12 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from regraph_kg.errors import AnswersPending, BadInput, ToolError
-from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder, language_model
+from regraph_kg.wiring.judges import nobody_hears, open_judge, open_judges
 from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.problems import check_problem, find_problem, task_of
 from regraph_kg.wiring.stores import open_store
@@ -27,80 +27,6 @@ if TYPE_CHECKING:
     from regraph_kg.search.driver import Executor
     from regraph_kg.search.executor import Turns
     from regraph_kg.search.world import World
-
-
-def _nobody_hears(_: str) -> None:
-    """Hear nothing of what takes long."""
-
-
-def open_judge(
-    settings: Settings,
-    grade: Literal["screening", "full"] = "screening",
-    tell: Callable[[str], None] = _nobody_hears,
-) -> "Judge | RayJudges":
-    """Who judges: this machine, or the cluster that the settings name; a context manager.
-
-    `tell` hears, in a few words, what takes long on this machine.
-    """
-    if settings.workers:
-        return _open_ray_judges(settings, settings.workers, grade)
-    return local_judge(settings, grade, tell)
-
-
-@contextmanager
-def open_judges(
-    settings: Settings, target: Target, parallel: int
-) -> "Iterator[tuple[Judge | RayJudges | JudgePool, int]]":
-    """Who judges for a search, and how many candidates at once: the cluster, or this machine.
-
-    On this machine it is a pool, so that what judging needs (a problem's arrays several times) is
-    no memory of the search: for several calls at once a judge a GPU, else one on the settings' GPU.
-    """
-    if settings.workers:
-        with open_judge(settings) as judge:
-            yield judge, parallel
-        return
-    from regraph_kg.evaluation.gpu.device import find_gpus  # noqa: PLC0415
-    from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions, devices_here  # noqa: PLC0415
-
-    devices = devices_here(target)
-    if not devices:
-        find_gpus()  # says what is wrong
-    if parallel == 1 and TARGETS[target].on_gpu:
-        devices = (settings.gpu,)
-    options = PoolOptions(isolation=settings.isolation)
-    with JudgePool(settings.cache_dir, devices, options) as pool:
-        yield pool, len(devices)
-
-
-def local_judge(
-    settings: Settings,
-    grade: Literal["screening", "full"] = "screening",
-    tell: Callable[[str], None] = _nobody_hears,
-) -> "Judge":
-    """The judge of this machine; a context manager."""
-    from regraph_kg.evaluation.evaluate import Judge  # noqa: PLC0415
-
-    if settings.workers:
-        raise BadInput("setting workers: this is measured on one machine; unset REGRAPH_WORKERS")
-    return Judge(
-        settings.cache_dir,
-        grade=grade,
-        isolation=settings.isolation,
-        gpu=settings.gpu,
-        tell=tell,
-    )
-
-
-def _open_ray_judges(
-    settings: Settings, address: str, grade: Literal["screening", "full"]
-) -> "RayJudges":
-    from regraph_kg.evaluation.hosts.pool import PoolOptions  # noqa: PLC0415
-    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges  # noqa: PLC0415
-
-    token = settings.data_dir / "worker-token"
-    options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
-    return RayJudges(address, options, token=token if token.exists() else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +54,7 @@ class OpenSearch:
 def _good_problem(settings: Settings, choice: "SearchChoice") -> "Problem":
     """The problem; `BadInput` where a look at it finds an error. Replays need no look."""
     if choice.judge is None and not settings.workers:
-        found = check_problem(settings, choice.problem, _nobody_hears)
+        found = check_problem(settings, choice.problem, nobody_hears)
         if found.errors:
             raise BadInput(f"problem {found.problem}: {found.errors[0]}")
     return find_problem(settings, choice.problem)

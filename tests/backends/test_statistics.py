@@ -122,3 +122,24 @@ def test_a_newer_judges_figures_stand_for_an_older_ones_on_the_same_device() -> 
     assert rows[START_A, RowKey(H200)].counts["tried"] == 1
     assert rows[START_A, RowKey(H200)].best_effect == 8.0
     assert rows[START_A, RowKey(A100)].counts["tried"] == 1
+
+
+@pytest.mark.parametrize(
+    ("metrics", "effects", "failed"),
+    [
+        ({"call": 1.1, "device": 8.0}, 3, 0),
+        ({"call": 2.0, "device": None}, 1, 0),
+        ({"device": 8.0}, 3, 0),
+        ({"device": None}, 0, 1),
+        ({"call": None, "device": None}, 0, 1),
+    ],
+)
+def test_a_step_timed_by_two_metrics_counts_once_by_its_times_on_the_device_where_it_has_any(
+    metrics: dict[str, float | None], effects: int, failed: int
+) -> None:
+    given = [measured(metric=metric, effect=effect) for metric, effect in metrics.items()]
+    rows = share(Evidence.of(plan("a", measurements=given)))
+    counts = rows[START_A, RowKey(H200)].counts
+    assert counts["tried"] == 1
+    assert counts["failed_wrong_answer"] == failed
+    assert counts["sum_log2_effect"] == effects * 2**20

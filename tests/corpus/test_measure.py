@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.evaluation.measure import is_measured, measure
+from regraph_kg.evaluation.measure import is_measured, measure, with_measurements
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
-from regraph_kg.models.trajectory import Measurement, Trajectory
+from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
+from regraph_kg.runs.measuring import jobs, measure_all
 from tests.search.test_harvest import timing
 
 pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
@@ -79,6 +81,7 @@ def test_each_step_gets_its_outcome_and_the_times_around_it(
     assert one.device == two.device != ""
     assert one.before_seconds == one.serial_seconds
     assert one.seconds
+    assert one.roofline  # the peaks were measured first
     assert two.serial_seconds
     if one.outcome is Outcome.PASSED:
         assert two.before_seconds == one.seconds
@@ -186,6 +189,98 @@ def test_bad_input_is_named_and_nothing_is_written(
     assert done.returncode == 2
     assert said in done.stderr
     assert path.read_text() == before
+
+
+def test_what_the_output_holds_already_is_not_measured_again(
+    run: Run, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    path, output = write(RIGHT), tmp_path / "measured.jsonl"
+    run(path, "--output", output, "--run", "one")
+    ((first,),) = measurements(output.read_text())
+    done = run(path, "--output", output, "--run", "two", "--metric", "device,call")
+    (found,) = measurements(output.read_text())
+    quiet = first.outcome is Outcome.PASSED  # else a busy machine has measured nothing
+    assert [m.run for m in found] == (["one"] if quiet else ["one", "two"])
+    assert ("measured nothing" in done.stderr) is quiet
+    assert path.read_text().count("measurements") == 1
+
+
+def test_other_targets_and_problems_are_left_alone(run: Run, write: Callable[..., Path]) -> None:
+    path = write(RIGHT)
+    before = path.read_text()
+    for option in (("--target", "cuda"), ("--problem", "other"), ("--metric", "device")):
+        done = run(path, "--in-place", *option)
+        assert done.returncode == 0, done.stderr
+        assert "measured nothing" in done.stderr
+    assert path.read_text() == before
+
+
+def test_a_metric_that_nobody_knows_is_refused(run: Run, write: Callable[..., Path]) -> None:
+    done = run(write(RIGHT), "--metric", "call,wall")
+    assert done.returncode == 2
+    assert "--metric wall" in done.stderr
+
+
+def test_of_one_run_the_metric_that_counts_comes_last(write: Callable[..., Path]) -> None:
+    given = Trajectory.model_validate_json(write(RIGHT).read_text())
+    usual = {"device": "GPU", "toolchain": "nvcc", "evaluator": "3", "run": "r"}
+    call = Measurement(**usual, outcome=Outcome.PASSED)
+    for outcome, last in ((Outcome.PASSED, "device"), (Outcome.CRASHED, "call")):
+        device = Measurement(**usual, outcome=outcome, metric="device")
+        for order in ((call, device), (device, call)):
+            told = given
+            for one in order:
+                told = with_measurements(told, (one,))
+            assert [m.metric for m in told.steps[0].measurements][-1] == last
+
+
+def test_many_trajectories_are_told_as_they_end_and_an_error_ends_the_rest(
+    write: Callable[..., Path],
+) -> None:
+    given = Trajectory.model_validate_json(write(RIGHT, SIMD).read_text())
+    problem = load_problem(PROBLEM)
+    todo = jobs([given] * 3, ["call", "device"], lambda _: problem)
+    assert [job.metric for job in todo] == ["call"] * 3  # openmp knows no other
+    judge: Any = Busy(0)
+    told = list(measure_all(todo, judge, "run", at_once=2))
+    assert [len(new) for _, new in told] == [2, 2, 2]
+    lost: Any = Lost()
+    with pytest.raises(ToolError):
+        list(measure_all(todo, lost, "run", at_once=1))
+    assert lost.asked <= 2
+
+
+class Lost:
+    """A judge whose device is gone."""
+
+    asked = 0
+
+    def evaluate(self, *_: object) -> EvalReport:
+        self.asked += 1
+        raise ToolError("the GPU is gone")
+
+
+@pytest.mark.parametrize(
+    ("memory", "compute", "regime"),
+    [(0.29, 0.1, "below"), (0.31, 0.1, "memory"), (0.4, 0.5, "compute"), (0.3, 0.0, "memory")],
+)
+def test_a_step_is_near_the_nearer_roof_or_near_none(
+    memory: float, compute: float, regime: str
+) -> None:
+    assert RooflinePosition(memory=memory, compute=compute).regime == regime
+
+
+def test_where_a_step_found_the_code_follows_from_its_effect() -> None:
+    after = RooflinePosition(memory=0.6, compute=0.2)
+    one = Measurement(
+        **{"device": "GPU", "toolchain": "nvcc", "evaluator": "3", "run": "r"},
+        outcome=Outcome.PASSED,
+        seconds=1.0,
+        before_seconds=4.0,
+        roofline=after,
+    )
+    assert one.roofline_before == RooflinePosition(memory=0.15, compute=0.05)
+    assert one.model_copy(update={"before_seconds": None}).roofline_before is None
 
 
 def test_two_places_to_write_are_one_too_many(run: Run, write: Callable[..., Path]) -> None:

@@ -43,12 +43,13 @@ def trajectory(problem: str, *more: object, learned: bool = False) -> str:
     """A line with all that a trajectory may hold; `more` steps."""
     measured = {"device": "d", "toolchain": "t", "evaluator": "1", "run": "r", "outcome": "passed"}
     seconds = {"seconds": 1.0, "before_seconds": 2.0, "serial_seconds": 2.0}
+    roofline = {"roofline": {"memory": 0.5, "compute": 0.1}}
     step = {
         "label": TILES,
         "reasoning": f"why {problem}",
         "detail": "how",
         "code": f"code of {problem}",
-        "measurements": [measured | seconds],
+        "measurements": [measured | seconds | roofline],
     }
     failures = [
         {"after_step": 0, "label": "Loop unrolling", "outcome": outcome, "code": f"x {outcome}"}

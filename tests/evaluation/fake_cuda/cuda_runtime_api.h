@@ -18,8 +18,10 @@ enum cudaError_t {
 enum cudaMemcpyKind {
   cudaMemcpyHostToDevice = 1,
   cudaMemcpyDeviceToHost = 2,
-  cudaMemcpyDeviceToDevice = 3
+  cudaMemcpyDeviceToDevice = 3,
+  cudaMemcpyDefault = 4
 };
+enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
 enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize,
                  cudaLimitDevRuntimeSyncDepth, cudaLimitDevRuntimePendingLaunchCount,
                  cudaLimitMaxL2FetchGranularity, cudaLimitPersistingL2CacheSize };
@@ -49,6 +51,8 @@ cudaError_t cudaMemsetAsync(void *, int, size_t, cudaStream_t);
 cudaError_t cudaMemcpy(void *, const void *, size_t, cudaMemcpyKind);
 cudaError_t cudaMemGetInfo(size_t *, size_t *);
 cudaError_t cudaGetDevice(int *);
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *, int);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *);
 cudaError_t cudaDeviceGetAttribute(int *, cudaDeviceAttr, int);
 cudaError_t cudaDeviceGetLimit(size_t *, cudaLimit);
 cudaError_t cudaDeviceSetLimit(cudaLimit, size_t);

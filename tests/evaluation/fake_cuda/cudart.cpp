@@ -98,6 +98,11 @@ cudaError_t cudaGetDevice(int *device) {
   *device = 0;
   return cudaSuccess;
 }
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int) {
+  *pool = nullptr;
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *) { return cudaSuccess; }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
   *value = 1 << 20;
   return cudaSuccess;

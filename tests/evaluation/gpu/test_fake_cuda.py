@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences
@@ -67,6 +68,18 @@ def test_device_pointers_pass_and_are_timed(cache: Path, on_device: Problem) -> 
 def test_host_pointers_pass_with_metric_call(cache: Path, called: Problem) -> None:
     report = judged(cache, called, FROM_HOST)
     assert passed(report), report.diagnosis
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_code_for_host_pointers_is_timed_on_the_device(cache: Path, on_device: Problem) -> None:
+    code = for_device_pointers(
+        f"{KERNEL}static_assert(cudaMemcpyHostToDevice == cudaMemcpyDefault);"
+        f'extern "C" void scale(const float* x, float* y, float a, int n) {{{FROM_HOST}}}'
+    )
+    with Judge(cache, seed=5) as judge:
+        report = judge.evaluate(Candidate("cuda", code), on_device)
+    assert passed(report), report.diagnosis
+    assert report.metric == "device"
 
 
 @pytest.mark.usefixtures("pretended_gpu")

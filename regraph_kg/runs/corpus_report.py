@@ -1,0 +1,234 @@
+"""A corpus told in tables (docs/corpus.md): gains, gaps, doubles and dead ends, as Markdown.
+
+Long tables keep what is seen most, and say how much is left out.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import median
+
+from regraph_kg import report
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import TARGETS, Target
+from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
+from regraph_kg.runs.corpus_facts import (
+    GainEstimate,
+    SeenStep,
+    TimingKey,
+    agreement,
+    effect_of,
+    gain,
+    gains,
+    nearly_equal,
+    seen_steps,
+    unchanged,
+)
+
+_MOST_TRANSITIONS, _MOST_ROWS = 100, 40
+"""Rows of a table."""
+_SLOWER = 0.95
+"""Effects between this and 1 are as good as none."""
+_HEAD = """# Corpus report
+
+Made by `regraph corpus report` from the trajectories alone. An effect is the time before a step
+over the time after it; of each step the newest judge's last measurement counts, on each device and
+by each metric ("call": host pointers, transfers inside the clock; "device": device pointers).
+Intervals are Student's, 95 %, over the steps of a transition.
+"""
+
+
+def corpus_report(trajectories: Sequence[Trajectory], techniques: Sequence[Technique]) -> str:
+    """The report on a corpus, with the vocabulary's techniques that nothing shows."""
+    steps = seen_steps(trajectories)
+    parts = [
+        _HEAD,
+        _counts(trajectories, steps),
+        "## Devices\n",
+        _table("device|target|metric|judge|steps|passed|median effect|toolchain", _devices(steps)),
+        "## Problems\n\nThe fastest step of each, and how near it comes to the roof of its device's"
+        " memory and arithmetic.\n",
+        _table("problem|target|metric|device|speedup|memory|compute|step", _problems(steps)),
+        *_transitions(steps),
+        "## Do gains carry over?\n\nCorrelation of the mean log effects of one transition (or one"
+        " technique, whatever was before it) in two problems, over all pairs of problems.\n",
+        _table("target|metric|device|of|pairs of problems|correlation", _carried(steps)),
+        "## Techniques without an example\n",
+        *_unseen(steps, techniques),
+        "## Nearly equal\n\nTrajectories of one problem with steps of nearly the same code.\n",
+        _table("problem|target|one|other|steps", _doubles(trajectories), _MOST_ROWS),
+        "Steps that change no code: " + (_names(unchanged(steps)) or "none") + ".\n",
+        "## Dead ends\n\nTechniques that were tried and failed, and why.\n",
+        _table("technique|failed|outcomes", _failures(trajectories, steps), _MOST_ROWS),
+        f"Steps that made code slower (effect below {_SLOWER}), the worst first.\n",
+        _table("problem|step|metric|device|effect", _slower(steps), _MOST_ROWS),
+    ]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _counts(trajectories: Sequence[Trajectory], steps: Sequence[SeenStep]) -> str:
+    problems = {one.problem for one in trajectories}
+    pairs = {(one.trajectory.target, one.pair) for one in steps}
+    failures = sum(len(one.failures) for one in trajectories)
+    return (
+        f"{len(trajectories)} trajectories of {len(problems)} problems: {len(steps)} steps of"
+        f" {len(pairs)} transitions, {failures} attempts that failed.\n"
+    )
+
+
+def _clocks(steps: Iterable[SeenStep]) -> list[TimingKey]:
+    return sorted({clock for step in steps for clock in step.counted})
+
+
+def _devices(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
+    for clock in _clocks(steps):
+        by_judge: dict[tuple[str, str], list[Measurement]] = defaultdict(list)
+        for step in steps:
+            if one := step.counted.get(clock):
+                by_judge[one.evaluator, one.toolchain].append(one)
+        for (judge, toolchain), found in sorted(by_judge.items()):
+            passed = sum(one.outcome is Outcome.PASSED for one in found)
+            effects = [one.effect for one in found if one.effect is not None]
+            middle = report.times(median(effects)) if effects else "-"
+            numbers = (judge, str(len(found)), str(passed), middle)
+            yield clock.device, clock.target, clock.metric, *numbers, toolchain
+
+
+def _problems(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
+    best: dict[tuple[str, TimingKey], tuple[float, SeenStep]] = {}
+    for step in steps:
+        for clock, one in step.counted.items():
+            key = (step.trajectory.problem, clock)
+            if one.speedup is not None and (key not in best or one.speedup > best[key][0]):
+                best[key] = (one.speedup, step)
+    for (problem, clock), (speedup, step) in sorted(best.items(), key=lambda entry: entry[0]):
+        roof = step.counted[clock].roofline
+        where = (problem, clock.target, clock.metric, clock.device)
+        yield *where, report.times(speedup), *_shares(roof), _name(step)
+
+
+def _shares(roof: RooflinePosition | None) -> tuple[str, str]:
+    if roof is None:
+        return "-", "-"
+    return f"{100 * roof.memory:.0f} %", f"{100 * roof.compute:.0f} %"
+
+
+def _transitions(steps: Sequence[SeenStep]) -> Iterator[str]:
+    """A table a target, a column for each device and metric."""
+    for target in TARGETS:
+        clocks = [clock for clock in _clocks(steps) if clock.target == target]
+        found = gains(step for step in steps if step.trajectory.target == target)
+        if not found:
+            continue
+        ranked = sorted(
+            found.items(), key=lambda entry: (-max(map(len, entry[1].values())), entry[0])
+        )
+        yield f"## Transitions: {target}\n"
+        columns = "|".join(f"{clock.metric}, {clock.device}" for clock in clocks)
+        rows = [
+            (
+                f"{_short(source, target)} → {_short(after, target)}",
+                str(len({one.trajectory.problem for seen in by.values() for one in seen})),
+                *(_gain_cell(by.get(clock, ()), clock) for clock in clocks),
+            )
+            for (source, after), by in ranked
+        ]
+        yield _table(f"transition|problems|{columns}", rows, _MOST_TRANSITIONS)
+
+
+def _gain_cell(seen: Sequence[SeenStep], clock: TimingKey) -> str:
+    if not seen:
+        return "-"
+    return _gain_text(gain([effect_of(step, clock) for step in seen]))
+
+
+def _gain_text(found: GainEstimate) -> str:
+    if found.low is None or found.high is None:
+        return f"{report.times(found.mean)}, n 1"
+    reach = f"{report.times(found.low)} to {report.times(found.high)}"
+    return f"{report.times(found.mean)} ({reach}), n {found.count}"
+
+
+def _carried(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
+    for what, pairs in (("transition", True), ("technique", False)):
+        for clock, (count, value) in agreement(steps, pairs=pairs).items():
+            said = "-" if value is None else f"{value:.2f}"
+            yield clock.target, clock.metric, clock.device, what, str(count), said
+
+
+def _unseen(steps: Sequence[SeenStep], techniques: Sequence[Technique]) -> Iterator[str]:
+    seen = {name for step in steps for name in step.pair}
+    for target in TARGETS:
+        names = sorted(
+            one.name
+            for one in techniques
+            if one.target == target and one.id not in seen and one.id != start_id(target)
+        )
+        yield f"{target}: {', '.join(names) or 'none'}.\n"
+
+
+def _doubles(trajectories: Sequence[Trajectory]) -> Iterator[Sequence[str]]:
+    for pair in nearly_equal(trajectories):
+        where = (pair.first.problem, pair.first.target, _ref(pair.first), _ref(pair.second))
+        yield *where, ", ".join(f"{i} = {j}" for i, j in pair.steps)
+
+
+def _failures(
+    trajectories: Sequence[Trajectory], steps: Sequence[SeenStep]
+) -> Iterator[Sequence[str]]:
+    """Attempts that failed, and steps that failed wherever they were measured."""
+    failed: dict[str, Counter[str]] = defaultdict(Counter)
+    for trajectory in trajectories:
+        for failure in trajectory.failures:
+            failed[failure.technique or failure.label][failure.outcome.value] += 1
+    for step in steps:
+        outcomes = {one.outcome for one in step.counted.values()}
+        if outcomes and Outcome.PASSED not in outcomes:
+            failed[step.pair[1]].update(sorted(outcome.value for outcome in outcomes))
+    ranked = sorted(failed.items(), key=lambda entry: (-entry[1].total(), entry[0]))
+    for name, outcomes_of in ranked:
+        said = ", ".join(f"{n} {outcome}" for outcome, n in sorted(outcomes_of.items()))
+        yield name, str(outcomes_of.total()), said
+
+
+def _slower(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
+    found = [
+        (one.effect, step, clock)
+        for step in steps
+        for clock, one in step.counted.items()
+        if one.effect is not None and one.effect < _SLOWER
+    ]
+    for effect, step, clock in sorted(found, key=lambda entry: (entry[0], entry[2])):
+        where = (step.trajectory.problem, _name(step), clock.metric, clock.device)
+        yield *where, report.times(effect)
+
+
+def _names(steps: Sequence[SeenStep]) -> str:
+    return ", ".join(_name(step) for step in steps)
+
+
+def _name(step: SeenStep) -> str:
+    return f"{_ref(step.trajectory)} step {step.number}, {step.step.label}"
+
+
+def _ref(trajectory: Trajectory) -> str:
+    return trajectory.ref or trajectory.id[:12]
+
+
+def _short(technique: str, target: Target) -> str:
+    return technique.removeprefix(f"{target}/")
+
+
+def _table(head: str, rows: Iterable[Sequence[str]], most: int | None = None) -> str:
+    """A Markdown table of all rows or at most so many; "None." where there are none."""
+    every = list(rows)
+    if not every:
+        return "None.\n"
+    names = head.split("|")
+    lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
+    lines += [
+        f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in every[:most]
+    ]
+    if most is not None and len(every) > most:
+        lines += ["", f"{len(every) - most} more rows are left out."]
+    return "\n".join(lines) + "\n"

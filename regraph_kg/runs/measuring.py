@@ -1,0 +1,67 @@
+"""Many trajectories measured by one judge, several under way so that it never waits.
+
+Each is measured wholly, and told as soon as it is: whoever writes it down then loses no more than
+what is under way. Not covered: what to write where (cli/measure.py).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from regraph_kg.evaluation import measure as stage
+from regraph_kg.evaluation.hosts.queue import Evaluator
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.models.base import Metric
+from regraph_kg.models.target import TARGETS
+from regraph_kg.models.trajectory import Measurement, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureJob:
+    """One trajectory to be measured by one metric, which is its problem's."""
+
+    trajectory: Trajectory
+    problem: Problem
+
+    @property
+    def metric(self) -> Metric:
+        """What is timed."""
+        return self.problem.metric
+
+
+def jobs(
+    trajectories: Iterable[Trajectory], metrics: Sequence[Metric], find: Callable[[str], Problem]
+) -> list[MeasureJob]:
+    """What there is to measure, a problem's own metric where none is named, in the judge's order.
+
+    A metric that a target cannot be timed by is left out. Raises `BadInput` before anything is
+    judged: for a problem that is not there, or of other serial code.
+    """
+    problems: dict[str, Problem] = {}
+    found = []
+    for one in trajectories:
+        if one.problem not in problems:
+            problems[one.problem] = find(one.problem)
+        problem = problems[one.problem]
+        stage.check_serial(one, problem)
+        for metric in metrics or (problem.metric,):
+            if metric in TARGETS[one.target].metrics:
+                found.append(MeasureJob(one, problem.model_copy(update={"metric": metric})))
+    return sorted(found, key=lambda job: (job.trajectory.target, job.problem.name, job.metric))
+
+
+def measure_all(
+    todo: Sequence[MeasureJob], judge: Evaluator, run: str, at_once: int
+) -> Iterator[tuple[MeasureJob, tuple[Measurement, ...]]]:
+    """Each job with its measurements, as they end; an error ends all that has not begun."""
+    with ThreadPoolExecutor(at_once, "measure") as threads:
+        under_way: dict[Future[tuple[Measurement, ...]], MeasureJob] = {
+            threads.submit(stage.measurements, job.trajectory, job.problem, judge, run): job
+            for job in todo
+        }
+        try:
+            for future in as_completed(under_way):
+                yield under_way[future], future.result()
+        finally:
+            for future in under_way:
+                future.cancel()

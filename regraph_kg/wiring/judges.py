@@ -1,0 +1,110 @@
+"""Who judges: this machine, its pool of judges, or a cluster; and what its devices reach."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.target import TARGETS, Target
+from regraph_kg.settings import Settings
+
+if TYPE_CHECKING:
+    from regraph_kg.evaluation.evaluate import Judge
+    from regraph_kg.evaluation.hosts.pool import JudgePool
+    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
+
+
+def nobody_hears(_: str) -> None:
+    """Hear nothing of what takes long."""
+
+
+def open_judge(
+    settings: Settings,
+    grade: Literal["screening", "full"] = "screening",
+    tell: Callable[[str], None] = nobody_hears,
+) -> "Judge | RayJudges":
+    """Who judges: this machine, or the cluster that the settings name; a context manager.
+
+    `tell` hears, in a few words, what takes long on this machine.
+    """
+    if settings.workers:
+        return _open_ray_judges(settings, settings.workers, grade)
+    return local_judge(settings, grade, tell)
+
+
+@contextmanager
+def open_judges(
+    settings: Settings,
+    target: Target,
+    parallel: int,
+    grade: Literal["screening", "full"] = "screening",
+) -> "Iterator[tuple[Judge | RayJudges | JudgePool, int]]":
+    """Who judges for a search, and how many candidates at once: the cluster, or this machine.
+
+    On this machine it is a pool, so that what judging needs (a problem's arrays several times) is
+    no memory of the search: for several calls at once a judge a GPU, else one on the settings' GPU.
+    """
+    if settings.workers:
+        with open_judge(settings, grade) as judge:
+            yield judge, parallel
+        return
+    from regraph_kg.evaluation.gpu.device import find_gpus  # noqa: PLC0415
+    from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions, devices_here  # noqa: PLC0415
+
+    devices = devices_here(target)
+    if not devices:
+        find_gpus()  # says what is wrong
+    if parallel == 1 and TARGETS[target].on_gpu:
+        devices = (settings.gpu,)
+    options = PoolOptions(grade=grade, isolation=settings.isolation)
+    with JudgePool(settings.cache_dir, devices, options) as pool:
+        yield pool, len(devices)
+
+
+def judged_here(settings: Settings) -> tuple[Target, ...]:
+    """Targets with a device where candidates are judged; a cluster is taken to have all."""
+    from regraph_kg.evaluation.hosts.pool import devices_here  # noqa: PLC0415
+
+    return tuple(name for name in TARGETS if settings.workers or devices_here(name))
+
+
+def know_peaks(settings: Settings, target: Target) -> None:
+    """Measure what this machine's device reaches at most, where that is not yet on file."""
+    from regraph_kg.evaluation.gpu.device import find_gpu  # noqa: PLC0415
+    from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks  # noqa: PLC0415
+
+    if settings.workers:
+        return
+    gpu = find_gpu(settings.gpu) if TARGETS[target].on_gpu else None
+    if peaks(settings.cache_dir, target, gpu) is None:
+        measure_peaks(settings.cache_dir, target, gpu)
+
+
+def local_judge(
+    settings: Settings,
+    grade: Literal["screening", "full"] = "screening",
+    tell: Callable[[str], None] = nobody_hears,
+) -> "Judge":
+    """The judge of this machine; a context manager."""
+    from regraph_kg.evaluation.evaluate import Judge  # noqa: PLC0415
+
+    if settings.workers:
+        raise BadInput("setting workers: this is measured on one machine; unset REGRAPH_WORKERS")
+    return Judge(
+        settings.cache_dir,
+        grade=grade,
+        isolation=settings.isolation,
+        gpu=settings.gpu,
+        tell=tell,
+    )
+
+
+def _open_ray_judges(
+    settings: Settings, address: str, grade: Literal["screening", "full"]
+) -> "RayJudges":
+    from regraph_kg.evaluation.hosts.pool import PoolOptions  # noqa: PLC0415
+    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges  # noqa: PLC0415
+
+    token = settings.data_dir / "worker-token"
+    options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
+    return RayJudges(address, options, token=token if token.exists() else None)

@@ -1,0 +1,122 @@
+"""`regraph corpus report`: what it says of made-up trajectories, large corpora included."""
+
+from typing import Any
+
+import pytest
+
+from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.runs.corpus_facts import (
+    TimingKey,
+    agreement,
+    gain,
+    nearly_equal,
+    seen_steps,
+    unchanged,
+)
+from regraph_kg.runs.corpus_report import corpus_report
+
+TILES, LOADS = "cuda/shared-memory-tiling", "cuda/vectorized-loads"
+H200 = TimingKey("cuda", "H200", "call")
+CODE = "void f(float* x) {{ for (int i = 0; i < {}; ++i) x[i] += {}; }}"
+
+
+def measured(effect: float | None, **fields: Any) -> dict[str, Any]:
+    """A measurement with this effect, and a speedup twice as large; None: it failed."""
+    usual = {"device": "H200", "toolchain": "nvcc", "evaluator": "3", "run": "r"}
+    outcome = {"outcome": "wrong_answer" if effect is None else "passed"}
+    times = {"seconds": 1.0, "before_seconds": effect, "serial_seconds": effect and 2 * effect}
+    return usual | outcome | (times if effect else {}) | fields
+
+
+def step(technique: str, code: str, *measurements: dict[str, Any]) -> dict[str, Any]:
+    return {"label": technique, "technique": technique, "code": code, "measurements": measurements}
+
+
+def trajectory(problem: str, *steps: dict[str, Any], ref: str = "", **fields: Any) -> Trajectory:
+    usual = {"schema": 1, "target": "cuda", "problem": problem, "serial": "void f();"}
+    return Trajectory.model_validate(usual | {"ref": ref or problem, "steps": steps} | fields)
+
+
+def test_times_by_two_metrics_stand_in_columns_of_their_own() -> None:
+    roofline = {"memory": 0.61, "compute": 0.05}
+    both = (measured(1.1), measured(4.0, metric="device", roofline=roofline))
+    text = corpus_report([trajectory("saxpy", step(TILES, "a", *both))], [])
+    assert "| transition | problems | call, H200 | device, H200 |" in text
+    assert "| start → shared-memory-tiling | 1 | 1.1x, n 1 | 4x, n 1 |" in text
+    assert "| saxpy | cuda | device | H200 | 8x | 61 % | 5 % |" in text
+    assert "| saxpy | cuda | call | H200 | 2.2x | - | - |" in text
+
+
+def test_an_interval_needs_two_steps_and_narrows_with_more() -> None:
+    alone, two, four = gain([2.0]), gain([1.0, 4.0]), gain([1.0, 4.0, 1.0, 4.0])
+    assert (alone.mean, alone.low) == (pytest.approx(2.0), None)
+    assert two.mean == four.mean == pytest.approx(2.0)
+    assert two.low is not None
+    assert four.low is not None
+    assert two.low < four.low < 2.0
+
+
+def test_the_newest_judges_last_measurement_counts_and_noise_never() -> None:
+    noise = measured(9.0, outcome="unstable_timing", evaluator="10", run="c")
+    old, new = measured(5.0, evaluator="9", run="b"), measured(2.0, evaluator="10", run="a")
+    (seen,) = seen_steps([trajectory("saxpy", step(TILES, "a", new, old, noise))])
+    assert seen.counted[H200].effect == 2.0
+
+
+@pytest.mark.parametrize(("second", "said"), [((2.0, 8.0), 1.0), ((8.0, 2.0), -1.0)])
+def test_gains_that_carry_over_between_problems_correlate(
+    second: tuple[float, float], said: float
+) -> None:
+    steps = seen_steps(
+        trajectory(name, step(TILES, "a", measured(one)), step(LOADS, "b", measured(other)))
+        for name, (one, other) in (("p", (2.0, 8.0)), ("q", second))
+    )
+    count, value = agreement(steps, pairs=True)[H200]
+    assert (count, value) == (2, pytest.approx(said))
+
+
+def test_nearly_equal_code_is_found_within_a_problem_only() -> None:
+    first = trajectory("p", step(TILES, CODE.format("n", 1)))
+    again = trajectory("p", step(TILES, "// said otherwise\n" + CODE.format("n", 1)), ref="again")
+    other = trajectory("p", step(TILES, "int g() { return 7; }"), ref="other")
+    elsewhere = trajectory("q", step(TILES, CODE.format("n", 1)))
+    (pair,) = nearly_equal([first, again, other, elsewhere])
+    assert (pair.first.ref, pair.second.ref, pair.steps) == ("p", "again", ((1, 1),))
+
+
+def test_a_step_that_changes_only_comments_is_named() -> None:
+    same = trajectory("p", step(TILES, "int  a ;"), step(LOADS, "int a; // faster"))
+    assert [seen.number for seen in unchanged(seen_steps([same]))] == [2]
+
+
+def test_dead_ends_and_techniques_without_an_example_are_named() -> None:
+    failure = {"after_step": 0, "label": "x", "technique": TILES, "outcome": "crashed"}
+    one = trajectory(
+        "p", step(LOADS, "a", measured(None)), step(TILES, "b", measured(0.5)), failures=[failure]
+    )
+    unseen = Technique(id="cuda/fast-math", name="Fast math", target="cuda")
+    seen = Technique(id=TILES, name="Tiles", target="cuda")
+    text = corpus_report([one], [unseen, seen])
+    assert f"| {TILES} | 1 | 1 crashed |" in text
+    assert f"| {LOADS} | 1 | 1 wrong_answer |" in text
+    assert f"| p | p step 2, {TILES} | call | H200 | 0.5x |" in text
+    assert "cuda: Fast math.\n" in text
+
+
+def test_sixty_problems_stay_readable_and_nothing_is_left_out_silently() -> None:
+    corpus = [
+        trajectory(
+            f"problem-{number:02}",
+            *(
+                step(f"cuda/t{number}-{k}", CODE.format(number, k), measured(0.5 + k))
+                for k in range(4)
+            ),
+        )
+        for number in range(64)
+    ]
+    text = corpus_report(corpus, [])
+    assert len(text.splitlines()) < 400
+    assert all(f"| problem-{number:02} |" in text for number in range(64))
+    assert "more rows are left out" in text
+    assert text == corpus_report(corpus, [])
