@@ -18,7 +18,7 @@ class CurationRules:
     """What a trajectory must be to be kept."""
 
     min_speedup: float = 1.1
-    """Of its fastest step, over the serial code."""
+    """Of its fastest step, over the serial code; 0: whatever it is, timed or not."""
     max_reasoning: int = 2000
     """Characters that any step's reasoning may have."""
     max_steps: int = 20
@@ -91,9 +91,9 @@ def told_once(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
 def refusal(trajectory: Trajectory, rules: CurationRules) -> str | None:
     """The first rule that a measured trajectory breaks, in words; None for none."""
     best = fastest(trajectory)
-    if best is None:
+    if best is None and rules.min_speedup:
         return "no step was timed well: run it again where nothing else runs"
-    if best < rules.min_speedup:
+    if best is not None and best < rules.min_speedup:
         return f"at most {best:.3g}x, below {rules.min_speedup:g}x (--min-speedup)"
     longest = max(len(step.reasoning) for step in trajectory.steps)
     if longest > rules.max_reasoning:

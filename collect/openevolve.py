@@ -99,7 +99,7 @@ def read_lineages(folder: Path, best: int, task: Task, origin: Source) -> list[E
     Raises `BadInput` for a folder that holds none.
     """
     programs = _programs(folder)
-    ranked = sorted(programs.values(), key=lambda one: (-one.score, one.iteration_found, one.id))
+    ranked = sorted(programs.values(), key=lambda one: (-one.score, -one.iteration_found, one.id))
     lineages: list[EvolvedLineage] = []
     notes: list[str] = []
     told: set[str] = set()

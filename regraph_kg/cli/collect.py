@@ -165,7 +165,10 @@ def _origin(
         return GitFile(repository, file, revision)
     if openevolve is not None:
         return stage.EvolutionRead(*openevolve)
-    return stage.ModelAsked(ModelSpec.parse(settings.model), *asked)
+    spec = ModelSpec.parse(settings.model)
+    if spec.is_recorded:
+        raise BadInput("collect: no model; name one with --model, or REGRAPH_MODEL")
+    return stage.ModelAsked(spec, *asked)
 
 
 def _check(choice: stage.CollectChoice, file: str | None, model: str | None) -> None:

@@ -32,6 +32,7 @@ from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import Task
 from regraph_kg.models.target import Target
+from regraph_kg.models.technique import start_id
 from regraph_kg.models.trajectory import Source, Trajectory
 from regraph_kg.runs.learn import lines_of
 from regraph_kg.runs.progress import Story, WorkDone
@@ -304,7 +305,8 @@ def _sources(
 
 def _names(settings: Settings, target: Target) -> list[str]:
     """The vocabulary's names, for prompts."""
-    return sorted(one.name for one in wiring.vocabulary(settings) if one.target == target)
+    known = (one for one in wiring.vocabulary(settings) if one.target == target)
+    return sorted(one.name for one in known if one.id != start_id(target))
 
 
 def _cost(settings: Settings, origin: ModelAsked, task: Task) -> CollectPreview:
