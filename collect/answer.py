@@ -46,6 +46,8 @@ def read_answer(reply: Reply, entry: str) -> AnsweredStep | NoFurtherStep | Pars
     if isinstance(code, ParseFailure):
         finished = _FINISHED.search(said) if reply.finish == "stop" else None
         return NoFurtherStep(label_of(finished["why"])) if finished else code
+    if "\0" in code:
+        return ParseFailure("the code holds a null character; answer in plain text")
     fields = {found["name"]: found["text"] for found in reversed(list(_FIELD.finditer(said)))}
     label = label_of(fields.get("TECHNIQUE", "").strip().partition("\n")[0].strip(" *_`\"'."))
     if not label:

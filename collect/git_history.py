@@ -24,8 +24,10 @@ from regraph_kg.models.run import Task
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Source
 
-LONGEST_FILE = 200_000
-"""Bytes; as much as a step may hold."""
+LARGEST_FILE = 4 * 2**20
+"""Bytes; larger ones are not even read."""
+MESSAGE = 20_000
+"""Characters of a commit's message that are kept."""
 SECONDS = 120
 """Of one git command."""
 _SAFE = (
@@ -207,8 +209,8 @@ def _before_rename(git: _Git, commit: str, path: str) -> tuple[str | None, str]:
 def _step(git: _Git, commit: str, path: str, entry: str) -> tuple[HistoryStep | None, str]:
     """The step that a commit is, or why it is none."""
     blob = f"{commit}:{path}"
-    if int(git.text("cat-file", "-s", blob)) > LONGEST_FILE:
-        return None, f"the file has more than {LONGEST_FILE} bytes"
+    if int(git.text("cat-file", "-s", blob)) > LARGEST_FILE:
+        return None, f"the file has more than {LARGEST_FILE >> 20} MiB"
     try:
         code = git.data("cat-file", "blob", blob).decode()
     except UnicodeDecodeError:
@@ -219,6 +221,6 @@ def _step(git: _Git, commit: str, path: str, entry: str) -> tuple[HistoryStep | 
         errors="replace"
     )
     when, subject, body = fields.split("\0", 2)
-    body = _TRAILER.sub("", plain(body)).strip()
+    body = _TRAILER.sub("", plain(body[:MESSAGE])).strip()
     stamp = datetime.fromisoformat(when.strip()).isoformat()
     return HistoryStep(commit, stamp, subject, body, code), ""

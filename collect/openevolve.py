@@ -27,6 +27,8 @@ from regraph_kg.search.prompts.fences import beside
 
 LARGEST_PROGRAM = 8 * 2**20
 """Bytes of one program's file."""
+SAID = 20_000
+"""Characters of what was said of a change that are kept."""
 LABEL = 80
 """Characters of what was said of a change that become its label."""
 
@@ -89,7 +91,8 @@ class EvolvedLineage:
             said = one.reasoning or one.changes
             label = label_of(one.changes.partition("\n")[0])[:LABEL].strip()
             label = label or ("initial program" if one.parent_id is None else "evolved change")
-            yield ProposedStep(label, one.code, said, one.changes if said != one.changes else "")
+            detail = one.changes if said != one.changes else ""
+            yield ProposedStep(label, one.code, said[:SAID], detail[:SAID])
         return "the program itself"
 
 

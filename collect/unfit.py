@@ -5,6 +5,8 @@ import re
 from regraph_kg.models.text import plain
 from regraph_kg.search.code.tokens import normalized
 
+LONGEST_CODE = 200_000
+"""Characters; as many as a step may hold."""
 _OWN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?P<file>[^"\n]*)"', re.MULTILINE)
 
 
@@ -12,6 +14,8 @@ def unfit(code: str, entry: str) -> str | None:
     """Why a source file cannot be judged at all, in words; None where it can."""
     if not code.strip() or "\0" in code:
         return "the file is empty, or no text"
+    if len(code) > LONGEST_CODE:
+        return f"the file has more than {LONGEST_CODE} characters"
     if not re.search(rf"\b{re.escape(entry)}\s*\(", normalized(code)):
         return f"it does not define {entry}"
     if 'extern "C"' not in code:

@@ -153,6 +153,11 @@ def test_code_without_a_technique_is_no_step() -> None:
     assert "names no technique" in found.reason
 
 
+def test_code_that_no_file_can_hold_is_no_step() -> None:
+    text = f"TECHNIQUE: a\n```\n\0{code('x')}```"
+    assert isinstance(read_answer(Reply(text=text, finish="stop"), "scale"), ParseFailure)
+
+
 def test_a_cut_answer_is_not_taken_for_the_end() -> None:
     assert isinstance(read_answer(Reply(text=DONE, finish="length"), "scale"), ParseFailure)
     assert isinstance(read_answer(Reply(text=DONE, finish="stop"), "scale"), NoFurtherStep)

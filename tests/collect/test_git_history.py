@@ -115,7 +115,8 @@ def test_a_file_that_was_deleted_in_between_goes_on(repository: Repository) -> N
         (f'#include "ours.h"\n{SERIAL}', 'it includes "ours.h", and a candidate is one file'),
         (b"\xff\xfe", "the file is not UTF-8 text"),
         ("", "the file is empty, or no text"),
-        ("x" * 300_000, "the file has more than 200000 bytes"),
+        ("x" * 300_000, "the file has more than 200000 characters"),
+        ("x" * 5 * 2**20, "the file has more than 4 MiB"),
     ],
 )
 def test_what_cannot_be_judged_is_left_out_with_a_line(
