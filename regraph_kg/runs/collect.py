@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from regraph_kg import wiring
 from regraph_kg.collect.build import BuiltTrajectory, build, settled
 from regraph_kg.collect.conversation import AskingLimits, Conversation, prompt_hash
-from regraph_kg.collect.curate import CurationRules, curate, fastest, told_once
+from regraph_kg.collect.curate import CurationResult, CurationRules, curate, fastest, told_once
 from regraph_kg.collect.git_history import GitFile, read_history
 from regraph_kg.collect.journal import Journal, key_of
 from regraph_kg.collect.openevolve import read_lineages
@@ -142,9 +142,7 @@ def collect(
         with wiring.open_judge(settings, "full") as judge:
             work = _Collecting(settings, choice, journal, judge, model)
             yield from work.gather(problems)
-        gathered = work.result()
-        _write(choice.output, gathered.kept)
-        return gathered
+        return work.result()
 
 
 def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
@@ -190,12 +188,12 @@ class _Collecting:
                 said = f"{problem.name}, {number + 1} of {len(sources)}"
                 yield WorkDone("collecting", number, len(sources), said)
                 line = self._one(source, task, problem)
+                self._publish()
                 yield WorkDone("collecting", number + 1, len(sources), said, line)
 
     def result(self) -> Gathered:
-        """What is kept of what there is by now."""
-        built = [one.trajectory for one in self.built if one.trajectory is not None]
-        curated = curate(built, self.choice.rules)
+        """What became of all; what is kept is in its file."""
+        curated = self._publish()
         waiting = None
         try:
             if self.model is not None:
@@ -204,13 +202,22 @@ class _Collecting:
             waiting = error
         return Gathered(
             tuple(self.built),
-            tuple(told_once(curated.kept)),
+            curated.kept,
             curated.left_out,
             pending=self.pending,
             calls=self.calls,
             tokens=self.tokens,
             waiting=waiting,
         )
+
+    def _publish(self) -> CurationResult:
+        """Put what is kept of what there is by now into its file; none is made for nothing."""
+        built = [one.trajectory for one in self.built if one.trajectory is not None]
+        curated = curate(built, self.choice.rules)
+        kept = tuple(told_once(curated.kept))
+        if kept or self.choice.output.exists():
+            _write(self.choice.output, kept)
+        return replace(curated, kept=kept)
 
     def ask(self, prompt: Prompt) -> Reply:
         """The model's answer, or the one that the journal has."""
@@ -272,7 +279,7 @@ def told(built: BuiltTrajectory) -> str:
     """What became of one source, in a line."""
     steps = built.trajectory.steps if built.trajectory else ()
     best = fastest(built.trajectory) if built.trajectory else None
-    figures = [f"{len(steps)} steps", f"{built.failed} failed"]
+    figures = [f"{len(steps)} step{'s' * (len(steps) != 1)}", f"{built.failed} failed"]
     if built.unchanged:
         figures.append(f"{built.unchanged} changed nothing")
     if best is not None:
