@@ -118,9 +118,12 @@ def collect(  # noqa: PLR0913 (a command's options)
 
     Exit code 0: something was kept; 1: nothing; 5: answers are to come by file.
     """
+    named = tuple(dict.fromkeys([*(problems or ()), *(problem or ())]))
+    if not named:
+        raise BadInput("collect: no PROBLEM; regraph docs problems says what one is")
     settings = read_settings(model=model)
     choice = stage.CollectChoice(
-        problems=tuple(dict.fromkeys([*(problems or ()), *(problem or ())])),
+        problems=named,
         target=target,
         origin=_origin(
             settings,
@@ -173,8 +176,6 @@ def _origin(
 
 def _check(choice: stage.CollectChoice, file: str | None, model: str | None) -> None:
     """Raise `BadInput` for what does not go together."""
-    if not choice.problems:
-        raise BadInput("collect: no PROBLEM; regraph docs problems says what one is")
     if isinstance(choice.origin, stage.ModelAsked):
         if file is not None:
             raise BadInput("--file: is of a git repository; name that with --git")
