@@ -121,6 +121,8 @@ def collect(  # noqa: PLR0913 (a command's options)
     named = tuple(dict.fromkeys([*(problems or ()), *(problem or ())]))
     if not named:
         raise BadInput("collect: no PROBLEM; regraph docs problems says what one is")
+    if file is not None and git is None:
+        raise BadInput("--file: is of a git repository; name that with --git")
     settings = read_settings(model=model)
     choice = stage.CollectChoice(
         problems=named,
@@ -135,7 +137,7 @@ def collect(  # noqa: PLR0913 (a command's options)
         rules=CurationRules(min_speedup, max_reasoning, max_steps, keep),
         told=Source(model=by, licence=licence),
     )
-    _check(choice, file, model)
+    _check(choice, model)
     if dry_run:
         _preview(settings, choice, as_json=as_json)
         return
@@ -174,11 +176,9 @@ def _origin(
     return stage.ModelAsked(spec, *asked)
 
 
-def _check(choice: stage.CollectChoice, file: str | None, model: str | None) -> None:
+def _check(choice: stage.CollectChoice, model: str | None) -> None:
     """Raise `BadInput` for what does not go together."""
     if isinstance(choice.origin, stage.ModelAsked):
-        if file is not None:
-            raise BadInput("--file: is of a git repository; name that with --git")
         return
     if len(choice.problems) > 1:
         raise BadInput("collect: one history is of one PROBLEM; run it once for each")
