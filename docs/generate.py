@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 METHODS = ROOT / "docs" / "methods.md"
 """The one file that is generated in part: between its marks."""
 NEEDS = {"nothing": "nothing", "graph": "a graph", "embeddings": "a graph with embeddings"}
-STAGES = ("regraph_kg", "ingest", "search", "evaluation")
+STAGES = ("regraph_kg", "collect", "ingest", "search", "evaluation")
 
 
 def modules() -> str:

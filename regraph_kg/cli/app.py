@@ -17,6 +17,8 @@ KEYBOARD_INTERRUPT = 130
 """What typer returns for a Ctrl-C that no command handled."""
 
 COMMANDS: Mapping[str, str] = {
+    "collect": "Collect new trajectories: from a model's answers, a git history, or an evolution's"
+    " programs.",
     "docs": "Read a document: how problems are described, what the judge covers, every setting.",
     "doctor": "Check compilers, GPU, sandbox, store and models; judge a dozen exploits; say what to"
     " mend.",

@@ -122,7 +122,7 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     if may_decline:
         parts.append(Paragraph(fill("decline")))
     parts.append(Paragraph(fill("answer")))
-    left = tokens - estimated_tokens(_system(task))
+    left = tokens - estimated_tokens(system_text(task))
     return _prompt(task, key, [together(fitted(parts, left))], seed=seed)
 
 
@@ -297,10 +297,10 @@ def _prompt(
     schema: dict[str, object] | None = None,
 ) -> Prompt:
     user = "\n\n".join(parts)
-    return Prompt(key=key, system=_system(task), user=user, seed=seed, answer_schema=schema)
+    return Prompt(key=key, system=system_text(task), user=user, seed=seed, answer_schema=schema)
 
 
-def _system(task: Task) -> str:
+def system_text(task: Task) -> str:
     """The constant part of a run's prompts."""
     target = fill(TARGETS[task.target].prompt)
     if task.machine:

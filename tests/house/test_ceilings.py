@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("regraph_kg", "ingest", "search", "evaluation", "tests", "benchmarks", "corpus")
+FOLDERS = (
+    "regraph_kg",
+    "collect",
+    "ingest",
+    "search",
+    "evaluation",
+    "tests",
+    "benchmarks",
+    "corpus",
+)
 VAGUE = {"utils.py", "util.py", "helpers.py", "common.py", "misc.py"}
 
 

@@ -1,0 +1,61 @@
+"""A large model's answer to "which step now?": a technique, why, what changed, and the whole code.
+
+Not here: whether the code is right (build.py).
+"""
+
+import re
+from dataclasses import dataclass
+
+from regraph_kg.collect.steps import label_of
+from regraph_kg.models.prompt import Reply
+from regraph_kg.models.text import plain
+from regraph_kg.search.extract import ParseFailure, parse
+from regraph_kg.search.prompts.fences import beside
+
+_FIELD = re.compile(
+    r"^[ \t#>*_-]*(?P<name>TECHNIQUE|REASONING|DETAIL)[*_]*[ \t]*:[*_]*(?P<text>.*?)"
+    r"(?=^[ \t#>*_-]*(?:TECHNIQUE|REASONING|DETAIL)[*_]*[ \t]*:|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_FINISHED = re.compile(r"^[ \t*_]*NO FURTHER STEP[*_]*[ \t]*[:.]?[*_]*(?P<why>.*)$", re.MULTILINE)
+_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredStep:
+    """A step as a model told it."""
+
+    label: str
+    reasoning: str
+    detail: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoFurtherStep:
+    """A model's word that nothing is left that would make the code faster, and why."""
+
+    why: str
+
+
+def read_answer(reply: Reply, entry: str) -> AnsweredStep | NoFurtherStep | ParseFailure:
+    """What an answer holds; thoughts before it that are marked as such do not count."""
+    reply = reply.model_copy(update={"text": _THOUGHTS.sub("", reply.text)})
+    said = beside(reply.text.replace("\r\n", "\n"))
+    code = parse(reply, entry)
+    if isinstance(code, ParseFailure):
+        finished = _FINISHED.search(said) if reply.finish == "stop" else None
+        return NoFurtherStep(label_of(finished["why"])) if finished else code
+    if "\0" in code:
+        return ParseFailure("the code holds a null character; answer in plain text")
+    fields = {found["name"]: found["text"] for found in reversed(list(_FIELD.finditer(said)))}
+    label = label_of(fields.get("TECHNIQUE", "").strip().partition("\n")[0].strip(" *_`\"'."))
+    if not label:
+        return ParseFailure("the answer names no technique; begin it with TECHNIQUE: and its name")
+    return AnsweredStep(
+        label, _text(fields.get("REASONING", "")), _text(fields.get("DETAIL", "")), code
+    )
+
+
+def _text(said: str) -> str:
+    return plain(said).strip(" \n\t*_")

@@ -1,0 +1,161 @@
+"""Proposed steps, judged one by one, as a trajectory: right ones are steps, wrong ones failures.
+
+Not here: the times that are stored (evaluation/measure.py takes them, all in one go), and which
+trajectories are kept (curate.py).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from regraph_kg.collect.steps import RIGHT, ProposedStep, StepJudgement, StepSource
+from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
+from regraph_kg.models.run import Task
+from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
+from regraph_kg.search.code.tokens import normalized
+
+MOST_STEPS = 100
+"""As many as a trajectory may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltTrajectory:
+    """What became of one source; `trajectory` is None where no proposed step was right."""
+
+    ref: str
+    trajectory: Trajectory | None
+    ended: str
+    """Why there were no more steps."""
+    failed: int = 0
+    unchanged: int = 0
+    """Proposed steps whose code was there before."""
+    notes: tuple[str, ...] = ()
+    repairs: tuple[int, ...] = ()
+    """Of each step, how many tries failed before it."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing came of it."""
+        return self.trajectory is None
+
+
+@dataclass(slots=True)
+class _Draft:
+    task: Task
+    judge: Callable[[str], EvalReport]
+    seen: set[str]
+    steps: list[Step] = field(default_factory=list)
+    failures: list[FailedStep] = field(default_factory=list)
+    repairs: list[int] = field(default_factory=list)
+    unchanged: int = 0
+
+    def take(self, proposed: ProposedStep) -> StepJudgement:
+        """Judge a step, and put it where it belongs."""
+        text = normalized(proposed.code)
+        if text in self.seen:
+            self.unchanged += 1
+            return StepJudgement(None)
+        report = self.judge(proposed.code)
+        if report.outcome in RIGHT:
+            self.seen.add(text)
+            self.steps.append(_step(proposed))
+            self.repairs.append(proposed.repairs)
+        else:
+            self.failures.append(_failure(len(self.steps), proposed, report))
+        return StepJudgement(report.outcome, report.diagnosis, report.speedup)
+
+
+def build(source: StepSource, task: Task, judge: Callable[[str], EvalReport]) -> BuiltTrajectory:
+    """Have the steps of `source` judged, in their order.
+
+    A step whose code is that of the serial code or of an earlier step, but for comments and blanks,
+    did nothing, and is left out.
+    """
+    draft = _Draft(task, judge, {normalized(task.serial)})
+    ended = _told(source, draft)
+    trajectory = None
+    if draft.steps:
+        trajectory = Trajectory(
+            schema=1,
+            ref=source.ref,
+            target=task.target,
+            problem=task.problem,
+            serial=task.serial,
+            source=source.source(),
+            steps=tuple(draft.steps),
+            failures=tuple(draft.failures),
+        )
+    return BuiltTrajectory(
+        source.ref,
+        trajectory,
+        ended,
+        failed=len(draft.failures),
+        unchanged=draft.unchanged,
+        notes=source.notes,
+        repairs=tuple(draft.repairs),
+    )
+
+
+def _told(source: StepSource, draft: _Draft) -> str:
+    """Hear the source to its end, or to the last step that a trajectory can hold."""
+    proposals = source.proposals()
+    try:
+        proposed = next(proposals)
+        while len(draft.steps) < MOST_STEPS:
+            proposed = proposals.send(draft.take(proposed))
+    except StopIteration as end:
+        return str(end.value)
+    return f"{MOST_STEPS} steps: a trajectory holds no more"
+
+
+def settled(trajectory: Trajectory, repairs: Sequence[int]) -> Trajectory | None:
+    """A measured trajectory up to the first step that the full grade found wrong.
+
+    That step is then a failure. None where no step is left.
+    """
+    steps: list[Step] = []
+    failures = list(trajectory.failures)
+    for step, tries in zip(trajectory.steps, repairs, strict=True):
+        newest = step.measurements[-1]
+        if newest.outcome not in RIGHT:
+            failures = [one for one in failures if one.after_step <= len(steps)]
+            failures.append(_found_wrong(len(steps), step))
+            break
+        told = newest.model_copy(update={"repairs": tries})
+        steps.append(step.model_copy(update={"measurements": (*step.measurements[:-1], told)}))
+    if not steps:
+        return None
+    return trajectory.model_copy(update={"steps": tuple(steps), "failures": tuple(failures)})
+
+
+def _step(proposed: ProposedStep) -> Step:
+    return Step(
+        label=proposed.label,
+        reasoning=proposed.reasoning,
+        detail=proposed.detail,
+        code=proposed.code,
+    )
+
+
+def _failure(after: int, proposed: ProposedStep, report: EvalReport) -> FailedStep:
+    return FailedStep(
+        after_step=after,
+        label=proposed.label,
+        outcome=report.outcome,
+        diagnosis=report.diagnosis,
+        code_hash=code_hash(proposed.code),
+        code=proposed.code,
+        device=report.device or None,
+    )
+
+
+def _found_wrong(after: int, step: Step) -> FailedStep:
+    newest = step.measurements[-1]
+    return FailedStep(
+        after_step=after,
+        label=step.label,
+        outcome=Outcome(newest.outcome),
+        diagnosis="found when it was measured",
+        code_hash=code_hash(step.code),
+        code=step.code,
+        device=newest.device,
+    )

@@ -1,0 +1,174 @@
+"""A source of steps: a large model that is asked for one step after the other.
+
+What fails is sent back with its diagnosis, a few times; after a few tries in a row that made
+nothing faster, or enough steps, or where the model sees no further step, the trajectory ends.
+Not here: who answers, and what becomes of the steps (build.py).
+"""
+
+import hashlib
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from string import Template
+
+from regraph_kg.collect.answer import AnsweredStep, NoFurtherStep, read_answer
+from regraph_kg.collect.steps import Proposals, ProposedStep, StepJudgement
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
+from regraph_kg.models.run import Task
+from regraph_kg.models.trajectory import Source
+from regraph_kg.search.extract import ParseFailure
+from regraph_kg.search.prompts.examples import fill, told
+from regraph_kg.search.prompts.render import FailedAnswer, prompts_id, system_text
+
+FOLDER = Path(__file__).parent / "prompts"
+VERSION = 1
+"""Of the prompts and of how they are put together. History: 1 (2026-11) first version."""
+FASTER = 1.03
+"""From this factor on a step has made code faster; less may be chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskingLimits:
+    """What bounds the asking for one trajectory."""
+
+    steps: int = 8
+    repairs: int = 2
+    """Of one step: further calls after a failed one."""
+    patience: int = 2
+    """Tries in a row that make nothing faster, after which it ends."""
+
+    @property
+    def calls(self) -> int:
+        """Calls at most, for one trajectory."""
+        return (self.steps + 1) * self.patience * (self.repairs + 1)
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One trajectory's worth of asking; the prompts of its `number` differ in their seed.
+
+    `ask` has a prompt answered, or raises `AnswersPending`; `names` are offered as techniques.
+    """
+
+    task: Task
+    number: int
+    ask: Callable[[Prompt], Reply]
+    limits: AskingLimits
+    names: Sequence[str]
+    origin: Source
+    """Where its trajectory comes from; who answered is filled in where it names nobody."""
+    notes: tuple[str, ...] = ()
+    _code: str = ""
+    _speedup: float = 1.0
+    _done: list[str] = field(default_factory=list)
+    _tried: list[str] = field(default_factory=list)
+    """On the current code."""
+    _tries: int = 0
+    _model: str = ""
+
+    @property
+    def ref(self) -> str:
+        """Problem, target, number, and the run that it is of."""
+        return f"{self.origin.run}/{self.task.problem}-{self.task.target}-{self.number}"
+
+    def source(self) -> Source:
+        """With the model that answered."""
+        return self.origin.model_copy(update={"model": self.origin.model or self._model})
+
+    def first_prompt(self) -> Prompt:
+        """What would be asked first."""
+        self._code = self.task.serial
+        return self._prompt(None, 0)
+
+    def proposals(self) -> Proposals:
+        """Steps, until one of the limits."""
+        self._code = self.task.serial
+        fruitless = 0
+        while fruitless < self.limits.patience:
+            if len(self._done) >= self.limits.steps:
+                return f"{self.limits.steps} steps, as many as are asked for"
+            faster = yield from self._try()
+            if isinstance(faster, NoFurtherStep):
+                return f"the model sees no further step: {faster.why or 'it gave no reason'}"
+            fruitless = 0 if faster else fruitless + 1
+        return f"{fruitless} tries in a row made nothing faster"
+
+    def _try(self) -> Generator[ProposedStep, StepJudgement, bool | NoFurtherStep]:
+        """One step, mended while it fails; whether it made the code faster."""
+        self._tries += 1
+        failed: FailedAnswer | None = None
+        label = "an answer without code"
+        for repair in range(self.limits.repairs + 1):
+            reply = self.ask(self._prompt(failed, repair))
+            self._model = reply.model
+            answer = read_answer(reply, self.task.entry)
+            if isinstance(answer, NoFurtherStep):
+                return answer
+            if isinstance(answer, ParseFailure):
+                failed = FailedAnswer(Outcome.PARSE_FAILED, answer.reason, None)
+                continue
+            label = answer.label
+            judged = yield _proposed(answer, repair)
+            if judged.right:
+                return self._take(answer, judged)
+            if judged.outcome is None:
+                label = f"{label} (the code was the same as before)"
+                break
+            failed = FailedAnswer(judged.outcome, judged.diagnosis, answer.code)
+        self._tried.append(label)
+        return False
+
+    def _take(self, answer: AnsweredStep, judged: StepJudgement) -> bool:
+        """Go on from a right answer."""
+        before, self._code = self._speedup, answer.code
+        self._tried.clear()
+        figure = "not timed well"
+        if judged.speedup is not None:
+            self._speedup, figure = judged.speedup, f"{judged.speedup:.3g}x"
+        self._done.append(f"{len(self._done) + 1}. {answer.label}: {figure}")
+        return self._speedup >= FASTER * before
+
+    def _prompt(self, failed: FailedAnswer | None, repair: int) -> Prompt:
+        parts = [_filled("step")]
+        if self.names:
+            parts.append(_filled("names", names="; ".join(self.names)))
+        if self._done:
+            parts.append(_filled("done", steps="\n".join(self._done)))
+        if self._tried:
+            parts.append(_filled("tried", labels="; ".join(self._tried)))
+        parts.append(fill("code", code=self._code.strip()))
+        parts.append(fill("signature", signature=self.task.signature))
+        if failed is not None:
+            parts.append(told("failure", failed.outcome, failed.diagnosis))
+            if failed.code is not None:
+                parts.append(fill("failed_code", code=failed.code.strip()))
+        subject = f"{self.task.problem}.{self.task.target} {self.number}.{self._tries}.{repair}"
+        return Prompt(
+            key=DecisionKey(kind="collect", subject=subject, attempt=self.number),
+            system=system_text(self.task),
+            user="\n\n".join([*parts, _filled("answer")]),
+            seed=self.number,
+        )
+
+
+def prompt_hash() -> str:
+    """Version and digest of all texts that a prompt is made of."""
+    digest = hashlib.sha256(prompts_id().encode())
+    for path in sorted(FOLDER.glob("*.txt")):
+        digest.update(f"{path.name}\0".encode() + path.read_bytes())
+    return f"collect-{VERSION}:{digest.hexdigest()[:12]}"
+
+
+def _proposed(answer: AnsweredStep, repairs: int) -> ProposedStep:
+    return ProposedStep(answer.label, answer.code, answer.reasoning, answer.detail, repairs)
+
+
+def _filled(name: str, **values: str) -> str:
+    return _template(name).substitute(values).strip()
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template((FOLDER / f"{name}.txt").read_text(encoding="utf-8"))

@@ -1,0 +1,126 @@
+"""Which trajectories are kept: correct, fast and concise ones, after what ConCuR found.
+
+ConCuR (2025) trains better kernel writers on few examples that are right, fast and briefly
+reasoned than on all of them. That they are right is the judge's word and no rule; how fast
+and how short they must be, a user says. Not here: what a graph does with them.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.search.code.tokens import normalized
+
+
+@dataclass(frozen=True, slots=True)
+class CurationRules:
+    """What a trajectory must be to be kept."""
+
+    min_speedup: float = 1.1
+    """Of its fastest step, over the serial code; 0: whatever it is, timed or not."""
+    max_reasoning: int = 2000
+    """Characters that any step's reasoning may have."""
+    max_steps: int = 20
+    keep: int | None = None
+    """Of one problem and target: as many, the fastest first; None: all."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurationResult:
+    """What is kept, in the order given, and why the others are not, by their refs."""
+
+    kept: tuple[Trajectory, ...]
+    left_out: dict[str, str]
+
+
+SAME_SPEED = 1.05
+"""Within this factor trajectories are as fast as each other; the briefer one goes first."""
+
+
+def curate(trajectories: Sequence[Trajectory], rules: CurationRules) -> CurationResult:
+    """Apply `rules` to measured trajectories, each with a ref of its own."""
+    left_out: dict[str, str] = {}
+    ways: dict[tuple[str, ...], str] = {}
+    good: dict[tuple[str, str], list[Trajectory]] = defaultdict(list)
+    for one in trajectories:
+        way = (one.problem, one.target, *(normalized(step.code) for step in one.steps))
+        why = refusal(one, rules)
+        if why is None and way in ways:
+            why = f"the same steps as {ways[way]}"
+        if why is not None:
+            left_out[str(one.ref)] = why
+            continue
+        ways[way] = str(one.ref)
+        good[one.problem, one.target].append(one)
+    kept = set()
+    for several in good.values():
+        for place, one in enumerate(_ranked(several)):
+            if rules.keep is None or place < rules.keep:
+                kept.add(one.ref)
+            else:
+                left_out[str(one.ref)] = f"{rules.keep} others are faster or briefer (--keep)"
+    return CurationResult(tuple(one for one in trajectories if one.ref in kept), left_out)
+
+
+def told_once(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+    """Trajectories that share their first steps: measurements and failures in the first one alone.
+
+    So every try counts once in the statistics, whatever it was that came after it.
+    """
+    told: set[tuple[str, ...]] = set()
+    once = []
+    for one in trajectories:
+        way: tuple[str, ...] = (one.problem, one.target, one.serial)
+        ways, steps = [way], []
+        for step in one.steps:
+            way = (*way, step.label, step.code)
+            ways.append(way)
+            steps.append(step.model_copy(update={"measurements": ()}) if way in told else step)
+        failures = [
+            failure
+            for failure in one.failures
+            if (*ways[failure.after_step], failure.label, failure.code) not in told
+        ]
+        told |= {(*ways[two.after_step], two.label, two.code) for two in failures}
+        told |= set(ways[1:])
+        once.append(one.model_copy(update={"steps": tuple(steps), "failures": tuple(failures)}))
+    return once
+
+
+def refusal(trajectory: Trajectory, rules: CurationRules) -> str | None:
+    """The first rule that a measured trajectory breaks, in words; None for none."""
+    best = fastest(trajectory)
+    if best is None and rules.min_speedup:
+        return "no step was timed well: run it again where nothing else runs"
+    if best is not None and best < rules.min_speedup:
+        return f"at most {best:.3g}x, below {rules.min_speedup:g}x (--min-speedup)"
+    longest = max(len(step.reasoning) for step in trajectory.steps)
+    if longest > rules.max_reasoning:
+        return f"a reasoning of {longest} characters (--max-reasoning)"
+    if len(trajectory.steps) > rules.max_steps:
+        return f"{len(trajectory.steps)} steps (--max-steps)"
+    return None
+
+
+def fastest(trajectory: Trajectory) -> float | None:
+    """The largest speedup of a step by its newest measurement; None where none was timed."""
+    newest = [step.measurements[-1].speedup for step in trajectory.steps if step.measurements]
+    return max((one for one in newest if one is not None), default=None)
+
+
+def _ranked(several: Sequence[Trajectory]) -> list[Trajectory]:
+    """Fastest first; of those that are as fast, the one that says least."""
+    left = sorted(several, key=lambda one: (-(fastest(one) or 0), str(one.ref)))
+    ranked: list[Trajectory] = []
+    while left:
+        top = fastest(left[0]) or 0
+        near = [one for one in left if (fastest(one) or 0) * SAME_SPEED >= top]
+        chosen = min(near, key=lambda one: (_said(one), str(one.ref)))
+        ranked.append(chosen)
+        left.remove(chosen)
+    return ranked
+
+
+def _said(trajectory: Trajectory) -> int:
+    return sum(len(step.reasoning) + len(step.detail) for step in trajectory.steps)

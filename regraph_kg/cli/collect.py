@@ -1,0 +1,233 @@
+"""`regraph collect`: new trajectories from a model, a git history, or an evolution.
+
+Not here: how they are made and judged (runs/collect.py).
+"""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.progress import watch
+from regraph_kg.collect.conversation import AskingLimits
+from regraph_kg.collect.curate import CurationRules
+from regraph_kg.collect.git_history import GitFile
+from regraph_kg.errors import BadInput
+from regraph_kg.models.model_spec import ModelSpec
+from regraph_kg.models.target import NEEDS, USUAL, Target
+from regraph_kg.models.trajectory import Source
+from regraph_kg.runs import collect as stage
+from regraph_kg.runs.ingest import IngestSource, ingest_files
+from regraph_kg.settings import Settings, read_settings
+
+_MODEL, _GIVEN, _RULES = "From a model", "From what there is", "What is kept"
+_LIMITS, _RULE = AskingLimits(), CurationRules()
+
+
+def collect(  # noqa: PLR0913 (a command's options)
+    *,
+    problems: Annotated[
+        list[str] | None, typer.Argument(metavar="PROBLEM...", help="Names, or folders.")
+    ] = None,
+    problem: Annotated[
+        list[str] | None, typer.Option(help="As PROBLEM.", show_default=False)
+    ] = None,
+    target: Annotated[Target, typer.Option(help=NEEDS)] = USUAL,
+    output: Annotated[Path, typer.Option(help="The trajectories; FILE.journal lies beside it.")] = (
+        Path("collected.jsonl")
+    ),
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ollama:NAME|openai:NAME|batch:FOLDER",
+            help="A large model, which is asked step by step.",
+            show_default="REGRAPH_MODEL",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    trajectories: Annotated[
+        int, typer.Option(min=1, max=1000, help="Of each problem.", rich_help_panel=_MODEL)
+    ] = 1,
+    steps: Annotated[
+        int, typer.Option(min=1, max=100, help="At most, of each.", rich_help_panel=_MODEL)
+    ] = _LIMITS.steps,
+    repairs: Annotated[
+        int, typer.Option(min=0, max=20, help="Calls to mend a step.", rich_help_panel=_MODEL)
+    ] = _LIMITS.repairs,
+    patience: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=100,
+            help="Ends after as many tries in a row that make nothing faster.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = _LIMITS.patience,
+    git: Annotated[
+        Path | None,
+        typer.Option(metavar="REPO", help="The history of --file.", rich_help_panel=_GIVEN),
+    ] = None,
+    file: Annotated[
+        str | None, typer.Option(help="Its path in REPO.", rich_help_panel=_GIVEN)
+    ] = None,
+    revision: Annotated[
+        str, typer.Option(help="The last commit that counts.", rich_help_panel=_GIVEN)
+    ] = "HEAD",
+    openevolve: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="A checkpoint, or a run's output.", rich_help_panel=_GIVEN
+        ),
+    ] = None,
+    best: Annotated[
+        int, typer.Option(min=1, help="Programs of FOLDER, the best.", rich_help_panel=_GIVEN)
+    ] = 3,
+    min_speedup: Annotated[
+        float, typer.Option(min=0, help="Of the fastest step.", rich_help_panel=_RULES)
+    ] = _RULE.min_speedup,
+    max_reasoning: Annotated[
+        int, typer.Option(min=0, help="Characters, a step.", rich_help_panel=_RULES)
+    ] = _RULE.max_reasoning,
+    max_steps: Annotated[
+        int, typer.Option(min=1, help="A trajectory.", rich_help_panel=_RULES)
+    ] = _RULE.max_steps,
+    keep: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="The fastest of a problem.", show_default="all", rich_help_panel=_RULES
+        ),
+    ] = None,
+    licence: Annotated[str, typer.Option(help="Of the code; stored with it.")] = "",
+    by: Annotated[str, typer.Option(help="Who made it, where that is not the model asked.")] = "",
+    ingest: Annotated[bool, typer.Option("--ingest", help="Into the graph, at the end.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what it would take.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Collect new trajectories: from a model's answers, a git history, or an evolution's programs.
+
+    Every step is compiled, verified and timed; what fails is kept as a failure, what changes
+    nothing is left out. A model is asked for one technique after the other (regraph docs collect).
+    With --git each commit of a file is a step, with --openevolve each program of a lineage.
+
+    The same command goes on where it was stopped, and pays for nothing twice. With other rules of
+    what is kept it only chooses anew.
+
+    Exit code 0: something was kept; 1: nothing; 5: answers are to come by file.
+    """
+    named = tuple(dict.fromkeys([*(problems or ()), *(problem or ())]))
+    if not named:
+        raise BadInput("collect: no PROBLEM; regraph docs problems says what one is")
+    if file is not None and git is None:
+        raise BadInput("--file: is of a git repository; name that with --git")
+    settings = read_settings(model=model)
+    choice = stage.CollectChoice(
+        problems=named,
+        target=target,
+        origin=_origin(
+            settings,
+            git=None if git is None else (git, file, revision),
+            openevolve=None if openevolve is None else (openevolve, best),
+            asked=(trajectories, AskingLimits(steps, repairs, patience)),
+        ),
+        output=output,
+        rules=CurationRules(min_speedup, max_reasoning, max_steps, keep),
+        told=Source(model=by, licence=licence),
+    )
+    _check(choice, model)
+    if dry_run:
+        _preview(settings, choice, as_json=as_json)
+        return
+    require_good(settings, choice.problems)
+    gathered = watch(stage.collect(settings, choice))
+    typer.echo(json.dumps(_plain(gathered), indent=2) if as_json else _table(gathered, choice))
+    if ingest and gathered.kept:
+        counts = watch(ingest_files(settings, IngestSource([output]))).counts
+        typer.echo(f"in the graph: {counts['added']} added, {counts['known']} known already")
+    if gathered.waiting is not None:
+        raise gathered.waiting
+    if not gathered.kept:
+        raise typer.Exit(1)
+
+
+def _origin(
+    settings: Settings,
+    *,
+    git: tuple[Path, str | None, str] | None,
+    openevolve: tuple[Path, int] | None,
+    asked: tuple[int, AskingLimits],
+) -> stage.ModelAsked | GitFile | stage.EvolutionRead:
+    """Where steps come from; `BadInput` for two places at once, and for a history of no file."""
+    if git is not None and openevolve is not None:
+        raise BadInput("collect: give --git or --openevolve, not both")
+    if git is not None:
+        repository, file, revision = git
+        if file is None:
+            raise BadInput(f"--git {repository}: name the file whose history counts with --file")
+        return GitFile(repository, file, revision)
+    if openevolve is not None:
+        return stage.EvolutionRead(*openevolve)
+    spec = ModelSpec.parse(settings.model)
+    if spec.is_recorded:
+        raise BadInput("collect: no model; name one with --model, or REGRAPH_MODEL")
+    return stage.ModelAsked(spec, *asked)
+
+
+def _check(choice: stage.CollectChoice, model: str | None) -> None:
+    """Raise `BadInput` for what does not go together."""
+    if isinstance(choice.origin, stage.ModelAsked):
+        return
+    if len(choice.problems) > 1:
+        raise BadInput("collect: one history is of one PROBLEM; run it once for each")
+    if model is not None:
+        raise BadInput("--model: nobody is asked where steps come from --git or --openevolve")
+
+
+def _preview(settings: Settings, choice: stage.CollectChoice, *, as_json: bool) -> None:
+    found = stage.preview(settings, choice)
+    asks = isinstance(choice.origin, stage.ModelAsked)
+    if as_json:
+        names = stage.CollectPreview.__slots__
+        typer.echo(json.dumps([{name: getattr(one, name) for name in names} for one in found]))
+        return
+    for one in found:
+        for note in one.notes:
+            typer.echo(note)
+        if asks:
+            typer.echo(
+                f"{one.problem}: about {one.calls} calls (at most {one.most_calls}), about"
+                f" {one.prompt_tokens} tokens of prompts, at most {one.output_tokens} of answers"
+            )
+        else:
+            typer.echo(f"{one.problem}: {one.steps} steps to be judged; no model is asked")
+
+
+def _table(gathered: stage.Gathered, choice: stage.CollectChoice) -> str:
+    total, kept = len(gathered.built), len(gathered.kept)
+    share = f" ({kept / total:.0%})" if total else ""
+    lines = [f"kept: {kept} of {total} trajectories{share}, in {choice.output}"]
+    lines += [f"left out: {ref}: {why}" for ref, why in gathered.left_out.items()]
+    lines += [f"left out: {one.ref}: no step was right" for one in gathered.built if one.empty]
+    steps = sum(len(one.steps) for one in gathered.kept)
+    failures = sum(len(one.failures) for one in gathered.kept)
+    lines.append(f"in them: {steps} steps, {failures} failures")
+    if isinstance(choice.origin, stage.ModelAsked):
+        lines.append(f"asked now: {gathered.calls} calls, {gathered.tokens} tokens")
+    if gathered.pending:
+        lines.append(f"waiting for answers: {gathered.pending} trajectories")
+    return "\n".join(lines)
+
+
+def _plain(gathered: stage.Gathered) -> dict[str, object]:
+    empty = {one.ref: "no step was right" for one in gathered.built if one.empty}
+    return {
+        "collected": len(gathered.built),
+        "kept": [one.ref for one in gathered.kept],
+        "left_out": {**gathered.left_out, **empty},
+        "pending": gathered.pending,
+        "calls": gathered.calls,
+        "tokens": gathered.tokens,
+    }

@@ -1,0 +1,348 @@
+"""New trajectories from a model's answers, a git history, or an evolution's programs.
+
+Proposed steps are judged one by one at the screening grade; what was right is then measured at the
+full grade in one go, so that a step's effect compares times of one session, and curated. Everything
+that was answered, judged or measured is in the journal beside the result. Not here: where steps
+come from and what is kept (collect/).
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regraph_kg import wiring
+from regraph_kg.collect.build import BuiltTrajectory, build, settled
+from regraph_kg.collect.conversation import AskingLimits, Conversation, prompt_hash
+from regraph_kg.collect.curate import CurationResult, CurationRules, curate, fastest, told_once
+from regraph_kg.collect.git_history import GitFile, read_history
+from regraph_kg.collect.journal import Journal, key_of
+from regraph_kg.collect.openevolve import read_lineages
+from regraph_kg.collect.steps import StepSource
+from regraph_kg.errors import AnswersPending, BadInput, ToolError
+from regraph_kg.evaluation.evaluate import EVALUATOR
+from regraph_kg.evaluation.measure import is_measured, measure
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.model_spec import ModelSpec
+from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.models.run import Task
+from regraph_kg.models.target import Target
+from regraph_kg.models.technique import start_id
+from regraph_kg.models.trajectory import Source, Trajectory
+from regraph_kg.runs.learn import lines_of
+from regraph_kg.runs.progress import Story, WorkDone
+from regraph_kg.search.prompts.examples import estimated_tokens
+from regraph_kg.settings import Settings
+
+if TYPE_CHECKING:
+    from regraph_kg.evaluation.evaluate import Judge
+    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
+    from regraph_kg.llm.model import LanguageModel
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAsked:
+    """Steps of a large model: `trajectories` for each problem."""
+
+    spec: ModelSpec
+    trajectories: int = 1
+    limits: AskingLimits = field(default_factory=AskingLimits)
+
+    def __str__(self) -> str:
+        """As a journal names it."""
+        return f"model {self.spec}"
+
+
+@dataclass(frozen=True, slots=True)
+class EvolutionRead:
+    """Steps of an evolution: the lineages of its `best` programs."""
+
+    folder: Path
+    best: int = 3
+
+    def __str__(self) -> str:
+        """As a journal names it."""
+        return f"openevolve {self.folder}"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectChoice:
+    """What is to be collected, from where, and where to."""
+
+    problems: tuple[str, ...]
+    target: Target
+    origin: ModelAsked | GitFile | EvolutionRead
+    output: Path
+    rules: CurationRules = field(default_factory=CurationRules)
+    told: Source = field(default_factory=Source)
+    """What the user says of where it comes from: model, licence."""
+
+    @property
+    def journal(self) -> Path:
+        """Where the journal lies."""
+        return self.output.with_name(f"{self.output.name}.journal")
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What became of all sources; `waiting` is to be raised after it was told."""
+
+    built: tuple[BuiltTrajectory, ...]
+    kept: tuple[Trajectory, ...]
+    left_out: Mapping[str, str]
+    pending: int = 0
+    """Trajectories that wait for answers by file."""
+    calls: int = 0
+    """Of the model, now; what the journal had is not among them."""
+    tokens: int = 0
+    waiting: AnswersPending | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CollectPreview:
+    """What a collection would do for one problem: calls and tokens, or steps to be judged."""
+
+    problem: str
+    calls: int = 0
+    """About; `most_calls` is the bound."""
+    most_calls: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    steps: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def collect(
+    settings: Settings, choice: CollectChoice, model: "LanguageModel | None" = None
+) -> Story[Gathered]:
+    """Collect, keep what the rules want in `choice.output`, and say what became of the rest.
+
+    The same command again goes on where it was stopped. `model` is whom to ask, by default the one
+    that is named. Raises `BadInput` where the result would replace a file that is not its own.
+    """
+    if choice.output.exists() and not choice.journal.exists():
+        raise BadInput(f"{choice.output}: there already; give another --output, or remove it")
+    problems = [wiring.find_problem(settings, name) for name in choice.problems]
+    about = {
+        "source": str(choice.origin),
+        "problems": [problem.name for problem in problems],
+        "target": choice.target,
+        "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+    }
+    with ExitStack() as stack:
+        journal = stack.enter_context(Journal(choice.journal, about))
+        if isinstance(choice.origin, ModelAsked):
+            model = model or wiring.any_model(settings, choice.origin.spec)
+            stack.callback(model.close)
+        with wiring.open_judge(settings, "full") as judge:
+            work = _Collecting(settings, choice, journal, judge, model)
+            yield from work.gather(problems)
+        return work.result()
+
+
+def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
+    """What `collect` would do at first, with nobody asked and nothing judged."""
+    found = []
+    for name in choice.problems:
+        problem = wiring.find_problem(settings, name)
+        task = wiring.task_of(problem, choice.target)
+        if isinstance(choice.origin, ModelAsked):
+            found.append(_cost(settings, choice.origin, task))
+            continue
+        steps = 0
+        notes: list[str] = []
+        for source in _sources(settings, choice, task, _nobody, ""):
+            notes += source.notes
+            steps += _length(source)
+        found.append(CollectPreview(problem.name, steps=steps, notes=tuple(notes)))
+    return found
+
+
+@dataclass(slots=True)
+class _Collecting:
+    """One collection under way."""
+
+    settings: Settings
+    choice: CollectChoice
+    journal: Journal
+    judge: "Judge | RayJudges"
+    model: "LanguageModel | None"
+    built: list[BuiltTrajectory] = field(default_factory=list)
+    pending: int = 0
+    calls: int = 0
+    tokens: int = 0
+
+    def gather(self, problems: Sequence[Problem]) -> Story[None]:
+        """Every source of every problem, one after the other."""
+        for problem in problems:
+            machine = self.judge.hardware(self.choice.target)
+            task = replace(wiring.task_of(problem, self.choice.target), machine=machine)
+            created = str(self.journal.about["created"])
+            sources = _sources(self.settings, self.choice, task, self.ask, created)
+            for number, source in enumerate(sources):
+                said = f"{problem.name}, {number + 1} of {len(sources)}"
+                yield WorkDone("collecting", number, len(sources), said)
+                line = self._one(source, task, problem)
+                self._publish()
+                yield WorkDone("collecting", number + 1, len(sources), said, line)
+
+    def result(self) -> Gathered:
+        """What became of all; what is kept is in its file."""
+        curated = self._publish()
+        waiting = None
+        try:
+            if self.model is not None:
+                self.model.finish()
+        except AnswersPending as error:
+            waiting = error
+        return Gathered(
+            tuple(self.built),
+            curated.kept,
+            curated.left_out,
+            pending=self.pending,
+            calls=self.calls,
+            tokens=self.tokens,
+            waiting=waiting,
+        )
+
+    def _publish(self) -> CurationResult:
+        """Put what is kept of what there is by now into its file; none is made for nothing."""
+        built = [one.trajectory for one in self.built if one.trajectory is not None]
+        curated = curate(built, self.choice.rules)
+        kept = tuple(told_once(curated.kept))
+        if kept or self.choice.output.exists():
+            _write(self.choice.output, kept)
+        return replace(curated, kept=kept)
+
+    def ask(self, prompt: Prompt) -> Reply:
+        """The model's answer, or the one that the journal has."""
+        assert self.model is not None
+        key = key_of("reply", self.model.name, prompt.model_dump(mode="json"))
+        if (known := self.journal.find(key)) is not None:
+            return Reply.model_validate(known)
+        reply = self.model.complete(prompt)
+        if reply.finish == "pending":
+            raise AnswersPending("the answer is to come by file")
+        if reply.finish == "unrecorded":
+            raise BadInput(f"model {self.model.name}: it has no answer to {prompt.key}")
+        self.calls += 1
+        self.tokens += reply.prompt_tokens + reply.output_tokens
+        self.journal.write(key, reply.model_dump(mode="json"))
+        return reply
+
+    def _one(self, source: StepSource, task: Task, problem: Problem) -> str:
+        """One trajectory, built and measured; what became of it, in a line."""
+        try:
+            built = build(source, task, partial(self._judged, problem))
+        except AnswersPending:
+            self.pending += 1
+            return f"{source.ref}: waits for an answer"
+        if built.trajectory is not None:
+            measured = settled(self._measured(built.trajectory, problem), built.repairs)
+            built = replace(built, trajectory=measured)
+        self.built.append(built)
+        return "\n".join([*built.notes, told(built)])
+
+    def _judged(self, problem: Problem, code: str) -> EvalReport:
+        """The verdict on one step, by the screening grade."""
+        key = self._key("report", problem, code)
+        if (known := self.journal.find(key)) is not None:
+            return EvalReport.model_validate(known)
+        candidate = Candidate(self.choice.target, code)
+        report = self.judge.evaluate(candidate, problem, grade="screening")
+        self.journal.write(key, report.model_dump(mode="json"))
+        return report
+
+    def _measured(self, trajectory: Trajectory, problem: Problem) -> Trajectory:
+        """With times of the full grade; what was timed too noisily is timed again next time."""
+        key = self._key("measured", problem, trajectory.id)
+        if (known := self.journal.find(key)) is not None:
+            return Trajectory.model_validate(known)
+        run = str(self.journal.about["created"])
+        measured = measure(trajectory, problem, self.judge, run)
+        if is_measured(measured, self.judge):
+            self.journal.write(key, measured.model_dump(mode="json", by_alias=True))
+        return measured
+
+    def _key(self, kind: str, problem: Problem, what: str) -> str:
+        target = self.choice.target
+        here = (self.judge.device(target), self.judge.toolchain(target), EVALUATOR)
+        return key_of(kind, problem.model_dump_json(), target, here, what)
+
+
+def told(built: BuiltTrajectory) -> str:
+    """What became of one source, in a line."""
+    steps = built.trajectory.steps if built.trajectory else ()
+    best = fastest(built.trajectory) if built.trajectory else None
+    figures = [f"{len(steps)} step{'s' * (len(steps) != 1)}", f"{built.failed} failed"]
+    if built.unchanged:
+        figures.append(f"{built.unchanged} changed nothing")
+    if best is not None:
+        figures.insert(1, f"{best:.3g}x")
+    return f"{built.ref}: {', '.join(figures)}; {built.ended}"
+
+
+def _sources(
+    settings: Settings,
+    choice: CollectChoice,
+    task: Task,
+    ask: Callable[[Prompt], Reply],
+    created: str,
+) -> Sequence[StepSource]:
+    """What tells of steps, for one problem."""
+    origin = choice.origin
+    if isinstance(origin, GitFile):
+        return [read_history(origin, task, choice.told)]
+    if isinstance(origin, EvolutionRead):
+        return read_lineages(origin.folder, origin.best, task, choice.told)
+    told_of = choice.told.model_copy(
+        update={"run": f"collect {created}", "created": created, "prompt_hash": prompt_hash()}
+    )
+    names = _names(settings, choice.target)
+    return [
+        Conversation(task, number, ask, origin.limits, names, told_of)
+        for number in range(origin.trajectories)
+    ]
+
+
+def _names(settings: Settings, target: Target) -> list[str]:
+    """The vocabulary's names, for prompts."""
+    known = (one for one in wiring.vocabulary(settings) if one.target == target)
+    return sorted(one.name for one in known if one.id != start_id(target))
+
+
+def _cost(settings: Settings, origin: ModelAsked, task: Task) -> CollectPreview:
+    names = _names(settings, task.target)
+    first = Conversation(task, 0, _nobody, origin.limits, names, Source()).first_prompt()
+    calls = origin.trajectories * (origin.limits.steps + 1)
+    return CollectPreview(
+        task.problem,
+        calls=calls,
+        most_calls=origin.trajectories * origin.limits.calls,
+        prompt_tokens=calls * estimated_tokens(first.system + first.user),
+        output_tokens=calls * settings.model_max_tokens,
+    )
+
+
+def _length(source: StepSource) -> int:
+    """Steps that a source would propose that does not hear how they are judged."""
+    return sum(1 for _ in source.proposals())
+
+
+def _nobody(_: Prompt) -> Reply:
+    raise AssertionError("a preview asks nobody")
+
+
+def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
+    """Replace the file as a whole: it is never half-written."""
+    new = path.with_name(f"{path.name}.new")
+    try:
+        new.write_text(lines_of(trajectories), encoding="utf-8")
+        os.replace(new, path)
+    except OSError as error:
+        raise ToolError(f"{path}: {error.strerror}; choose another place: --output") from None

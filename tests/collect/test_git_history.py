@@ -1,0 +1,174 @@
+"""The history of a kernel as steps: renames, merges, commits of no use, foreign folders."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.collect.build import build
+from regraph_kg.collect.git_history import GitFile, GitHistory, read_history
+from regraph_kg.errors import BadInput
+from regraph_kg.models.trajectory import Source
+from tests.collect.toy_task import SERIAL, TASK, code, judge
+
+
+class Repository:
+    """A git repository that a test writes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self.git("init", "--quiet", "--initial-branch=main")
+
+    def git(self, *words: str) -> str:
+        names = ("author", "committer")
+        who = {f"GIT_{one}_NAME".upper(): "Ann Other" for one in names}
+        who |= {f"GIT_{one}_EMAIL".upper(): "ann@example.org" for one in names}
+        done = subprocess.run(
+            ["git", "-C", str(self.folder), *words],
+            env={**os.environ, **who, "GIT_CONFIG_GLOBAL": os.devnull},
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        return done.stdout
+
+    def commit(self, message: str, **files: str | bytes) -> None:
+        for name, text in files.items():
+            path = self.folder / name.replace("_", ".")
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", message)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "kernels")
+
+
+def history(repository: Repository, path: str = "scale.cpp", revision: str = "HEAD") -> GitHistory:
+    return read_history(GitFile(repository.folder, path, revision), TASK, Source(licence="MIT"))
+
+
+def subjects(found: GitHistory) -> list[str]:
+    return [one.subject for one in found.commits]
+
+
+def test_commits_are_steps_and_messages_reasonings(repository: Repository) -> None:
+    repository.commit("The plain loop", scale_cpp=SERIAL)
+    repository.commit("Notes only", notes_md="x")
+    repository.commit("Broken tiling", scale_cpp=code("wrong"))
+    repository.commit(
+        "Tile it\n\nCaches are small.\n\nSigned-off-by: Ann Other <ann@example.org>",
+        scale_cpp=code("fast3"),
+    )
+    built = build(history(repository), TASK, judge)
+    assert built.trajectory is not None
+    (step,) = built.trajectory.steps
+    assert (step.label, step.reasoning) == ("Tile it", "Caches are small.")
+    (failure,) = built.trajectory.failures
+    assert (failure.after_step, failure.label) == (0, "Broken tiling")
+    assert built.unchanged == 1
+    assert built.trajectory.source.run.startswith("git kernels scale.cpp@")
+    assert built.trajectory.source.licence == "MIT"
+    assert "Ann" not in built.trajectory.model_dump_json()
+    assert str(repository.folder) not in built.trajectory.model_dump_json()
+
+
+def test_renames_are_followed(repository: Repository) -> None:
+    body = "\n".join(f"// line {n}" for n in range(20)) + "\n"
+    repository.commit("First", old_cpp=body + SERIAL)
+    repository.commit("Second", old_cpp=body + code("fast2"))
+    repository.git("mv", "old.cpp", "scale.cpp")
+    repository.commit("Move and change", scale_cpp=body + code("fast3"))
+    repository.commit("Fourth", scale_cpp=body + code("fast4"))
+    assert subjects(history(repository)) == ["First", "Second", "Move and change", "Fourth"]
+
+
+def test_a_merge_is_one_step_of_the_first_parent(repository: Repository) -> None:
+    repository.commit("First", scale_cpp=SERIAL)
+    repository.git("checkout", "--quiet", "-b", "side")
+    repository.commit("Side 1", scale_cpp=code("fast2"))
+    repository.commit("Side 2", scale_cpp=code("fast3"))
+    repository.git("checkout", "--quiet", "main")
+    repository.commit("Beside", notes_md="x")
+    repository.git("merge", "--quiet", "--no-ff", "--message", "Merge side", "side")
+    repository.commit("Last", scale_cpp=code("fast4"))
+    assert subjects(history(repository)) == ["First", "Merge side", "Last"]
+
+
+def test_a_file_that_was_deleted_in_between_goes_on(repository: Repository) -> None:
+    repository.commit("First", scale_cpp=SERIAL)
+    repository.git("rm", "--quiet", "scale.cpp")
+    repository.commit("Gone")
+    repository.commit("Back", scale_cpp=code("fast2"))
+    assert subjects(history(repository)) == ["First", "Back"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("int other() { return 1; }", "it does not define scale"),
+        ("// scale(1)\nint f;", "it does not define scale"),
+        ("void scale(float* x, int n) {}", 'it does not export scale: that takes extern "C"'),
+        (f'#include "ours.h"\n{SERIAL}', 'it includes "ours.h", and a candidate is one file'),
+        (b"\xff\xfe", "the file is not UTF-8 text"),
+        ("", "the file is empty, or no text"),
+        ("x" * 300_000, "the file has more than 200000 characters"),
+        ("x" * 5 * 2**20, "the file has more than 4 MiB"),
+    ],
+)
+def test_what_cannot_be_judged_is_left_out_with_a_line(
+    repository: Repository, text: str | bytes, why: str
+) -> None:
+    repository.commit("Unfit", scale_cpp=text)
+    repository.commit("Fit", scale_cpp=code("fast2"))
+    found = history(repository)
+    assert subjects(found) == ["Fit"]
+    (note,) = found.notes
+    assert note.endswith(f"is left out: {why}")
+
+
+@pytest.mark.parametrize(
+    ("path", "revision", "said"),
+    [
+        ("absent.cpp", "HEAD", "no file absent.cpp at HEAD"),
+        ("scale.cpp", "no-such", "git says: fatal:"),
+        ("scale.cpp", "--help", "git says: fatal:"),
+        ("../scale.cpp", "HEAD", "no file ../scale.cpp"),
+        ("/elsewhere/scale.cpp", "HEAD", "not in "),
+    ],
+)
+def test_a_file_or_revision_that_is_not_there_is_said(
+    repository: Repository, path: str, revision: str, said: str
+) -> None:
+    repository.commit("First", scale_cpp=SERIAL)
+    with pytest.raises(BadInput) as caught:
+        history(repository, path, revision)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_that_is_no_repository_is_said(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "absent"):
+        with pytest.raises(BadInput) as caught:
+            read_history(GitFile(folder, "scale.cpp"), TASK, Source())
+        assert str(folder) in str(caught.value)
+
+
+def test_a_strangers_repository_runs_nothing(repository: Repository, tmp_path: Path) -> None:
+    repository.commit("First", scale_cpp=SERIAL)
+    repository.commit("Second", scale_cpp=code("fast2"))
+    touched = tmp_path / "touched"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {touched}\n")
+    program.chmod(0o755)
+    for name in ("core.fsmonitor", "core.pager", "gpg.program", "diff.external", "core.editor"):
+        repository.git("config", name, str(program))
+    repository.git("config", "log.showSignature", "true")
+    repository.git("config", "diff.x.textconv", str(program))
+    (repository.folder / ".gitattributes").write_text("*.cpp diff=x filter=x\n")
+    repository.git("config", "filter.x.smudge", str(program))
+    assert subjects(history(repository)) == ["First", "Second"]
+    assert not touched.exists()

@@ -1,0 +1,122 @@
+"""An evolution's program database as trajectories: lineages, lost ancestors, broken files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regraph_kg.collect.build import build
+from regraph_kg.collect.openevolve import EvolvedLineage, read_lineages
+from regraph_kg.errors import BadInput
+from regraph_kg.models.trajectory import Source
+from tests.collect.toy_task import SERIAL, TASK, code, judge
+
+
+def program(folder: Path, name: str, parent: str | None, text: str, **more: Any) -> None:
+    """Write one program as OpenEvolve does."""
+    (folder / "programs").mkdir(parents=True, exist_ok=True)
+    said = {
+        **{"id": name, "code": text, "language": "cpp", "parent_id": parent, "generation": 1},
+        **{"timestamp": 1.0, "iteration_found": 1, "complexity": 0.0, "diversity": 0.0},
+        **{"prompts": None, "artifacts_json": None, "artifact_dir": None, "embedding": None},
+        **{"metrics": {}, "metadata": {"island": 0, "changes": f"Change 1: {name}"}},
+        **more,
+    }
+    (folder / "programs" / f"{name}.json").write_text(json.dumps(said))
+
+
+def lineages(folder: Path, best: int = 1) -> list[EvolvedLineage]:
+    return read_lineages(folder, best, TASK, Source())
+
+
+def ids(lineage: EvolvedLineage) -> list[str]:
+    return [one.id for one in lineage.programs]
+
+
+@pytest.fixture
+def evolution(tmp_path: Path) -> Path:
+    folder = tmp_path / "checkpoint_10"
+    program(folder, "a", None, SERIAL, metrics={"combined_score": 1.0})
+    program(folder, "b", "a", code("fast2"), metrics={"combined_score": 2.0})
+    program(folder, "c", "b", code("fast2") + "// same\n", metrics={"combined_score": 2.0})
+    program(folder, "d", "c", code("fast5"), metrics={"combined_score": 5.0, "noise": 900})
+    program(folder, "e", "a", code("wrong"), metrics={"combined_score": 3.0})
+    (folder / "metadata.json").write_text(json.dumps({"best_program_id": "d"}))
+    return folder
+
+
+def test_the_lineage_of_the_best_program_is_a_trajectory(evolution: Path) -> None:
+    (found,) = lineages(evolution)
+    assert ids(found) == ["a", "b", "c", "d"]
+    built = build(found, TASK, judge)
+    assert built.trajectory is not None
+    assert [one.label for one in built.trajectory.steps] == ["Change 1: b", "Change 1: d"]
+    assert built.unchanged == 2  # the first program is the serial code, c a comment
+
+
+def test_a_program_on_a_better_ones_way_is_no_lineage_of_its_own(evolution: Path) -> None:
+    assert [ids(one)[-1] for one in lineages(evolution, best=5)] == ["d", "e"]
+
+
+def test_what_the_model_said_is_the_reasoning(tmp_path: Path) -> None:
+    said = {"diff_user": {"system": "s", "user": "u", "responses": ["Tiles fit.\n```\nx\n```"]}}
+    program(tmp_path, "a", None, code("fast2"), prompts=said, changes_description="Tile the loop")
+    built = build(lineages(tmp_path)[0], TASK, judge)
+    assert built.trajectory is not None
+    (step,) = built.trajectory.steps
+    assert (step.label, step.reasoning) == ("Tile the loop", "Tiles fit.")
+
+
+def test_ancestors_that_a_checkpoint_lost_are_found_in_earlier_ones(tmp_path: Path) -> None:
+    program(tmp_path / "checkpoints/checkpoint_2", "a", None, SERIAL)
+    later = tmp_path / "checkpoints/checkpoint_10"
+    program(later, "b", "a", code("fast2"), iteration_found=7)
+    (found,) = lineages(tmp_path)
+    assert ids(found) == ["a", "b"]
+
+
+def test_a_lineage_without_its_beginning_is_left_out(evolution: Path) -> None:
+    program(evolution, "f", "lost", code("fast9"), metrics={"combined_score": 9.0})
+    (found,) = lineages(evolution)
+    assert ids(found)[-1] == "d"
+    assert found.notes == ("program f is left out: its ancestor lost is in no checkpoint",)
+
+
+def test_programs_that_are_their_own_ancestors_are_left_out(tmp_path: Path) -> None:
+    program(tmp_path, "a", "b", code("fast2"))
+    program(tmp_path, "b", "a", code("fast3"))
+    with pytest.raises(BadInput, match="it is its own ancestor"):
+        lineages(tmp_path)
+
+
+def test_metrics_of_any_kind_are_ranked_by(tmp_path: Path) -> None:
+    program(tmp_path, "a", None, code("fast2"), metrics={"x": 1, "y": 5, "note": "z"})
+    program(tmp_path, "b", None, code("fast3"), metrics={"x": float("nan"), "ok": True})
+    assert ids(lineages(tmp_path)[0]) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[]", "program: "),
+        ('{"id": "a"}', "code: Field required"),
+        ('{"id": "", "code": "x"}', "id: "),
+    ],
+)
+def test_a_broken_program_is_named(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs" / "p.json").write_text(text)
+    with pytest.raises(BadInput) as caught:
+        lineages(tmp_path)
+    assert "p.json" in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_a_folder_without_programs_is_said(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"no programs/\*\.json"):
+        lineages(tmp_path)
+    with pytest.raises(BadInput, match="no such folder"):
+        lineages(tmp_path / "absent")
