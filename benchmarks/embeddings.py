@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.servers import Server, embedded, neo4j_server
 from regraph_kg import wiring
 from regraph_kg.graph import Embed, GraphStore
-from regraph_kg.llm.embedder import HASHED, HashEmbedder
+from regraph_kg.llm.ngrams import HASHED, HashEmbedder
 from regraph_kg.models.graph import EmbeddingSpace, MergePlan, Relabelled, Vector
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Step, Trajectory

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from regraph_kg.backends import queries
+from regraph_kg.backends import embeddings, queries
 from regraph_kg.backends.bolt import Bolt, Query
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.recount import recount, trajectories
@@ -22,6 +22,8 @@ from regraph_kg.models.migration import Migration, Progress
 PRODUCT = "regraph-kg"
 REBUILT = frozenset({2})
 """Versions whose derived rows (NEXT, Edge, Failure) are made anew from the trajectories."""
+FORGOTTEN = frozenset({4})
+"""Versions that embed something else: vectors are cleared, and come with the next ingest."""
 PAIRS_AT_ONCE = 50
 """Pairs rebuilt in one transaction."""
 
@@ -83,6 +85,9 @@ class Migrator:
             if migration.version in REBUILT:
                 for done, pairs in _rebuild(self._bolt):
                     yield Progress(migration, "pairs rebuilt", done, pairs)
+            if migration.version in FORGOTTEN:
+                for one in embeddings.forget(self._bolt):
+                    yield Progress(migration, "embeddings cleared", one.done, one.total)
             self._bolt.write(partial(_stamp, version=migration.version))
 
     def close(self) -> None:

@@ -24,6 +24,7 @@ class Space(Frozen):
 
     model: str
     dimension: int
+    prompts: str = ""
 
 
 class Head(Frozen):

@@ -13,7 +13,7 @@ import pytest
 
 from regraph_kg import wiring
 from regraph_kg.cli import app
-from regraph_kg.llm.embedder import HASHED
+from regraph_kg.llm.ngrams import HASHED
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
 from tests.llm.fake_ollama import FakeOllama
