@@ -141,6 +141,10 @@ def judged(name: str, rank: Rank) -> list[dict[str, object]]:
     return rows
 
 
+def target_of(example: Example) -> Target:
+    return "cuda" if example.target.startswith("cuda/") else "openmp"
+
+
 def codes(store: GraphStore, embedder: Embedder, examples: Sequence[Example]) -> dict[str, object]:
     """What the code before each step finds in other problems, by each kind of vector."""
     row: dict[str, object] = {"by": embedder.space.model}
@@ -156,7 +160,7 @@ def codes(store: GraphStore, embedder: Embedder, examples: Sequence[Example]) ->
                 near = store.nearest(
                     place(embedder, step.before, kind),
                     k=EVERYTHING,
-                    target="cuda" if step.target.startswith("cuda/") else "openmp",
+                    target=target_of(step),
                     exclude_problem=step.problem,
                 )
                 found.append(scores([one.id for one in near], relevant))
@@ -177,21 +181,29 @@ def every_example(store: GraphStore, embedder: Embedder) -> list[Example]:
     return sorted(store.nearest(anywhere, k=EVERYTHING), key=lambda one: one.id)
 
 
-def baselines(store: GraphStore, examples: Sequence[Example]) -> list[dict[str, object]]:
-    refs, known = names(store), {one.id: one for one in store.techniques()}
-    texts, reasonings, targets = {}, {}, {}
-    for one in examples:
-        key, technique = f"{refs[one.trajectory]}/{one.step}", known[one.target]
-        texts[key] = text_of(
+def texts_of(store: GraphStore, examples: Sequence[Example]) -> list[str]:
+    """What is embedded of examples as their texts."""
+    known = {one.id: one for one in store.techniques()}
+    return [
+        text_of(
             {
-                "name": technique.name,
-                "definition": technique.definition,
+                "name": known[one.target].name,
+                "definition": known[one.target].definition,
                 "label": one.original_label,
                 "reasoning": one.reasoning,
                 "detail": one.detail,
             }
         )
-        reasonings[key], targets[key] = one.reasoning, technique.target
+        for one in examples
+    ]
+
+
+def baselines(store: GraphStore, examples: Sequence[Example]) -> list[dict[str, object]]:
+    refs = names(store)
+    keys = [f"{refs[one.trajectory]}/{one.step}" for one in examples]
+    texts = dict(zip(keys, texts_of(store, examples), strict=True))
+    reasonings = {key: one.reasoning for key, one in zip(keys, examples, strict=True)}
+    targets = {key: target_of(one) for key, one in zip(keys, examples, strict=True)}
     return [
         *judged("BM25", by_bm25(texts, targets)),
         *judged(f"{HASHED.model}, reasonings alone", by_reasoning(reasonings, targets)),

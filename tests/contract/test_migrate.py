@@ -17,6 +17,7 @@ from regraph_kg import wiring
 from regraph_kg.backends import migrate
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION
+from regraph_kg.llm.ngrams import HASHED, HashEmbedder
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
 from tests.graph_v1 import drop_schema, fill, golden, indexed, load
@@ -92,7 +93,7 @@ def test_an_old_graph_is_refused_in_one_line_that_names_the_command(old_settings
     before = whole(old_settings)
     with pytest.raises(StoreError) as caught:
         wiring.open_store(old_settings)
-    message = "graph has schema 1, this program needs 3: run regraph graph migrate"
+    message = "graph has schema 1, this program needs 4: run regraph graph migrate"
     assert str(caught.value).endswith(message)
     assert whole(old_settings) == before
 
@@ -108,6 +109,25 @@ def test_an_old_graph_with_data_is_carried_to_the_newest_version(old_settings: S
     after = whole(old_settings)
     assert carry(old_settings) == 0
     assert whole(old_settings) == after
+
+
+def test_vectors_of_an_older_version_are_forgotten(old_settings: Settings) -> None:
+    """They were of reasonings; what they took the place of is made by whoever embeds next."""
+    cypher(old_settings, "MATCH ()-[r:TRANSITION]->() SET r.embedding_2 = [1.0, 0.0]")
+    cypher(
+        old_settings,
+        "MATCH (m:Meta) SET m.embedding_model = 'old', m.dimension = 2,"
+        " m.embedding_slot = 'embedding_2'",
+    )
+    carry(old_settings)
+    counted = "RETURN count(r.embedding) AS text, count(r.code_embedding) AS code,"
+    counted = f"MATCH ()-[r:TRANSITION]->() {counted} count(r.embedding_2) AS old"
+    assert cypher(old_settings, counted) == [{"text": 0, "code": 0, "old": 0}]
+    with closing(wiring.open_store(old_settings)) as store:
+        assert store.embedding_space() is None
+        list(store.embed(HASHED, HashEmbedder().embed))
+        assert store.embedding_space() == HASHED
+    assert cypher(old_settings, counted) == [{"text": 11, "code": 11, "old": 0}]
 
 
 @pytest.mark.slow
@@ -193,9 +213,9 @@ def test_the_command_says_what_it_will_do_then_does_it(embedded_settings: Settin
     assert whole(embedded_settings) == before
     done = run(env, "graph", "migrate")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith("graph has schema 3 now\n")
+    assert done.stdout.endswith("graph has schema 4 now\n")
     again = run(env, "graph", "migrate")
-    assert (again.returncode, again.stdout) == (0, "graph has schema 3: nothing to do\n")
+    assert (again.returncode, again.stdout) == (0, "graph has schema 4: nothing to do\n")
     assert_carried(embedded_settings)
 
 
