@@ -18,7 +18,7 @@ from pathlib import Path
 from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest.plan import plan
-from regraph_kg.llm.embedder import HashEmbedder
+from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.models.graph import MergePlan, Relabelled, Vector
 from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 from regraph_kg.settings import Settings

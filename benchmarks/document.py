@@ -23,6 +23,7 @@ TITLES = {
     "first_use": "First use: the demo and doctor",
     "graph": "The graph: ingest and reads",
     "bound": "The graph: what a bound on examples costs retrieval",
+    "nearest": "The graph: whether the nearest examples are those that were meant",
     "kills": "The graph: writers and servers killed",
     "search_overhead": "The search: its own time per rollout",
     "parallel": "The search: several calls at once",
@@ -114,6 +115,15 @@ COLUMNS = {
             "best three the same": "{best_three_equal:.1%}",
             "similarity of the five nearest": "{similarity:.3f}",
             "without bound": "{similarity_unbounded:.3f}",
+        },
+    ),
+    "nearest": (
+        {
+            "by": "{by}",
+            "half": "{half}",
+            "queries": "{queries}",
+            "recall@5": "{recall:.3f}",
+            "MRR": "{mrr:.3f}",
         },
     ),
     "kills": (
@@ -230,6 +240,16 @@ RATIO = "{{{name}[mean]:.2f}} [{{{name}[low]:.2f}}, {{{name}[high]:.2f}}]"
 SECTIONS = {
     "search_worlds": search_worlds.sections(RATIO),
     "stopping": stopping.SECTIONS,
+    "nearest": {
+        "codes": {
+            "by": "{by}",
+            "codes": "{codes}",
+            "nearest text: recall@5": "{text_recall:.3f}",
+            "nearest text: MRR": "{text_mrr:.3f}",
+            "nearest code: recall@5": "{code_recall:.3f}",
+            "nearest code: MRR": "{code_mrr:.3f}",
+        },
+    },
     "fast": {
         "rows": {
             "method": "{method}",

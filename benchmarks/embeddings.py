@@ -19,10 +19,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from benchmarks.nearest import texts_of
 from benchmarks.servers import Server, embedded, neo4j_server
 from regraph_kg import wiring
 from regraph_kg.graph import Embed, GraphStore
-from regraph_kg.llm.embedder import HASHED, HashEmbedder
+from regraph_kg.llm.ngrams import HASHED, HashEmbedder
 from regraph_kg.models.graph import EmbeddingSpace, MergePlan, Relabelled, Vector
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Step, Trajectory
@@ -98,12 +99,14 @@ def figures(
     start = time.perf_counter()
     list(store.reembed(space, embed))
     seconds = time.perf_counter() - start
-    everything = np.stack([np.frombuffer(one, dtype="<f4") for one in embed(texts)])
+    examples = store.nearest(Vector(space, embed(asked[:1])[0]), k=len(texts))  # all compared
+    told = texts_of(store, examples)
+    everything = np.stack([np.frombuffer(one, dtype="<f4") for one in embed(told)])
     hits, times = 0, []
     for packed in embed(asked):
         best = np.argsort(-(everything @ np.frombuffer(packed, dtype="<f4")))[:NEAREST]
         took, near = timed(lambda packed=packed: store.nearest(Vector(space, packed), k=NEAREST))
-        hits += len({texts[index] for index in best} & {one.reasoning for one in near})
+        hits += len({examples[index].id for index in best} & {one.id for one in near})
         times.append(took)
     pairs = sorted(store.transitions(), key=lambda one: -one.examples)[:1]
     (hot,) = pairs

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 NAMES = (
     "first_use",
-    *("graph", "bound", "kills", "search_overhead", "parallel", "fast", "learning"),
+    *("graph", "bound", "nearest", "kills", "search_overhead", "parallel", "fast", "learning"),
     *("search_worlds", "stopping"),
     "prompt_cache",
     *("verdicts", "every_method"),

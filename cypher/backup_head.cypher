@@ -1,4 +1,5 @@
 // What holds for a graph as a whole.
-// Parameters: none. Columns: bound, model, dimension.
+// Parameters: none. Columns: bound, model, dimension, prompts.
 MATCH (m:Meta)
-RETURN m.bound AS bound, m.embedding_model AS model, m.dimension AS dimension
+RETURN m.bound AS bound, m.embedding_model AS model, m.dimension AS dimension,
+       m.embedding_prompts AS prompts

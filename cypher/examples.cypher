@@ -5,7 +5,8 @@
 MATCH (:Technique {id: $source})-[r:TRANSITION]->(:Technique {id: $target})
 WHERE $exclude_problem IS NULL OR r.problem <> $exclude_problem
 WITH r, [i IN range(0, size(r.verified_on) - 1) WHERE r.verified_on[i] = $device] AS here
-RETURN r {.*, embedding: null, embedding_2: null} AS example
+RETURN r {.*, embedding: null, embedding_2: null, code_embedding: null, code_embedding_2: null}
+       AS example
 ORDER BY size(here) DESC, r.verified DESC, r.learner IS NOT NULL,
          coalesce(r.effects[head(here)], r.effect, 0.0) DESC, r.id
 LIMIT $limit

@@ -8,5 +8,6 @@ WITH s, d, r, vector.similarity.cosine(r[$slot], $vector) AS score,
 ORDER BY score IS NULL, score DESC, size(here) DESC, r.verified DESC,
          r.learner IS NOT NULL, coalesce(r.effects[head(here)], r.effect, 0.0) DESC, r.id
 LIMIT $limit
-RETURN s.id AS source, d.id AS target, r {.*, embedding: null, embedding_2: null} AS example, score,
+RETURN s.id AS source, d.id AS target, score,
+       r {.*, embedding: null, embedding_2: null, code_embedding: null, code_embedding_2: null} AS example,
        vector.similarity.cosine([1.0, 0.0], [0.0, 1.0]) AS zero

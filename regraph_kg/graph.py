@@ -28,13 +28,14 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Version of the graph's data model (cypher/migrations). History:
 
 1 (2026-11) first version
 2 (2026-11) bounded edges with an archive, failures as evidence, decisions, merged techniques
 3 (2026-11) what models' free choices came to; failures that were declined
 4 (2026-11) statistics per problem; effects per device
+5 (2026-11) text and code of examples embedded apart
 """
 
 Embed = Callable[[Sequence[str]], list[bytes]]

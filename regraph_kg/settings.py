@@ -84,6 +84,12 @@ class Settings(BaseSettings):
     """Whom the requests of "batch:FOLDER" are for: a name that the endpoint knows."""
     embedder: str | None = None
     """"hash", "ollama:NAME" or "sentence-transformers:NAME"; None = as the graph's, or "hash"."""
+    embedder_device: str = Field(default="cpu", min_length=1)
+    """Of "sentence-transformers:NAME": "cpu", "cuda", "cuda:1". The GPU is the judge's."""
+    embedder_query_prompt: str | None = None
+    """What stands before a text that is looked for; None: what the model declares, if it does."""
+    embedder_document_prompt: str | None = None
+    """What stands before the text and code of an example; None: likewise."""
     model_timeout_seconds: float = Field(default=600, gt=0)
     """Longest silence of a model's server."""
     model_temperature: float = Field(default=0.7, ge=0, le=2)

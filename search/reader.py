@@ -74,7 +74,7 @@ class GraphReader:
         )
 
     def examples(self, source: str, target: str, code: str = "", /) -> tuple[Example, ...]:
-        """Examples of a transition, best first, or those nearest to `code`; no code twice.
+        """Examples of a transition, best first, or those begun nearest to `code`; no code twice.
 
         At most `SHOWN`. Trajectories of one search share steps, which are examples of each.
         """
@@ -92,7 +92,7 @@ class GraphReader:
         return _distinct(found)[:SHOWN]
 
     def nearest(self, code: str, k: int, target: Target | None = None) -> tuple[Example, ...]:
-        """The `k` examples nearest to `code`, whatever their transition; no code twice.
+        """The `k` examples that began nearest to `code`, of any transition; no code twice.
 
         None where the graph has no embeddings, or nobody can make them.
         """
@@ -130,13 +130,13 @@ class GraphReader:
                 store.close()
 
     def _place(self, code: str) -> Vector | None:
-        """Where `code` lies among the graph's embeddings, if there are any."""
+        """Where `code` lies among the codes that steps began with, if they are embedded."""
         if self._embedder is None and self._open_embedder is not None:
             space = self._ask(lambda store: store.embedding_space())
             self._embedder = None if space is None else self._open_embedder(space)
         if self._embedder is None:
             return None
-        return Vector(self._embedder.space, self._embedder.embed([code])[0])
+        return Vector(self._embedder.space, self._embedder.embed_queries([code])[0], "code")
 
     def _ask(self, question: Callable[[GraphStore], T]) -> T:
         """Ask, and ask again for as long as patience lasts: after 1/60 of it, 1/30, 1/15, .."""

@@ -20,6 +20,7 @@ from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.evidence import failure_key
 from regraph_kg.backends.export import Exported, export
+from regraph_kg.backends.vectors import KINDS, SLOTS, place
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, LastSeen, Space, TrajectoryLine
 from regraph_kg.models.graph import FreeRun, MergePlan, Relabelled
@@ -29,7 +30,7 @@ from regraph_kg.models.trajectory import Trajectory
 DECISIONS_AT_ONCE = 1_000
 LINES_AT_ONCE = 100
 """Lines restored in one transaction."""
-UNINDEX = ("vectors_unindex_embedding", "vectors_unindex_embedding_2")
+UNINDEX = tuple(f"vectors_unindex_{place(slot, kind)}" for slot in SLOTS for kind in KINDS)
 """Vector indexes of a graph that was in the database before may be of another dimension."""
 
 T = TypeVar("T")
@@ -83,7 +84,7 @@ class Backup:
 
     def _contents(self) -> Iterator[BaseModel]:
         (head,) = self._bolt.read(lambda ask: ask("backup_head"))
-        space = Space(model=head["model"], dimension=head["dimension"]) if head["model"] else None
+        space = _space(head)
         yield Head(format=FORMAT, version=1, bound=head["bound"] or DEFAULT_BOUND, embedding=space)
         techniques = self._bolt.read(_techniques)
         for technique in techniques:
@@ -151,7 +152,14 @@ def read_backup(path: Path, techniques: list[Technique]) -> Iterator[Trajectory]
 
 
 def _end(ask: Query, space: Space | None) -> None:
-    ask("restore_end", model=space and space.model, dimension=space and space.dimension)
+    told = space.model_dump() if space else dict.fromkeys(Space.model_fields)
+    ask("restore_end", **told)
+
+
+def _space(head: GraphRow) -> Space | None:
+    if not head["model"]:
+        return None
+    return Space(model=head["model"], dimension=head["dimension"], prompts=head["prompts"] or "")
 
 
 def _techniques(ask: Query) -> list[Technique]:

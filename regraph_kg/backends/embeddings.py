@@ -1,5 +1,7 @@
-"""Writes the vectors of reasonings: those that are missing, and all of them in another space.
+"""Writes the vectors of examples: those that are missing, and all of them in another space.
 
+Each has two: of its text (what the step is called and explained by), and of its code: the one that
+the step was applied to, for that is what a search holds in its hands when it looks for examples.
 Only here are vectors written. Newcomers have none; they get it after an ingest, if they are among
 the examples that a pair keeps. Another space goes through the slot that does not serve:
 
@@ -8,18 +10,30 @@ the examples that a pair keeps. Another space goes through the slot that does no
     flip      (:Meta) names it: one transaction; what came meanwhile is filled in
     clear     the old slot
 
-Whoever dies on the way is followed by whoever runs it again.
+Several that embed at once divide the work (claims.py). Whoever dies on the way is followed by
+whoever runs it again.
 """
 
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Literal
 
+from regraph_kg.backends import claims
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.edges import pair_id
 from regraph_kg.backends.statistics import Pair
-from regraph_kg.backends.vectors import SCANNED, VectorState, floats, holding, mixed
+from regraph_kg.backends.vectors import (
+    KINDS,
+    SCANNED,
+    SLOTS,
+    VectorState,
+    floats,
+    holding,
+    mixed,
+    place,
+)
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import Embed
 from regraph_kg.models.graph import EmbeddingProgress, EmbeddingSpace
@@ -32,8 +46,8 @@ POLL_SECONDS = 0.2
 def fill_missing(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
     """Embed what has no vector; the first ones decide the graph's space."""
     if bolt.read(holding).space is None:
-        for slot in _indexes(bolt):  # of a graph that was here before
-            bolt.define(f"vectors_unindex_{slot}")
+        for name in _indexes(bolt):  # of a graph that was here before
+            bolt.define(f"vectors_unindex_{name}")
     held = bolt.write(partial(_claim, space=space))
     yield from _fill(bolt, held.slot, space, embed)
     _index(bolt, held.slot, space)
@@ -48,6 +62,12 @@ def change(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[Embeddin
         bolt.write(partial(_note, held=held, following=None))
     yield from fill_missing(bolt, space, embed)
     yield from _clear(bolt, bolt.read(holding).other_slot)
+
+
+def forget(bolt: Bolt) -> Iterator[EmbeddingProgress]:
+    """Clear every slot of a graph whose (:Meta) names no space."""
+    for slot in SLOTS:
+        yield from _clear(bolt, slot)
 
 
 def _replace(
@@ -70,7 +90,7 @@ def _claim(ask: Query, space: EmbeddingSpace) -> VectorState:
     held = holding(ask)
     if held.space is None:
         state = {"embedding_model": space.model, "dimension": space.dimension}
-        ask("vectors_set_state", state=state)
+        ask("vectors_set_state", state=state | {"embedding_prompts": space.prompts or None})
         return holding(ask)
     if held.space != space:
         raise mixed(held.space, space)
@@ -86,6 +106,7 @@ def _note(ask: Query, held: VectorState, following: EmbeddingSpace | None) -> Ve
     state = {
         "next_model": following and following.model,
         "next_dimension": following and following.dimension,
+        "next_prompts": (following and following.prompts) or None,
     }
     ask("vectors_set_state", state=state)
     return holding(ask)
@@ -99,9 +120,11 @@ def _flip(ask: Query, held: VectorState) -> None:
     state = {
         "embedding_model": held.following.model,
         "dimension": held.following.dimension,
+        "embedding_prompts": held.following.prompts or None,
         "embedding_slot": held.other_slot,
         "next_model": None,
         "next_dimension": None,
+        "next_prompts": None,
     }
     ask("vectors_set_state", state=state)
 
@@ -109,16 +132,28 @@ def _flip(ask: Query, held: VectorState) -> None:
 def _fill(
     bolt: Bolt, slot: str, space: EmbeddingSpace, embed: Embed
 ) -> Iterator[EmbeddingProgress]:
-    """Embed what has no vector in `slot`, which is for `space`."""
-    for pairs, progress in _portions(bolt, "embedding", slot):
-        rows = bolt.read(partial(_reasonings, pairs=pairs, slot=slot))
-        written = _with_vectors(rows, embed, slot)
-        bolt.write(partial(_write, rows=written, slot=slot, space=space))
-        yield progress
+    """Embed what has no vector in `slot`, which is for `space`, and wait for who does the rest."""
+    owner, waiting = claims.new_owner(), True
+    while waiting:
+        waiting = False
+        for pairs, progress in _portions(bolt, "embedding", slot):
+            taken = bolt.write(partial(claims.take, pairs=pairs, owner=owner))
+            waiting = waiting or taken.others
+            if not taken.mine:
+                continue
+            try:
+                rows = bolt.read(partial(_missing, pairs=taken.mine, slot=slot))
+                written = _with_vectors(rows, embed, slot)
+                bolt.write(partial(_write, rows=written, slot=slot, space=space))
+            finally:
+                bolt.write(partial(claims.release, pairs=taken.mine, owner=owner))
+            yield progress
+        if waiting:
+            time.sleep(POLL_SECONDS)
 
 
-def _reasonings(ask: Query, pairs: Sequence[GraphRow], slot: str) -> list[GraphRow]:
-    return ask("vectors_reasonings", rows=pairs, slot=slot)
+def _missing(ask: Query, pairs: Sequence[GraphRow], slot: str) -> list[GraphRow]:
+    return ask("vectors_missing", rows=pairs, slot=slot)
 
 
 def _write(ask: Query, rows: Sequence[GraphRow], slot: str, space: EmbeddingSpace) -> None:
@@ -131,8 +166,8 @@ def _write(ask: Query, rows: Sequence[GraphRow], slot: str, space: EmbeddingSpac
 
 def _clear(bolt: Bolt, slot: str) -> Iterator[EmbeddingProgress]:
     """Empty a slot that does not serve, its index first."""
-    if slot in _indexes(bolt):
-        bolt.define(f"vectors_unindex_{slot}")
+    for name in _indexes(bolt).keys() & _names(slot):
+        bolt.define(f"vectors_unindex_{name}")
     for pairs, progress in _portions(bolt, "clearing", slot):
         bolt.write(partial(_empty, pairs=pairs, slot=slot))
         yield progress
@@ -140,24 +175,31 @@ def _clear(bolt: Bolt, slot: str) -> Iterator[EmbeddingProgress]:
 
 def _empty(ask: Query, pairs: Sequence[GraphRow], slot: str) -> None:
     held = holding(ask)
-    if slot == held.slot or held.following is not None:
+    if held.space is not None and (slot == held.slot or held.following is not None):
         raise _disturbed()
-    ask("vectors_clear", rows=pairs, slot=slot, nothing={slot: None})
+    ask("vectors_clear", rows=pairs, slot=slot, nothing=dict.fromkeys(_names(slot)))
 
 
 def _index(bolt: Bolt, slot: str, space: EmbeddingSpace) -> None:
     """Index a slot that holds so many vectors that it pays, and wait until it serves."""
     online = _indexes(bolt)
-    if slot not in online and bolt.read(lambda ask: ask("vectors_count"))[0]["examples"] > SCANNED:
-        bolt.define(f"vectors_index_{slot}", dimension=space.dimension)
+    absent = [name for name in _names(slot) if name not in online]
+    if absent and bolt.read(lambda ask: ask("vectors_count"))[0]["examples"] > SCANNED:
+        for name in absent:
+            bolt.define(f"vectors_index_{name}", dimension=space.dimension)
         online = _indexes(bolt)
-    while not online.get(slot, True):
+    while not all(online.get(name, True) for name in _names(slot)):
         time.sleep(POLL_SECONDS)
         online = _indexes(bolt)
 
 
+def _names(slot: str) -> list[str]:
+    """The properties of a slot."""
+    return [place(slot, kind) for kind in KINDS]
+
+
 def _indexes(bolt: Bolt) -> dict[str, bool]:
-    """Slots with an index, and whether it serves already."""
+    """Properties with an index, and whether it serves already."""
     rows = bolt.read(lambda ask: ask("vectors_indexes"))
     return {row["slot"]: row["online"] for row in rows}
 
@@ -182,15 +224,24 @@ def _portions(
 
 def _with_vectors(rows: Sequence[GraphRow], embed: Embed, slot: str) -> list[GraphRow]:
     """Rows of examples to embed -> rows of pairs with their examples' vectors."""
-    packed = embed([row["reasoning"] or "" for row in rows])
+    texts = [(text_of(row), row["before"]) for row in rows]
+    wanted = list(dict.fromkeys(chain.from_iterable(texts)))  # many steps begin from one code
+    known = dict(zip(wanted, map(floats, embed(wanted)), strict=True))
     pairs: dict[Pair, dict[str, GraphRow]] = {}
-    for row, vector in zip(rows, packed, strict=True):
+    for row, both in zip(rows, texts, strict=True):
         pair = Pair(row["source"], row["target"])
-        pairs.setdefault(pair, {})[row["id"]] = {slot: floats(vector)}
+        vectors = {place(slot, kind): known[one] for kind, one in zip(KINDS, both, strict=True)}
+        pairs.setdefault(pair, {})[row["id"]] = vectors
     return [
         {"source": pair.source, "target": pair.target, "pair": pair_id(pair), "vectors": vectors}
         for pair, vectors in pairs.items()
     ]
+
+
+def text_of(row: GraphRow) -> str:
+    """What an example says of itself, and its technique's name and definition."""
+    told = (row[name] for name in ("name", "definition", "label", "reasoning", "detail"))
+    return "\n".join(filter(None, told))
 
 
 def _disturbed() -> StoreError:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from regraph_kg.backends import edges, queries
+from regraph_kg.backends import edges, embeddings, queries
 from regraph_kg.backends.bolt import Bolt, Query
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.merge import read_context
@@ -25,6 +25,8 @@ REBUILT = 4
 """The newest version that makes what follows from trajectories anew; older graphs pass it, too."""
 TRAJECTORIES_AT_ONCE = 200
 """Whose examples are told their measurements in one transaction."""
+FORGOTTEN = 5
+"""The version that embeds something else: vectors are cleared, and come with the next ingest."""
 PAIRS_AT_ONCE = 50
 """Pairs rebuilt in one transaction."""
 
@@ -88,6 +90,9 @@ class Migrator:
                     yield Progress(migration, "trajectories", done, all_)
                 for done, all_ in _rebuild(self._bolt):
                     yield Progress(migration, "pairs rebuilt", done, all_)
+            if migration.version == FORGOTTEN:
+                for one in embeddings.forget(self._bolt):
+                    yield Progress(migration, "embeddings cleared", one.done, one.total)
             self._bolt.write(partial(_stamp, version=migration.version))
 
     def close(self) -> None:

@@ -1,9 +1,10 @@
-"""Vectors of reasonings in the graph: which ones it holds, and which examples are near to one.
+"""Vectors of examples in the graph: which ones it holds, and which examples are near to one.
 
-A TRANSITION has its vector in the property that (:Meta) names, its slot. There are two, so that
-another model's vectors can be made in one while the other still serves (`backends/embeddings.py`).
-On a pair, and in a small graph, all examples are compared, which is exact; beyond, an index
-proposes candidates, which are then compared exactly.
+A TRANSITION has the vector of its text in the property that (:Meta) names, its slot, and that of
+its code in another that belongs to the slot. There are two slots, so that another model's vectors
+can be made in one while the other still serves (`backends/embeddings.py`). On a pair, and in a
+small graph, all examples are compared, which is exact; beyond, an index proposes candidates, which
+are then compared exactly.
 """
 
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ import numpy as np
 
 from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.errors import BadInput
-from regraph_kg.models.graph import EmbeddingSpace, Example, Vector
+from regraph_kg.models.graph import EmbeddedKind, EmbeddingSpace, Example, Vector
 from regraph_kg.models.target import Target
 
 SLOTS = ("embedding", "embedding_2")
+KINDS: tuple[EmbeddedKind, ...] = ("text", "code")
 SCANNED = 2000
 """Examples up to which all are compared: a graph that small needs no index."""
 FEWEST_CANDIDATES = 200
@@ -42,13 +44,18 @@ class VectorState:
         return SLOTS[1 - SLOTS.index(self.slot)]
 
 
+def place(slot: str, kind: EmbeddedKind) -> str:
+    """The property of a slot that has the vectors of texts, or of codes."""
+    return slot if kind == "text" else f"code_{slot}"
+
+
 def holding(ask: Query) -> VectorState:
     """Which vectors the graph holds."""
     (row,) = ask("vectors_state")
     return VectorState(
-        space=_space(row["model"], row["dimension"]),
+        space=_space(row["model"], row["dimension"], row["prompts"]),
         slot=row["slot"] or SLOTS[0],
-        following=_space(row["next_model"], row["next_dimension"]),
+        following=_space(row["next_model"], row["next_dimension"], row["next_prompts"]),
     )
 
 
@@ -113,15 +120,14 @@ def _slot(ask: Query, vector: Vector) -> str:
         raise BadInput("the graph holds no embeddings yet: make them with regraph graph reembed")
     if held.space != vector.space:
         raise mixed(held.space, vector.space)
-    return held.slot
+    return place(held.slot, vector.kind)
 
 
 def mixed(held: EmbeddingSpace, given: EmbeddingSpace) -> BadInput:
     """Says that vectors of two spaces were about to meet."""
     return BadInput(
-        f"the graph holds embeddings of {held.model} ({held.dimension} dimensions), not of"
-        f" {given.model} ({given.dimension}): name its embedder (REGRAPH_EMBEDDER), or change the"
-        " graph with regraph graph reembed"
+        f"the graph holds embeddings {held.difference(given)}: name its embedder"
+        " (REGRAPH_EMBEDDER), or change the graph with regraph graph reembed"
     )
 
 
@@ -138,5 +144,7 @@ def _similarity(row: GraphRow) -> float | None:
     return float(min(1.0, max(-1.0, cosine)))
 
 
-def _space(model: str | None, dimension: int | None) -> EmbeddingSpace | None:
-    return None if model is None or dimension is None else EmbeddingSpace(model, dimension)
+def _space(model: str | None, dimension: int | None, prompts: str | None) -> EmbeddingSpace | None:
+    if model is None or dimension is None:
+        return None
+    return EmbeddingSpace(model, dimension, prompts or "")

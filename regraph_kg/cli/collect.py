@@ -19,7 +19,7 @@ from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.models.trajectory import Source
 from regraph_kg.runs import collect as stage
-from regraph_kg.runs.ingest import IngestSource, ingest_files
+from regraph_kg.runs.ingest import Ingested, IngestSource, embed_new, ingest_files
 from regraph_kg.settings import Settings, read_settings
 
 _MODEL, _GIVEN, _RULES = "From a model", "From what there is", "What is kept"
@@ -145,7 +145,10 @@ def collect(  # noqa: PLR0913 (a command's options)
     gathered = watch(stage.collect(settings, choice))
     typer.echo(json.dumps(_plain(gathered), indent=2) if as_json else _table(gathered, choice))
     if ingest and gathered.kept:
-        counts = watch(ingest_files(settings, IngestSource([output]))).counts
+        ingested = Ingested()
+        watch(ingest_files(settings, IngestSource([output]), ingested))
+        counts = ingested.counts
+        watch(embed_new(settings))
         typer.echo(f"in the graph: {counts['added']} added, {counts['known']} known already")
     if gathered.waiting is not None:
         raise gathered.waiting

@@ -1,4 +1,4 @@
-"""`regraph graph reembed`, and where a text lies among the embeddings."""
+"""`regraph graph reembed`, and where a text or a code lies among the embeddings."""
 
 from contextlib import closing
 from typing import Annotated
@@ -8,7 +8,7 @@ import typer
 from regraph_kg import wiring
 from regraph_kg.cli.progress import watch
 from regraph_kg.llm.embedder import Embedder
-from regraph_kg.models.graph import Vector
+from regraph_kg.models.graph import EmbeddedKind, Vector
 from regraph_kg.runs.ingest import embedding
 from regraph_kg.settings import read_settings
 
@@ -23,7 +23,7 @@ def reembed(
         ),
     ] = None,
 ) -> None:
-    """Give every example the embedding of its reasoning, or change to those of another model.
+    """Give every example the embeddings of its text and code, or change to another model's.
 
     The old embeddings serve until all new ones are there. It may be stopped, killed or interrupted,
     and is simply run again; ingests may go on meanwhile.
@@ -40,6 +40,6 @@ def reembed(
     typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
 
 
-def place(text: str, embedder: Embedder) -> Vector:
-    """Where `text` lies among the embeddings."""
-    return Vector(embedder.space, embedder.embed([text])[0])
+def place(text: str, kind: EmbeddedKind, embedder: Embedder) -> Vector:
+    """Where `text` lies among the embeddings of texts, or of codes."""
+    return Vector(embedder.space, embedder.embed_queries([text])[0], kind)

@@ -47,14 +47,16 @@ def examples(  # noqa: PLR0913 (a command's options)
     limit: Annotated[int, typer.Option("-k", min=1, help="How many, best first.")] = 3,
     near: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Those whose reasoning is most similar to TEXT."),
+        typer.Option(
+            metavar="TEXT", help="Those most similar to TEXT by name, reasoning and detail."
+        ),
     ] = None,
     code: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Those whose reasoning is most similar to the code in FILE: reasonings are what"
-            " is compared, so code that is commented, or named well, finds more.",
+            help="Those that began with code most similar to that in FILE: what came of code like"
+            " yours.",
         ),
     ] = None,
     device: Annotated[
@@ -80,7 +82,8 @@ def examples(  # noqa: PLR0913 (a command's options)
     with closing(wiring.open_store(settings)) as store:
         vector = None
         if wanted is not None:
-            vector = place(wanted, wiring.embedder(settings, store.embedding_space()))
+            embedder = wiring.embedder(settings, store.embedding_space())
+            vector = place(wanted, "text" if code is None else "code", embedder)
         if source is None or technique is None:
             assert vector is not None
             path = None

@@ -214,8 +214,8 @@ class Options:
         Retrieval | None,
         _of_prompts(
             "retrieval",
-            "Examples in a prompt: a transition's best, or those whose reasoning is nearest to the"
-            " present code.",
+            "Examples in a prompt: a transition's best, or those that began with code nearest to"
+            " the present one.",
         ),
     ] = None
     show: Annotated[Shown | None, _of_prompts("show", "What a prompt shows of an example.")] = None

@@ -1,44 +1,52 @@
-"""Embedder: turns a reasoning into a unit vector; built in, by Ollama, by sentence-transformers.
+"""Embedder: turns a text into a unit vector; built in, by Ollama, by sentence-transformers.
 
 Not here: which of them a graph's vectors are from, and how the nearest ones are found
-(backends/vectors.py).
+(backends/vectors.py); the built-in one (ngrams.py).
 """
 
-import math
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ModelError
+from regraph_kg.llm.ngrams import HASHED, HashEmbedder, batches, packed, words
 from regraph_kg.llm.server import OllamaServer
 from regraph_kg.models.graph import EmbeddingSpace
 
-HASHED = EmbeddingSpace("hash-ngrams-1", 384)
-"""The built-in space. Other hashing, other name: stored vectors are compared with new ones."""
-AT_ONCE = 64
-"""Texts worked on, or sent to a server, in one go."""
-CHARACTERS_AT_ONCE = 32_768
 HALVED = 32
 """Characters below which a text that is refused is not refused for its length."""
-SHORTEST, LONGEST = 3, 5
-"""Characters in an n-gram."""
-WORD_WEIGHT = 2
-"""A word counts as so many n-grams."""
-STOP_WORDS = frozenset(
-    b"a an and are as at be been by can each for from has have in into is it its no not of on one"
-    b" only or so that the their them then there these they this to was we where which while with"
-    b" would".split()
-)
+BUILT_IN = HASHED.model.rstrip("0123456789")
+"""With a version after it: a graph may hold vectors of an older one."""
+SHOWN = 12
+"""Digits of a digest or a revision in the name of a space."""
 
-Floats = NDArray[np.float64]
-Hashes = NDArray[np.uint32]
-Cells = NDArray[np.int64]
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """What stands before a text that is looked for, and before one that is found.
+
+    None: what the model declares.
+    """
+
+    query: str | None = None
+    document: str | None = None
+
+    def told(self) -> str:
+        """As a space has it; "" where there are none."""
+        known = {"query": self.query or "", "document": self.document or ""}
+        return json.dumps(known, ensure_ascii=False) if any(known.values()) else ""
+
+
+_NONE = Prompts()
 
 
 class Embedder(Protocol):
@@ -52,28 +60,13 @@ class Embedder(Protocol):
         """Which model, of how many dimensions: vectors of two spaces cannot be compared."""
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """A unit vector for each text: little-endian float32, packed.
+        """A unit vector for each text that may be found: little-endian float32, packed.
 
         A text without any letter or digit is the first axis; no model is asked about it.
         """
 
-
-class HashEmbedder:
-    """Hashed words and character n-grams: no download, and the same bytes on every machine.
-
-    It sees that texts share words and parts of words, not that they mean the same. Characters
-    count as UTF-8 bytes, ASCII letters without case; counts are signed by their hash, so that
-    chance meetings cancel out, and log-scaled. All sums are of integers: exact in any order.
-    """
-
-    @property
-    def space(self) -> EmbeddingSpace:
-        """See `Embedder`."""
-        return HASHED
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """See `Embedder`. The more texts at once, the less each costs."""
-        return [vector for batch in _batches(texts) for vector in _packed(_hashed(batch))]
+    def embed_queries(self, texts: Sequence[str]) -> list[bytes]:
+        """As `embed`, of texts that are looked for: some models want another prompt there."""
 
 
 class OllamaEmbedder:
@@ -82,11 +75,14 @@ class OllamaEmbedder:
     Of a text that the model cannot hold the vector is the mean of its halves': nothing is cut.
     """
 
-    def __init__(self, url: str, model: str, *, timeout: float, patience: float) -> None:
+    def __init__(
+        self, url: str, model: str, *, timeout: float, patience: float, prompts: Prompts = _NONE
+    ) -> None:
         """Find server, model and dimension; `timeout` is the longest silence in seconds.
 
-        Raises `ModelError` (no server, unknown model, one that does not embed), `BadInput` for a
-        malformed URL.
+        Ollama does not tell what prompts a model wants: there are those that are given. Raises
+        `ModelError` (no server, unknown model, one that does not embed), `BadInput` for a malformed
+        URL.
         """
         self._server = OllamaServer(
             url, model, timeout=timeout, patience=patience, sends="a text to embed"
@@ -94,8 +90,9 @@ class OllamaEmbedder:
         with self._server.failures():
             self._server.version()
             digest = self._server.describe()
-            width = len(self._ask(["dimension"])[0])
-        self._space = EmbeddingSpace(f"ollama:{model}@{digest[:12]}", width)
+            width = len(self._ask(["dimension"], "")[0])
+        self._prompts = prompts
+        self._space = EmbeddingSpace(f"ollama:{model}@{digest[:SHOWN]}", width, prompts.told())
 
     @property
     def space(self) -> EmbeddingSpace:
@@ -104,26 +101,33 @@ class OllamaEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """See `Embedder`."""
+        return self._embed(texts, self._prompts.document or "")
+
+    def embed_queries(self, texts: Sequence[str]) -> list[bytes]:
+        """See `Embedder`."""
+        return self._embed(texts, self._prompts.query or "")
+
+    def _embed(self, texts: Sequence[str], prompt: str) -> list[bytes]:
         vectors: list[bytes] = []
         with self._server.failures():
-            for batch in _batches(texts):
-                vectors += _worded(batch, self._ask, self._space)
+            for batch in batches(texts):
+                vectors += _worded(batch, partial(self._ask, prompt=prompt), self._space)
         return vectors
 
-    def _ask(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    def _ask(self, texts: Sequence[str], prompt: str) -> Sequence[Sequence[float]]:
         import ollama  # noqa: PLC0415 (0.3 s)
 
-        server = self._server
+        server, sent = self._server, [prompt + text for text in texts]
         try:
             return server.patiently(
-                lambda: server.client.embed(server.model, texts, truncate=False, keep_alive="10m")
+                lambda: server.client.embed(server.model, sent, truncate=False, keep_alive="10m")
             ).embeddings
         except ollama.ResponseError as error:
             if error.status_code != HTTPStatus.BAD_REQUEST or len(max(texts, key=len)) < HALVED:
                 raise
         if len(texts) > 1:
-            return [self._ask([text])[0] for text in texts]
-        return [_mean(self._ask(_halves(texts[0])))]
+            return [self._ask([text], prompt)[0] for text in texts]
+        return [_mean(self._ask(_halves(texts[0]), prompt))]
 
 
 class SentenceTransformerEmbedder:
@@ -132,10 +136,11 @@ class SentenceTransformerEmbedder:
     Longer texts than the model holds are treated as `OllamaEmbedder` does.
     """
 
-    def __init__(self, model: str) -> None:
-        """Load `model`, a name in the Hugging Face cache or a folder.
+    def __init__(self, model: str, *, device: str = "cpu", prompts: Prompts = _NONE) -> None:
+        """Load `model`, a name in the Hugging Face cache or a folder, on `device`.
 
-        Raises `ModelError` without the extra `embed` and for a model that is not here.
+        Raises `ModelError` without the extra `embed`, for a model that is not here, and for a
+        device that is not.
         """
         try:
             library = import_module("sentence_transformers")  # 5 to 13 s
@@ -145,31 +150,56 @@ class SentenceTransformerEmbedder:
                 f" {remedies.install('embed')}"
             ) from None
         try:
-            self._model: Any = library.SentenceTransformer(model, local_files_only=True)
-            width = len(self._ask(["dimension"])[0])
-        except (OSError, ValueError, RuntimeError) as error:
+            self._model: Any = library.SentenceTransformer(
+                model, local_files_only=True, device=device
+            )
+            self._prompts = self._declared(prompts)
+            width = len(self._ask(["dimension"], "")[0])
+            version = _revision(model, self._model)
+        except (OSError, ValueError, RuntimeError, AssertionError) as error:
             said = " ".join(str(error).split())[:200]
             raise ModelError(
-                f"embedder sentence-transformers:{model} cannot be loaded ({said}): give a folder,"
-                f" or get it once with: hf download {model}"
+                f"embedder sentence-transformers:{model} cannot be loaded on {device} ({said}):"
+                f" give a folder, or get it once with: hf download {model}"
             ) from None
-        self._space = EmbeddingSpace(f"sentence-transformers:{model}", width)
+        name = f"sentence-transformers:{model}@{version[:SHOWN]}"
+        self._space = EmbeddingSpace(name, width, self._prompts.told())
 
     @property
     def space(self) -> EmbeddingSpace:
-        """See `Embedder`."""
+        """See `Embedder`; the model's revision, or the digest of its files, is in its name."""
         return self._space
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """See `Embedder`."""
-        batches = (_worded(batch, self._ask, self._space) for batch in _batches(texts))
-        return [vector for batch in batches for vector in batch]
+        return self._embed(texts, self._prompts.document or "")
 
-    def _ask(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        vectors = self._model.encode(list(texts), show_progress_bar=False).tolist()
+    def embed_queries(self, texts: Sequence[str]) -> list[bytes]:
+        """See `Embedder`."""
+        return self._embed(texts, self._prompts.query or "")
+
+    def _declared(self, given: Prompts) -> Prompts:
+        """The prompts that are given, else the model's, under the names that its library knows."""
+        known: dict[str, str] = self._model.prompts
+        rest = known.get(self._model.default_prompt_name or "", "")
+        query = known.get("query") or rest
+        named = (known.get(name) for name in ("document", "passage", "corpus"))
+        document = next(filter(None, named), rest)
+        return Prompts(
+            query if given.query is None else given.query,
+            document if given.document is None else given.document,
+        )
+
+    def _embed(self, texts: Sequence[str], prompt: str) -> list[bytes]:
+        ask = partial(self._ask, prompt=prompt)
+        found = (_worded(batch, ask, self._space) for batch in batches(texts))
+        return [vector for batch in found for vector in batch]
+
+    def _ask(self, texts: Sequence[str], prompt: str) -> Sequence[Sequence[float]]:
+        vectors = self._model.encode(list(texts), prompt=prompt, show_progress_bar=False).tolist()
         for number, text in enumerate(texts):
-            if len(text) >= HALVED and self._cuts(text):
-                vectors[number] = _mean(self._ask(_halves(text)))
+            if len(text) >= HALVED and self._cuts(prompt + text):
+                vectors[number] = _mean(self._ask(_halves(text), prompt))
         return cast("Sequence[Sequence[float]]", vectors)
 
     def _cuts(self, text: str) -> bool:
@@ -179,15 +209,50 @@ class SentenceTransformerEmbedder:
         return longest is not None and len(tokens) > longest
 
 
-def open_embedder(spec: str, ollama_url: str, *, timeout: float, patience: float) -> Embedder:
+def _revision(model: str, loaded: Any) -> str:
+    """The commit of a model in the Hugging Face cache, or the digest of a folder's files."""
+    folder = Path(model)
+    if not folder.is_dir():
+        config = getattr(getattr(loaded[0], "auto_model", None), "config", None)
+        return getattr(config, "_commit_hash", None) or "unknown"
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix != ".md" and not path.name.startswith("."):
+            digest.update(f"{path.relative_to(folder)}\n".encode())
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """Where and how models embed, whichever is chosen."""
+
+    ollama_url: str
+    timeout: float
+    """Longest silence of a server, in seconds."""
+    patience: float
+    """A lost server is waited for so many seconds."""
+    device: str = "cpu"
+    """Of sentence-transformers."""
+    prompts: Prompts = _NONE
+
+
+def open_embedder(spec: str, serving: Serving) -> Embedder:
     """The embedder that `spec` names; raises `BadInput` for a spec that is none."""
     kind, _, name = spec.partition(":")
     if spec == "hash":
         return HashEmbedder()
     if kind == "ollama" and name:
-        return OllamaEmbedder(ollama_url, name, timeout=timeout, patience=patience)
+        return OllamaEmbedder(
+            serving.ollama_url,
+            name,
+            timeout=serving.timeout,
+            patience=serving.patience,
+            prompts=serving.prompts,
+        )
     if kind == "sentence-transformers" and name:
-        return SentenceTransformerEmbedder(name)
+        return SentenceTransformerEmbedder(name, device=serving.device, prompts=serving.prompts)
     raise BadInput(
         f'embedder {spec!r}: know "hash", "ollama:NAME" and "sentence-transformers:NAME"'
         " (REGRAPH_EMBEDDER)"
@@ -195,21 +260,10 @@ def open_embedder(spec: str, ollama_url: str, *, timeout: float, patience: float
 
 
 def spec_of(space: EmbeddingSpace) -> str:
-    """What to set REGRAPH_EMBEDDER to for an embedder of `space`."""
-    return "hash" if space == HASHED else space.model.partition("@")[0]
-
-
-def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Runs of texts, bounded in number and size: an array of a batch fits in the cache."""
-    first = size = 0
-    for number, text in enumerate(texts):
-        size += len(text)
-        if size > CHARACTERS_AT_ONCE or number - first == AT_ONCE:
-            if number > first:
-                yield texts[first:number]
-            first, size = number, len(text)
-    if first < len(texts):
-        yield texts[first:]
+    """What to set REGRAPH_EMBEDDER to for an embedder of `space`, or of its kind."""
+    if space.model.startswith(BUILT_IN):
+        return "hash"
+    return space.model.rpartition("@")[0] or space.model
 
 
 def _worded(
@@ -218,7 +272,7 @@ def _worded(
     space: EmbeddingSpace,
 ) -> list[bytes]:
     """Unit vectors of `ask`, which never sees a text without words."""
-    worded = [number for number, text in enumerate(texts) if _words(text)]
+    worded = [number for number, text in enumerate(texts) if words(text)]
     vectors = np.zeros((len(texts), space.dimension))
     vectors[:, 0] = 1
     if worded:
@@ -233,90 +287,16 @@ def _worded(
         if not (np.isfinite(norms) & (norms > 0)).all():
             raise ModelError(f"{space.model} gave a vector without a direction: use another model")
         vectors[worded] = answers / norms
-    return _packed(vectors)
+    return packed(vectors)
 
 
 def _halves(text: str) -> list[str]:
     """Two parts of a text, cut at a blank if one is near."""
     middle = text.rfind(" ", len(text) // 4, len(text) // 2)
     middle = len(text) // 2 if middle < 0 else middle
-    return [half for half in (text[:middle], text[middle:]) if _words(half)]
+    return [half for half in (text[:middle], text[middle:]) if words(half)]
 
 
 def _mean(vectors: Sequence[Sequence[float]]) -> list[float]:
     mean: list[float] = np.mean(np.asarray(vectors, dtype=np.float64), axis=0).tolist()
     return mean
-
-
-def _packed(vectors: Floats) -> list[bytes]:
-    return [row.tobytes() for row in vectors.astype("<f4")]
-
-
-def _words(text: str) -> list[bytes]:
-    """Runs of letters and digits, ASCII ones in lower case; without stop words if others remain."""
-    words = text.encode("utf-8", "surrogatepass").translate(_PLAIN).split()
-    return [word for word in words if word not in STOP_WORDS] or words
-
-
-def _hashed(texts: Sequence[str]) -> Floats:
-    """Unit vectors, one a row."""
-    words = [_words(text) for text in texts]
-    counts = _counts(_ngrams(words), len(texts)) + WORD_WEIGHT * _counts(_terms(words), len(texts))
-    signed = counts[:, :, 0] - counts[:, :, 1]
-    scaled = np.sign(signed) * _LOGARITHMS[np.minimum(np.abs(signed), len(_LOGARITHMS) - 1)]
-    squares: Cells = (scaled * scaled).sum(axis=1)
-    scaled[squares == 0, 0] = 1  # no word, or all of them cancelled out
-    squares[squares == 0] = 1
-    return np.asarray(scaled / np.sqrt(squares.astype(np.float64))[:, None])
-
-
-def _ngrams(words: Sequence[Sequence[bytes]]) -> Cells:
-    """Cells of the n-grams of texts; a blank stands before, between and after words."""
-    lines = [b" %b " % b" ".join(line) for line in words]
-    codes = np.frombuffer(b"".join(lines), dtype=np.uint8).astype(np.uint32)
-    places = _places([len(line) for line in lines])
-    cells = []
-    hashes = codes
-    for size in range(2, min(LONGEST, len(codes)) + 1):
-        hashes = hashes[:-1] * _FACTOR + codes[size - 1 :]
-        if size >= SHORTEST:
-            first, last = places[: 1 - size], places[size - 1 :]
-            cells.append((first + _slots(hashes + np.uint32(size)))[first == last])
-    return np.concatenate(cells) if cells else np.zeros(0, dtype=np.int64)
-
-
-def _terms(words: Sequence[Sequence[bytes]]) -> Cells:
-    """Cells of the words of texts."""
-    hashes = np.array([zlib.crc32(word) for line in words for word in line], dtype=np.uint32)
-    return _places([len(line) for line in words]) + _slots(hashes)
-
-
-def _places(sizes: Sequence[int]) -> Cells:
-    """First cell of the text that each of its `sizes` items belongs to."""
-    return np.repeat(np.arange(len(sizes), dtype=np.int64) * 2 * HASHED.dimension, sizes)
-
-
-def _slots(hashes: Hashes) -> Cells:
-    """A cell within a text: dimension and sign."""
-    mixed = hashes ^ (hashes >> np.uint32(16))
-    mixed *= np.uint32(0x7FEB352D)
-    mixed ^= mixed >> np.uint32(15)
-    mixed *= np.uint32(0x846CA68B)
-    mixed ^= mixed >> np.uint32(16)
-    scaled = mixed.astype(np.uint64) * np.uint64(2 * HASHED.dimension)
-    return (scaled >> np.uint64(32)).astype(np.int64)
-
-
-def _counts(cells: Cells, texts: int) -> Cells:
-    """How often each cell was hit: texts x dimensions x signs."""
-    counts = np.bincount(cells, minlength=texts * 2 * HASHED.dimension)
-    return counts.astype(np.int64, copy=False).reshape(texts, HASHED.dimension, 2)
-
-
-_PLAIN = bytes(
-    code if chr(code).isalnum() or code > 127 else ord(" ")  # noqa: PLR2004 (ASCII ends)
-    for code in bytes(range(256)).lower()
-)
-_FACTOR = np.uint32(0x01000193)
-_LOGARITHMS = np.array([round(1000 * math.log1p(count)) for count in range(4096)], dtype=np.int64)
-"""Whole numbers: a machine's logarithm may differ in its last digit, its roundings do not."""

@@ -20,10 +20,11 @@ FORMAT: Literal["regraph-kg backup"] = "regraph-kg backup"
 
 
 class Space(Frozen):
-    """Which model embedded the reasonings, in how many dimensions."""
+    """Which model embedded the examples; `prompts` as in `EmbeddingSpace`."""
 
     model: str
     dimension: int
+    prompts: str = ""
 
 
 class Head(Frozen):

@@ -41,21 +41,43 @@ class Relabelled:
     prompt_hash: str = ""
 
 
+EmbeddedKind = Literal["text", "code"]
+"""What of an example is embedded, each apart: its names, reasoning and detail; the code before."""
+
+
 @dataclass(frozen=True, slots=True)
 class EmbeddingSpace:
-    """Which model embeds reasonings, in how many dimensions; a graph holds vectors of one space."""
+    """Which model embeds, in how many dimensions; a graph holds vectors of one model.
+
+    Of each example there are two, a text's and a code's (`EmbeddedKind`), which never meet.
+    """
 
     model: str
+    """With its revision, or a digest of what it is."""
     dimension: int
+    prompts: str = ""
+    """JSON: what stands before a query, and before a document; "" where nothing does."""
+
+    def difference(self, other: "EmbeddingSpace") -> str:
+        """What tells the two apart, for a message: "of A (4 dimensions), not of B (5)"."""
+        said = (
+            f"of {self.model} ({self.dimension} dimensions), not of {other.model}"
+            f" ({other.dimension})"
+        )
+        if self.prompts == other.prompts:
+            return said
+        return f"{said}; with prompts {self.prompts or 'none'}, not {other.prompts or 'none'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """Where a text lies in a space: what examples may be near to."""
+    """Where a text or a code lies in a space: what examples may be near to."""
 
     space: EmbeddingSpace
     packed: bytes = field(repr=False)
     """A unit vector: little-endian float32."""
+    kind: EmbeddedKind = "text"
+    """With which vector of an example it is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +95,7 @@ class MergePlan:
     """One trajectory, resolved, ready to be merged in one transaction.
 
     `labels[i]` resolves `trajectory.steps[i]`, `failed_labels[i]` resolves
-    `trajectory.failures[i]`; `new` are techniques that the store may not know yet. Reasonings are
+    `trajectory.failures[i]`; `new` are techniques that the store may not know yet. Examples are
     not embedded here: only examples that stay TRANSITIONs are, once, after the ingest.
     """
 
@@ -168,7 +190,7 @@ class Example:
     licence: str
     created: str
     similarity: float | None = None
-    """Cosine, -1 to 1, of its reasoning to the vector that was asked about; None = not embedded."""
+    """Cosine, -1 to 1, of its text or code to the vector asked about; None = not embedded."""
     learner: str | None = None
     """The model whose search it was learned from; None: it was given."""
     verified_on: tuple[str, ...] = ()

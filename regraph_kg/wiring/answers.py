@@ -84,20 +84,22 @@ def embedder(settings: Settings, known: "EmbeddingSpace | None" = None) -> "Embe
 
     Raises `BadInput` for one of another space than `known`.
     """
-    from regraph_kg.llm.embedder import open_embedder, spec_of  # noqa: PLC0415
+    from regraph_kg.llm.embedder import Prompts, Serving, open_embedder, spec_of  # noqa: PLC0415
 
     unset = "hash" if known is None else spec_of(known)
-    opened = open_embedder(
-        settings.embedder or unset,
+    serving = Serving(
         settings.ollama_url,
         timeout=settings.model_timeout_seconds,
         patience=settings.patience_seconds,
+        device=settings.embedder_device,
+        prompts=Prompts(settings.embedder_query_prompt, settings.embedder_document_prompt),
     )
+    opened = open_embedder(settings.embedder or unset, serving)
     if known is not None and opened.space != known:
-        remedy = "" if spec_of(opened.space) == unset else f"set REGRAPH_EMBEDDER={unset}, or "
+        named = spec_of(opened.space)
+        remedy = "" if named == unset else f"set REGRAPH_EMBEDDER={unset}, or "
         raise BadInput(
-            f"the graph holds embeddings of {known.model} ({known.dimension} dimensions), not of"
-            f" {opened.space.model} ({opened.space.dimension}): {remedy}change the graph with"
-            " regraph graph reembed --embedder"
+            f"the graph holds embeddings {known.difference(opened.space)}: {remedy}change the"
+            f" graph with regraph graph reembed --embedder {named}"
         )
     return opened

@@ -13,7 +13,7 @@ import pytest
 
 from regraph_kg import wiring
 from regraph_kg.cli import app
-from regraph_kg.llm.embedder import HASHED
+from regraph_kg.llm.ngrams import HASHED
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
 from tests.llm.fake_ollama import FakeOllama
@@ -84,7 +84,7 @@ def test_what_is_ingested_can_be_found_by_what_it_is_about(grown: Command, tmp_p
     text = grown("examples", "--near", TILES, "-k", "1")
     assert f"{source} -> {target}" in text
     assert f"similarity {similarities[0]:.2f}; " in text
-    (tmp_path / "code.cu").write_text(found[0]["reasoning"])
+    (tmp_path / "code.cu").write_text(found[0]["before"])
     by_code = grown.examples("--code", str(tmp_path / "code.cu"), "-k", "1")
     assert by_code[0]["similarity"] == pytest.approx(1, abs=1e-6)
     assert "similarity" not in grown("examples", source, target)
@@ -126,7 +126,7 @@ def test_an_ingest_with_another_embedder_writes_nothing(
     more = ROOT / "corpus" / "trajectories" / "stencil.cuda.jsonl"
     for words in (("ingest", str(more)), ("examples", "--near", "tiles")):
         said = grown.refused(*words)
-        assert "hash-ngrams-1 (384 dimensions), not of ollama:tiny@" in said
+        assert f"{HASHED.model} (384 dimensions), not of ollama:tiny@" in said
         assert "REGRAPH_EMBEDDER=hash" in said
         assert "regraph graph reembed" in said
     assert grown("graph", "export") == before

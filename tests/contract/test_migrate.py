@@ -17,6 +17,7 @@ from regraph_kg import wiring
 from regraph_kg.backends import migrate
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, GraphStore
+from regraph_kg.llm.ngrams import HASHED, HashEmbedder
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, failure, measured, plan
 from tests.graph_v1 import drop_schema, fill, golden, indexed, load
@@ -110,6 +111,25 @@ def test_an_old_graph_with_data_is_carried_to_the_newest_version(old_settings: S
     after = whole(old_settings)
     assert carry(old_settings) == 0
     assert whole(old_settings) == after
+
+
+def test_vectors_of_an_older_version_are_forgotten(old_settings: Settings) -> None:
+    """They were of reasonings; what they took the place of is made by whoever embeds next."""
+    cypher(old_settings, "MATCH ()-[r:TRANSITION]->() SET r.embedding_2 = [1.0, 0.0]")
+    cypher(
+        old_settings,
+        "MATCH (m:Meta) SET m.embedding_model = 'old', m.dimension = 2,"
+        " m.embedding_slot = 'embedding_2'",
+    )
+    carry(old_settings)
+    counted = "RETURN count(r.embedding) AS text, count(r.code_embedding) AS code,"
+    counted = f"MATCH ()-[r:TRANSITION]->() {counted} count(r.embedding_2) AS old"
+    assert cypher(old_settings, counted) == [{"text": 0, "code": 0, "old": 0}]
+    with closing(wiring.open_store(old_settings)) as store:
+        assert store.embedding_space() is None
+        list(store.embed(HASHED, HashEmbedder().embed))
+        assert store.embedding_space() == HASHED
+    assert cypher(old_settings, counted) == [{"text": 11, "code": 11, "old": 0}]
 
 
 @pytest.mark.slow

@@ -1,5 +1,8 @@
 """A graph changes to another model's vectors while the old ones serve."""
 
+import socket
+import subprocess
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -147,3 +150,85 @@ def test_writers_that_embed_at_once_leave_nothing_out(
     )
     assert row == {"all": 36, "embedded": 36}
     assert store.check() == ()
+
+
+class Interrupted(Exception):
+    """What ends an embedder in these tests."""
+
+
+@pytest.mark.slow
+def test_writers_at_once_divide_what_is_to_be_embedded(
+    monkeypatch: pytest.MonkeyPatch, store: GraphStore, store_settings: Settings
+) -> None:
+    """Nothing is embedded twice: each text is of one example alone."""
+    monkeypatch.setattr("regraph_kg.backends.embeddings.AT_ONCE", 1)
+    names = "abcdefgh"
+    for number in range(4):
+        whys = [f"{name} {number}" for name in names]
+        store.merge([reasoned(names[number:] + names[:number], whys, code=str(number))])
+    tables = [Table(TINY) for _ in range(3)]
+
+    def work(table: Table) -> None:
+        with closing(wiring.open_store(store_settings)) as own:
+            embed(own, table)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(work, tables))
+    asked = [text for table in tables for text in table.asked if text in every_reasoning(names)]
+    assert sorted(asked) == every_reasoning(names)
+    assert None not in every_vector(store_settings, "embedding").values()
+    assert claims_left(store_settings) == 0
+
+
+def every_reasoning(names: str) -> list[str]:
+    return sorted(f"{name} {number}" for number in range(4) for name in names)
+
+
+def claims_left(settings: Settings) -> int:
+    (row,) = cypher(settings, "MATCH (e:Edge) RETURN count(e.claimed_by) AS claims")
+    return int(str(row["claims"]))
+
+
+def test_an_embedder_that_fails_leaves_no_claim(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    small_graph(store)
+
+    def fail(_: object) -> list[bytes]:
+        raise Interrupted
+
+    with pytest.raises(Interrupted):
+        list(store.embed(TINY, fail))
+    assert claims_left(store_settings) == 0
+
+
+@pytest.mark.parametrize("holder", ["expired elsewhere", "dead here"])
+def test_a_dead_writers_claim_holds_nobody_up(
+    holder: str, store: GraphStore, store_settings: Settings
+) -> None:
+    table = small_graph(store)
+    host = socket.gethostname() if holder == "dead here" else "elsewhere"
+    child = subprocess.Popen(["true"])
+    child.wait()
+    left = 600_000 if holder == "dead here" else -1
+    cypher(
+        store_settings,
+        f"MATCH (e:Edge) SET e.claimed_by = '{host} {child.pid} x',"
+        f" e.claimed_until = timestamp() + {left}",
+    )
+    embed(store, table)
+    assert None not in every_vector(store_settings, "embedding").values()
+    assert claims_left(store_settings) == 0
+
+
+def test_a_living_writers_claim_is_waited_for(store: GraphStore, store_settings: Settings) -> None:
+    table = small_graph(store)
+    cypher(
+        store_settings,
+        "MATCH (e:Edge {id: 'cuda/start cuda/a'}) SET e.claimed_by = 'elsewhere 1 x',"
+        " e.claimed_until = timestamp() + 1500",
+    )
+    started = time.monotonic()
+    embed(store, table)
+    assert time.monotonic() - started > 1
+    assert None not in every_vector(store_settings, "embedding").values()

@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import Embedder
-from regraph_kg.models.graph import EmbeddingProgress, EmbeddingSpace, MergePlan, Vector
+from regraph_kg.models.graph import (
+    EmbeddedKind,
+    EmbeddingProgress,
+    EmbeddingSpace,
+    MergePlan,
+    Vector,
+)
 from regraph_kg.models.trajectory import Step
 from tests.contract.plans import measured, plan
 
@@ -26,17 +32,19 @@ class Table:
         self.asked: list[str] = []
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        self.asked += texts
-        return [self.vector(text).packed for text in texts]
+        """By their last line: of an example's text that is its reasoning."""
+        last = [text.split("\n")[-1] for text in texts]
+        self.asked += last
+        return [self.vector(text).packed for text in last]
 
-    def vector(self, text: str) -> Vector:
+    def embed_queries(self, texts: Sequence[str]) -> list[bytes]:
+        return self.embed(texts)
+
+    def vector(self, text: str, kind: EmbeddedKind = "text") -> Vector:
         lot = np.random.default_rng(list(text.encode()))
-        return vector(self.space, self.known.get(text) or lot.normal(size=self.space.dimension))
-
-
-def vector(space: EmbeddingSpace, values: Sequence[float] | Floats) -> Vector:
-    unit = np.asarray(values) / np.linalg.norm(values)
-    return Vector(space, unit.astype("<f4").tobytes())
+        values = self.known.get(text) or lot.normal(size=self.space.dimension)
+        unit = np.asarray(values) / np.linalg.norm(values)
+        return Vector(self.space, unit.astype("<f4").tobytes(), kind)
 
 
 def floats(packed: bytes) -> Floats:

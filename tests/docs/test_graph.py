@@ -20,7 +20,10 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "dev" / "graph.md").read_text(encoding="utf-8")
 TILES = "Tiles in shared memory"
 """A name that relabelling recognizes, and logs."""
-ABSENT = {"next_model", "next_dimension", "restoring", "embedding_2", "embedding_slot"}
+ABSENT = {
+    *("next_model", "next_dimension", "next_prompts", "restoring", "embedding_2"),
+    *("embedding_slot", "embedding_prompts", "code_embedding_2", "claimed_by", "claimed_until"),
+}
 """Only there while something is under way, or after it."""
 FAILED = {f"failed_{one}" for one in Outcome if one not in (Outcome.PASSED, Outcome.DECLINED)}
 

@@ -1,6 +1,7 @@
 """What an Embedder promises: built in, by an Ollama server (ours and a real one), by a library."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -16,13 +17,13 @@ from numpy.typing import NDArray
 from regraph_kg import remedies, wiring
 from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.llm.embedder import (
-    AT_ONCE,
     Embedder,
-    HashEmbedder,
     OllamaEmbedder,
+    Prompts,
     SentenceTransformerEmbedder,
     spec_of,
 )
+from regraph_kg.llm.ngrams import AT_ONCE, HashEmbedder
 from regraph_kg.models.graph import EmbeddingSpace
 from regraph_kg.settings import Settings
 from tests.llm import real_ollama
@@ -127,15 +128,16 @@ def test_a_text_longer_than_the_model_holds_counts_to_its_end(embedder: Embedder
 
 
 def test_a_spec_leads_back_to_the_space(embedder: Embedder) -> None:
-    kind = {"hash-ngrams-1": "hash"}.get(embedder.space.model, embedder.space.model)
+    kind = {HashEmbedder().space.model: "hash"}.get(embedder.space.model, embedder.space.model)
     assert spec_of(embedder.space) == kind.partition("@")[0]
+    assert spec_of(EmbeddingSpace("hash-ngrams-1", 384)) == "hash"  # of an older program
 
 
 def test_hashes_are_the_same_bytes_everywhere() -> None:
     """Figures from another machine, Python and NumPy; stored vectors depend on them."""
     texts = [TILING, SAME_IDEA, BITS, "", "the", "日本語", "x" * 10_000, "\ud800"]
     digest = hashlib.sha256(b"".join(HashEmbedder().embed(texts))).hexdigest()
-    assert digest == "9691f0f73edca4a214bd1ba6bc8770203c6d80ab1f6358702fd569ffff014dda"
+    assert digest == "436cb121e424a99f062b51dcd5351e26d57d2d1c14ab4e3666fab687bf620b05"
 
 
 def test_hashes_know_what_shares_words_and_parts_of_words() -> None:
@@ -183,6 +185,40 @@ def test_ollama_is_asked_in_batches_never_for_nothing_and_never_to_cut(fake: Fak
 
 def test_the_space_of_ollama_tells_model_digest_and_dimension(fake: FakeOllama) -> None:
     assert opened(fake).space == EmbeddingSpace(f"ollama:tiny@{fake.digest('tiny')[:12]}", 16)
+
+
+def test_prompts_that_are_given_stand_before_what_ollama_embeds(fake: FakeOllama) -> None:
+    prompts = Prompts("find: ", "text: ")
+    embedder = OllamaEmbedder(fake.url, "tiny", timeout=5, patience=0, prompts=prompts)
+    fake.embeds.clear()
+    embedder.embed(["a"])
+    embedder.embed_queries(["a", "..."])
+    assert [body["input"] for body in fake.embeds] == [["text: a"], ["find: a"]]
+    assert embedder.space.prompts == '{"query": "find: ", "document": "text: "}'
+    assert opened(fake).space.prompts == ""
+
+
+def test_a_transformers_space_tells_its_files_and_the_prompts_that_it_declares(
+    tmp_path: Path,
+) -> None:
+    folder = Path(tiny_transformer(tmp_path / "model"))
+    plain = SentenceTransformerEmbedder(str(folder))
+    assert plain.space.model.startswith(f"sentence-transformers:{folder}@")
+    assert plain.embed_queries([TILING]) == plain.embed([TILING])
+    settings = folder / "config_sentence_transformers.json"
+    declared = json.loads(settings.read_text()) | {"prompts": {"query": "ask ", "passage": ""}}
+    settings.write_text(json.dumps(declared))
+    asking = SentenceTransformerEmbedder(str(folder))
+    assert asking.space.model != plain.space.model
+    assert asking.space.prompts == '{"query": "ask ", "document": ""}'
+    assert floats(asking.embed_queries([BITS])) == pytest.approx(
+        floats(plain.embed([f"ask {BITS}"])), abs=1e-5
+    )
+    assert floats(asking.embed([BITS])) == pytest.approx(floats(plain.embed([BITS])), abs=1e-5)
+    unasked = SentenceTransformerEmbedder(str(folder), prompts=Prompts("", ""))
+    assert unasked.space.prompts == ""
+    with pytest.raises(ModelError, match=r"cannot be loaded on nowhere"):
+        SentenceTransformerEmbedder(str(folder), device="nowhere")
 
 
 def test_a_lost_ollama_is_asked_again(fake: FakeOllama) -> None:

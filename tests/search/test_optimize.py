@@ -17,7 +17,7 @@ import pytest
 from regraph_kg import wiring
 from regraph_kg.cli import app
 from regraph_kg.graph import GraphStore
-from regraph_kg.llm.embedder import HashEmbedder
+from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.search.trace_lines import read, read_header
 from regraph_kg.settings import Settings
 from tests.search.lab import (

@@ -10,7 +10,7 @@ import pytest
 
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
-from regraph_kg.llm.embedder import HASHED, HashEmbedder
+from regraph_kg.llm.ngrams import HASHED, HashEmbedder
 from regraph_kg.models.graph import EmbeddingSpace, Example, KnownFailure, Neighbourhood, Vector
 from regraph_kg.search.reader import KNOWN, OVERSAMPLED, SHOWN, GraphReader
 
@@ -122,7 +122,7 @@ def test_the_nearest_examples_of_the_target_anywhere_are_told_once() -> None:
     store = Store(holds=(FIRST, replace(FIRST, id="again"), replace(FIRST, id="b", after="int c;")))
     reader = GraphReader(Opened(store), "cpu", "matmul", lambda space: HashEmbedder(), patience=30)
     assert [one.id for one in reader.nearest("int a;", 2, "openmp")] == ["first", "b"]
-    vector = Vector(HASHED, HashEmbedder().embed(["int a;"])[0])
+    vector = Vector(HASHED, HashEmbedder().embed(["int a;"])[0], "code")
     given = {"k": 2 * OVERSAMPLED, "target": "openmp", "exclude_problem": "matmul"}
     assert store.asked == [(vector, given)]
 
@@ -147,7 +147,7 @@ def test_examples_near_the_code_are_asked_in_the_graphs_own_space() -> None:
         reader.examples("openmp/start", "openmp/a", code)
     near = [asked[2]["near"] for asked in store.asked if len(asked) == 3]
     expected = HashEmbedder().embed(["int a;", "int b;"])
-    assert near == [Vector(HASHED, packed) for packed in expected]
+    assert near == [Vector(HASHED, packed, "code") for packed in expected]
     assert opened == [HASHED]
 
 

@@ -1,0 +1,40 @@
+"""What is embedded of an example, and what the built-in embedder finds by it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regraph_kg.backends.embeddings import text_of
+from regraph_kg.llm.ngrams import HashEmbedder
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+README = "stage tiles in shared memory"
+"""What README asks `regraph examples --near` for."""
+
+
+def steps() -> list[dict[str, Any]]:
+    """The steps of the corpus as the graph tells them to an embedder."""
+    known = json.loads((CORPUS / "techniques.json").read_text())
+    by_id = {one["id"]: one for one in known}
+    return [
+        step | {name: by_id[step["technique"]].get(name) for name in ("name", "definition")}
+        for path in sorted((CORPUS / "trajectories").glob("*.jsonl"))
+        for line in path.read_text().splitlines()
+        for step in json.loads(line)["steps"]
+    ]
+
+
+def test_the_steps_that_stage_tiles_in_shared_memory_are_found_first() -> None:
+    embedder, examples = HashEmbedder(), steps()
+    vectors = [np.frombuffer(one, "<f4") for one in embedder.embed(list(map(text_of, examples)))]
+    asked = np.frombuffer(embedder.embed_queries([README])[0], "<f4")
+    order = np.argsort(-(np.stack(vectors) @ asked), kind="stable")
+    first = [examples[number]["technique"] for number in order[:3]]
+    assert set(first) == {"cuda/shared-memory-tiling", "cuda/halo-tiling"}
+
+
+def test_what_a_step_does_not_say_is_left_out_of_its_text() -> None:
+    row = {"name": "Tiling", "definition": "", "label": "tile", "reasoning": "why", "detail": None}
+    assert text_of(row) == "Tiling\ntile\nwhy"
