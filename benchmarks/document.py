@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks import search_worlds, stopping
+from benchmarks import nearest, search_worlds, stopping
 from regraph_kg.evaluation.evaluate import EVALUATOR
 
 ROOT = Path(__file__).parents[1]
@@ -115,15 +115,6 @@ COLUMNS = {
             "best three the same": "{best_three_equal:.1%}",
             "similarity of the five nearest": "{similarity:.3f}",
             "without bound": "{similarity_unbounded:.3f}",
-        },
-    ),
-    "nearest": (
-        {
-            "by": "{by}",
-            "half": "{half}",
-            "queries": "{queries}",
-            "recall@5": "{recall:.3f}",
-            "MRR": "{mrr:.3f}",
         },
     ),
     "kills": (
@@ -240,16 +231,7 @@ RATIO = "{{{name}[mean]:.2f}} [{{{name}[low]:.2f}}, {{{name}[high]:.2f}}]"
 SECTIONS = {
     "search_worlds": search_worlds.sections(RATIO),
     "stopping": stopping.SECTIONS,
-    "nearest": {
-        "codes": {
-            "by": "{by}",
-            "codes": "{codes}",
-            "nearest text: recall@5": "{text_recall:.3f}",
-            "nearest text: MRR": "{text_mrr:.3f}",
-            "nearest code: recall@5": "{code_recall:.3f}",
-            "nearest code: MRR": "{code_mrr:.3f}",
-        },
-    },
+    "nearest": nearest.SECTIONS,
     "fast": {
         "rows": {
             "method": "{method}",

@@ -40,6 +40,25 @@ EVERYTHING = 1000
 SATURATION, LENGTH = 1.2, 0.75
 """BM25's k1 and b, as they are usually set."""
 
+SECTIONS = {
+    "rows": {
+        "by": "{by}",
+        "half": "{half}",
+        "queries": "{queries}",
+        "recall@5": "{recall:.3f}",
+        "MRR": "{mrr:.3f}",
+    },
+    "codes": {
+        "by": "{by}",
+        "codes": "{codes}",
+        "nearest text: recall@5": "{text_recall:.3f}",
+        "nearest text: MRR": "{text_mrr:.3f}",
+        "nearest code: recall@5": "{code_recall:.3f}",
+        "nearest code: MRR": "{code_mrr:.3f}",
+    },
+}
+"""Tables of docs/benchmarks.md."""
+
 Rank = Callable[[str, Target], list[str]]
 """A query and a target -> names of steps, nearest first."""
 
