@@ -78,7 +78,8 @@ def ingest(  # noqa: PLR0913 (a command's options)
     source = IngestSource(given, origin, vocabulary, relabel)
     if dry_run:
         names = watch(read_names(settings, source))
-        print_verdicts(names.verdicts, names.steps, as_json=as_json)
+        steps = {label: use.steps for label, use in names.uses.items()}
+        print_verdicts(names.verdicts, steps, as_json=as_json)
         return
     ingested = watch(ingest_files(settings, source))
     _summarise(ingested, as_json=as_json)

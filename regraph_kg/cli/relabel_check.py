@@ -15,6 +15,7 @@ from regraph_kg.cli.tables import print_table
 from regraph_kg.cli.verdicts import decision, legible
 from regraph_kg.ingest import check
 from regraph_kg.ingest.check import Judged, LabelCounts
+from regraph_kg.ingest.relabel.usage import NameUse
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.technique import Vocabulary
@@ -70,7 +71,7 @@ def relabel_check(
         recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded
         asked = wiring.recorded_verdicts(settings) if recorded else None
         cascade = wiring.cascade(settings, vocabulary, level, asked)
-        verdicts = tuple(cascade.settle((one.target, one.label) for one in lines))
+        verdicts = tuple(cascade.settle({(one.target, one.label): NameUse() for one in lines}))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
     if as_json:
         typer.echo(json.dumps(_report(judged, verbose=verbose), indent=2, ensure_ascii=False))

@@ -19,7 +19,8 @@ from regraph_kg.errors import BadInput, Environment, ModelError
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import FileOrigin, Rejected, read, split
-from regraph_kg.ingest.relabel.cascade import Cascade, Label
+from regraph_kg.ingest.relabel.cascade import Cascade
+from regraph_kg.ingest.relabel.usage import Label, NameUse
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.graph import EmbeddingProgress, RelabelLevel
 from regraph_kg.private import opener
@@ -31,8 +32,8 @@ if TYPE_CHECKING:  # numpy comes with it, which not every search needs
 
 REJECTED = ".rejected.jsonl"
 NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph graph schema), or step lists"
-SETTLED_FIRST: tuple[RelabelLevel, ...] = ("embed", "model")
-"""Levels that decide all names before anything is added: many at once, or to wait for answers."""
+SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "embed", "model")
+"""Levels that decide all names before anything is added: new ones are put beside each other."""
 COUNTS = ("added", "known", "examples", "measurements", "techniques", "rejected")
 SMOOTH = 1000
 """Parts of the work of embedding; how many examples one stands for changes from step to step."""
@@ -66,9 +67,9 @@ class Ingested:
 
 @dataclass(frozen=True, slots=True)
 class NamesRead:
-    """What each name in files would be taken for; `steps` says in how many steps it is."""
+    """What each name in files would be taken for, and how it is used."""
 
-    steps: Counter[Label]
+    uses: dict[Label, NameUse]
     verdicts: tuple[LabelVerdict, ...]
 
 
@@ -156,16 +157,21 @@ def _readable(files: Sequence[Path]) -> Story[list[Path]]:
 
 def _settle(files: Sequence[Path], origin: FileOrigin | None, cascade: Cascade) -> Story[NamesRead]:
     """Decide every name in the files."""
-    steps: Counter[Label] = Counter()
+    uses: dict[Label, NameUse] = {}
     for path in files:
         with path.open("rb") as file:
-            steps += pipeline.survey(read(split(file), origin))
+            for label, use in pipeline.survey(read(split(file), origin), cascade).items():
+                uses[label] = uses[label] + use if label in uses else use
+    cost = cascade.cost(uses)
+    if cost.prompts:
+        said = f"{cost.names} names to ask about: {cost.prompts} prompts at least"
+        yield WorkDone("names", line=f"{said}, about {cost.tokens:,} tokens")
     verdicts: list[LabelVerdict] = []
-    for verdict in cascade.settle(steps):
+    for verdict in cascade.settle(uses):
         verdicts.append(verdict)
-        done, total = len(verdicts), len(steps)
+        done, total = len(verdicts), len(uses)
         yield WorkDone("names", done, total, f"names: {done} of {total}")
-    return NamesRead(steps, tuple(verdicts))
+    return NamesRead(uses, tuple(verdicts))
 
 
 def _take(
