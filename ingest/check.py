@@ -92,9 +92,9 @@ class LabelCounts:
 
 def read_labelled(folder: Path, split: Split | None) -> tuple[Labelled, ...]:
     """The labelled set of `folder`, or one half of it; `BadInput` for a bad line or none at all."""
-    found = [line for path in sorted(folder.glob("labels.*.jsonl")) for line in lines_of(path, Labelled)]
+    found = [line for path in _label_files(folder) for line in lines_of(path, Labelled)]
     if not found:
-        raise BadInput(f"{folder}: no labels (labels.*.jsonl) there; give the folder of a labelled set")
+        raise BadInput(f"{folder}: no labels (*.jsonl) there; give the folder of a labelled set")
     return tuple(line for line in found if split in (None, line.split))
 
 
@@ -105,7 +105,9 @@ class RecordedVerdicts:
 
     def __init__(self, path: Path) -> None:
         """`BadInput` as `read_labelled`."""
-        self._said = {(one.target, one.label): one.text for one in lines_of(path, RecordedVerdict)}
+        self._said: dict[tuple[str, str], str] = {
+            (one.target, one.label): one.text for one in lines_of(path, RecordedVerdict)
+        }
 
     def complete(self, prompt: Prompt) -> Reply:
         """What was said of each of the names; of another nothing."""
@@ -122,6 +124,12 @@ class RecordedVerdicts:
 
     def close(self) -> None:
         """Nothing: no connection is open."""
+
+
+def _label_files(folder: Path) -> list[Path]:
+    """Without those of pairs.py."""
+    found = sorted(folder.glob("*.jsonl"))
+    return [path for path in found if not path.name.startswith(("clusters.", "pairs."))]
 
 
 def judge(line: Labelled, verdict: LabelVerdict) -> Judged:

@@ -17,7 +17,6 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Name
 
-
 Result = tuple[bool, bool]
 """Whether a pair was merged, and whether it means the same."""
 RIGHT: Result = (True, True)
@@ -70,7 +69,7 @@ class PairSet:
     def uses(self) -> dict[Label, NameUse]:
         """All names, as an ingest of them would find them."""
         found: dict[Label, NameUse] = {}
-        shown = [(one.target, one) for one in self.names]
+        shown: list[tuple[Target, Shown]] = [(one.target, one) for one in self.names]
         shown += [(one.target, name) for one in self.pairs for name in (one.a, one.b)]
         for target, name in shown:
             label = (target, name.name)

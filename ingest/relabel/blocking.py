@@ -8,6 +8,7 @@ alone, and decides nothing.
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def blocks(
     chain = list(range(len(names))) if len(names) <= most else _chain(_Nearness(names, embedder))
     parts = math.ceil(len(chain) / most)
     bounds = [round(part * len(chain) / parts) for part in range(parts + 1)]
-    return [sorted(chain[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [sorted(chain[a:b]) for a, b in pairwise(bounds)]
 
 
 class _Nearness:

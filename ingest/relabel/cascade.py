@@ -7,7 +7,7 @@ as far as the model says the same again). A label is decided once, however often
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -17,7 +17,7 @@ from regraph_kg.ingest.relabel.candidates import Shortlists
 from regraph_kg.ingest.relabel.grouping import groups
 from regraph_kg.ingest.relabel.sorting import Cost, Sorter
 from regraph_kg.ingest.relabel.usage import Label, NameUse
-from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, Stage, coined, joined, new
+from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, Stage, coined, joined
 from regraph_kg.models.graph import Relabelled, RelabelStage
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, Vocabulary, start_id, technique_id
@@ -98,7 +98,7 @@ class Cascade:
         yield from (self._verdicts[key] for key in uses)
 
     def _bundles(self, uses: Mapping[Label, NameUse]) -> dict[Target, list[Bundle]]:
-        """The names that neither the vocabulary nor a stage recognizes, those that are one as one."""
+        """What neither the vocabulary nor a stage recognizes, names that are one together."""
         wanted = [one for one in sorted(uses) if one not in self._verdicts]
         if self._shortlists is not None:
             self._shortlists.prepare(one for one in wanted if not self.named(one[1], one[0]))

@@ -197,15 +197,14 @@ class Vocabulary:
             if technique.id != start_id(technique.target)
         )
 
-
     def _under_review(self) -> tuple[Technique, ...]:
-        """What ingests made, by id, with all its names."""
+        """What ingests made and named, by id, with all its names."""
         ours = {one.id for one in self.curated}
         made = (self.known[key] for key in sorted(self.known.keys() - ours))
         return tuple(
             _without(one, one.disowned)
             for one in made
-            if one.review and one.id != start_id(one.target)
+            if one.review and one.id == technique_id(one.target, one.name)
         )
 
 
