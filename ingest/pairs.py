@@ -17,14 +17,14 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Name
 
-Result = tuple[bool, bool]
+PairResult = tuple[bool, bool]
 """Whether a pair was merged, and whether it means the same."""
-RIGHT: Result = (True, True)
-WRONG: Result = (True, False)
-MISSED: Result = (False, True)
+RIGHT: PairResult = (True, True)
+WRONG: PairResult = (True, False)
+MISSED: PairResult = (False, True)
 
 
-class Shown(Frozen):
+class NameShown(Frozen):
     """A name, and the step that it stands for."""
 
     name: Name
@@ -39,7 +39,7 @@ class Shown(Frozen):
         return NameUse(1, self.reasoning, self.detail, self.before, self.after)
 
 
-class Clustered(Shown):
+class Clustered(NameShown):
     """A line of clusters.*.jsonl."""
 
     target: Target
@@ -53,8 +53,8 @@ class LookAlike(Frozen):
     """A line of pairs.jsonl: two names that are alike in words, or in what they mean."""
 
     target: Target
-    a: Shown
-    b: Shown
+    a: NameShown
+    b: NameShown
     same: bool
     split: Split
 
@@ -69,7 +69,7 @@ class PairSet:
     def uses(self) -> dict[Label, NameUse]:
         """All names, as an ingest of them would find them."""
         found: dict[Label, NameUse] = {}
-        shown: list[tuple[Target, Shown]] = [(one.target, one) for one in self.names]
+        shown: list[tuple[Target, NameShown]] = [(one.target, one) for one in self.names]
         shown += [(one.target, name) for one in self.pairs for name in (one.a, one.b)]
         for target, name in shown:
             label = (target, name.name)
@@ -130,7 +130,9 @@ def count(found: PairSet, technique: Mapping[Label, str]) -> PairCounts:
     return PairCounts(len(technique), right, wrong, missed)
 
 
-def errors(found: PairSet, technique: Mapping[Label, str], kind: Result) -> list[tuple[str, str]]:
+def errors(
+    found: PairSet, technique: Mapping[Label, str], kind: PairResult
+) -> list[tuple[str, str]]:
     """The names of the pairs with that result."""
     return [
         (one[1], other[1])

@@ -52,7 +52,7 @@ class Bundle:
     """Of the first label."""
 
 
-class Group(Frozen):
+class NameGroup(Frozen):
     """Numbers of names (from 1) that mean the same, and what."""
 
     members: tuple[int, ...] = Field(min_length=1)
@@ -61,14 +61,14 @@ class Group(Frozen):
     definition: Annotated[str, _Line] = Field(default="", max_length=LONGEST_DEFINITION)
 
 
-class Answer(Frozen):
+class SortingAnswer(Frozen):
     """What the model must say."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[NameGroup, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Unusable:
+class UnusableAnswer:
     """An answer that says nothing, and why."""
 
     reason: str
@@ -111,26 +111,30 @@ def again(prompt: Prompt, reason: str) -> Prompt:
     return prompt.model_copy(update={"key": key, "user": user, "seed": prompt.seed + 1})
 
 
-def read(text: str, size: int, known: Sequence[Technique]) -> tuple[Group, ...] | Unusable:
+def read(
+    text: str, size: int, known: Sequence[Technique]
+) -> tuple[NameGroup, ...] | UnusableAnswer:
     """The groups of an answer about `size` names; one that is in none is alone, and new."""
     if len(text) > ANSWER_ROOM * (size + 1):
-        return Unusable("it is too long")
+        return UnusableAnswer("it is too long")
     fenced = re.fullmatch(r"\s*```(?:json)?\s*(\{.*\})\s*```\s*", text, re.DOTALL)
     try:
-        groups = Answer.model_validate_json(fenced[1] if fenced else text, strict=True).groups
+        groups = SortingAnswer.model_validate_json(
+            fenced[1] if fenced else text, strict=True
+        ).groups
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        return Unusable(f"{place}: {first['msg']}" if place else "it is not that JSON object")
+        return UnusableAnswer(f"{place}: {first['msg']}" if place else "it is not that JSON object")
     ids = {NEW, *(one.id for one in known)}
     stands = Counter(number for group in groups for number in group.members)
     wrong = [group.technique for group in groups if group.technique not in ids]
     if wrong:
-        return Unusable("technique: none of the listed ids")
+        return UnusableAnswer("technique: none of the listed ids")
     if any(times > 1 or not 1 <= number <= size for number, times in stands.items()):
-        return Unusable("members: a number is unknown, or stands twice")
+        return UnusableAnswer("members: a number is unknown, or stands twice")
     left = [number for number in range(1, size + 1) if number not in stands]
-    return (*groups, *(Group(members=(number,), technique=NEW) for number in left))
+    return (*groups, *(NameGroup(members=(number,), technique=NEW) for number in left))
 
 
 def prompt_hash(prompt: Prompt) -> str:

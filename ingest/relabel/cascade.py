@@ -15,7 +15,7 @@ from operator import add
 from regraph_kg.ingest.relabel.answers import Bundle
 from regraph_kg.ingest.relabel.candidates import Shortlists
 from regraph_kg.ingest.relabel.grouping import groups
-from regraph_kg.ingest.relabel.sorting import Cost, Sorter
+from regraph_kg.ingest.relabel.sorting import AskingCost, Sorter
 from regraph_kg.ingest.relabel.usage import Label, NameUse
 from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, Stage, coined, joined
 from regraph_kg.models.graph import Relabelled, RelabelStage
@@ -73,12 +73,12 @@ class Cascade:
             verdict = self._verdicts[key] = self._decide(label, target)
         return verdict
 
-    def cost(self, uses: Mapping[Label, NameUse]) -> Cost:
+    def cost(self, uses: Mapping[Label, NameUse]) -> AskingCost:
         """What a model is asked to `settle` these names, at least."""
         if self._sorter is None:
-            return Cost()
+            return AskingCost()
         bundles = self._bundles(uses)
-        return reduce(add, (self._sorter.cost(*one) for one in bundles.items()), Cost())
+        return reduce(add, (self._sorter.cost(*one) for one in bundles.items()), AskingCost())
 
     def settle(self, uses: Mapping[Label, NameUse]) -> Iterator[LabelVerdict]:
         """Decide many labels at once, each of them once, and the new ones beside each other.

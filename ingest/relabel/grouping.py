@@ -48,7 +48,9 @@ class SameWords:
             return None
         technique = self._meant(asked.label, asked.target)
         chosen = next((c for c in asked.candidates if c.technique.id == technique), None)
-        return merged(asked, chosen, "lexical", "lexical") if chosen else None
+        if chosen is None or any(one.lexical > chosen.lexical for one in asked.candidates):
+            return None
+        return merged(asked, chosen, "lexical", "lexical")
 
     def _meant(self, label: str, target: Target) -> str | None:
         parts = _COMPOUND.split(without_brackets(label))

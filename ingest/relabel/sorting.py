@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from regraph_kg.ingest.relabel.answers import (
     NEW,
     Bundle,
-    Group,
-    Unusable,
+    NameGroup,
+    UnusableAnswer,
     again,
     prompt_hash,
     question,
@@ -52,7 +52,7 @@ BYTES_PER_TOKEN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class AskingCost:
     """What asking about names takes, at least: a second round, and what is asked again, add to it.
 
     Tokens are those of the prompts, estimated.
@@ -62,9 +62,9 @@ class Cost:
     prompts: int = 0
     tokens: int = 0
 
-    def __add__(self, other: "Cost") -> "Cost":
+    def __add__(self, other: "AskingCost") -> "AskingCost":
         """Both together."""
-        return Cost(
+        return AskingCost(
             self.names + other.names, self.prompts + other.prompts, self.tokens + other.tokens
         )
 
@@ -74,7 +74,7 @@ class _Sorted:
     """Bundles that were said to be one technique, in which batches, and by which answer."""
 
     bundles: tuple[Bundle, ...]
-    said: Group
+    said: NameGroup
     batches: tuple[int, ...]
     source: tuple[str, str]
     """Model, and hash of the prompt."""
@@ -102,14 +102,14 @@ class Sorter:
         self._vocabulary = vocabulary
         self._embedder = embedder
 
-    def cost(self, target: Target, bundles: Sequence[Bundle]) -> Cost:
+    def cost(self, target: Target, bundles: Sequence[Bundle]) -> AskingCost:
         """What the first round takes."""
         prompts = [
             question(target, batch, _known(batch), code=True) for batch in self._batches(bundles)
         ]
         size = sum(len((one.system + one.user).encode("utf-8", "replace")) for one in prompts)
         names = sum(len(one.labels) for one in bundles)
-        return Cost(names, len(prompts), size // BYTES_PER_TOKEN)
+        return AskingCost(names, len(prompts), size // BYTES_PER_TOKEN)
 
     def __call__(self, target: Target, bundles: Sequence[Bundle]) -> Iterator[LabelVerdict]:
         """A verdict on each label of `bundles`, in no order."""
@@ -139,12 +139,12 @@ class Sorter:
         prompt = question(target, batch, known, code=number != SECOND)
         reply = self._model.complete(prompt)
         said = _said(reply, len(batch), known)
-        if isinstance(said, Unusable) and reply.finish == "stop":
+        if isinstance(said, UnusableAnswer) and reply.finish == "stop":
             prompt = again(prompt, said.reason)
             reply = self._model.complete(prompt)
             said = _said(reply, len(batch), known)
-        if isinstance(said, Unusable):
-            said = tuple(Group(members=(one + 1,), technique=NEW) for one in range(len(batch)))
+        if isinstance(said, UnusableAnswer):
+            said = tuple(NameGroup(members=(one + 1,), technique=NEW) for one in range(len(batch)))
         model, asked = reply.model or self._model.name, prompt_hash(prompt)
         return [
             _Sorted(
@@ -248,8 +248,10 @@ def _score(one: TechniqueCandidate) -> float:
     return one.score
 
 
-def _said(reply: Reply, size: int, known: Sequence[Technique]) -> tuple[Group, ...] | Unusable:
-    return read(reply.text, size, known) if reply.finish == "stop" else Unusable(reply.finish)
+def _said(
+    reply: Reply, size: int, known: Sequence[Technique]
+) -> tuple[NameGroup, ...] | UnusableAnswer:
+    return read(reply.text, size, known) if reply.finish == "stop" else UnusableAnswer(reply.finish)
 
 
 def _as_one(group: _Sorted) -> Bundle:

@@ -75,8 +75,11 @@ def cascade(
 
     if level == "exact":
         return Cascade(vocabulary)
-    techniques = vocabulary.candidates
-    lexical = (LexicalRule(techniques), SameWords(techniques))
+    # Rules go by what people named: what a name means must not depend on who else ingests now.
+    asks = level == "model"
+    techniques = tuple(one for one in vocabulary.candidates if asks or not one.review)
+    named = [one for one in techniques if not one.review]
+    lexical = (LexicalRule(named), SameWords(named))
     if level == "lexical":
         return Cascade(vocabulary, lexical, Shortlists(techniques))
     embeds = embedder(settings)

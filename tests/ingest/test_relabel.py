@@ -198,13 +198,13 @@ def test_a_name_that_a_curator_took_away_is_not_merged_back_by_words() -> None:
     assert resolved("tiling with shared memory", vocabulary).stage == "lexical"
 
 
-def test_what_is_known_or_under_review_is_recognized_in_other_words() -> None:
+def test_rules_recognize_what_people_named_and_not_what_is_under_review() -> None:
     seen = Technique(
         id="cuda/texture-path", name="Texture path", target="cuda", created="2026-01-01"
     )
-    for technique in (seen, seen.model_copy(update={"review": True})):
-        found = resolved("path of textures", Vocabulary(VOCABULARY, [technique]))
-        assert (found.technique, found.stage) == ("cuda/texture-path", "lexical")
+    for review, stage in ((False, "lexical"), (True, "new")):
+        technique = seen.model_copy(update={"review": review})
+        assert resolved("path of textures", Vocabulary(VOCABULARY, [technique])).stage == stage
 
 
 def test_every_label_of_a_file_is_resolved() -> None:
