@@ -17,7 +17,7 @@ from regraph_kg.ingest.relabel.words import SHORTEST_TYPO, addresses, one_slip, 
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, spelling
 
-Key = tuple[str, ...]
+NameKey = tuple[str, ...]
 
 LEAST_HEAD = 2
 """Stems of a name that may stand before "for X"."""
@@ -37,7 +37,7 @@ class SameWords:
     """
 
     def __init__(self, techniques: Iterable[Technique]) -> None:
-        self._ids: defaultdict[tuple[Target, Key], set[str]] = defaultdict(set)
+        self._ids: defaultdict[tuple[Target, NameKey], set[str]] = defaultdict(set)
         for one in techniques:
             for name in (one.name, *one.aliases):
                 self._ids[one.target, key_of(name)].add(one.id)
@@ -61,7 +61,7 @@ class SameWords:
         own = self._one(target, key_of(label))
         return own or (self._one(target, head) if head and len(head) >= LEAST_HEAD else None)
 
-    def _one(self, target: Target, key: Key) -> str | None:
+    def _one(self, target: Target, key: NameKey) -> str | None:
         found = self._ids.get((target, key), set())
         return next(iter(found)) if key and len(found) == 1 else None
 
@@ -72,7 +72,7 @@ def groups(names: Iterable[str]) -> list[tuple[str, ...]]:
     mended = _mended(ordered)
     keys = {name: key_of(mended[name]) for name in ordered}
     plain = {key for key in keys.values() if len(key) >= LEAST_HEAD}
-    found: defaultdict[Key, list[str]] = defaultdict(list)
+    found: defaultdict[NameKey, list[str]] = defaultdict(list)
     for name in ordered:
         head = None if addresses(name) else _head(mended[name])
         own = keys[name] or (name,)
@@ -80,7 +80,7 @@ def groups(names: Iterable[str]) -> list[tuple[str, ...]]:
     return sorted(tuple(one) for one in found.values())
 
 
-def key_of(name: str) -> Key:
+def key_of(name: str) -> NameKey:
     """What spellings of one name have in common; of a name that speaks to its reader its words."""
     if addresses(name):
         return (name,)
@@ -104,7 +104,7 @@ def _matters(inside: str) -> bool:
     return tells(parameter)
 
 
-def _head(name: str) -> Key | None:
+def _head(name: str) -> NameKey | None:
     """The key of what stands before "for X", unless X makes it another technique."""
     found = _TAIL.match(without_brackets(name))
     return key_of(found[1]) if found and not tells(found[2]) else None
