@@ -135,7 +135,7 @@ def _label_files(folder: Path) -> list[Path]:
 def judge(line: Labelled, verdict: LabelVerdict) -> Judged:
     """Compare a verdict with what people say."""
     found = verdict.relabelled
-    merged = None if verdict.coined is not None else found.technique
+    merged = None if found.stage == "new" or verdict.coined else found.technique
     if merged == line.wanted:
         return Judged(line, verdict, "right")
     return Judged(line, verdict, "missed" if merged is None else "wrong")

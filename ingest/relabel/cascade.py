@@ -17,7 +17,7 @@ from regraph_kg.ingest.relabel.candidates import Shortlists
 from regraph_kg.ingest.relabel.grouping import groups
 from regraph_kg.ingest.relabel.sorting import AskingCost, Sorter
 from regraph_kg.ingest.relabel.usage import Label, NameUse
-from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, Stage, coined, joined
+from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, Stage, coined, joined, new
 from regraph_kg.models.graph import Relabelled, RelabelStage
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, Vocabulary, start_id, technique_id
@@ -145,7 +145,7 @@ class Cascade:
             return named
         asked = self._asked(label, target)
         verdicts = (stage(asked) for stage in self._stages)
-        return next((one for one in verdicts if one is not None), _new(asked))
+        return next((one for one in verdicts if one is not None), new(asked))
 
     def _asked(self, label: str, target: Target) -> Shortlist:
         """What `label` may mean, but for what a curator says that it does not."""
@@ -162,11 +162,6 @@ class Cascade:
         if match is None or match.technique == start_id(target):
             return None  # no step leads to the initial state
         return LabelVerdict(Relabelled(label, match.technique, match.stage))
-
-
-def _new(asked: Shortlist) -> LabelVerdict:
-    """A technique called by the label as it is written."""
-    return joined(asked, asked.label, coined(asked.target, asked.label), "new")
 
 
 def _alone(bundle: Bundle) -> Iterator[LabelVerdict]:
