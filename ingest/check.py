@@ -4,6 +4,7 @@ The labelled set (`corpus/relabel/*.jsonl`) has one label a line with the techni
 Its half "dev" is there to tune by, "test" to report.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,11 @@ from typing import Literal, TypeVar
 from pydantic import ValidationError
 
 from regraph_kg.errors import BadInput
-from regraph_kg.ingest.relabel.decide import key_of
+from regraph_kg.ingest.relabel.answers import NEW, labels_asked
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.graph import RelabelStage
-from regraph_kg.models.prompt import DecisionKey, PromptKey
+from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import TechniqueId, start_id
 from regraph_kg.models.trajectory import Name
@@ -91,21 +92,50 @@ class LabelCounts:
 
 def read_labelled(folder: Path, split: Split | None) -> tuple[Labelled, ...]:
     """The labelled set of `folder`, or one half of it; `BadInput` for a bad line or none at all."""
-    found = [line for path in sorted(folder.glob("*.jsonl")) for line in _lines(path, Labelled)]
+    found = [line for path in _label_files(folder) for line in lines_of(path, Labelled)]
     if not found:
         raise BadInput(f"{folder}: no labels (*.jsonl) there; give the folder of a labelled set")
     return tuple(line for line in found if split in (None, line.split))
 
 
-def read_recorded(path: Path) -> dict[PromptKey | DecisionKey, str]:
-    """Answers to the prompts for labels, as a recorded model gives them; `BadInput` as above."""
-    return {key_of(one.label, one.target): one.text for one in _lines(path, RecordedVerdict)}
+class RecordedVerdicts:
+    """A model whose answers about single names were written down before: each name is a group."""
+
+    name = "recorded"
+
+    def __init__(self, path: Path) -> None:
+        """`BadInput` as `read_labelled`."""
+        self._said: dict[tuple[str, str], str] = {
+            (one.target, one.label): one.text for one in lines_of(path, RecordedVerdict)
+        }
+
+    def complete(self, prompt: Prompt) -> Reply:
+        """What was said of each of the names; of another nothing."""
+        assert isinstance(prompt.key, DecisionKey)
+        target, labels = labels_asked(prompt.key)
+        groups = []
+        for number, label in enumerate(labels, 1):
+            said = json.loads(self._said.get((target, label), f'{{"choice": "{NEW}"}}'))
+            groups.append({"members": [number], "technique": said.pop("choice")} | said)
+        return Reply(text=json.dumps({"groups": groups}), finish="stop", model=self.name)
+
+    def finish(self, then: str = "") -> None:
+        """Nothing: no answer is ever pending."""
+
+    def close(self) -> None:
+        """Nothing: no connection is open."""
+
+
+def _label_files(folder: Path) -> list[Path]:
+    """Without those of pairs.py."""
+    found = sorted(folder.glob("*.jsonl"))
+    return [path for path in found if not path.name.startswith(("clusters.", "pairs."))]
 
 
 def judge(line: Labelled, verdict: LabelVerdict) -> Judged:
     """Compare a verdict with what people say."""
     found = verdict.relabelled
-    merged = None if found.stage == "new" else found.technique
+    merged = None if found.stage == "new" or verdict.coined else found.technique
     if merged == line.wanted:
         return Judged(line, verdict, "right")
     return Judged(line, verdict, "missed" if merged is None else "wrong")
@@ -132,7 +162,8 @@ def by_kind(judged: Sequence[Judged]) -> dict[LabelKind, LabelCounts]:
     return {kind: tally(one for one in judged if one.line.kind == kind) for kind in kinds}
 
 
-def _lines(path: Path, kind: type[LabelLine]) -> Iterator[LabelLine]:
+def lines_of(path: Path, kind: type[LabelLine]) -> Iterator[LabelLine]:
+    """The lines of a file as `kind`; `BadInput` for a bad one."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:

@@ -4,7 +4,6 @@ Each batch is one transaction, and each trajectory knows itself by its content: 
 killed is simply run again, and whoever ingests the same file meanwhile does no harm.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,7 +11,8 @@ from datetime import UTC, datetime
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest.plan import plan
 from regraph_kg.ingest.read import Accepted, Rejected
-from regraph_kg.ingest.relabel.cascade import Cascade, Label, labels_of
+from regraph_kg.ingest.relabel.cascade import Cascade
+from regraph_kg.ingest.relabel.usage import Label, NameUse, uses_of
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique, Vocabulary
 
@@ -55,9 +55,10 @@ def open_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabula
     return vocabulary
 
 
-def survey(lines: Iterable[Accepted | Rejected]) -> Counter[Label]:
-    """The labels that the good lines hold, and how many steps have each."""
-    return Counter(labels_of(line.trajectory for line in lines if isinstance(line, Accepted)))
+def survey(lines: Iterable[Accepted | Rejected], cascade: Cascade) -> dict[Label, NameUse]:
+    """The labels that the good lines hold, and how they are used."""
+    good = (line.trajectory for line in lines if isinstance(line, Accepted))
+    return uses_of(good, cascade.named)
 
 
 def ingest(

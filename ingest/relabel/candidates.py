@@ -59,7 +59,7 @@ class _Ranking:
             for text in (one.name, *one.aliases, one.definition)
             if text
         ]
-        self._grams = _Grams([spelling(text) for _, text in texts])
+        self._grams = Grams([spelling(text) for _, text in texts])
         self._rows = np.array([row for row, _ in texts], dtype=np.intp)
         self._embedder = embedder
         self._labels: dict[str, np.ndarray] = {}
@@ -107,7 +107,7 @@ class _Ranking:
         return nearest
 
 
-class _Grams:
+class Grams:
     """Texts as bags of character n-grams, weighted by inverse document frequency."""
 
     def __init__(self, texts: Sequence[str]) -> None:

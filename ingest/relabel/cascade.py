@@ -6,24 +6,29 @@ batch. So a file ingested twice, or again after a kill, lands on the same techni
 as far as the model says the same again). A label is decided once, however often it appears.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 
+from regraph_kg.ingest.relabel.answers import Bundle
 from regraph_kg.ingest.relabel.candidates import Shortlists
-from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, Stage, new
-from regraph_kg.models.graph import Relabelled
+from regraph_kg.ingest.relabel.grouping import groups
+from regraph_kg.ingest.relabel.sorting import AskingCost, Sorter
+from regraph_kg.ingest.relabel.usage import Label, NameUse
+from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, Stage, coined, joined, new
+from regraph_kg.models.graph import Relabelled, RelabelStage
 from regraph_kg.models.target import Target
-from regraph_kg.models.technique import Technique, Vocabulary, start_id
+from regraph_kg.models.technique import Technique, Vocabulary, start_id, technique_id
 from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
-
-Label = tuple[Target, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
     """A trajectory's labels, resolved, one per step and one per failure, in its order.
 
-    `coined` are the new techniques among them that a model described.
+    `coined` are the new techniques among them, as they are to be called.
     """
 
     steps: tuple[Relabelled, ...]
@@ -32,24 +37,33 @@ class Labels:
 
 
 class Cascade:
-    """Resolves labels: first by name, then by the stages in turn; what none recognizes is new."""
+    """Resolves labels: first by name, then by the stages in turn; what none recognizes is new.
+
+    New ones are put together with each other where all of them are known (`settle`).
+    """
 
     def __init__(
         self,
         vocabulary: Vocabulary,
         stages: Sequence[Stage] = (),
         shortlists: Shortlists | None = None,
+        sorter: Sorter | None = None,
         finish: Callable[[], None] = lambda: None,
     ) -> None:
-        """`shortlists` gives the stages their candidates.
+        """`shortlists` gives the stages, and `sorter`, their candidates.
 
-        `finish` raises `AnswersPending` where a stage waits for answers by file.
+        `finish` raises `AnswersPending` where `sorter` waits for answers by file.
         """
         self.vocabulary = vocabulary
         self._stages = tuple(stages)
         self._shortlists = shortlists
+        self._sorter = sorter
         self._finish = finish
         self._verdicts: dict[Label, LabelVerdict] = {}
+
+    def named(self, label: str, target: Target) -> bool:
+        """Whether `label` is a name, or an alias, of a technique."""
+        return self._named(label, target) is not None
 
     def resolve(self, label: str, target: Target) -> LabelVerdict:
         """What `label` means; decided at its first appearance."""
@@ -59,17 +73,54 @@ class Cascade:
             verdict = self._verdicts[key] = self._decide(label, target)
         return verdict
 
-    def settle(self, labels: Iterable[Label]) -> Iterator[LabelVerdict]:
-        """Decide many labels at once, each of them once.
+    def cost(self, uses: Mapping[Label, NameUse]) -> AskingCost:
+        """What a model is asked to `settle` these names, at least."""
+        if self._sorter is None:
+            return AskingCost()
+        bundles = self._bundles(uses)
+        return reduce(add, (self._sorter.cost(*one) for one in bundles.items()), AskingCost())
+
+    def settle(self, uses: Mapping[Label, NameUse]) -> Iterator[LabelVerdict]:
+        """Decide many labels at once, each of them once, and the new ones beside each other.
 
         Raises `AnswersPending` when all that can be asked is asked and answers are to come by file.
         """
-        wanted = tuple(dict.fromkeys(labels))
-        if self._shortlists is not None:
-            self._shortlists.prepare(one for one in wanted if not self._named(one[1], one[0]))
-        for target, label in wanted:
-            yield self.resolve(label, target)
+        bundles = self._bundles(uses)
+        for target, found in bundles.items():
+            verdicts = (
+                (one for bundle in found for one in _alone(bundle))
+                if self._sorter is None
+                else self._sorter(target, found)
+            )
+            for verdict in verdicts:
+                self._verdicts[target, verdict.relabelled.label] = verdict
         self._finish()
+        yield from (self._verdicts[key] for key in uses)
+
+    def _bundles(self, uses: Mapping[Label, NameUse]) -> dict[Target, list[Bundle]]:
+        """What neither the vocabulary nor a stage recognizes, names that are one together."""
+        wanted = [one for one in sorted(uses) if one not in self._verdicts]
+        if self._shortlists is not None:
+            self._shortlists.prepare(one for one in wanted if not self.named(one[1], one[0]))
+        for target, label in wanted:
+            self.resolve(label, target)
+        left: defaultdict[Target, list[str]] = defaultdict(list)
+        for target, label in sorted(uses):
+            if self._verdicts[target, label].relabelled.stage == "new":
+                left[target].append(label)
+        if self._shortlists is None:
+            return {}
+        return {
+            target: [self._bundle(target, group, uses) for group in groups(labels)]
+            for target, labels in sorted(left.items())
+        }
+
+    def _bundle(
+        self, target: Target, group: Sequence[str], uses: Mapping[Label, NameUse]
+    ) -> Bundle:
+        labels = sorted(group, key=lambda one: (-uses[target, one].steps, one))
+        use = reduce(add, (uses[target, one] for one in labels))
+        return Bundle(tuple(labels), use, self._asked(labels[0], target))
 
     def relabel(self, trajectory: Trajectory) -> Labels:
         """Resolve every label of a trajectory within its target."""
@@ -92,15 +143,19 @@ class Cascade:
         named = self._named(label, target)
         if named is not None:
             return named
+        asked = self._asked(label, target)
+        verdicts = (stage(asked) for stage in self._stages)
+        return next((one for one in verdicts if one is not None), new(asked))
+
+    def _asked(self, label: str, target: Target) -> Shortlist:
+        """What `label` may mean, but for what a curator says that it does not."""
         if self._shortlists is None:
-            return new(Shortlist(label, target, ()))
+            return Shortlist(label, target, ())
         asked = self._shortlists.of(label, target)
         allowed = tuple(
             one for one in asked.candidates if not self.vocabulary.disowns(one.technique.id, label)
         )
-        asked = replace(asked, candidates=allowed)
-        verdicts = (stage(asked) for stage in self._stages)
-        return next((one for one in verdicts if one is not None), new(asked))
+        return replace(asked, candidates=allowed)
 
     def _named(self, label: str, target: Target) -> LabelVerdict | None:
         match = self.vocabulary.find(label, target)
@@ -109,8 +164,11 @@ class Cascade:
         return LabelVerdict(Relabelled(label, match.technique, match.stage))
 
 
-def labels_of(trajectories: Iterable[Trajectory]) -> Iterable[Label]:
-    """The labels that need resolving; those of steps whose technique is given do not."""
-    for one in trajectories:
-        steps: tuple[Step | FailedStep, ...] = (*one.steps, *one.failures)
-        yield from ((one.target, step.label) for step in steps if step.technique is None)
+def _alone(bundle: Bundle) -> Iterator[LabelVerdict]:
+    """One new technique for names that are surely one, called as most steps call it."""
+    lead = bundle.labels[0]
+    technique = coined(bundle.asked.target, lead)
+    for label in bundle.labels:
+        same = technique_id(technique.target, label) == technique.id
+        stage: RelabelStage = "new" if same else "lexical"
+        yield joined(bundle.asked, label, technique, stage)

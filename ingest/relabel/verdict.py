@@ -1,11 +1,11 @@
 """What the stages of relabelling hand to each other: a shortlist in, a verdict out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from regraph_kg.models.graph import Relabelled, RelabelStage
 from regraph_kg.models.target import Target
-from regraph_kg.models.technique import Technique, technique_id
+from regraph_kg.models.technique import LONGEST_NAME, Technique, technique_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +84,25 @@ def new(asked: Shortlist) -> LabelVerdict:
             round(nearest.lexical, 4) if nearest else None,
         )
     )
+
+
+def coined(target: Target, name: str, definition: str = "") -> Technique:
+    """A technique of that name, made by an ingest: nobody has looked at it yet."""
+    return Technique(
+        id=technique_id(target, name),
+        name=name.strip()[:LONGEST_NAME] or "unnamed",
+        target=target,
+        definition=definition,
+        review=True,
+    )
+
+
+def joined(asked: Shortlist, label: str, technique: Technique, stage: RelabelStage) -> LabelVerdict:
+    """The verdict that `label` names a technique that is new, as `stage` found; "new" if it leads.
+
+    One that was joined has neither score nor runner-up: it was not measured, but said to be same.
+    """
+    found = replace(new(replace(asked, label=label)).relabelled, technique=technique.id)
+    if stage != "new":
+        found = replace(found, stage=stage, runner_up=None, runner_up_score=None)
+    return LabelVerdict(found, technique)

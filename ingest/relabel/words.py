@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from regraph_kg.models.target import NAMES, TARGETS
 from regraph_kg.models.technique import Technique, spelling
 
-SHORTEST_TYPO = 7
+SHORTEST_TYPO = 5
 """Letters of the shortest word that is mended: in shorter ones, one letter is another word."""
 
 
@@ -44,6 +44,12 @@ def turns(label: Sequence[str], names: Sequence[str]) -> bool:
     return bool(surplus & _TURNING) or any(word[0].isdigit() for word in surplus)
 
 
+def tells(text: str) -> bool:
+    """Whether `text` beside a name may make it another technique's: by level, number, negation."""
+    words = spelling(text).split()
+    return turns(words, ()) or not _LEVELS.isdisjoint(words)
+
+
 def addresses(label: str) -> bool:
     """Whether `label` speaks to its reader, or holds ids: it is data, and may want to steer."""
     plain = label.casefold()
@@ -65,11 +71,11 @@ class Speller:
     def _mend(self, word: str) -> str:
         if len(word) < SHORTEST_TYPO or word in self.known or not word.isalpha():
             return word
-        near = [one for one in self._long if one[0] == word[0] and _one_slip(word, one)]
+        near = [one for one in self._long if one[0] == word[0] and one_slip(word, one)]
         return near[0] if len({_stem(one) for one in near}) == 1 else word
 
 
-def _one_slip(one: str, other: str) -> bool:
+def one_slip(one: str, other: str) -> bool:
     """Whether one letter too many, too few, wrong, or swapped with its neighbour parts them."""
     if abs(len(one) - len(other)) > 1 or one == other:
         return False
@@ -185,6 +191,14 @@ _TURNING = frozenset(
             "than",
         ),
         *("turn", "un", "undo", "undoing", "unlike", "versus", "vs", "without"),
+    ]
+)
+_LEVELS = frozenset(
+    [
+        *("thread", "warp", "block", "grid", "device", "host", "register", "shared", "global"),
+        *("constant", "texture", "cache", "row", "column", "inner", "outer", "loop", "kernel"),
+        *("task", "team", "cluster", "core", "lane", "static", "dynamic", "read", "write"),
+        *("load", "store", "input", "output", "single", "double", "half", "forward", "backward"),
     ]
 )
 _ORDERS = re.compile(

@@ -88,7 +88,8 @@ def ingest(  # noqa: PLR0913 (a command's options)
     source = IngestSource(given, origin, vocabulary, relabel, writers)
     if dry_run:
         names = watch(read_names(settings, source))
-        print_verdicts(names.verdicts, names.steps, as_json=as_json)
+        steps = {label: use.steps for label, use in names.uses.items()}
+        print_verdicts(names.verdicts, steps, as_json=as_json)
         return
     ingested = _ingest(settings, source)
     _summarise(ingested, as_json=as_json)

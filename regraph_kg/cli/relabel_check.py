@@ -13,12 +13,13 @@ from rich.table import Table
 from regraph_kg import wiring
 from regraph_kg.cli.tables import print_table
 from regraph_kg.cli.verdicts import decision, legible
-from regraph_kg.ingest import check
+from regraph_kg.ingest import check, pairs
 from regraph_kg.ingest.check import Judged, LabelCounts
+from regraph_kg.ingest.relabel.usage import NameUse
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.technique import Vocabulary
-from regraph_kg.settings import read_settings
+from regraph_kg.settings import Settings, read_settings
 
 LEVELS: Mapping[RelabelLevel, tuple[RelabelLevel, ...]] = {
     "exact": ("exact",),
@@ -29,7 +30,7 @@ LEVELS: Mapping[RelabelLevel, tuple[RelabelLevel, ...]] = {
 """What is run to judge a level: it, and those that do less."""
 
 
-def relabel_check(
+def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
     labels: Annotated[
         Path | None,
         typer.Option(help="Folder of a labelled set.", show_default="relabel/ of the corpus"),
@@ -51,26 +52,35 @@ def relabel_check(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="List the wrong and the missed merges.")
     ] = False,
+    clusters: Annotated[
+        Literal["empty", "shipped"] | None,
+        typer.Option(help="Count pairs of the set's clusters, with this vocabulary."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Relabel a labelled set against the vocabulary alone, and count errors stage by stage.
 
     A wrong merge takes a name for another technique, or a new one for a known one: it destroys
-    knowledge. A missed merge only splits it. No graph is read.
+    knowledge. A missed merge only splits it. No graph is read. With --clusters, two names that are
+    put together are a merge, whatever they are taken for.
 
     Exit code 1: more than 0.5 % of the names were merged wrongly at the asked level.
     """
     settings = read_settings(model=model)
-    lines = check.read_labelled(
-        labels or wiring.corpus_folder(settings) / "relabel", None if split == "all" else split
-    )
+    folder = labels or wiring.corpus_folder(settings) / "relabel"
+    half = None if split == "all" else split
+    if clusters is not None:
+        known = Vocabulary(wiring.vocabulary(settings) if clusters == "shipped" else ())
+        _check_pairs(settings, pairs.read_pairs(folder, half), known, LEVELS[relabel])
+        return
+    lines = check.read_labelled(folder, half)
     vocabulary = Vocabulary(wiring.vocabulary(settings))
     judged: dict[RelabelLevel, Sequence[Judged]] = {}
     for level in LEVELS[relabel]:
         recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded
         asked = wiring.recorded_verdicts(settings) if recorded else None
         cascade = wiring.cascade(settings, vocabulary, level, asked)
-        verdicts = tuple(cascade.settle((one.target, one.label) for one in lines))
+        verdicts = tuple(cascade.settle({(one.target, one.label): NameUse() for one in lines}))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
     if as_json:
         typer.echo(json.dumps(_report(judged, verbose=verbose), indent=2, ensure_ascii=False))
@@ -80,6 +90,24 @@ def relabel_check(
             _list(judged[relabel])
     if not check.tally(judged[relabel]).passed:
         raise typer.Exit(1)
+
+
+def _check_pairs(
+    settings: Settings, found: pairs.PairSet, known: Vocabulary, levels: Sequence[RelabelLevel]
+) -> None:
+    """Counts alone: what stands in the half "test" is not shown."""
+    table = Table("level", box=None, pad_edge=False)
+    headings = ("names", "merged right", "wrong", "missed", "precision", "recall")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    uses = found.uses()
+    for level in levels:
+        verdicts = wiring.cascade(settings, known, level).settle(uses)
+        ids = (one.relabelled.technique for one in verdicts)
+        one = pairs.count(found, dict(zip(uses, ids, strict=True)))
+        counts = map(str, (one.names, one.right, one.wrong, one.missed))
+        table.add_row(level, *counts, f"{one.precision:.3f}", f"{one.recall:.3f}")
+    print_table(table, range(1, len(headings) + 1))
 
 
 def _report(judged: Mapping[RelabelLevel, Sequence[Judged]], *, verbose: bool) -> object:

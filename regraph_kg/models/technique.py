@@ -138,7 +138,7 @@ class Vocabulary:
                 # they would get: whether it is known yet depends on what was merged first.
                 self._unseen.add(technique)
         self._add_former(curated)
-        self.mergeable = self._mergeable(curated)
+        self.candidates = (*self._mergeable(curated), *self._under_review())
 
     def find(self, label: str, target: Target) -> Match | None:
         """The technique of `target` that `label` names, else None."""
@@ -179,10 +179,7 @@ class Vocabulary:
                     self._reviewed.alias[key] = heir.id
 
     def _mergeable(self, curated: Sequence[Technique]) -> tuple[Technique, ...]:
-        """What labels may be merged into, by id, each with the names that people gave it.
-
-        Never a name that an ingest made: what a label means must not depend on what came before it.
-        """
+        """What people named, by id, each with the names that people gave it."""
         names: dict[str, list[str]] = {}
         for technique in curated:
             names.setdefault(self.current(technique.id), []).extend(
@@ -203,6 +200,16 @@ class Vocabulary:
             )
             for technique in found
             if technique.id != start_id(technique.target)
+        )
+
+    def _under_review(self) -> tuple[Technique, ...]:
+        """What ingests made and named, by id, with all its names."""
+        ours = {one.id for one in self.curated}
+        made = (self.known[key] for key in sorted(self.known.keys() - ours))
+        return tuple(
+            _without(one, one.disowned)
+            for one in made
+            if one.review and one.id == technique_id(one.target, one.name)
         )
 
 

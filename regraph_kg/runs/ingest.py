@@ -19,7 +19,8 @@ from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.origin import FileOrigin, read_origin, sidecar
 from regraph_kg.ingest.pipeline import BATCH_LINES
 from regraph_kg.ingest.read import Accepted, Rejected, read, split
-from regraph_kg.ingest.relabel.cascade import Cascade, Label
+from regraph_kg.ingest.relabel.cascade import Cascade
+from regraph_kg.ingest.relabel.usage import Label, NameUse
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.backup import FORMAT
 from regraph_kg.models.graph import EmbeddingProgress, RelabelLevel
@@ -30,8 +31,8 @@ from regraph_kg.runs.writers import Done, Errand, Writers
 from regraph_kg.settings import Settings
 
 NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph graph schema), or step lists"
-SETTLED_FIRST: tuple[RelabelLevel, ...] = ("embed", "model")
-"""Levels that decide all names before anything is added: many at once, or to wait for answers."""
+SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "embed", "model")
+"""Levels that decide all names before anything is added: new ones are put beside each other."""
 COUNTS = ("added", "known", "examples", "measurements", "techniques", "rejected")
 HEAD = 200
 """Bytes in which a backup says that it is one."""
@@ -81,9 +82,9 @@ class Ingested:
 
 @dataclass(frozen=True, slots=True)
 class NamesRead:
-    """What each name in files would be taken for; `steps` says in how many steps it is."""
+    """What each name in files would be taken for, and how it is used."""
 
-    steps: Counter[Label]
+    uses: dict[Label, NameUse]
     verdicts: tuple[LabelVerdict, ...]
 
 
@@ -207,16 +208,21 @@ def _readable(source: IngestSource) -> Story[list[_File]]:
 
 def _settle(files: Sequence[_File], cascade: Cascade) -> Story[NamesRead]:
     """Decide every name in the files."""
-    steps: Counter[Label] = Counter()
+    uses: dict[Label, NameUse] = {}
     for one in files:
         with one.path.open("rb") as stream:
-            steps += pipeline.survey(one.lines(stream))
+            for label, use in pipeline.survey(one.lines(stream), cascade).items():
+                uses[label] = uses[label] + use if label in uses else use
+    cost = cascade.cost(uses)
+    if cost.prompts:
+        said = f"{cost.names} names to ask about: {cost.prompts} prompts at least"
+        yield WorkDone("names", line=f"{said}, about {cost.tokens:,} tokens")
     verdicts: list[LabelVerdict] = []
-    for verdict in cascade.settle(steps):
+    for verdict in cascade.settle(uses):
         verdicts.append(verdict)
-        done, total = len(verdicts), len(steps)
+        done, total = len(verdicts), len(uses)
         yield WorkDone("names", done, total, f"names: {done} of {total}")
-    return NamesRead(steps, tuple(verdicts))
+    return NamesRead(uses, tuple(verdicts))
 
 
 def _merge(

@@ -69,26 +69,30 @@ def cascade(
     from regraph_kg.ingest.relabel.agreement import EmbedRule  # noqa: PLC0415
     from regraph_kg.ingest.relabel.candidates import Shortlists  # noqa: PLC0415
     from regraph_kg.ingest.relabel.cascade import Cascade  # noqa: PLC0415
-    from regraph_kg.ingest.relabel.decide import ModelStage  # noqa: PLC0415
+    from regraph_kg.ingest.relabel.grouping import SameWords  # noqa: PLC0415
     from regraph_kg.ingest.relabel.lexical import LexicalRule  # noqa: PLC0415
+    from regraph_kg.ingest.relabel.sorting import Sorter  # noqa: PLC0415
 
     if level == "exact":
         return Cascade(vocabulary)
-    techniques = vocabulary.mergeable
-    lexical = LexicalRule(techniques)
+    # Rules go by what people named: what a name means must not depend on who else ingests now.
+    asks = level == "model"
+    techniques = tuple(one for one in vocabulary.candidates if asks or not one.review)
+    named = [one for one in techniques if not one.review]
+    lexical = (LexicalRule(named), SameWords(named))
     if level == "lexical":
-        return Cascade(vocabulary, [lexical], Shortlists(techniques))
-    shortlists = Shortlists(techniques, embedder(settings))
+        return Cascade(vocabulary, lexical, Shortlists(techniques))
+    embeds = embedder(settings)
+    shortlists = Shortlists(techniques, embeds)
     if level == "embed":
-        return Cascade(vocabulary, [lexical, EmbedRule(techniques)], shortlists)
+        return Cascade(vocabulary, (*lexical, EmbedRule(techniques)), shortlists)
     model = model or any_model(settings, ModelSpec.parse(settings.model))
-    return Cascade(vocabulary, [lexical, ModelStage(model, vocabulary)], shortlists, model.finish)
+    sorter = Sorter(model, vocabulary, embeds)
+    return Cascade(vocabulary, lexical, shortlists, sorter, model.finish)
 
 
 def recorded_verdicts(settings: Settings) -> "LanguageModel":
     """The recorded answers to labels of the corpus's labelled set (half "test")."""
-    from regraph_kg.ingest.check import read_recorded  # noqa: PLC0415
-    from regraph_kg.llm.scripted import ScriptedModel  # noqa: PLC0415
+    from regraph_kg.ingest.check import RecordedVerdicts  # noqa: PLC0415
 
-    answers = read_recorded(corpus_folder(settings) / "relabel" / "recorded" / "test.jsonl")
-    return ScriptedModel("recorded", answers)
+    return RecordedVerdicts(corpus_folder(settings) / "relabel" / "recorded" / "test.jsonl")

@@ -69,7 +69,7 @@ VIOLATIONS = {
     ),
     "Inside relabel: stages know the contract, not each other": (
         "ingest/relabel/lexical.py",
-        "import regraph_kg.ingest.relabel.decide",
+        "import regraph_kg.ingest.relabel.sorting",
     ),
 }
 

@@ -160,14 +160,14 @@ def test_two_ingests_at_once_lose_and_double_nothing(
     store: GraphStore, store_env: Mapping[str, str], store_settings: Settings, tmp_path: Path
 ) -> None:
     rows = many(30)
-    grow(store, rows)
-    alone = contents(store)
-    wipe(store_settings)
-    store.apply_schema()
     corpus = tmp_path / "techniques.json"
     corpus.write_text(json.dumps([one.model_dump() for one in VOCABULARY]))
     files = [write(tmp_path / "one.jsonl", *rows[:20]), write(tmp_path / "two.jsonl", *rows[10:])]
     command = [str(Path(sys.executable).parent / "regraph"), "ingest", "--json", "--vocabulary"]
+    subprocess.run([*command, corpus, *files], env=store_env, stdout=subprocess.PIPE, check=True)
+    alone = contents(store)
+    wipe(store_settings)
+    store.apply_schema()
     both = [
         subprocess.Popen(
             [*command, corpus, *order], env=store_env, stdout=subprocess.PIPE, text=True

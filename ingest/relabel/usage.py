@@ -1,0 +1,87 @@
+"""How names are used: for each name, how many steps have it, and one step that shows what it means.
+
+Which step that is depends on what the steps say, not on their order. What is kept is cut, so that
+a prompt can hold it. Not here: what names mean.
+"""
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from regraph_kg.models.target import Target
+from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
+
+Label = tuple[Target, str]
+
+LONGEST_NOTE, LONGEST_DIFF = 280, 480
+"""Characters of a reasoning or detail, and of a diff, that a prompt shows."""
+_LONGEST_CODE = 20_000
+"""Characters of code that a diff is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameUse:
+    """How often a name is used, and one of its steps: why, what, and the code on either side."""
+
+    steps: int = 1
+    reasoning: str = ""
+    detail: str = ""
+    before: str = field(default="", repr=False)
+    after: str = field(default="", repr=False)
+
+    @property
+    def diff(self) -> str:
+        """The lines that the step took away and added, cut."""
+        lines = difflib.unified_diff(
+            self.before.splitlines(), self.after.splitlines(), n=0, lineterm=""
+        )
+        changed = (one.rstrip() for one in lines if not one.startswith(("---", "+++", "@@")))
+        return "\n".join(one for one in changed if one.strip("+- \t"))[:LONGEST_DIFF]
+
+    def _rank(self) -> tuple[bool, bool, str, str, str, str]:
+        """Smallest for the step to show: one that says why, and has code."""
+        notes = (self.reasoning, self.detail)
+        return (not any(notes), not self.after, *notes, self.before, self.after)
+
+    def __add__(self, other: "NameUse") -> "NameUse":
+        """Both together."""
+        shown = min(self, other, key=NameUse._rank)
+        return replace(shown, steps=self.steps + other.steps)
+
+
+def uses_of(
+    trajectories: Iterable[Trajectory], named: Callable[[str, Target], bool] = lambda *_: False
+) -> dict[Label, NameUse]:
+    """The names that need resolving: not those of steps whose technique is given.
+
+    Of names that are `named` already, only the steps are counted.
+    """
+    found: dict[Label, NameUse] = {}
+    for one in trajectories:
+        before = one.serial
+        for step in one.steps:
+            _add(found, (one.target, step.label), step, before, named)
+            before = step.code
+        for failure in one.failures:
+            code = one.steps[failure.after_step - 1].code if failure.after_step else one.serial
+            _add(found, (one.target, failure.label), failure, code, named)
+    return found
+
+
+def _add(
+    found: dict[Label, NameUse],
+    label: Label,
+    step: Step | FailedStep,
+    before: str,
+    named: Callable[[str, Target], bool],
+) -> None:
+    if step.technique is not None:
+        return
+    if named(label[1], label[0]):
+        use = NameUse()
+    else:
+        notes = (step.reasoning, step.detail) if isinstance(step, Step) else ("", "")
+        reasoning, detail = (" ".join(one.split())[:LONGEST_NOTE] for one in notes)
+        after = step.code[:_LONGEST_CODE]
+        use = NameUse(1, reasoning, detail, before[:_LONGEST_CODE] if after else "", after)
+    found[label] = found[label] + use if label in found else use
