@@ -25,7 +25,7 @@ def test_examples_of_a_shared_store_are_told_for_its_browser(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     pair = ("cuda/start", "cuda/odd-trick")
-    _show(Settings(store="bolt://shared:7687"), (FIRST,), pair)
+    _show(Settings(store="bolt://shared:7687"), (FIRST,), pair, None)
     assert 'WITH ["cuda/start", "cuda/odd-trick"] AS path' in capsys.readouterr().out
-    _show(Settings(), (FIRST,), pair)
+    _show(Settings(), (FIRST,), pair, None)
     assert "AS path" not in capsys.readouterr().out
