@@ -95,7 +95,7 @@ def test_an_old_graph_is_refused_in_one_line_that_names_the_command(old_settings
     before = whole(old_settings)
     with pytest.raises(StoreError) as caught:
         wiring.open_store(old_settings)
-    message = "graph has schema 1, this program needs 4: run regraph graph migrate"
+    message = f"graph has schema 1, this program needs {SCHEMA_VERSION}: run regraph graph migrate"
     assert str(caught.value).endswith(message)
     assert whole(old_settings) == before
 

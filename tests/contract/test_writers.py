@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 import pytest
 
 from regraph_kg import wiring
-from regraph_kg.backends import merge
+from regraph_kg.backends import merge, techniques
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergeCounts, MergePlan
@@ -151,11 +151,11 @@ def test_writers_that_deadlock_longer_than_the_driver_tries_go_on(
 
     def write(first: Technique, second: Technique) -> None:
         def work(ask: Query) -> None:
-            merge.add_techniques(ask, [first])
+            techniques.add(ask, [first])
             if first.id not in begun:
                 begun.add(first.id)
                 both_hold_one.wait(30)
-            merge.add_techniques(ask, [second])
+            techniques.add(ask, [second])
 
         with closing(Bolt(address(neo4j_settings), retry_seconds=0.001)) as bolt:
             bolt.write(work)
