@@ -45,5 +45,6 @@ FOREACH (_ IN CASE WHEN row.rare THEN [1] ELSE [] END |
       n.declined = coalesce(n.declined, 0) + row.declined)
 SET n.tries = toString(n.verified) + ' of ' + toString(n.tried),
     n.gain = CASE WHEN n.verified > 0 THEN
-               round(1000.0 * exp(log(2.0) * n.sum_log2_effect / n.verified / 1048576)) / 1000.0 END
+      round(exp(log(2.0) * n.sum_log2_effect / n.verified / 1048576),
+            CASE WHEN n.sum_log2_effect < 3 * 1048576 * n.verified THEN 2 ELSE 1 END) END
 RETURN count(*) AS written

@@ -10,6 +10,7 @@ SET n = row
 SET n.last_seen = last_seen,
     n.tries = toString(n.verified) + ' of ' + toString(n.tried),
     n.gain = CASE WHEN n.verified > 0 THEN
-               round(1000.0 * exp(log(2.0) * n.sum_log2_effect / n.verified / 1048576)) / 1000.0 END
+      round(exp(log(2.0) * n.sum_log2_effect / n.verified / 1048576),
+            CASE WHEN n.sum_log2_effect < 3 * 1048576 * n.verified THEN 2 ELSE 1 END) END
 REMOVE n.source, n.target, n.rare
 RETURN count(*) AS written

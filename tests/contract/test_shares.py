@@ -213,4 +213,4 @@ def test_an_arrow_says_its_gain_and_how_often_it_worked(
         store_settings,
         "MATCH ()-[n:NEXT]->(d) RETURN n.gain AS gain, n.tries AS tries ORDER BY d.id",
     )
-    assert rows == [{"gain": 4.243, "tries": "2 of 3"}, {"gain": None, "tries": "0 of 1"}]
+    assert rows == [{"gain": 4.24, "tries": "2 of 3"}, {"gain": None, "tries": "0 of 1"}]
