@@ -1,8 +1,9 @@
 """Several writers of one command: each a connection of its own, merging in a thread of its own.
 
 Lines are read, and their names decided, by the caller's thread; the writers merge, which is mostly
-to wait for the store. What they made of it comes back in the order of the lines. With one writer
-there are no threads. Not here: commands at once, which the store keeps apart.
+to wait for the store. What they made of it comes back in the order of the lines. A Ctrl-C reaches
+the caller's thread alone, so that what is merged at that moment is still counted (`rest`). Not
+here: commands at once, which the store keeps apart.
 """
 
 from collections import deque
@@ -44,9 +45,6 @@ class Writers:
 
     def merge(self, errands: Iterable[Errand]) -> Generator[Done, None, None]:
         """What became of each, in their order. The first failure ends all; see `rest`."""
-        if len(self._stores) == 1:
-            yield from ((errand, errand.portion.merged(self._stores[0])) for errand in errands)
-            return
         with self._threads() as threads:
             for errand in errands:
                 self._under_way.append((errand, threads.submit(self._one, errand)))

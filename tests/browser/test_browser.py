@@ -68,6 +68,7 @@ def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path
         "at best",
         "verified",
         "tried",
+        "declined",
         "without repair",
         "examples",
     ]

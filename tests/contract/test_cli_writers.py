@@ -85,8 +85,9 @@ def test_eight_command_lines_fill_a_fresh_neo4j(fresh: Settings, tmp_path: Path)
     subprocess.run([REGRAPH, "graph", "check"], env=env, check=True, stdout=subprocess.DEVNULL)
     (rows,) = cypher(fresh, "MATCH (t:Trajectory) RETURN count(*) AS n, count(DISTINCT t.ref) AS r")
     assert rows == {"n": distinct, "r": distinct}
-    assert cypher(fresh, "SHOW VECTOR INDEXES YIELD name, state RETURN name, state") == [
-        {"name": "transition_embedding", "state": "ONLINE"}
+    indexes = "SHOW VECTOR INDEXES YIELD name, state RETURN name, state ORDER BY name"
+    assert cypher(fresh, indexes) == [
+        {"name": f"transition_{of}", "state": "ONLINE"} for of in ("code_embedding", "embedding")
     ]
     (bare,) = cypher(
         fresh, "MATCH ()-[r:TRANSITION]->() WHERE r.embedding IS NULL RETURN count(*) AS n"

@@ -248,9 +248,12 @@ def test_the_command_says_what_it_will_do_then_does_it(embedded_settings: Settin
     assert whole(embedded_settings) == before
     done = run(env, "graph", "migrate")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith("graph has schema 4 now\n")
+    assert done.stdout.endswith(f"graph has schema {SCHEMA_VERSION} now\n")
     again = run(env, "graph", "migrate")
-    assert (again.returncode, again.stdout) == (0, "graph has schema 4: nothing to do\n")
+    assert (again.returncode, again.stdout) == (
+        0,
+        f"graph has schema {SCHEMA_VERSION}: nothing to do\n",
+    )
     assert_carried(embedded_settings)
 
 
