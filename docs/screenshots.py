@@ -26,7 +26,7 @@ SIDEBAR = (0.0, 0.0, 360.0, 610.0)
 PAGE, WIDE = (1000, 760, 1.5), (1420, 760, 1.0)
 """Width, height and scale of the window at first, and for pictures of tables."""
 GRAPHS = {
-    "map-of-a-target": (1000, 960, 1.5),
+    "map-of-a-target": (1000, 960, 1.4),
     "paths-to-a-technique": (1000, 560, 1.5),
     "path-of-examples": (1000, 560, 1.5),
 }
