@@ -16,7 +16,7 @@ from regraph_kg.backends import edges, shares, techniques
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import MissingTechniques, Placed
-from regraph_kg.backends.evidence import Evidence, failure_key, latest, node
+from regraph_kg.backends.evidence import Evidence, latest, node, stored
 from regraph_kg.backends.shares import ShareKey
 from regraph_kg.backends.statistics import Pair, Share, next_rows, share, total
 from regraph_kg.errors import StoreError
@@ -27,6 +27,7 @@ from regraph_kg.models.trajectory import FailedStep, Trajectory
 
 LOGGED = ("lexical", "embed", "model", "new")
 """Stages whose verdicts a curator may want to look at."""
+_OTHER = "its content names trajectory {}, which has another problem or other steps"
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 
 
@@ -39,6 +40,10 @@ class Arrival:
     plan: MergePlan
     evidence: Evidence
     doubles: int = 0
+    otherwise: int = 0
+    """Doubles that disclose more of it, or less."""
+    torn: bool = False
+    """Another one says that it is this one, and cannot be."""
 
     @property
     def trajectory(self) -> Trajectory:
@@ -83,12 +88,22 @@ def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
         key = plan.trajectory.id
         evidence = Evidence.of(plan)
         if key in found:
-            first = found[key]
-            merged = first.evidence.plus(evidence.measurements, evidence.failures)
-            found[key] = replace(first, evidence=merged, doubles=first.doubles + 1)
+            found[key] = _with_double(found[key], plan.trajectory, evidence)
         else:
             found[key] = Arrival(key, plan, evidence)
     return dict(sorted(found.items()))
+
+
+def _with_double(first: Arrival, double: Trajectory, evidence: Evidence) -> Arrival:
+    if not first.evidence.of_same(evidence):
+        return replace(first, torn=True)
+    same = first.trajectory.disclosed == double.disclosed
+    return replace(
+        first,
+        evidence=first.evidence.plus(evidence.measurements, evidence.failures if same else ()),
+        doubles=first.doubles + 1,
+        otherwise=first.otherwise + (not same),
+    )
 
 
 def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
@@ -111,7 +126,9 @@ def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
 
 def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> MergeCounts:
     batch = arrivals([_redirected(plan, context.replaced) for plan in plans])
-    conflicts = _ref_clashes(ask, batch)
+    conflicts = _ref_clashes(ask, batch) | {
+        key: _OTHER.format(key[:12]) for key, one in batch.items() if one.torn
+    }
     accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}
     new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
     made = techniques.create(ask, new)
@@ -123,7 +140,10 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     if any(row["id"] is None for row in claimed):  # purged while we waited for its lock
         raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
-    additions = _additions(accepted, [row for row in claimed if not row["new"]])
+    known = [row for row in claimed if not row["new"]]
+    conflicts |= _others(accepted, known)
+    known = [row for row in known if row["id"] not in conflicts]
+    additions = _additions(accepted, known)
     _record_labels(ask, added)
     measured, failures = _measured(additions), _failures(added, additions)
     others = {one.pair for one in measured} | {_pair(row) for row in failures if row["code"]}
@@ -137,7 +157,9 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     _add_to_statistics(ask, growth)
     return MergeCounts(
         added=len(added),
-        known=len(claimed) - len(added) + sum(arrival.doubles for arrival in accepted.values()),
+        known=len(known) + sum(arrival.doubles for arrival in accepted.values()),
+        disclosed_otherwise=sum(_otherwise(accepted[row["id"]], row) for row in known)
+        + sum(arrival.otherwise for arrival in accepted.values()),
         examples=sum(len(arrival.trajectory.steps) for arrival in added),
         techniques=made,
         measurements=sum(arrival.evidence.measured() for arrival in added)
@@ -245,8 +267,10 @@ def _examples(arrival: Arrival) -> list[Placed]:
             "trajectory": arrival.key,
             "step": number,
             "problem": trajectory.problem,
-            "before": before,
-            "after": step.code,
+            "before": before or None,
+            "after": step.code or None,
+            "diff": step.diff or None,
+            "disclosed": stored(trajectory.disclosed),
             "reasoning": step.reasoning,
             "detail": step.detail,
             "original_label": step.label,
@@ -263,12 +287,27 @@ def _examples(arrival: Arrival) -> list[Placed]:
     return examples
 
 
+def _others(batch: Mapping[str, Arrival], known: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Ids to refuse, with the reason: what discloses a known trajectory in part has other steps."""
+    return {
+        row["id"]: _OTHER.format(row["id"][:12])
+        for row in known
+        if not Evidence.read(row).of_same(batch[row["id"]].evidence)
+    }
+
+
+def _otherwise(arrival: Arrival, known: Mapping[str, Any]) -> bool:
+    """Whether the graph was told more or less of it: its failures do not compare then."""
+    return bool(stored(arrival.trajectory.disclosed) != known["disclosed"])
+
+
 def _additions(batch: Mapping[str, Arrival], known: Iterable[Mapping[str, Any]]) -> list[Addition]:
     """What the batch adds to known trajectories."""
     additions = []
     for row in known:
         arrival, before = batch[row["id"]], Evidence.read(row)
-        after = before.plus(arrival.evidence.measurements, arrival.evidence.failures)
+        failures = () if _otherwise(arrival, row) else arrival.evidence.failures
+        after = before.plus(arrival.evidence.measurements, failures)
         if after != before:
             additions.append(Addition(arrival, before, after))
     return additions
@@ -322,7 +361,7 @@ def failure_node(
 ) -> dict[str, Any]:
     """Properties of a (:Failure) node; an empty code is left out."""
     return {
-        "id": f"{trajectory}/{failure_key(failure)}",
+        "id": f"{trajectory}/{failure.key}",
         "pair": f"{path[failure.after_step]} {failure.technique}",
         "source": path[failure.after_step],
         "target": failure.technique,
