@@ -205,7 +205,7 @@ class Trajectory(Extensible):
             codes = {f"steps.{n}.code": step.code for n, step in enumerate(self.steps)}
             for place, code in {"serial": self.serial, **codes}.items():
                 if not code:
-                    raise ValueError(f"{place} is missing or empty")
+                    raise ValueError(f"{place}: missing or empty")
             if self.content or any(step.diff for step in self.steps):
                 raise ValueError('content and diff are for what is disclosed as "diff" or less')
         elif self.content is None:
