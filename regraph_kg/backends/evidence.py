@@ -83,8 +83,9 @@ class Evidence:
 
     def of_same(self, other: "Evidence") -> bool:
         """Whether it may be the same trajectory: who discloses one in part says itself which."""
-        steps, others = len(self.measurements), len(other.measurements)
-        return (self.problem, steps) == (other.problem, others)
+        return self.problem == other.problem and (
+            (self.path[0], len(self.path)) == (other.path[0], len(other.path))
+        )
 
     def measured(self) -> int:
         """Number of measurements."""

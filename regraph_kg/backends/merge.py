@@ -8,56 +8,27 @@ docs/dev/graph.md section 4: what every writer wants (Edges, techniques, Shares,
 import datetime
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from regraph_kg.backends import edges, shares, techniques
+from regraph_kg.backends.arrivals import Addition, Arrival, arrivals, recognize, torn
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import MissingTechniques, Placed
-from regraph_kg.backends.evidence import Evidence, latest, node, stored
+from regraph_kg.backends.evidence import latest, node, stored
 from regraph_kg.backends.shares import ShareKey
 from regraph_kg.backends.statistics import Pair, Share, next_rows, share, total
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import spelling
-from regraph_kg.models.trajectory import FailedStep, Trajectory
+from regraph_kg.models.trajectory import FailedStep
 
 LOGGED = ("lexical", "embed", "model", "new")
 """Stages whose verdicts a curator may want to look at."""
-_OTHER = "its content names trajectory {}, which has another problem or other steps"
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """One trajectory of a batch, its doubles in the batch folded in."""
-
-    key: str
-    """`Trajectory.id`."""
-    plan: MergePlan
-    evidence: Evidence
-    doubles: int = 0
-    otherwise: int = 0
-    """Doubles that disclose more of it, or less."""
-    torn: bool = False
-    """Another one says that it is this one, and cannot be."""
-
-    @property
-    def trajectory(self) -> Trajectory:
-        """What the plan is for."""
-        return self.plan.trajectory
-
-
-@dataclass(frozen=True, slots=True)
-class Addition:
-    """New measurements and failures of a known trajectory."""
-
-    arrival: Arrival
-    before: Evidence
-    after: Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,31 +52,6 @@ class MergeContext:
     """Ids of techniques that were merged into another one -> that one."""
 
 
-def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
-    """The trajectories of a batch by id, sorted by it."""
-    found: dict[str, Arrival] = {}
-    for plan in plans:
-        key = plan.trajectory.id
-        evidence = Evidence.of(plan)
-        if key in found:
-            found[key] = _with_double(found[key], plan.trajectory, evidence)
-        else:
-            found[key] = Arrival(key, plan, evidence)
-    return dict(sorted(found.items()))
-
-
-def _with_double(first: Arrival, double: Trajectory, evidence: Evidence) -> Arrival:
-    if not first.evidence.of_same(evidence):
-        return replace(first, torn=True)
-    same = first.trajectory.disclosed == double.disclosed
-    return replace(
-        first,
-        evidence=first.evidence.plus(evidence.measurements, evidence.failures if same else ()),
-        doubles=first.doubles + 1,
-        otherwise=first.otherwise + (not same),
-    )
-
-
 def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
     """Merge a batch inside the transaction of `ask`; curations and purges begin it anew."""
     context, counts, refusal = read_context(ask), MergeCounts(), None
@@ -126,9 +72,7 @@ def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
 
 def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> MergeCounts:
     batch = arrivals([_redirected(plan, context.replaced) for plan in plans])
-    conflicts = _ref_clashes(ask, batch) | {
-        key: _OTHER.format(key[:12]) for key, one in batch.items() if one.torn
-    }
+    conflicts = _ref_clashes(ask, batch) | torn(batch)
     accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}
     new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
     made = techniques.create(ask, new)
@@ -140,10 +84,8 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     if any(row["id"] is None for row in claimed):  # purged while we waited for its lock
         raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
-    known = [row for row in claimed if not row["new"]]
-    conflicts |= _others(accepted, known)
-    known = [row for row in known if row["id"] not in conflicts]
-    additions = _additions(accepted, known)
+    known = recognize(accepted, [row for row in claimed if not row["new"]])
+    additions = known.additions
     _record_labels(ask, added)
     measured, failures = _measured(additions), _failures(added, additions)
     others = {one.pair for one in measured} | {_pair(row) for row in failures if row["code"]}
@@ -157,15 +99,14 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     _add_to_statistics(ask, growth)
     return MergeCounts(
         added=len(added),
-        known=len(known) + sum(arrival.doubles for arrival in accepted.values()),
-        disclosed_otherwise=sum(_otherwise(accepted[row["id"]], row) for row in known)
-        + sum(arrival.otherwise for arrival in accepted.values()),
+        known=known.count,
+        disclosed_otherwise=known.otherwise,
         examples=sum(len(arrival.trajectory.steps) for arrival in added),
         techniques=made,
         measurements=sum(arrival.evidence.measured() for arrival in added)
         + sum(one.after.measured() - one.before.measured() for one in additions),
         failures=len(failures),
-        conflicts=conflicts,
+        conflicts=conflicts | known.refused,
     )
 
 
@@ -285,32 +226,6 @@ def _examples(arrival: Arrival) -> list[Placed]:
         examples.append(Placed(Pair(path[number - 1], path[number]), properties))
         before = step.code
     return examples
-
-
-def _others(batch: Mapping[str, Arrival], known: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Ids to refuse, with the reason: what discloses a known trajectory in part has other steps."""
-    return {
-        row["id"]: _OTHER.format(row["id"][:12])
-        for row in known
-        if not Evidence.read(row).of_same(batch[row["id"]].evidence)
-    }
-
-
-def _otherwise(arrival: Arrival, known: Mapping[str, Any]) -> bool:
-    """Whether the graph was told more or less of it: its failures do not compare then."""
-    return bool(stored(arrival.trajectory.disclosed) != known["disclosed"])
-
-
-def _additions(batch: Mapping[str, Arrival], known: Iterable[Mapping[str, Any]]) -> list[Addition]:
-    """What the batch adds to known trajectories."""
-    additions = []
-    for row in known:
-        arrival, before = batch[row["id"]], Evidence.read(row)
-        failures = () if _otherwise(arrival, row) else arrival.evidence.failures
-        after = before.plus(arrival.evidence.measurements, failures)
-        if after != before:
-            additions.append(Addition(arrival, before, after))
-    return additions
 
 
 def _measured(additions: Sequence[Addition]) -> list[Placed]:

@@ -257,7 +257,7 @@ class Trajectory(Extensible):
 
     def mark(self, text: str) -> str:
         """Tells texts apart (16 hex digits); only who has all of the content can make it."""
-        secret = hashlib.sha256(f"regraph mark\n{self._canonical()}".encode()).digest()
+        secret = hashlib.sha256(f"withheld by its owner\n{self._canonical()}".encode()).digest()
         return hmac.digest(secret, text.encode(), "sha256").hex()[:16]
 
     def _canonical(self) -> str:

@@ -28,53 +28,56 @@ TILING, COALESCING = (f"cuda/{name}" for name in ("shared-memory-tiling", "memor
 PAIR = ("cuda/start", TILING)
 KEPT_CODE, KEPT_TEXT = "kept_by_its_owner", "whispered"
 """In each code, in each other text of the sender."""
+OWN = {"x_own": {"deep": [KEPT_CODE, KEPT_TEXT]}}
 PARTS: tuple[Disclosure, ...] = ("diff", "statistics")
 
 
 def row(number: int = 0, effect: float = 2.0, **fields: Any) -> dict[str, Any]:
     """A trajectory with a secret at every place that holds a text."""
-    own = {"x_own": {"deep": [KEPT_CODE, KEPT_TEXT]}}
-    code = "\n".join([f"int {KEPT_CODE};", *(f"int line{n};" for n in range(9)), "int {};"])
-    measurements = [measured(1 / effect, device=H200) | own]
-    return (
-        {
-            "schema": 1,
-            "target": "cuda",
-            "problem": "vault",
-            "ref": f"{KEPT_TEXT} {number}",
-            "serial": code.format(f"serial{number}"),
-            "source": {"model": "m", "run": "r", "licence": "MIT", "prompt_hash": KEPT_TEXT} | own,
-            "steps": [
-                {
-                    "label": f"{name} ({KEPT_TEXT})",
-                    "technique": given,
-                    "reasoning": f"because {KEPT_TEXT}",
-                    "detail": f"so {KEPT_TEXT}",
-                    "code": code.format(f"after{number}_{step}"),
-                    "measurements": measurements,
-                }
-                | own
-                for step, (name, given) in enumerate(
-                    [("smem tiling", TILING), ("Memory coalescing", None)]
-                )
-            ],
-            "failures": [
-                {
-                    "after_step": 1,
-                    "label": "Memory coalescing",
-                    "outcome": "wrong_answer",
-                    "diagnosis": f"{KEPT_TEXT} {KEPT_CODE} {place}",
-                    "code_hash": KEPT_CODE,
-                    "code": f"int {KEPT_CODE};",
-                    "device": H200,
-                }
-                | own
-                for place in range(2)
-            ],
-        }
-        | fields
-        | own
-    )
+    steps = [("smem tiling", TILING), ("Memory coalescing", None)]
+    usual = {
+        "schema": 1,
+        "target": "cuda",
+        "problem": "vault",
+        "ref": f"{KEPT_TEXT} {number}",
+        "serial": code(f"serial{number}"),
+        "source": {"model": "m", "run": "r", "licence": "MIT", "prompt_hash": KEPT_TEXT} | OWN,
+        "steps": [
+            step(name, given, f"after{number}_{place}", effect)
+            for place, (name, given) in enumerate(steps)
+        ],
+        "failures": [failed(place) for place in range(2)],
+    }
+    return usual | fields | OWN
+
+
+def code(name: str) -> str:
+    return "\n".join([f"int {KEPT_CODE};", *(f"int line{n};" for n in range(9)), f"int {name};"])
+
+
+def step(name: str, technique: str | None, after: str, effect: float) -> dict[str, Any]:
+    told = {
+        "label": f"{name} ({KEPT_TEXT})",
+        "technique": technique,
+        "reasoning": f"because {KEPT_TEXT}",
+        "detail": f"so {KEPT_TEXT}",
+        "code": code(after),
+        "measurements": [measured(1 / effect, device=H200) | OWN],
+    }
+    return told | OWN
+
+
+def failed(place: int) -> dict[str, Any]:
+    told = {
+        "after_step": 1,
+        "label": "Memory coalescing",
+        "outcome": "wrong_answer",
+        "diagnosis": f"{KEPT_TEXT} {KEPT_CODE} {place}",
+        "code_hash": KEPT_CODE,
+        "code": f"int {KEPT_CODE};",
+        "device": H200,
+    }
+    return told | OWN
 
 
 def tell(store: GraphStore, disclose: Disclosure, rows: Sequence[Any]) -> list[pipeline.Batch]:
@@ -219,7 +222,7 @@ def test_who_claims_to_be_another_trajectory_is_refused(store: GraphStore) -> No
         known = lines(store)
         (batch,) = tell(store, "code", [forged])
         assert (batch.counts.added, batch.counts.known) == (0, 0)
-        assert "which has another problem or other steps" in batch.rejected[0].reason
+        assert "which has another problem, target or" in batch.rejected[0].reason
         assert lines(store) == known
         (batch,) = tell(store, "code", [row(7), forged.replace(told.id, trajectory(row(7)).id)])
         assert batch.counts.added == 0
