@@ -28,6 +28,8 @@ from regraph_kg.models.trajectory import FailedStep
 
 LOGGED = ("lexical", "embed", "model", "new")
 """Stages whose verdicts a curator may want to look at."""
+TRIES_AT_ONCE = 3
+"""Of a batch beside curations; after them it takes its turn with them."""
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 
 
@@ -52,8 +54,14 @@ class MergeContext:
     """Ids of techniques that were merged into another one -> that one."""
 
 
-def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
-    """Merge a batch inside the transaction of `ask`; curations and purges begin it anew."""
+def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> MergeCounts:
+    """Merge a batch inside the transaction of `ask`; curations and purges begin it anew.
+
+    `alone`: no curation is at work meanwhile, so that one that has begun it anew again and again
+    comes to its end.
+    """
+    if alone:
+        ask("curate_lock")
     context, counts, refusal = read_context(ask), MergeCounts(), None
     try:
         counts = _merged(ask, plans, context)
