@@ -50,7 +50,7 @@ def _page(ask: Query, after: str, limit: int) -> list[Exported]:
             trajectory := evidence.trajectory(node, steps[node["id"]], codes),
             tuple(step["stage"] for step in steps[node["id"]]),
             tuple(
-                failed.get(f"{node['id']}/{evidence.failure_key(one)}", {}).get("created")
+                failed.get(f"{node['id']}/{one.key}", {}).get("created")
                 for one in trajectory.failures
             ),
         )

@@ -2,7 +2,8 @@
 
 A line has `messages`, a question and its answer as chat models are trained on them, and beside
 them what a trainer chooses by: problem, target, technique, licence, and the measured `effects`,
-the newest of each device. Not here: which examples are worth it, balance, deduplication.
+the newest of each device. Steps without code are none.
+Not here: which examples are worth it, balance, deduplication.
 """
 
 import json
@@ -27,6 +28,8 @@ def training_lines(
 ) -> Iterator[str]:
     """A line of JSON for each verified step; with `unverified`, for every step."""
     for one in trajectories:
+        if one.disclosed != "code":
+            continue
         before = one.serial
         for number, step in enumerate(one.steps, 1):
             passed = {m.device: m for m in step.measurements if m.outcome is Outcome.PASSED}
