@@ -131,8 +131,8 @@ class GitRepository:
         """How many bytes each object has; those that are not here are left out."""
         given = "".join(f"{name}\n" for name in names).encode()
         said = self._data("cat-file", "--batch-check", given=given).decode().splitlines()
-        told = [line.split(" ") for line in said]
-        return {words[0]: int(words[2]) for words in told if len(words) == 3}
+        told = [line.split(" ") for line in said if not line.endswith(" missing")]
+        return {name: int(size) for name, _, size in told}
 
     def objects(self, names: Sequence[str]) -> dict[str, bytes]:
         """The bytes of objects that are here: as much memory as they have."""

@@ -29,6 +29,8 @@ from regraph_kg.search.prompts.fences import beside
 
 LARGEST_PROGRAM = 8 * 2**20
 """Bytes of one program's file."""
+TOLD = 5
+"""Programs that are left out of which each has a line."""
 LABEL = 80
 """Characters of what was said of a change that become its label."""
 
@@ -120,6 +122,7 @@ def read_lineages(folder: Path, best: int, task: Task, origin: Source) -> list[E
             continue
         told |= {step.id for step in way}
         lineages.append(_lineage(folder, way, task, origin))
+    notes = [*notes[:TOLD], *([f"{len(notes) - TOLD} more are left out"] * (len(notes) > TOLD))]
     if not lineages:
         raise BadInput(f"{folder}: no program whose ancestors are all there ({'; '.join(notes)})")
     lineages[0].notes = (*notes, *lineages[0].notes)
