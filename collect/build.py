@@ -7,14 +7,17 @@ trajectories are kept (curate.py).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from regraph_kg.collect.steps import RIGHT, ProposedStep, StepJudgement, StepSource
+from regraph_kg.collect.steps import RIGHT, ProposedStep, StepJudgement, StepSource, label_of
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.run import Task
+from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
 from regraph_kg.search.code.tokens import normalized
 
 MOST_STEPS = 100
 """As many as a trajectory may have."""
+SAID = 20_000
+"""Characters of what a source says of a step that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +132,22 @@ def settled(trajectory: Trajectory, repairs: Sequence[int]) -> Trajectory | None
 
 def _step(proposed: ProposedStep) -> Step:
     return Step(
-        label=proposed.label,
-        reasoning=proposed.reasoning,
-        detail=proposed.detail,
+        label=_label(proposed),
+        reasoning=plain(proposed.reasoning[:SAID]).strip(),
+        detail=plain(proposed.detail[:SAID]).strip(),
         code=proposed.code,
     )
+
+
+def _label(proposed: ProposedStep) -> str:
+    """Whatever a source calls a step: one line that a terminal shows as it is."""
+    return label_of(proposed.label) or "a step"
 
 
 def _failure(after: int, proposed: ProposedStep, report: EvalReport) -> FailedStep:
     return FailedStep(
         after_step=after,
-        label=proposed.label,
+        label=_label(proposed),
         outcome=report.outcome,
         diagnosis=report.diagnosis,
         code_hash=code_hash(proposed.code),

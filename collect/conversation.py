@@ -13,7 +13,7 @@ from pathlib import Path
 from string import Template
 
 from regraph_kg.collect.answer import AnsweredStep, NoFurtherStep, read_answer
-from regraph_kg.collect.steps import Proposals, ProposedStep, StepJudgement
+from regraph_kg.collect.steps import Proposals, ProposedStep, StepJudgement, ref_of
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.run import Task
@@ -71,7 +71,7 @@ class Conversation:
     @property
     def ref(self) -> str:
         """Problem, target, number, and the run that it is of."""
-        return f"{self.origin.run}/{self.task.problem}-{self.task.target}-{self.number}"
+        return ref_of(f"{self.origin.run}/{self.task.problem}-{self.task.target}-{self.number}")
 
     def source(self) -> Source:
         """With the model that answered."""

@@ -27,6 +27,15 @@ def key_of(kind: str, *parts: object) -> str:
     return f"{kind}:{hashlib.sha256(text.encode()).hexdigest()[:40]}"
 
 
+def count_entries(path: Path, kind: str) -> int:
+    """How many entries of a kind a journal has by now, whoever writes it; 0 where there is none."""
+    try:
+        with path.open("rb") as file:
+            return sum(line.startswith(f'{{"key": "{kind}:'.encode()) for line in file)
+    except OSError:
+        return 0
+
+
 class Journal:
     """Entries by key; a context manager that holds the file."""
 
@@ -37,11 +46,14 @@ class Journal:
         """
         self._path = path
         try:
-            self._file = open(path, "a+b", opener=opener)  # noqa: SIM115 (closed in close())
+            # Unbuffered: what a full disk refused is not tried again when it is closed.
+            self._file = open(path, "a+b", buffering=0, opener=opener)  # noqa: SIM115
         except OSError as error:
             raise ToolError(f"{path}: {error.strerror}; choose another place: --output") from None
         self._entries: dict[str, Any] = {}
         self._begun = False
+        self.written = 0
+        """Entries that were added since it was opened."""
         self.about: Mapping[str, Any] = about
         try:
             self._lock()
@@ -71,6 +83,7 @@ class Journal:
             self._begun = True
         self._append({"key": key, "value": value})
         self._entries[key] = value
+        self.written += 1
 
     def _lock(self) -> None:
         try:
@@ -109,8 +122,9 @@ class Journal:
 
     def _append(self, entry: Mapping[str, Any]) -> None:
         try:
-            self._file.write(json.dumps(entry).encode() + b"\n")
-            self._file.flush()
+            left = json.dumps(entry).encode() + b"\n"
+            while left:
+                left = left[self._file.write(left) :]
             os.fsync(self._file.fileno())
         except OSError as error:
             raise ToolError(

@@ -10,16 +10,18 @@ Not here: programs outside of one file; what an evolution's prompts said.
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from regraph_kg.collect.steps import Proposals, ProposedStep, label_of
+from regraph_kg.collect.steps import Proposals, ProposedStep, label_of, ref_of
 from regraph_kg.collect.unfit import unfit
 from regraph_kg.errors import BadInput
+from regraph_kg.models.prompt import PromptText
 from regraph_kg.models.run import Task
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Source
@@ -27,8 +29,8 @@ from regraph_kg.search.prompts.fences import beside
 
 LARGEST_PROGRAM = 8 * 2**20
 """Bytes of one program's file."""
-SAID = 20_000
-"""Characters of what was said of a change that are kept."""
+TOLD = 5
+"""Programs that are left out of which each has a line."""
 LABEL = 80
 """Characters of what was said of a change that become its label."""
 
@@ -39,18 +41,18 @@ class EvolvedProgram(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: str = Field(min_length=1)
-    code: str
+    code: PromptText
     parent_id: str | None = None
-    metrics: Mapping[str, Any] = {}
-    metadata: Mapping[str, Any] = {}
+    metrics: Mapping[str, Any] | None = None
+    metadata: Mapping[str, Any] | None = None
     changes_description: str | None = None
     prompts: Mapping[str, Any] | None = None
-    iteration_found: int = 0
+    iteration_found: int | None = 0
 
     @property
     def score(self) -> float:
         """What an evolution ranks by: its combined score, else the mean of its metrics."""
-        numbers = {name: float(one) for name, one in self.metrics.items() if _is_number(one)}
+        numbers = dict(_numbers(self.metrics or {}))
         if "combined_score" in numbers:
             return numbers["combined_score"]
         return sum(numbers.values()) / len(numbers) if numbers else -math.inf
@@ -58,7 +60,7 @@ class EvolvedProgram(BaseModel):
     @property
     def changes(self) -> str:
         """What was said of the change that made it; "" for nothing."""
-        said = self.changes_description or self.metadata.get("changes") or ""
+        said = self.changes_description or (self.metadata or {}).get("changes") or ""
         return plain(said).strip() if isinstance(said, str) else ""
 
     @property
@@ -92,7 +94,7 @@ class EvolvedLineage:
             label = label_of(one.changes.partition("\n")[0])[:LABEL].strip()
             label = label or ("initial program" if one.parent_id is None else "evolved change")
             detail = one.changes if said != one.changes else ""
-            yield ProposedStep(label, one.code, said[:SAID], detail[:SAID])
+            yield ProposedStep(label, one.code, said, detail)
         return "the program itself"
 
 
@@ -101,22 +103,26 @@ def read_lineages(folder: Path, best: int, task: Task, origin: Source) -> list[E
 
     Raises `BadInput` for a folder that holds none.
     """
-    programs = _programs(folder)
-    ranked = sorted(programs.values(), key=lambda one: (-one.score, -one.iteration_found, one.id))
+    programs, notes = _programs(folder)
+    ranked = sorted(
+        programs.values(), key=lambda one: (-one.score, -(one.iteration_found or 0), one.id)
+    )
     lineages: list[EvolvedLineage] = []
-    notes: list[str] = []
+    lost: dict[str, str] = {}
     told: set[str] = set()
     for one in ranked:
         if len(lineages) == best:
             break
         if one.id in told:
             continue
-        way, torn = _ancestors(one, programs)
+        way, torn = _ancestors(one, programs, lost)
         if torn:
-            notes.append(f"program {plain(one.id)[:12]} is left out: {torn}")
+            lost |= {step.id: torn for step in way}
+            notes.append(f"program {_short(one.id)} is left out: {torn}")
             continue
         told |= {step.id for step in way}
         lineages.append(_lineage(folder, way, task, origin))
+    notes = [*notes[:TOLD], *([f"{len(notes) - TOLD} more are left out"] * (len(notes) > TOLD))]
     if not lineages:
         raise BadInput(f"{folder}: no program whose ancestors are all there ({'; '.join(notes)})")
     lineages[0].notes = (*notes, *lineages[0].notes)
@@ -132,10 +138,10 @@ def _lineage(
         if (why := unfit(one.code, task.entry)) is None:
             fit.append(one)
         else:
-            notes.append(f"program {plain(one.id)[:12]} is left out: {why}")
+            notes.append(f"program {_short(one.id)} is left out: {why}")
     name = folder.resolve().name
     return EvolvedLineage(
-        ref=label_of(f"openevolve/{name}/{last.id}/{task.problem}-{task.target}"),
+        ref=ref_of(f"openevolve/{name}/{last.id}/{task.problem}-{task.target}"),
         programs=tuple(fit),
         notes=tuple(notes),
         origin=origin.model_copy(update={"run": label_of(f"openevolve {name} {last.id}")}),
@@ -143,44 +149,69 @@ def _lineage(
 
 
 def _ancestors(
-    last: EvolvedProgram, programs: Mapping[str, EvolvedProgram]
+    last: EvolvedProgram, programs: Mapping[str, EvolvedProgram], lost: Mapping[str, str]
 ) -> tuple[list[EvolvedProgram], str]:
-    """The way to a program from the first one, and what is wrong with it, if anything."""
-    way, at = [last], last
-    while at.parent_id is not None:
+    """The way to a program from the first one, and what is wrong with it, if anything.
+
+    `lost` are programs of whose ways that is known, and what it is.
+    """
+    way, at = {last.id: last}, last
+    while at.parent_id:
+        if at.id in lost:
+            return list(way.values()), lost[at.id]
         if at.parent_id not in programs:
-            return way, f"its ancestor {plain(at.parent_id)[:12]} is in no checkpoint"
+            return list(way.values()), f"its ancestor {_short(at.parent_id)} is in no checkpoint"
         at = programs[at.parent_id]
-        if at in way:
-            return way, "it is its own ancestor"
-        way.append(at)
-    return way[::-1], ""
+        if at.id in way:
+            return list(way.values()), "it is its own ancestor"
+        way[at.id] = at
+    return list(way.values())[::-1], ""
 
 
-def _programs(folder: Path) -> dict[str, EvolvedProgram]:
-    """Every program below `folder`, by its id; later checkpoints go first."""
+def _programs(folder: Path) -> tuple[dict[str, EvolvedProgram], list[str]]:
+    """Every program below `folder`, by its id, later checkpoints first; and what cannot be read.
+
+    A checkpoint may be half-written where the evolution still runs: earlier ones hold most of it.
+    """
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder; give an OpenEvolve checkpoint or output folder")
     places = [folder, *sorted(folder.glob("checkpoints/*"), key=_number, reverse=True)]
     if not (folder / "programs").is_dir():
         places += sorted(folder.glob("checkpoint_*"), key=_number, reverse=True)
     found: dict[str, EvolvedProgram] = {}
+    broken: list[str] = []
     for place in places:
+        here: dict[str, Path] = {}
         for path in sorted(place.glob("programs/*.json")):
-            one = _program(path)
+            try:
+                one = _program(path)
+            except BadInput as error:
+                broken.append(f"left out: {error}")
+                continue
+            if one.id in here:
+                raise BadInput(f"{path}: has the id of {here[one.id].name}; remove one of them")
+            here[one.id] = path
             found.setdefault(one.id, one)
     if not found:
-        raise BadInput(f"{folder}: no programs/*.json; give an OpenEvolve checkpoint's folder")
-    return found
+        raise BadInput(
+            broken[0].removeprefix("left out: ")
+            if broken
+            else f"{folder}: no programs/*.json; give an OpenEvolve checkpoint's folder"
+        )
+    return found, broken
 
 
 def _program(path: Path) -> EvolvedProgram:
     try:
-        if path.stat().st_size > LARGEST_PROGRAM:
+        if not path.is_file():
+            raise BadInput(f"{path}: no regular file; remove it")
+        with path.open("rb") as file:
+            text = file.read(LARGEST_PROGRAM + 1)
+        if len(text) > LARGEST_PROGRAM:
             raise BadInput(f"{path}: more than {LARGEST_PROGRAM >> 20} MiB; no program is as large")
-        return EvolvedProgram.model_validate(json.loads(path.read_bytes()))
+        return EvolvedProgram.model_validate(json.loads(text))
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give a folder that can be read") from None
+        raise BadInput(f"{path}: {error.strerror}; make it readable, or remove it") from None
     except ValidationError as error:
         field = ".".join(map(str, error.errors()[0]["loc"])) or "program"
         raise BadInput(f"{path}: {field}: {error.errors()[0]['msg']}; not OpenEvolve's") from None
@@ -193,5 +224,14 @@ def _number(checkpoint: Path) -> int:
     return int(digits) if digits.isdecimal() else -1
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Those metrics that are finite numbers."""
+    for name, value in metrics.items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            with suppress(OverflowError):  # a whole number may be larger than any other
+                if math.isfinite(number := float(value)):
+                    yield name, number
+
+
+def _short(program: str) -> str:
+    return plain(program)[:12]

@@ -4,6 +4,7 @@ A source proposes one step after the other and is told how each was judged befor
 model repairs what failed, a history only goes on. Not here: who judges (build.py).
 """
 
+import hashlib
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Protocol
@@ -70,3 +71,12 @@ class StepSource(Protocol):
 def label_of(text: str) -> str:
     """`text` as a step's label: one plain line, cut."""
     return " ".join(plain(text).split())[:LABEL_CHARACTERS].strip()
+
+
+def ref_of(text: str) -> str:
+    """`text` as a trajectory's ref: one plain line, whose end is a hash where it had to be cut."""
+    ref = " ".join(plain(text).split())
+    if len(ref) <= LABEL_CHARACTERS and ref == text:
+        return ref
+    mark = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
+    return f"{ref[: LABEL_CHARACTERS - len(mark) - 1]}~{mark}"

@@ -1,7 +1,8 @@
 """What step lists do not say themselves: their problem, target and serial code.
 
-It stands in a file beside each, named after it: `steps.json` has `steps.json.toml`. Relative paths
-in it begin at its folder. Not here: options that say it for all lists of a command (cli/ingest.py).
+It stands in a file beside each, named after it: `steps.json` has `steps.json.toml`. That names no
+file outside its own folder: who wrote it may be a stranger, and the graph is shared. Not here:
+options that say it for all lists of a command (cli/ingest.py).
 """
 
 import tomllib
@@ -34,7 +35,7 @@ class _Sidecar(Frozen):
 
     problem: Name
     target: Target
-    serial: str
+    serial: Name
     """Path of the serial code."""
 
 
@@ -65,7 +66,14 @@ def read_origin(path: Path) -> FileOrigin | None:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise BadInput(f"{beside}: {where}: {first['msg']}; {_HINT}") from None
-    return FileOrigin(found.target, found.problem, read_serial(beside.parent / found.serial))
+    except RecursionError:
+        raise BadInput(f"{beside}: nested too deeply; {_HINT}") from None
+    serial = beside.parent / found.serial
+    if not serial.resolve().is_relative_to(beside.parent.resolve()):
+        raise BadInput(f"{beside}: serial: {found.serial} is in another folder; put it beside")
+    if serial.exists() and not serial.is_file():
+        raise BadInput(f"{beside}: serial: {found.serial} is no file; {_HINT}")
+    return FileOrigin(found.target, found.problem, read_serial(serial))
 
 
 def read_serial(path: Path) -> str:

@@ -9,6 +9,7 @@ An object that has a key twice is refused: readers of JSON differ in which one t
 
 import codecs
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,10 +20,13 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.origin import FileOrigin
 from regraph_kg.models.base import KEPT
+from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Name, NoteText, Text, Trajectory
 
 MOST_BYTES = 8 * 2**20
 """Longest line that is read; of a longer one only the beginning is kept, for the report."""
+LONGEST_REASON = 300
+"""Characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +84,12 @@ def split(stream: BinaryIO) -> Iterator[InputLine]:
     while data := stream.readline(MOST_BYTES + 1):
         number += 1
         size = len(data) + _skip_rest(stream, data)
-        if first:
-            data = data.removeprefix(codecs.BOM_UTF8)
-            if data.strip() in (b"[", b"{", b"[{"):
-                data += stream.read(MOST_BYTES)
-                size = len(data) + _skip_all(stream)
-        first = False
+        data = data.removeprefix(codecs.BOM_UTF8)  # files that were put together have several
+        if first and data.strip() in (b"[", b"{", b"[{"):
+            data += stream.read(MOST_BYTES)
+            size = len(data) + _skip_all(stream)
         if data := data.strip(b" \t\r\n"):
+            first = False
             yield InputLine(number, data, size)
 
 
@@ -100,9 +103,9 @@ def read(
         try:
             yield Accepted(line, _trajectory(line, origin))
         except ValidationError as error:
-            yield Rejected(line, _reason(error))
+            yield Rejected(line, _one_line(_reason(error)))
         except BadInput as error:
-            yield Rejected(line, str(error))
+            yield Rejected(line, _one_line(str(error)))
     if empty:
         yield Rejected(InputLine(1, b"", 0), "the file is empty")
 
@@ -148,8 +151,8 @@ def _refuse_doubled(data: bytes) -> None:
         content = dict(pairs)
         if len(content) == len(pairs):
             return content
-        keys = [key for key, _ in pairs]
-        found.append(_Doubled(next(key for key in keys if keys.count(key) > 1)))
+        times = Counter(key for key, _ in pairs)
+        found.append(_Doubled(next(key for key in times if times[key] > 1)))
         return found[-1]
 
     with suppress(ValueError, RecursionError):  # broken JSON: its reader says what is wrong
@@ -181,6 +184,13 @@ def _reason(error: ValidationError) -> str:
     said = first["msg"].removeprefix("Value error, ")
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     return f"{place}: {said}{more}" if place else f"{said}{more}"
+
+
+def _one_line(reason: str) -> str:
+    """A reason that names what the line says, however long or hostile that is."""
+    said = " ".join(plain(reason).split())
+    half = LONGEST_REASON // 2
+    return said if len(said) <= LONGEST_REASON else f"{said[:half]} .. {said[-half:]}"
 
 
 def _skip_rest(stream: BinaryIO, data: bytes) -> int:

@@ -149,7 +149,10 @@ def collect(  # noqa: PLR0913 (a command's options)
         watch(ingest_files(settings, IngestSource([output]), ingested))
         counts = ingested.counts
         watch(embed_new(settings))
-        typer.echo(f"in the graph: {counts['added']} added, {counts['known']} known already")
+        typer.echo(
+            f"in the graph: {counts['added']} added, {counts['known']} known already,"
+            f" {counts['rejected']} rejected"
+        )
     if gathered.waiting is not None:
         raise gathered.waiting
     if not gathered.kept:

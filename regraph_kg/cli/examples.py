@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from regraph_kg import report, wiring
 from regraph_kg.cli.embeddings import place
+from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.cli.techniques import by_id, resolve
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
@@ -146,7 +146,7 @@ def _show(
 
 
 def _print(found: tuple[Example, ...], device: str | None, *, with_path: bool) -> None:
-    console = Console(highlight=False, markup=False)
+    console = PlainConsole()
     if not console.is_terminal:
         console.width = max(console.width, NARROWEST)
     for number, example in enumerate(found, 1):
@@ -176,7 +176,7 @@ def _lines(number: int, example: Example, device: str | None, *, with_path: bool
     who = f", by {example.model}" if example.model else ", by somebody"
     who += f" (licence {example.licence})" if example.licence else " (no licence named)"
     title = f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
-    yield Text(_legible(title), style="bold")
+    yield Text(_legible(" ".join(title.split())), style="bold")
     if with_path:
         yield Text(_legible(f"{example.source} -> {example.target}"))
     for text in (measured(example, device), example.reasoning, example.detail):

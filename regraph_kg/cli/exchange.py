@@ -14,6 +14,7 @@ from regraph_kg import wiring
 from regraph_kg.cli import ingest
 from regraph_kg.errors import BadInput
 from regraph_kg.models.difference import PartDifference
+from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import read_settings
@@ -118,6 +119,6 @@ def _print(one: PartDifference, a: str, b: str) -> None:
     typer.echo(f"{one.part}: {one.same} the same" + (f", {counts}" if counts else ""))
     for kind, names in kinds:
         for name in names[:SHOWN]:
-            typer.echo(f"  {kind}: {name}")
+            typer.echo(plain(f"  {kind}: {name}"))
         if len(names) > SHOWN:
             typer.echo(f"  {kind}: {len(names) - SHOWN} more (--json lists all)")

@@ -1,13 +1,34 @@
-"""Tables on any terminal: where it is narrow, words are folded and figures stay whole."""
+"""Tables on any terminal: where it is narrow, words are folded and figures stay whole.
 
-from collections.abc import Collection
+What a graph holds was written by strangers: nothing of it steers the terminal (`PlainConsole`).
+"""
 
-from rich.console import Console
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
+
+from regraph_kg.models.text import plain
 
 _WORDS = 12
 """Columns that words have at least."""
 _HEADING = 5
+
+
+class PlainConsole(Console):
+    """Prints text as it is, without markup, and of it only what can be seen."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(highlight=False, markup=False, **given)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """See `Console`; each part of a table passes here before its width is taken."""
+        for one in super().render(renderable, options):
+            yield one if one.control else one._replace(text=plain(one.text))
 
 
 def print_table(table: Table, figures: Collection[int], console: Console | None = None) -> None:
@@ -17,5 +38,5 @@ def print_table(table: Table, figures: Collection[int], console: Console | None 
         asked = max(widest, min(len(str(column.header)), _HEADING))
         column.min_width = asked if index in figures else min(widest, _WORDS)
         column.overflow = "fold"
-    console = console or Console(highlight=False, markup=False)
+    console = console or PlainConsole()
     console.print(table, crop=False)

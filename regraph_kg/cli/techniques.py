@@ -8,12 +8,11 @@ from typing import Annotated
 
 import typer
 from pydantic import TypeAdapter
-from rich.console import Console
 from rich.table import Table
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import curation
-from regraph_kg.cli.tables import print_table
+from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.models.graph import EFFECT_SCALE, Neighbourhood, Successor
 from regraph_kg.models.target import TARGETS, Target
@@ -99,7 +98,7 @@ def mean_effect(successor: Successor) -> float:
 
 
 def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> None:
-    console = Console(highlight=False, markup=False)
+    console = PlainConsole()
     console.print(f"{technique.name} ({technique.id})", style="bold")
     told = {"": technique.definition, "When: ": technique.applies, "It hurts: ": technique.hurts}
     for label, text in told.items():

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from regraph_kg.cli.tables import print_table
+from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.target import Target
 
@@ -38,7 +37,7 @@ def print_verdicts(
             f"{row['runner_up']} {_score(row['runner_up_score'])}" if row["runner_up"] else "-",
             str(row["steps"]),
         )
-    console = Console(highlight=False, markup=False)
+    console = PlainConsole()
     if not console.is_terminal:
         console.width = max(console.width, NARROWEST)  # ids are there to be copied
     print_table(table, (3, 5), console)

@@ -116,8 +116,11 @@ class Vocabulary:
     """
 
     def __init__(self, curated: Sequence[Technique], stored: Sequence[Technique] = ()) -> None:
-        names = _Names()
+        names, ids = _Names(), set[str]()
         for technique in curated:
+            if technique.id in ids:
+                raise BadInput(f"technique {technique.id} stands there twice: keep one")
+            ids.add(technique.id)
             names.add(technique, refuse=True)
         in_graph = {technique.id: technique for technique in sorted(stored, key=lambda t: t.id)}
         self._heirs = {old: one.id for one in in_graph.values() for old in one.replaces}
@@ -164,6 +167,19 @@ class Vocabulary:
         if known is None or not known.disowned:
             return False
         return spelling(label) in map(spelling, known.disowned)
+
+    def contradictions(self) -> list[tuple[str, str, str]]:
+        """Names that are of one technique in the file, and of another in the graph.
+
+        Each with the ids: the file's, which counts, and the graph's, unless that is under review.
+        """
+        found = []
+        for one in sorted(self.known.values(), key=lambda technique: technique.id):
+            for name in () if one.review else (one.name, *one.aliases):
+                match = self._curated.find((one.target, spelling(name)))
+                if match and one.id != match.technique and not self.disowns(match.technique, name):
+                    found.append((name, match.technique, one.id))
+        return found
 
     def _add_former(self, curated: Sequence[Technique]) -> None:
         """What named a technique that was merged away names what took its place, if nothing else.

@@ -20,7 +20,7 @@ from regraph_kg.collect.build import BuiltTrajectory, build, settled
 from regraph_kg.collect.conversation import AskingLimits, Conversation, prompt_hash
 from regraph_kg.collect.curate import CurationResult, CurationRules, curate, fastest, told_once
 from regraph_kg.collect.git_history import GitFile, read_history
-from regraph_kg.collect.journal import Journal, key_of
+from regraph_kg.collect.journal import Journal, count_entries, key_of
 from regraph_kg.collect.openevolve import read_lineages
 from regraph_kg.collect.steps import StepSource
 from regraph_kg.errors import AnswersPending, BadInput, ToolError
@@ -132,7 +132,7 @@ def collect(
         "source": str(choice.origin),
         "problems": [problem.name for problem in problems],
         "target": choice.target,
-        "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",  # several begin in one second
     }
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(choice.journal, about))
@@ -147,12 +147,12 @@ def collect(
 
 def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
     """What `collect` would do at first, with nobody asked and nothing judged."""
-    found = []
+    found: list[CollectPreview] = []
     for name in choice.problems:
         problem = wiring.find_problem(settings, name)
         task = wiring.task_of(problem, choice.target)
         if isinstance(choice.origin, ModelAsked):
-            found.append(_cost(settings, choice.origin, task))
+            found.append(_cost(settings, choice.origin, task, () if found else _paid(choice)))
             continue
         steps = 0
         notes: list[str] = []
@@ -187,8 +187,10 @@ class _Collecting:
             for number, source in enumerate(sources):
                 said = f"{problem.name}, {number + 1} of {len(sources)}"
                 yield WorkDone("collecting", number, len(sources), said)
+                before = self.journal.written
                 line = self._one(source, task, problem)
-                self._publish()
+                if self.journal.written > before:  # what was there before is in the file, too
+                    self._publish()
                 yield WorkDone("collecting", number + 1, len(sources), said, line)
 
     def result(self) -> Gathered:
@@ -262,7 +264,7 @@ class _Collecting:
         """With times of the full grade; what was timed too noisily is timed again next time."""
         key = self._key("measured", problem, trajectory.id)
         if (known := self.journal.find(key)) is not None:
-            return Trajectory.model_validate(known)
+            return _timed_as(trajectory, Trajectory.model_validate(known))
         run = str(self.journal.about["created"])
         measured = measure(trajectory, problem, self.judge, run)
         if is_measured(measured, self.judge):
@@ -273,6 +275,15 @@ class _Collecting:
         target = self.choice.target
         here = (self.judge.device(target), self.judge.toolchain(target), EVALUATOR)
         return key_of(kind, problem.model_dump_json(), target, here, what)
+
+
+def _timed_as(trajectory: Trajectory, other: Trajectory) -> Trajectory:
+    """A trajectory with the times of one of the same steps; its name, source and failures stay."""
+    steps = [
+        mine.model_copy(update={"measurements": theirs.measurements})
+        for mine, theirs in zip(trajectory.steps, other.steps, strict=True)
+    ]
+    return trajectory.model_copy(update={"steps": tuple(steps)})
 
 
 def told(built: BuiltTrajectory) -> str:
@@ -316,7 +327,17 @@ def _names(settings: Settings, target: Target) -> list[str]:
     return sorted(one.name for one in known if one.id != start_id(target))
 
 
-def _cost(settings: Settings, origin: ModelAsked, task: Task) -> CollectPreview:
+def _paid(choice: CollectChoice) -> tuple[str, ...]:
+    """What a collection that goes on does not pay for again, if there is anything."""
+    answers = count_entries(choice.journal, "reply")
+    return (
+        f"{choice.journal}: has {answers} answers already; they are not asked for again",
+    ) * bool(answers)
+
+
+def _cost(
+    settings: Settings, origin: ModelAsked, task: Task, notes: tuple[str, ...]
+) -> CollectPreview:
     names = _names(settings, task.target)
     first = Conversation(task, 0, _nobody, origin.limits, names, Source()).first_prompt()
     calls = origin.trajectories * (origin.limits.steps + 1)
@@ -326,6 +347,7 @@ def _cost(settings: Settings, origin: ModelAsked, task: Task) -> CollectPreview:
         most_calls=origin.trajectories * origin.limits.calls,
         prompt_tokens=calls * estimated_tokens(first.system + first.user),
         output_tokens=calls * settings.model_max_tokens,
+        notes=notes,
     )
 
 

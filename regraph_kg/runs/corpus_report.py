@@ -11,6 +11,7 @@ from regraph_kg import report
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
 from regraph_kg.runs.corpus_facts import (
     GainEstimate,
@@ -124,7 +125,7 @@ def _transitions(steps: Sequence[SeenStep]) -> Iterator[str]:
             found.items(), key=lambda entry: (-max(map(len, entry[1].values())), entry[0])
         )
         yield f"## Transitions: {target}\n"
-        columns = "|".join(f"{clock.metric}, {clock.device}" for clock in clocks)
+        columns = "|".join(f"{clock.metric}, {_cell(clock.device)}" for clock in clocks)
         rows = [
             (
                 f"{_short(source, target)} → {_short(after, target)}",
@@ -160,7 +161,7 @@ def _unseen(steps: Sequence[SeenStep], techniques: Sequence[Technique]) -> Itera
     seen = {name for step in steps for name in step.pair}
     for target in TARGETS:
         names = sorted(
-            one.name
+            _cell(one.name)
             for one in techniques
             if one.target == target and one.id not in seen and one.id != start_id(target)
         )
@@ -204,7 +205,13 @@ def _slower(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
 
 
 def _names(steps: Sequence[SeenStep]) -> str:
-    return ", ".join(_name(step) for step in steps)
+    return ", ".join(_cell(_name(step)) for step in steps)
+
+
+def _cell(text: str) -> str:
+    """Others' words as Markdown shows them: one line, no tag, no link, no new column."""
+    said = " ".join(plain(text).split())
+    return said.replace("|", "&#124;").replace("<", "&lt;").replace("](", "]&#40;")
 
 
 def _name(step: SeenStep) -> str:
@@ -226,9 +233,7 @@ def _table(head: str, rows: Iterable[Sequence[str]], most: int | None = None) ->
         return "None.\n"
     names = head.split("|")
     lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
-    lines += [
-        f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in every[:most]
-    ]
+    lines += [f"| {' | '.join(_cell(cell) for cell in row)} |" for row in every[:most]]
     if most is not None and len(every) > most:
         lines += ["", f"{len(every) - most} more rows are left out."]
     return "\n".join(lines) + "\n"

@@ -4,17 +4,21 @@ Bad lines stop nothing and are listed beside their file. What the graph knows al
 twice, so that a story that ended early is simply begun again. Not here: what lines mean (ingest/).
 """
 
+import os
+import shutil
+import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, BinaryIO
 
 from regraph_kg import wiring
-from regraph_kg.errors import BadInput, ModelError, RegraphError
+from regraph_kg.errors import BadInput, Environment, ModelError, RegraphError
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.origin import FileOrigin, read_origin, sidecar
@@ -25,6 +29,7 @@ from regraph_kg.ingest.relabel.usage import Label, NameUse
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.backup import FORMAT
 from regraph_kg.models.graph import EmbeddingProgress, RelabelLevel
+from regraph_kg.models.technique import Vocabulary
 from regraph_kg.models.trajectory import Disclosure
 from regraph_kg.runs import rejected
 from regraph_kg.runs.progress import Story, WorkDone
@@ -41,6 +46,15 @@ COUNTS = (
 )
 HEAD = 200
 """Bytes in which a backup says that it is one."""
+FOREIGN = {
+    b"\x1f\x8b": "compressed by gzip; give FILE as <(zcat FILE)",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd; give FILE as <(zstdcat FILE)",
+    b"\xfd7zXZ": "compressed by xz; give FILE as <(xzcat FILE)",
+    b"PK\x03\x04": "a zip archive; unpack it",
+    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+}
+"""How files begin that are given by mistake."""
 SAID = ("added", "known", "rejected")
 """Those that progress tells."""
 SMOOTH = 1000
@@ -99,6 +113,29 @@ class _File:
 
     path: Path
     origin: FileOrigin | None
+    copy: BinaryIO | None = None
+    """Of a pipe, which can be read once only, what came out of it."""
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """From its beginning, as often as wanted."""
+        if self.copy is not None:
+            self.copy.seek(0)
+            yield self.copy
+            return
+        with self.path.open("rb") as stream:
+            yield stream
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return self.path.stat().st_size if self.copy is None else self.copy.seek(0, os.SEEK_END)
+
+    @property
+    def rejected(self) -> Path:
+        """Where its rejected lines are listed: beside it, those of a pipe in the working folder."""
+        beside = self.path if self.copy is None else Path(self.path.name)
+        return Path(f"{beside}{REJECTED}")
 
     def lines(self, stream: BinaryIO) -> Iterator[Accepted | Rejected]:
         """What each of its lines holds."""
@@ -119,14 +156,15 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
     Embeddings are made afterwards (`embed_new`). `BadInput` for a file that cannot be read, before
     anything is added.
     """
-    files = yield from _readable(source)
-    curated = wiring.vocabulary(settings, source.vocabulary)
     with ExitStack() as opened:
+        files = yield from _readable(source, opened)
+        curated = wiring.vocabulary(settings, source.vocabulary)
         stores = [
             opened.enter_context(closing(wiring.open_store(settings)))
             for _ in range(source.writers)
         ]
         names = pipeline.read_vocabulary(stores[0], curated)
+        yield from _doubts(names)
         cascade = wiring.cascade(settings, names, source.level)
         if source.level in SETTLED_FIRST:
             yield from _settle(files, cascade)
@@ -140,10 +178,12 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
 
 def read_names(settings: Settings, source: IngestSource) -> Story[NamesRead]:
     """Only decide what the names in files mean; the graph is read, and nothing is added to it."""
-    files = yield from _readable(source)
-    curated = wiring.vocabulary(settings, source.vocabulary)
-    with closing(wiring.open_store(settings)) as store:
+    with ExitStack() as opened:
+        files = yield from _readable(source, opened)
+        curated = wiring.vocabulary(settings, source.vocabulary)
+        store = opened.enter_context(closing(wiring.open_store(settings)))
         names = pipeline.read_vocabulary(store, curated)
+        yield from _doubts(names)
         cascade = wiring.cascade(settings, names, source.level)
         return (yield from _settle(files, cascade))
 
@@ -189,6 +229,18 @@ def embedding(steps: Iterable[EmbeddingProgress]) -> Story[None]:
         yield WorkDone("embedding", share, SMOOTH, said)
 
 
+def _doubts(names: Vocabulary) -> Story[None]:
+    """What of a vocabulary is probably not meant: that it is empty, or contradicts the graph."""
+    if not names.curated:
+        said = "the vocabulary is empty: names that the graph has not become new techniques"
+        yield WorkDone("names", line=f"{said}, to be reviewed (regraph techniques audit)")
+    if found := names.contradictions():
+        name, here, there = found[0]
+        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+        said = f"the vocabulary contradicts the graph: {name!r} is {here}, there {there}{more}"
+        yield WorkDone("names", line=f"{said}; the vocabulary counts (regraph techniques audit)")
+
+
 def _refuse_other_space(settings: Settings, store: GraphStore) -> None:
     """Raise `BadInput` for an embedder that the graph's embeddings are not of.
 
@@ -199,19 +251,14 @@ def _refuse_other_space(settings: Settings, store: GraphStore) -> None:
             wiring.embedder(settings, store.embedding_space())
 
 
-def _readable(source: IngestSource) -> Story[list[_File]]:
-    """The files to ingest, without lists of earlier rejections; each can be read."""
+def _readable(source: IngestSource, opened: ExitStack) -> Story[list[_File]]:
+    """The files to ingest, without lists of earlier rejections; each can be read.
+
+    Copies of pipes are open as long as `opened` is.
+    """
     files = []
     for path in source.files:
-        try:
-            with path.open("rb") as stream:
-                backup = path.is_file() and FORMAT.encode() in stream.read(HEAD)  # no pipe
-        except OSError as error:
-            raise BadInput(f"{path}: {error.strerror}; give files of trajectories") from None
-        if backup:
-            raise BadInput(
-                f"{path}: a backup; regraph graph restore fills an empty database with it"
-            )
+        copy = _checked(path, opened)
         if path.name.endswith(REJECTED):
             yield WorkDone("files", line=f"{path}: left out, it lists rejected lines")
             continue
@@ -219,15 +266,43 @@ def _readable(source: IngestSource) -> Story[list[_File]]:
         if own is not None:
             what = f"step lists of {own.problem} ({own.target}), by {sidecar(path).name}"
             yield WorkDone("files", line=f"{path}: {what}")
-        files.append(_File(path, own or source.origin))
+        files.append(_File(path, own or source.origin, copy))
     return files
+
+
+def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
+    """A copy of a pipe; None for a file. `BadInput` for what cannot be read, or is something else.
+
+    The names in a file are read before its lines are merged, and a pipe can be read once only.
+    """
+    copy = None
+    try:
+        with path.open("rb") as stream:
+            mode = os.fstat(stream.fileno()).st_mode
+            if stat.S_ISFIFO(mode):
+                copy = opened.enter_context(TemporaryFile())  # noqa: SIM115
+                shutil.copyfileobj(stream, copy)
+                copy.seek(0)
+            elif not stat.S_ISREG(mode):
+                raise BadInput(f"{path}: neither a file nor a pipe; give files of trajectories")
+            head = (copy or stream).read(HEAD)
+    except OSError as error:
+        if copy is not None:
+            raise Environment(f"{path}: {error.strerror}; make room for a copy of it") from None
+        raise BadInput(f"{path}: {error.strerror}; give files of trajectories") from None
+    for begins, what in FOREIGN.items():
+        if head.startswith(begins):
+            raise BadInput(f"{path}: {what}")
+    if FORMAT.encode() in head:
+        raise BadInput(f"{path}: a backup; regraph graph restore fills an empty database with it")
+    return copy
 
 
 def _settle(files: Sequence[_File], cascade: Cascade) -> Story[NamesRead]:
     """Decide every name in the files."""
     uses: dict[Label, NameUse] = {}
     for one in files:
-        with one.path.open("rb") as stream:
+        with one.open() as stream:
             for label, use in pipeline.survey(one.lines(stream), cascade).items():
                 uses[label] = uses[label] + use if label in uses else use
     cost = cascade.cost(uses)
@@ -246,12 +321,12 @@ def _merge(
     files: Sequence[_File], errands: Iterable[Errand], writers: Writers, told: _Told
 ) -> Story[None]:
     """Merge the files, and count."""
-    sizes = [one.path.stat().st_size for one in files]
+    sizes = [one.size for one in files]
     done = writers.merge(errands)
     try:
         for number, batches in groupby(done, key=lambda one: one[0].file):
             before = WorkDone("ingest", sum(sizes[:number]), sum(sizes))
-            yield from _follow(files[number].path, batches, before, told)
+            yield from _follow(files[number], batches, before, told)
     finally:
         done.close()
         for _, batch in writers.rest():
@@ -260,7 +335,7 @@ def _merge(
 
 def _errands(files: Sequence[_File], cascade: Cascade, disclose: Disclosure) -> Iterator[Errand]:
     for number, one in enumerate(files):
-        with one.path.open("rb") as stream:
+        with one.open() as stream:
             lines = one.lines(stream)
             for portion in pipeline.portions(
                 lines, cascade, disclose=disclose, batch_lines=BATCH_LINES
@@ -268,12 +343,12 @@ def _errands(files: Sequence[_File], cascade: Cascade, disclose: Disclosure) -> 
                 yield Errand(number, stream.tell(), portion)
 
 
-def _follow(path: Path, done: Iterable[Done], before: WorkDone, told: _Told) -> Story[None]:
+def _follow(file: _File, done: Iterable[Done], before: WorkDone, told: _Told) -> Story[None]:
     """Count what became of one file, and list its rejected lines, if there are any.
 
     Of a file of something else no list is made: it would hold all of it.
     """
-    ingested = told.ingested
+    path, ingested = file.path, told.ingested
     good, bad = ingested.good, list[Rejected]()
     with rejected.room() as kept:
         for errand, batch in done:
@@ -285,6 +360,6 @@ def _follow(path: Path, done: Iterable[Done], before: WorkDone, told: _Told) -> 
         if ingested.good == good and not rejected.is_json(bad[0]):
             yield replace(before, line=f"{path}: {NO_TRAJECTORIES}")
             return
-        ingested.rejected_files += rejected.publish(kept, Path(f"{path}{REJECTED}"))
+        ingested.rejected_files += rejected.publish(kept, file.rejected)
     for first in bad:
         yield replace(before, line=f"{path}:{first.line.number}: {first.reason}")

@@ -45,6 +45,10 @@ def vocabulary(settings: Settings, path: Path | None = None) -> "tuple[Technique
     hint = "give a list of techniques: --vocabulary, or the corpus (REGRAPH_CORPUS)"
     try:
         techniques = TypeAdapter(tuple[Technique, ...]).validate_json(path.read_bytes())
+        for one in techniques:
+            for name in (one.name, *one.aliases):
+                if not name.isprintable():
+                    raise BadInput(f"technique {one.id}: the name {name!r} cannot be printed")
         return Vocabulary(techniques).curated
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; {hint}") from None

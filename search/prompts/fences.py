@@ -6,12 +6,12 @@ what it was told is data.
 """
 
 import re
+from collections.abc import Sequence
+from itertools import accumulate
 
 _RUN = re.compile(r"`+")
-_BLOCK = re.compile(
-    r"^ {0,3}(?P<fence>`{3,})[^\n`]*\n(?P<code>.*?)^ {0,3}(?P=fence)`*[ \t]*$",
-    re.MULTILINE | re.DOTALL,
-)
+_BEGINS = re.compile(r" {0,3}(`{3,})[^\n`]*\n")
+_ENDS = re.compile(r" {0,3}(`{3,})[ \t]*$")
 
 
 def fence(*texts: str) -> str:
@@ -29,9 +29,38 @@ def quoted(text: str) -> str:
 
 def blocks(text: str) -> list[str]:
     """The fenced blocks of an answer, whatever their language; each as long as its fence says."""
-    return [found["code"] for found in _BLOCK.finditer(text)]
+    lines = _lines(text)
+    return ["".join(lines[first + 1 : last]) for first, last in _fenced(lines)]
 
 
 def beside(text: str) -> str:
     """An answer without its fenced blocks."""
-    return _BLOCK.sub(" ", text)
+    lines = _lines(text)
+    for first, last in reversed(_fenced(lines)):
+        lines[first : last + 1] = [" " + "\n" * lines[last].endswith("\n")]
+    return "".join(lines)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their ends; nothing but a line feed ends one."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+def _fenced(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """The first and last line of each block. In one pass, whatever an answer repeats.
+
+    A fence is closed by the next one that is at least as long and alone on its line; one that
+    nothing closes begins no block.
+    """
+    ends = [len(alone[1]) if (alone := _ENDS.match(line)) else 0 for line in lines]
+    longest = [*accumulate(reversed(ends), max)][::-1]  # that can still close one, from there on
+    found: list[tuple[int, int]] = []
+    first = 0
+    while first < len(lines) - 1:
+        begins = _BEGINS.match(lines[first])
+        if begins and len(begins[1]) <= longest[first + 1]:
+            last = next(n for n in range(first + 1, len(lines)) if ends[n] >= len(begins[1]))
+            found.append((first, last))
+            first = last
+        first += 1
+    return found

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,35 @@ def test_judged_steps_end_in_a_file_and_are_paid_for_once(tmp_path: Path, cache:
     again = gather(tmp_path, cache, script({}))  # who would be asked anew has no answer
     assert again.calls == 0
     assert [two.ref for two in again.kept] == [one.ref]
+
+
+@pytest.mark.slow
+def test_the_same_steps_twice_are_two_trajectories_of_which_one_is_kept(
+    tmp_path: Path, cache: Path
+) -> None:
+    answers: dict[str, str] = {}
+    for number in (0, 1):
+        answers |= {f"{number}.1.0": answer("Threads", THREADS), f"{number}.2.0": DONE}
+    answers |= {"1.2.0": answer("Vectorize", WRONG), "1.2.1": answer("Vectorize", WRONG)}
+    answers |= {"1.2.2": answer("Vectorize", WRONG), "1.3.0": DONE}
+    model = ScriptedModel(
+        "a script",
+        {
+            DecisionKey(kind="collect", subject=f"scale.openmp {place}", attempt=int(place[0])): one
+            for place, one in answers.items()
+        },
+    )
+    two = replace(choice(tmp_path), origin=ModelAsked(ModelSpec.parse("batch:none"), 2))
+    settings = Settings(cache_dir=cache)
+    gathered = outcome(collect(settings, two, model))
+    first, second = (one.ref for one in gathered.built)
+    assert first != second
+    assert gathered.left_out == {second: f"the same steps as {first}"}
+    assert [len(one.trajectory.failures) for one in gathered.built if one.trajectory] == [0, 3]
+    told = replace(two, told=Source(model="somebody", licence="BSD"))
+    again = outcome(collect(settings, told, model))
+    assert [one.source.licence for one in again.kept] == ["BSD"]
+    assert [one.source.model for one in kept(tmp_path / "out.jsonl")] == ["somebody"]
 
 
 def test_a_file_that_is_not_its_own_is_left_alone(tmp_path: Path, cache: Path) -> None:

@@ -136,7 +136,7 @@ def test_what_cannot_be_judged_is_left_out_with_a_line(
         ("absent.cpp", "HEAD", "no file absent.cpp at HEAD"),
         ("scale.cpp", "no-such", "git says: fatal:"),
         ("scale.cpp", "--help", "git says: fatal:"),
-        ("../scale.cpp", "HEAD", "no file ../scale.cpp"),
+        ("../scale.cpp", "HEAD", "not in "),
         ("/elsewhere/scale.cpp", "HEAD", "not in "),
     ],
 )
@@ -172,3 +172,142 @@ def test_a_strangers_repository_runs_nothing(repository: Repository, tmp_path: P
     repository.git("config", "filter.x.smudge", str(program))
     assert subjects(history(repository)) == ["First", "Second"]
     assert not touched.exists()
+
+
+def test_a_strangers_settings_change_nothing_of_what_is_read(repository: Repository) -> None:
+    body = "\n".join(f"// line {n}" for n in range(20)) + "\n"
+    repository.commit("Fürst", old_cpp=body + SERIAL)
+    repository.git("mv", "old.cpp", "scale.cpp")
+    repository.commit("Moved", scale_cpp=body + code("fast2"))
+    for name, value in {
+        "log.follow": "true",
+        "log.date": "human",
+        "i18n.logOutputEncoding": "UTF-16",
+        "core.worktree": "/nowhere",
+        "diff.renames": "false",
+    }.items():
+        repository.git("config", name, value)
+    assert subjects(history(repository)) == ["Fürst", "Moved"]
+
+
+def test_a_partial_clones_remote_is_not_asked(repository: Repository, tmp_path: Path) -> None:
+    repository.commit("First", scale_cpp=SERIAL)
+    repository.commit("Second", scale_cpp=code("fast2"))
+    repository.git("config", "uploadpack.allowFilter", "true")
+    words = ("clone", "--quiet", "--no-checkout", "--filter=blob:none")
+    repository.git(*words, f"file://{repository.folder}", str(tmp_path / "partial"))
+    touched = tmp_path / "touched"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {touched}\n")
+    program.chmod(0o755)
+    repository.folder = tmp_path / "partial"
+    repository.git("config", "remote.origin.uploadpack", str(program))
+    with pytest.raises(BadInput, match="give a whole clone"):
+        history(repository)
+    assert not touched.exists()
+
+
+def test_a_shallow_clone_is_said(repository: Repository, tmp_path: Path) -> None:
+    for number in range(4):
+        repository.commit(f"Step {number}", scale_cpp=code(f"fast{number + 2}"))
+    words = ("clone", "--quiet", "--depth=2", f"file://{repository.folder}")
+    repository.git(*words, str(tmp_path / "shallow"))
+    repository.folder = tmp_path / "shallow"
+    found = history(repository)
+    assert subjects(found) == ["Step 2", "Step 3"]
+    assert "shallow" in found.notes[0]
+
+
+COMMIT = "tree %s\nauthor A <a@b> 1 +0000\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "label", "when"),
+    [
+        ("committer A <a@b> 5 +0000\n\nTiled", "Tiled", "1970-01-01T00:00:05+00:00"),
+        ("\n\nTiled", "Tiled", ""),
+        ("committer A <a@b> soon\n\nTiled", "Tiled", ""),
+        ("committer A <a@b> 100 +9999\n\nTiled", "Tiled", "1970-01-01T00:01:40+00:00"),
+        ("committer A <a@b> 99999999999 +0000\n\nTiled", "Tiled", "5138-11-16T09:46:39+00:00"),
+        ("committer A <a@b> 999999999999 +0000\n\nTiled", "Tiled", ""),
+        ("committer A <a@b> 5 +0000\nencoding latin-1\n\nK\xe4se", "Käse", None),
+        ("committer A <a@b> 5 +0000\nencoding idna\n\nK\xe4se", "K\ufffdse", None),
+        ("committer A <a@b> 5 +0000\n\nOne\x1b[31m\ntwo\x07 \n \nWhy", "One[31m two", None),
+        ("committer A <a@b> 5 +0000\n\n" + "x" * 300_000, "x" * 200, None),
+    ],
+    ids=range(10),
+)
+def test_commits_that_no_git_would_write_are_read(
+    repository: Repository, written: str, label: str, when: str | None
+) -> None:
+    repository.commit("First", scale_cpp=code("fast2"))
+    tree = repository.git("rev-parse", "HEAD^{tree}").strip()
+    path = repository.folder / "commit"
+    path.write_bytes((COMMIT % tree + written).encode("latin-1"))
+    words = ("hash-object", "-w", "-t", "commit", "--literally", str(path))
+    repository.git("update-ref", "refs/heads/main", repository.git(*words).strip())
+    found = history(repository)
+    built = build(found, TASK, judge)
+    assert built.trajectory is not None
+    (step,) = built.trajectory.steps
+    assert step.label == label
+    assert "\x1b" not in step.reasoning
+    assert when is None or found.origin.created == when
+
+
+def test_a_folder_below_the_top_names_its_files_as_git_ls_files_does(
+    repository: Repository,
+) -> None:
+    (repository.folder / "src").mkdir()
+    (repository.folder / "src" / "scale.cpp").write_text(SERIAL)
+    repository.commit("First")
+    top, folder = repository.folder, repository.folder / "src"
+    for repository.folder, path in (
+        (folder, "scale.cpp"),
+        (folder, str(folder / "scale.cpp")),
+        (top, "./src/../src/scale.cpp"),
+        (top / ".git", "src/scale.cpp"),
+    ):
+        assert subjects(history(repository, path)) == ["First"]
+
+
+def test_a_link_is_no_version_of_the_file(repository: Repository) -> None:
+    (repository.folder / "scale.cpp").symlink_to("/etc/passwd")
+    repository.commit("A link")
+    (repository.folder / "scale.cpp").unlink()
+    repository.commit("A file", scale_cpp=SERIAL)
+    found = history(repository)
+    assert subjects(found) == ["A file"]
+    assert found.notes[0].endswith("is left out: the file is a symbolic link, or no file")
+
+
+def test_a_thousand_commits_are_read_by_few_processes(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = []
+    for number in range(1000):
+        text, said = code(f"fast{number + 2}"), f"Step {number}"
+        words += [f"commit refs/heads/main\ncommitter A <a@b> {number} +0000\n"]
+        words += [f"data {len(said)}\n{said}\nM 644 inline scale.cpp\ndata {len(text)}\n{text}\n"]
+    place = ["git", "-C", str(repository.folder), "fast-import", "--quiet"]
+    subprocess.run(place, input="".join(words).encode(), check=True)
+    started = []
+    run = subprocess.run
+    monkeypatch.setattr(
+        subprocess, "run", lambda *given, **more: (started.append(1), run(*given, **more))[1]
+    )
+    assert len(subjects(history(repository))) == 1000
+    assert len(started) < 200
+
+
+@pytest.mark.parametrize("name", ["-p.cpp", "a\nb.cpp", "*.cpp", "\x1b[31m\udcff.cpp"])
+def test_names_of_files_say_nothing_but_what_they_are(repository: Repository, name: str) -> None:
+    (repository.folder / name).write_text(code("fast2"))
+    repository.commit("First")
+    found = history(repository, name)
+    assert subjects(found) == ["First"]
+    for text in (found.ref, found.origin.run):
+        assert text.isprintable()
+    built = build(found, TASK, judge)
+    assert built.trajectory is not None
+    assert built.trajectory.model_dump_json()

@@ -1,10 +1,12 @@
 """The journal: what was paid for is found again, whatever ended the process."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from regraph_kg.collect.journal import Journal, key_of
+from regraph_kg.collect.journal import Journal, count_entries, key_of
 from regraph_kg.errors import BadInput
 
 ABOUT = {"source": "model x", "created": "now"}
@@ -66,3 +68,37 @@ def test_two_at_once_are_refused(tmp_path: Path) -> None:
 def test_keys_differ_by_all_that_counts() -> None:
     assert key_of("a", 1, ("x", "y")) != key_of("a", 1, ("x", "z"))
     assert key_of("a", "bc") != key_of("a", "b", "c")
+
+
+FILLS_THE_DISK = """
+import resource, sys
+from pathlib import Path
+from regraph_kg.collect.journal import Journal
+from regraph_kg.errors import ToolError
+resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+try:
+    with Journal(Path(sys.argv[1]), {"source": "model x", "created": "now"}) as journal:
+        for number in range(100):
+            journal.write(f"k{number}", "x" * 100)
+except ToolError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_is_one_line_and_what_was_written_is_found_again(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    words = [sys.executable, "-c", FILLS_THE_DISK, str(path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert "free space and run the same command again" in done.stdout
+    with Journal(path, ABOUT) as journal:
+        assert journal.find("k10")
+
+
+def test_the_answers_that_are_there_are_counted_without_taking_the_journal(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    assert count_entries(path, "reply") == 0
+    with Journal(path, ABOUT) as journal:
+        for number in range(3):
+            journal.write(key_of("reply", number), {"text": "x"})
+        journal.write(key_of("report", 1), {})
+        assert count_entries(path, "reply") == 3

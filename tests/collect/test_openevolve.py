@@ -1,6 +1,7 @@
 """An evolution's program database as trajectories: lineages, lost ancestors, broken files."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from regraph_kg.collect.build import build
 from regraph_kg.collect.openevolve import EvolvedLineage, read_lineages
 from regraph_kg.errors import BadInput
-from regraph_kg.models.trajectory import Source
+from regraph_kg.models.trajectory import Source, Trajectory
 from tests.collect.toy_task import SERIAL, TASK, code, judge
 
 
@@ -120,3 +121,63 @@ def test_a_folder_without_programs_is_said(tmp_path: Path) -> None:
         lineages(tmp_path)
     with pytest.raises(BadInput, match="no such folder"):
         lineages(tmp_path / "absent")
+
+
+def test_a_half_written_program_is_left_out_with_a_line(evolution: Path) -> None:
+    (evolution / "programs" / "z.json").write_text('{"id": "z", "co')
+    (found,) = lineages(evolution)
+    assert ids(found)[-1] == "d"
+    (note,) = found.notes
+    assert "z.json: not JSON" in note
+
+
+def test_two_programs_of_one_id_are_said(evolution: Path) -> None:
+    program(evolution, "z", None, SERIAL, id="d")
+    with pytest.raises(BadInput, match=r"z\.json: has the id of d\.json"):
+        lineages(evolution)
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "fifo"])
+def test_what_is_no_regular_file_is_not_opened(tmp_path: Path, target: str) -> None:
+    (tmp_path / "programs").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "programs" / "p.json").symlink_to(tmp_path / target)
+    with pytest.raises(BadInput, match=r"p\.json: no regular file"):
+        lineages(tmp_path)
+
+
+def test_numbers_that_no_metric_can_be_are_ranked_last(tmp_path: Path) -> None:
+    program(tmp_path, "a", None, code("fast2"), metrics={"combined_score": 10**400})
+    program(tmp_path, "b", None, code("fast3"), metrics=None, iteration_found=None)
+    program(tmp_path, "c", None, code("fast4"), metrics={"combined_score": 1})
+    assert ids(lineages(tmp_path)[0]) == ["c"]
+
+
+def test_whatever_is_said_of_a_program_can_be_stored(tmp_path: Path) -> None:
+    said = {"x": {"responses": ["\x1b]0;x\x07why" + "y" * 300_000]}}
+    program(tmp_path, "a", "", code("fast2") + "// \ud800", changes_description="A\x1b[2J\n\u202e")
+    program(tmp_path, "b", "a", code("fast3"), prompts=said, metrics={"combined_score": 3})
+    built = build(lineages(tmp_path)[0], TASK, judge)
+    assert built.trajectory is not None
+    first, second = built.trajectory.steps
+    assert first.label == "A[2J"
+    assert second.reasoning.startswith("]0;xwhy")
+    assert Trajectory.model_validate_json(built.trajectory.model_dump_json(by_alias=True))
+
+
+def test_lineages_of_ids_that_begin_alike_have_refs_of_their_own(tmp_path: Path) -> None:
+    for number in (1, 2):
+        program(tmp_path, f"p{number}", None, code(f"fast{number}"), id="x" * 300 + str(number))
+    assert len({one.ref for one in lineages(tmp_path, best=2)}) == 2
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("first", [None, "p1999"])
+def test_long_lineages_take_no_time(tmp_path: Path, first: str | None) -> None:
+    for number in range(2000):
+        program(tmp_path, f"p{number}", f"p{number - 1}" if number else first, code("fast2"))
+    if first is None:
+        assert len(lineages(tmp_path)[0].programs) > 0
+        return
+    with pytest.raises(BadInput, match="1995 more are left out"):
+        lineages(tmp_path)

@@ -1,10 +1,16 @@
 """Files that hold no trajectories, and stores that Neo4j Browser opens."""
 
+import gzip
+import json
+import os
+from pathlib import Path
+
 import pytest
 
 from regraph_kg.cli.examples import _show
 from regraph_kg.settings import Settings
-from tests.ingest.test_commands import Desk, desk
+from tests.ingest.test_commands import STEPS, Desk, desk
+from tests.ingest.trajectories import many, row
 from tests.search.test_reader import FIRST
 
 __all__ = ["desk"]
@@ -29,3 +35,143 @@ def test_examples_of_a_shared_store_are_told_for_its_browser(
     assert 'WITH ["cuda/start", "cuda/odd-trick"] AS path' in capsys.readouterr().out
     _show(Settings(), (FIRST,), pair, None)
     assert "AS path" not in capsys.readouterr().out
+
+
+def test_a_pipe_is_ingested_and_lists_what_it_rejects_here(desk: Desk) -> None:
+    text = desk.write("file.jsonl", *many(4), "{broken").read_bytes()
+    out, into = os.pipe()
+    os.write(into, text)
+    os.close(into)
+    done = desk.run("ingest", f"/dev/fd/{out}", "--json").json()
+    os.close(out)
+    assert (done["added"], done["rejected"]) == (4, 1)
+    assert done["rejected_files"] == [f"{out}.rejected.jsonl"]
+    assert (desk.folder / f"{out}.rejected.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (gzip.compress(b"{}"), "compressed by gzip; give FILE as <(zcat FILE)"),
+        (b"PK\x03\x04..", "a zip archive"),
+        (json.dumps(row(1)).encode("utf-16"), "UTF-16 text; save it as UTF-8"),
+    ],
+)
+def test_what_is_given_by_mistake_is_named_before_anything_is_added(
+    desk: Desk, data: bytes, said: str
+) -> None:
+    good, bad = desk.write("file.jsonl", row(1)), desk.folder / "other"
+    bad.write_bytes(data)
+    done = desk.run("ingest", good, bad)
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert f"{bad}: {said}" in done.err
+    assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
+
+
+def test_a_device_is_no_file(desk: Desk) -> None:
+    done = desk.run("ingest", "/dev/null")
+    assert (done.code, "neither a file nor a pipe" in done.err) == (2, True)
+    assert not Path("/dev/null.rejected.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("serial", "said"),
+    [
+        ("/etc/passwd", "is in another folder"),
+        ("../serial.cpp", "is in another folder"),
+        ("link.cpp", "is in another folder"),
+        ("absent.cpp", "No such file"),
+        ("folder", "is no file"),
+        ("", "serial: "),
+        ("a\\u0000", "serial: "),
+    ],
+)
+def test_what_stands_beside_a_step_list_names_no_file_elsewhere(
+    desk: Desk, serial: str, said: str
+) -> None:
+    lists = desk.write("steps.json", json.dumps(STEPS))
+    (desk.folder / "link.cpp").symlink_to("/etc/passwd")
+    (desk.folder / "folder").mkdir()
+    told = f'problem = "p"\ntarget = "cuda"\nserial = "{serial}"\n'
+    Path(f"{lists}.toml").write_text(told)
+    done = desk.run("ingest", lists)
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert said in done.err
+
+
+def test_a_file_beside_that_is_nested_without_end_is_bad_input(desk: Desk) -> None:
+    lists = desk.write("steps.json", json.dumps(STEPS))
+    Path(f"{lists}.toml").write_text("a = " + "[" * 10_000)
+    done = desk.run("ingest", lists)
+    assert (done.code, "nested too deeply" in done.err) == (2, True)
+
+
+def test_an_empty_vocabulary_is_said(desk: Desk) -> None:
+    empty = desk.folder / "empty.json"
+    empty.write_text("[]")
+    done = desk.run("ingest", desk.write("file.jsonl", row(1)), "--vocabulary", empty)
+    assert done.code == 0
+    (said,) = done.err.splitlines()
+    assert said.startswith("the vocabulary is empty: ")
+
+
+def test_two_vocabularies_that_contradict_each_other_are_said(desk: Desk) -> None:
+    file, other = desk.write("file.jsonl", row(1)), desk.folder / "other.json"
+    desk.run("ingest", file)
+    another = {"id": "cuda/b", "name": "Memory coalescing", "target": "cuda"}
+    other.write_text(json.dumps([another]))
+    done = desk.run("ingest", file, "--vocabulary", other)
+    assert done.code == 0
+    (said,) = done.err.splitlines()
+    assert "'Memory coalescing' is cuda/b, there cuda/memory-coalescing" in said
+    assert "regraph techniques audit" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[{"id":"cuda/a","name":"x","target":"cuda"}' * 2, "Invalid JSON"),
+        (
+            '[{"id":"cuda/a","name":"x","target":"cuda"},{"id":"cuda/a","name":"y","target":"cuda"}]',
+            "technique cuda/a stands there twice",
+        ),
+        ('[{"id":"cuda/a","name":"x\\u001b[2J","target":"cuda"}]', "cannot be printed"),
+    ],
+)
+def test_a_vocabulary_that_cannot_be_meant_is_bad_input(desk: Desk, text: str, said: str) -> None:
+    other = desk.folder / "other.json"
+    other.write_text(text)
+    done = desk.run("ingest", desk.write("file.jsonl", row(1)), "--vocabulary", other)
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert said in done.err
+
+
+def test_what_strangers_wrote_steers_no_terminal_wherever_it_is_printed(desk: Desk) -> None:
+    evil = "T\x9b31m\u202eil"
+    steps = [{"label": "Tiling", "code": "a\x1b[31m\u202e", "reasoning": f"\x1b[2J{evil}"}]
+    steps += [{"label": evil, "code": "b"}]
+    source = {"licence": "\x1b]0;x\x07", "model": "m\n2. forged\x1b[2J\u202e"}
+    one = row(1, problem=f"p{evil}", source=source, ref=f"r{evil}") | {"steps": steps}
+    file = desk.write("file.jsonl", one)
+    for words in (
+        ("ingest", file),
+        ("ingest", file, "--dry-run"),
+        ("examples", "start", "tiling"),
+        ("techniques", "list"),
+        ("techniques", "show", "tiling"),
+        ("techniques", "audit"),
+        ("corpus", "report", file),
+        ("graph", "stats"),
+    ):
+        done = desk.run(*words)
+        said = (done.out + done.err).replace("\n", "")
+        assert said.isprintable(), (words, said)
+        assert "\n2. forged" not in done.out
+
+
+def test_the_corpus_report_shows_names_as_text(desk: Desk) -> None:
+    label = "a|b <img src=x> [x](http://x)"
+    one = row(1) | {"steps": [{"label": label, "code": "int x;"}]}
+    said = desk.run("corpus", "report", desk.write("file.jsonl", one)).out
+    assert "a&#124;b &lt;img src=x> [x]&#40;http://x)" in said
+    assert label not in said

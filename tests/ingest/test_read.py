@@ -231,3 +231,28 @@ def test_a_step_without_a_field_is_rejected() -> None:
     assert "0.think: Field required" in reason(
         b'[{"method": "T", "detail": "", "code": "c"}]', ORIGIN
     )
+
+
+def test_a_reason_is_one_short_line_whatever_the_line_says() -> None:
+    hostile = {**row(1), "a\x1b[2J\n" + "k" * 1_000_000: 1}
+    (found,) = read(split(io.BytesIO(json.dumps(hostile).encode())))
+    assert isinstance(found, Rejected)
+    assert len(found.reason) < 400
+    assert found.reason.isprintable()
+    assert found.reason.endswith("Extra inputs are not permitted")
+
+
+@pytest.mark.timeout(20)
+def test_a_key_twice_among_many_is_found_at_once() -> None:
+    data = b"{" + b"".join(b'"x_%d":1,' % n for n in range(300_000)) + b'"x_299999":1}'
+    (found,) = read(split(io.BytesIO(data)))
+    assert isinstance(found, Rejected)
+    assert 'key "x_299999" stands there twice' in found.reason
+
+
+def test_files_that_were_put_together_may_have_marks_and_blank_lines_anywhere() -> None:
+    one = b"\xef\xbb\xbf" + json.dumps(row(1)).encode() + b"\n"
+    assert all(isinstance(found, Accepted) for found in read(split(io.BytesIO(one + one))))
+    pretty = b"\n\n" + json.dumps(row(1), indent=1).encode()
+    (found,) = read(split(io.BytesIO(pretty)))
+    assert isinstance(found, Accepted)

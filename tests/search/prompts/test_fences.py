@@ -126,3 +126,10 @@ def test_code_is_found_in_fences_of_any_length(answer: str, found: list[str]) ->
 def test_an_answer_in_a_longer_fence_is_parsed() -> None:
     code = "// ```\nvoid work(float* x, int n) {}\n"
     assert parse(Reply(text=f"So.\n````cpp\n{code}````", finish="stop", model="m"), "work") == code
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("line", ["```cpp\n", "```\n", "`" * 99 + "x\n"])
+def test_an_answer_that_repeats_a_fence_for_ever_is_read_at_once(line: str) -> None:
+    blocks(line * 50_000)
+    beside(line * 50_000)
