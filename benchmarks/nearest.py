@@ -1,10 +1,10 @@
 """Whether the nearest examples are those that were meant: queries with their answers, and codes.
 
 `python benchmarks/run.py nearest [EMBEDDER ...]`; prints one JSON object. The corpus goes into a
-fresh embedded store, and each query of `corpus/nearest/queries.jsonl` (labelled blind; its dev half
-chose what is embedded and how) is asked for the examples of its target. recall@5 counts what is
-found of at most five relevant ones; MRR is one over the place of the first. Beside it stand the
-built-in embedder on reasonings alone, and BM25 on the same texts.
+fresh embedded store, and each query of `benchmarks/queries/nearest.jsonl` (labelled blind; its
+dev half chose what is embedded and how) is asked for the examples of its target. recall@5 counts
+what is found of at most five relevant ones; MRR is one over the place of the first. Beside it
+stand the built-in embedder on reasonings alone, and BM25 on the same texts.
 
 Then the code before every step looks for examples of other problems, as a search does: relevant
 are those of the technique that came next, as far as there are any.
@@ -34,6 +34,7 @@ from regraph_kg.runs.ingest import grow
 from regraph_kg.settings import Settings
 
 CORPUS = Path(__file__).parents[1] / "corpus"
+QUERIES = Path(__file__).parent / "queries" / "nearest.jsonl"
 FOUND = 5
 EVERYTHING = 1000
 """More than the corpus has examples."""
@@ -72,7 +73,7 @@ class Labelled:
 
 
 def labelled() -> list[Labelled]:
-    lines = (CORPUS / "nearest" / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = QUERIES.read_text(encoding="utf-8").splitlines()
     return [
         Labelled(one["query"], one["target"], frozenset(one["relevant"]), one["split"])
         for one in map(json.loads, lines)

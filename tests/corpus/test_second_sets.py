@@ -16,6 +16,8 @@ from regraph_kg.models.trajectory import Name
 
 from .corpus import CORPUS, trajectories, vocabulary
 
+QUERIES = CORPUS.parent / "benchmarks" / "queries" / "nearest.jsonl"
+
 Split = Literal["dev", "test"]
 TARGETS: tuple[Target, ...] = ("cuda", "openmp")
 
@@ -64,7 +66,7 @@ def lines(path: Path) -> list[str]:
 
 @cache
 def queries() -> tuple[Query, ...]:
-    return tuple(Query.model_validate_json(n) for n in lines(CORPUS / "nearest" / "queries.jsonl"))
+    return tuple(Query.model_validate_json(n) for n in lines(QUERIES))
 
 
 @cache
