@@ -44,8 +44,35 @@ def test_times_by_two_metrics_stand_in_columns_of_their_own() -> None:
     text = corpus_report([trajectory("saxpy", step(TILES, "a", *both))], [])
     assert "| transition | problems | call, H200 | device, H200 |" in text
     assert "| start → shared-memory-tiling | 1 | 1.1x, n 1 | 4x, n 1 |" in text
-    assert "| saxpy | cuda | device | H200 | 8x | 61 % | 5 % |" in text
-    assert "| saxpy | cuda | call | H200 | 2.2x | - | - |" in text
+    assert "| saxpy | cuda | device | H200 | 3 | 8x | 61 % | 5 % |" in text
+    assert "| saxpy | cuda | call | H200 | 3 | 2.2x | - | - |" in text
+
+
+def test_whose_figures_stand_is_told_step_by_step() -> None:
+    noise = measured(9.0, outcome="unstable_timing", metric="device", evaluator="4")
+    old, new = measured(5.0, evaluator="3"), measured(2.0, evaluator="4")
+    text = corpus_report(
+        [
+            trajectory("p", step(TILES, "a", old, new), step(LOADS, "b", old, noise)),
+            trajectory("q", step(TILES, "a", old)),
+        ],
+        [],
+    )
+    assert "The newest judge here is 4." in text
+    assert "| cuda | call | 3 | 1 | 2 | 0 | 0 |" in text
+    assert "| cuda | device | 3 | 0 | 0 | 1 | 2 |" in text
+    assert "| cuda | call | p (1 of 2 steps), q | - |" in text
+    assert "| cuda | device | - | p, q |" in text
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(1.04, "104 %"), (0.1, "10 %"), (0.0432, "4.3 %"), (0.00027, "0.027 %"), (1e-9, "0 %")],
+)
+def test_small_shares_of_a_roof_keep_two_digits(share: float, said: str) -> None:
+    found = measured(2.0, roofline={"memory": share})
+    text = corpus_report([trajectory("p", step(TILES, "a", found))], [])
+    assert f"| p | cuda | call | H200 | 3 | 4x | {said} | 0 % |" in text
 
 
 def test_an_interval_needs_two_steps_and_narrows_with_more() -> None:
