@@ -33,6 +33,8 @@ _MOST_TRANSITIONS, _MOST_ROWS = 100, 40
 _SLOWER = 0.95
 """Effects between this and 1 are as good as none."""
 _LEAST_PERCENT, _WHOLE_PERCENT = 0.001, 10.0
+_TOO_WIDE = 1000.0
+"""An interval over such a factor says nothing."""
 _MOST_NAMES = 40
 """Trajectories in a cell."""
 _HEAD = """# Corpus report
@@ -42,7 +44,8 @@ over the time after it, a speedup the serial code's time over it; both on one ma
 session. Of each step the newest judge's latest measurement counts, on each device and by each
 metric ("call": host pointers, transfers inside the clock; "device": device pointers). Where that
 judge has not measured a step, an older one's figure stands, and the tables below say whose.
-Effects of several steps are their geometric mean with Student's 95 % interval; n is their number.
+Effects of several steps are their geometric mean with Student's 95 % interval ("anything" where it
+spans a factor of over 1,000); n is their number.
 """
 
 
@@ -206,6 +209,8 @@ def _gain_text(found: GainEstimate) -> str:
     if found.low is None or found.high is None:
         return f"{report.times(found.mean)}, n 1"
     reach = f"{report.times(found.low)} to {report.times(found.high)}"
+    if found.high > _TOO_WIDE * found.low:
+        reach = "anything"
     return f"{report.times(found.mean)} ({reach}), n {found.count}"
 
 

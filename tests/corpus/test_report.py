@@ -1,5 +1,6 @@
 """`regraph corpus report`: what it says of made-up trajectories, large corpora included."""
 
+import math
 from typing import Any
 
 import pytest
@@ -81,6 +82,7 @@ def test_an_interval_needs_two_steps_and_narrows_with_more() -> None:
     assert two.mean == four.mean == pytest.approx(2.0)
     assert two.low is not None
     assert four.low is not None
+    assert two.low == pytest.approx(2 / math.exp(12.706 * math.log(2)))  # t for one degree
     assert two.low < four.low < 2.0
 
 
@@ -89,6 +91,16 @@ def test_the_newest_judges_last_measurement_counts_and_noise_never() -> None:
     old, new = measured(5.0, evaluator="9", run="b"), measured(2.0, evaluator="10", run="a")
     (seen,) = seen_steps([trajectory("saxpy", step(TILES, "a", new, old, noise))])
     assert seen.counted[H200].effect == 2.0
+
+
+def test_what_two_steps_tell_is_told_only_where_it_tells_something() -> None:
+    near = [
+        trajectory(one, step(TILES, "a", measured(2.0 + k))) for k, one in ((0.01, "p"), (0, "q"))
+    ]
+    far = [trajectory("r", step(LOADS, "a", measured(e)), ref=str(e)) for e in (1.0, 9.0)]
+    text = corpus_report(near + far, [])
+    assert "| start → shared-memory-tiling | 2 | 2x (1.94x to 2.07x), n 2 |" in text
+    assert "| start → vectorized-loads | 1 | 3x (anything), n 2 |" in text
 
 
 @pytest.mark.parametrize(("second", "said"), [((2.0, 8.0), 1.0), ((8.0, 2.0), -1.0)])
