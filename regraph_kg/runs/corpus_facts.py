@@ -116,7 +116,7 @@ def coverage(steps: Sequence[SeenStep]) -> dict[tuple[Target, Metric], list[Cove
     found: dict[tuple[Target, Metric], list[Coverage]] = defaultdict(list)
     for step in steps:
         target = step.trajectory.target
-        for metric in TARGETS[target].metrics:
+        for metric in sorted(TARGETS[target].metrics):
             judges = [judge_number(m) for key, m in step.counted.items() if key.metric == metric]
             tried = any(m.metric == metric for m in step.step.measurements)
             judge = max(judges, default=None)
