@@ -3,7 +3,7 @@
 `python benchmarks/run.py graph [--sizes N,N] [--runs NAME]`; prints one JSON object. A store grows
 from size to size. Writers are processes; in turn they merge prepared plans and ingest lines of
 JSON, whole pipeline. After that they write once more what the store was sent, every property of
-examples, trajectories and failures, to nodes without constraint, index or relationship: the
+examples, trajectories, shares and failures, to nodes without constraint, index or relationship: the
 ceiling; and a plain layout, 2 kB of text and 384 floats a node. A warm-up goes before all that,
 and is deleted. Embeddings are made after an ingest, for the examples that stay at their pair. Reads
 have the server to themselves; RETURN 1 follows each. Not measured: answers from a cold page cache.

@@ -27,6 +27,8 @@ from regraph_kg.models.trajectory import FailedStep, Trajectory
 
 LOGGED = ("lexical", "embed", "model", "new")
 """Stages whose verdicts a curator may want to look at."""
+TRIES_AT_ONCE = 3
+"""Of a batch beside curations; after them it takes its turn with them."""
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 
 
@@ -91,8 +93,14 @@ def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
     return dict(sorted(found.items()))
 
 
-def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
-    """Merge a batch inside the transaction of `ask`; curations and purges begin it anew."""
+def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> MergeCounts:
+    """Merge a batch inside the transaction of `ask`; curations and purges begin it anew.
+
+    `alone`: no curation is at work meanwhile, so that one that has begun it anew again and again
+    comes to its end.
+    """
+    if alone:
+        ask("curate_lock")
     context, counts, refusal = read_context(ask), MergeCounts(), None
     try:
         counts = _merged(ask, plans, context)

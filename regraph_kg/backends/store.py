@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import count, groupby
 
 from regraph_kg.backends import (
     edges,
@@ -63,7 +63,12 @@ class BoltStore:
 
     def merge(self, plans: Sequence[MergePlan]) -> MergeCounts:
         """See `GraphStore`."""
-        return self._bolt.write(lambda ask: merge.merge(ask, plans)) if plans else MergeCounts()
+        if not plans:
+            return MergeCounts()
+        tries = count()
+        return self._bolt.write(
+            lambda ask: merge.merge(ask, plans, alone=next(tries) >= merge.TRIES_AT_ONCE)
+        )
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
         """See `GraphStore`."""

@@ -31,7 +31,7 @@ server.http.listen_address=127.0.0.1:{port}
 """What is said of HTTP twice is not an error then, and the last word counts."""
 EDITOR = "#monaco-main-editor"
 FRAMES = "[...document.querySelectorAll('[data-testid=frame]')]"
-PICTURES = 30.0
+PICTURES = 60.0
 """Seconds that a picture may take."""
 
 

@@ -1,5 +1,6 @@
 """The real Neo4j Browser, in a headless Chromium: the pack loads, and the queries show."""
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -72,12 +73,18 @@ def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path
         "without repair",
         "examples",
     ]
-    assert table[1][:3] == ['"serial code"', '"Thread per element"', "20.63"]
+    after, apply, gained, _, verified, tried = table[1][:6]
+    assert [after, apply] == ['"serial code"', '"Thread per element"']
 
     picture = browser.run(query("map-of-a-target"))
-    assert "Thread per element" in picture.nodes
-    assert "6 on NVIDIA H200" in picture.arrows
-    assert len(picture.arrows) == 12
+    assert {"serial code", "Thread per element"} <= set(picture.nodes)
+    assert len(picture.arrows) >= len(picture.nodes) - 1, "it grows from the serial code"
+    whole = [arrow for arrow in picture.arrows if not arrow.endswith("…")]  # the rest is cut
+    told = [re.fullmatch(r"([\d.]+)x, (\d+ of \d+)", arrow) for arrow in whole]
+    captions = [(float(one[1]), one[2]) for one in told if one]
+    assert len(captions) == len(told), whole
+    strongest = (pytest.approx(float(gained), abs=0.06), f"{verified} of {tried}")
+    assert strongest in captions, "the same as in the table"
 
 
 def test_what_optimize_and_examples_print_draws_the_path_as_pasted(browser: Browser) -> None:
