@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import typer.main
-from pydantic import TypeAdapter
 from typer.cli import get_docs_for_click
 
 from regraph_kg.cli.app import app
 from regraph_kg.cli.graph import trajectory_schema
 from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
-from regraph_kg.models.technique import Technique
 from regraph_kg.runs.choice import FAST_SETTINGS
 from regraph_kg.runs.corpus_report import corpus_report
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, setting_names, variable
+from regraph_kg.wiring import corpus_files, vocabulary
 
 ROOT = Path(__file__).parents[1]
 METHODS = ROOT / "docs" / "methods.md"
@@ -146,13 +145,9 @@ def _settings_of(name: str, kind: type[MethodSettings]) -> list[str]:
 
 def corpus() -> str:
     """What the committed trajectories show."""
-    folder = ROOT / "corpus"
-    files = sorted((folder / "trajectories").glob("*.jsonl"))
-    trajectories = [one for file in files for one in read_trajectories(file)]
-    techniques = TypeAdapter(list[Technique]).validate_json(
-        (folder / "techniques.json").read_bytes()
-    )
-    return corpus_report(trajectories, techniques)
+    settings = Settings(corpus=ROOT / "corpus")
+    trajectories = [one for file in corpus_files(settings) for one in read_trajectories(file)]
+    return corpus_report(trajectories, vocabulary(settings))
 
 
 def generated() -> dict[Path, str]:

@@ -30,6 +30,8 @@ _NORMAL = 1.96
 
 # Student's t, 2.5 % a side, by degrees of freedom (any table of it).
 _T = {
+    1: 12.706,
+    2: 4.303,
     3: 3.182,
     4: 2.776,
     5: 2.571,
@@ -102,8 +104,8 @@ def ratio(slow: TimeEstimate, fast: TimeEstimate) -> tuple[float, Interval]:
 
 
 def quantile(freedom: int) -> float:
-    """Student's t for 2.5 % a side: the table's entry, or that for the next fewer."""
-    return _T[max(known for known in _T if known <= max(freedom, min(_T)))]
+    """Student's t for 2.5 % a side: the table's entry, or that for the next fewer; at least 1."""
+    return _T[max(known for known in _T if known <= freedom)]
 
 
 def _standard_error(timing: Timing) -> float:

@@ -37,7 +37,7 @@ def report(
     and by each metric; whether gains carry over between problems. No graph and no GPU is needed.
     """
     settings = read_settings()
-    paths = files or list(wiring.starter_files(settings))
+    paths = files or list(wiring.corpus_files(settings))
     trajectories = [one for path in paths for one in read_trajectories(path)]
     text = corpus_report(trajectories, wiring.vocabulary(settings))
     if output is None:

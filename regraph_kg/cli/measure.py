@@ -85,7 +85,7 @@ def measure(  # noqa: PLR0913, PLR0917 (a command's options)
     if in_place and output:
         raise BadInput("measure: give --in-place or --output FILE, not both")
     settings = read_settings()
-    paths = files or list(wiring.starter_files(settings))
+    paths = files or list(wiring.corpus_files(settings))
     corpus = _Corpus({path: read_trajectories(path) for path in paths}, in_place, output)
     corpus.resume()
     chosen = [

@@ -139,6 +139,7 @@ def collect(
         if isinstance(choice.origin, ModelAsked):
             model = model or wiring.any_model(settings, choice.origin.spec)
             stack.callback(model.close)
+        wiring.know_peaks(settings, choice.target)
         with wiring.open_judge(settings, "full") as judge:
             work = _Collecting(settings, choice, journal, judge, model)
             yield from work.gather(problems)

@@ -1,6 +1,6 @@
 """What trajectory files say of problems, transitions and each other: figures, no graph needed.
 
-Of each step the newest judge's last sound measurement counts, on each device and by each metric,
+Of each step the newest judge's latest sound measurement counts, on each device and by each metric,
 whose times are never mixed. Not covered: names that no one has resolved are techniques of their
 own; code is compared by its tokens, so that renamed variables make it another.
 """
@@ -15,8 +15,9 @@ from statistics import correlation, fmean, stdev
 from typing import NamedTuple
 
 from regraph_kg.evaluation.timing.estimate import quantile
+from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.target import Target
+from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 
@@ -34,6 +35,17 @@ class TimingKey(NamedTuple):
     target: Target
     device: str
     metric: str
+
+
+class Coverage(NamedTuple):
+    """The newest judge whose measurement of a step by a metric counts, on whatever device."""
+
+    step: "SeenStep"
+    judge: int | None
+    newest: bool
+    """Of all judges that measured anything in the corpus."""
+    noisy: bool
+    """It was measured, if only too noisily to count."""
 
 
 class SeenStep(NamedTuple):
@@ -84,13 +96,32 @@ def _counted(trajectory: Trajectory, step: Step) -> dict[TimingKey, Measurement]
         clock = TimingKey(trajectory.target, one.device, one.metric)
         sound = one.outcome is not Outcome.UNSTABLE_TIMING
         known = newest.get(clock)
-        if sound and (known is None or _judge(one) >= _judge(known)):
+        if sound and (known is None or _age(one) >= _age(known)):
             newest[clock] = one
     return newest
 
 
-def _judge(one: Measurement) -> int:
+def _age(one: Measurement) -> tuple[int, float]:
+    return judge_number(one), one.time
+
+
+def judge_number(one: Measurement) -> int:
+    """The judge's version; 0 where it is no number."""
     return int(one.evaluator) if one.evaluator.isdecimal() else 0
+
+
+def coverage(steps: Sequence[SeenStep]) -> dict[tuple[Target, Metric], list[Coverage]]:
+    """By whom each step was measured, for each target and metric that it can be timed by."""
+    newest = max((judge_number(one) for step in steps for one in step.counted.values()), default=0)
+    found: dict[tuple[Target, Metric], list[Coverage]] = defaultdict(list)
+    for step in steps:
+        target = step.trajectory.target
+        for metric in sorted(TARGETS[target].metrics):
+            judges = [judge_number(m) for key, m in step.counted.items() if key.metric == metric]
+            tried = any(m.metric == metric for m in step.step.measurements)
+            judge = max(judges, default=None)
+            found[target, metric].append(Coverage(step, judge, judge == newest, noisy=tried))
+    return found
 
 
 def gains(steps: Iterable[SeenStep]) -> dict[tuple[str, str], dict[TimingKey, list[SeenStep]]]:

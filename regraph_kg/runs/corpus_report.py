@@ -4,20 +4,23 @@ Long tables keep what is seen most, and say how much is left out.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from regraph_kg import report
+from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
 from regraph_kg.runs.corpus_facts import (
+    Coverage,
     GainEstimate,
     SeenStep,
     TimingKey,
     agreement,
+    coverage,
     effect_of,
     gain,
     gains,
@@ -30,12 +33,20 @@ _MOST_TRANSITIONS, _MOST_ROWS = 100, 40
 """Rows of a table."""
 _SLOWER = 0.95
 """Effects between this and 1 are as good as none."""
+_LEAST_PERCENT, _WHOLE_PERCENT = 0.001, 10.0
+_TOO_WIDE = 1000.0
+"""An interval over such a factor says nothing."""
+_MOST_NAMES = 40
+"""Trajectories in a cell."""
 _HEAD = """# Corpus report
 
 Made by `regraph corpus report` from the trajectories alone. An effect is the time before a step
-over the time after it; of each step the newest judge's last measurement counts, on each device and
-by each metric ("call": host pointers, transfers inside the clock; "device": device pointers).
-Intervals are Student's, 95 %, over the steps of a transition.
+over the time after it, a speedup the serial code's time over it; both on one machine in one
+session. Of each step the newest judge's latest measurement counts, on each device and by each
+metric ("call": host pointers, transfers inside the clock; "device": device pointers). Where that
+judge has not measured a step, an older one's figure stands, and the tables below say whose.
+Effects of several steps are their geometric mean with Student's 95 % interval ("anything" where it
+spans a factor of over 1,000); n is their number.
 """
 
 
@@ -47,19 +58,24 @@ def corpus_report(trajectories: Sequence[Trajectory], techniques: Sequence[Techn
         _counts(trajectories, steps),
         "## Devices\n",
         _table("device|target|metric|judge|steps|passed|median effect|toolchain", _devices(steps)),
+        *_judges(steps),
         "## Problems\n\nThe fastest step of each, and how near it comes to the roof of its device's"
-        " memory and arithmetic.\n",
-        _table("problem|target|metric|device|speedup|memory|compute|step", _problems(steps)),
+        " memory and arithmetic (-: the judge did not know the roofs).\n",
+        _table("problem|target|metric|device|judge|speedup|memory|compute|step", _problems(steps)),
         *_transitions(steps),
         "## Do gains carry over?\n\nCorrelation of the mean log effects of one transition (or one"
-        " technique, whatever was before it) in two problems, over all pairs of problems.\n",
+        " technique, whatever was before it) in two problems, over all pairs of problems that have"
+        " both. Of a dozen pairs it tells little.\n",
         _table("target|metric|device|of|pairs of problems|correlation", _carried(steps)),
         "## Techniques without an example\n",
         *_unseen(steps, techniques),
-        "## Nearly equal\n\nTrajectories of one problem with steps of nearly the same code.\n",
-        _table("problem|target|one|other|steps", _doubles(trajectories), _MOST_ROWS),
+        "## Nearly equal\n\nTrajectories of one problem with steps of nearly the same code: 9 of 10"
+        " of their runs of five tokens.\n",
+        _table(
+            "problem|target|one|other|steps of one = of other", _doubles(trajectories), _MOST_ROWS
+        ),
         "Steps that change no code: " + (_names(unchanged(steps)) or "none") + ".\n",
-        "## Dead ends\n\nTechniques that were tried and failed, and why.\n",
+        "## Dead ends\n\nTechniques that were tried and failed, and how.\n",
         _table("technique|failed|outcomes", _failures(trajectories, steps), _MOST_ROWS),
         f"Steps that made code slower (effect below {_SLOWER}), the worst first.\n",
         _table("problem|step|metric|device|effect", _slower(steps), _MOST_ROWS),
@@ -104,14 +120,61 @@ def _problems(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
                 best[key] = (one.speedup, step)
     for (problem, clock), (speedup, step) in sorted(best.items(), key=lambda entry: entry[0]):
         roof = step.counted[clock].roofline
-        where = (problem, clock.target, clock.metric, clock.device)
+        where = (problem, clock.target, clock.metric, clock.device, step.counted[clock].evaluator)
         yield *where, report.times(speedup), *_shares(roof), _name(step)
 
 
 def _shares(roof: RooflinePosition | None) -> tuple[str, str]:
-    if roof is None:
-        return "-", "-"
-    return f"{100 * roof.memory:.0f} %", f"{100 * roof.compute:.0f} %"
+    return ("-", "-") if roof is None else (_percent(roof.memory), _percent(roof.compute))
+
+
+def _percent(share: float) -> str:
+    """Two digits: "61 %", "0.027 %"; what is less than any roof tells is 0."""
+    percent = 100 * share
+    if percent < _LEAST_PERCENT:
+        return "0 %"
+    return f"{percent:.0f} %" if percent >= _WHOLE_PERCENT else f"{percent:.2g} %"
+
+
+def _judges(steps: Sequence[SeenStep]) -> Iterator[str]:
+    """Which steps an older judge's figures stand for, and which have none."""
+    found = coverage(steps)
+    newest = max((one.judge or 0 for every in found.values() for one in every), default=0)
+    yield f"The newest judge here is {newest}. It has measured, of all steps:\n"
+    yield _table(
+        "target|metric|steps|by it|by an older judge|too noisily|not at all", _covered(found)
+    )
+    yield "Of these it has not measured all steps:\n"
+    yield _table("target|metric|older figures stand|no figures", _left(found))
+
+
+def _covered(found: Mapping[tuple[Target, Metric], Sequence[Coverage]]) -> Iterator[Sequence[str]]:
+    for (target, metric), every in found.items():
+        newest = sum(one.newest for one in every)
+        older = sum(one.judge is not None for one in every) - newest
+        noisy = sum(one.judge is None and one.noisy for one in every)
+        counts = (len(every), newest, older, noisy, len(every) - newest - older - noisy)
+        yield target, metric, *map(str, counts)
+
+
+def _left(found: Mapping[tuple[Target, Metric], Sequence[Coverage]]) -> Iterator[Sequence[str]]:
+    for (target, metric), every in found.items():
+        older = [one.step for one in every if one.judge is not None and not one.newest]
+        none = [one.step for one in every if one.judge is None]
+        if older or none:
+            yield target, metric, _whose(older), _whose(none)
+
+
+def _whose(steps: Sequence[SeenStep]) -> str:
+    """Trajectories of steps, each with how many of its own these are."""
+    counts = Counter(_ref(step.trajectory) for step in steps)
+    every = {_ref(step.trajectory): len(step.trajectory.steps) for step in steps}
+    named = [
+        ref if count == every[ref] else f"{ref} ({count} of {every[ref]} steps)"
+        for ref, count in list(counts.items())[:_MOST_NAMES]
+    ]
+    more = len(counts) - len(named)
+    return ", ".join(named + ([f"{more} more"] if more else [])) or "-"
 
 
 def _transitions(steps: Sequence[SeenStep]) -> Iterator[str]:
@@ -147,6 +210,8 @@ def _gain_text(found: GainEstimate) -> str:
     if found.low is None or found.high is None:
         return f"{report.times(found.mean)}, n 1"
     reach = f"{report.times(found.low)} to {report.times(found.high)}"
+    if found.high > _TOO_WIDE * found.low:
+        reach = "anything"
     return f"{report.times(found.mean)} ({reach}), n {found.count}"
 
 

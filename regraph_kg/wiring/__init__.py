@@ -32,7 +32,7 @@ from regraph_kg.wiring.searches import (
     open_search,
     open_searches,
 )
-from regraph_kg.wiring.shipped import corpus_folder, starter_files
+from regraph_kg.wiring.shipped import corpus_files, corpus_folder, starter_files
 from regraph_kg.wiring.stores import (
     browser_query,
     embedded_folder,
@@ -61,6 +61,7 @@ __all__ = [
     "cascade",
     "check_problem",
     "chosen_problem",
+    "corpus_files",
     "corpus_folder",
     "embedded_folder",
     "embedder",

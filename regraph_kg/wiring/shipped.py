@@ -11,7 +11,7 @@ from regraph_kg.settings import Settings
 
 
 def corpus_folder(settings: Settings) -> Path:
-    """Folder with techniques.json, problems/, trajectories/ and recorded/."""
+    """Folder with techniques.json, problems/, trajectories/, collected/ and recorded/."""
     return shipped_corpus() if settings.corpus is None else settings.corpus
 
 
@@ -23,3 +23,9 @@ def shipped_corpus() -> Path:
 def starter_files(settings: Settings) -> tuple[Path, ...]:
     """The starter graph, as files to ingest."""
     return tuple(sorted((corpus_folder(settings) / "trajectories").glob("*.jsonl")))
+
+
+def corpus_files(settings: Settings) -> tuple[Path, ...]:
+    """All trajectory files of the corpus: the starter graph, and what was collected beside it."""
+    collected = (corpus_folder(settings) / "collected").glob("*.jsonl")
+    return (*starter_files(settings), *sorted(collected))

@@ -15,6 +15,9 @@ from regraph_kg.models.trajectory import Trajectory
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 PROBLEMS = ("histogram", "matmul", "reduction", "stencil")
+"""Of the starter graph, with recorded answers."""
+COLLECTED = ("nbody", "prefix-sum", "spmv")
+"""Of trajectories that `regraph collect` made; the starter graph lacks them."""
 RECORDED = tuple(sorted(path.stem for path in (CORPUS / "recorded").glob("*.jsonl")))
 """<problem>.<target> of each file of recorded answers."""
 
@@ -28,8 +31,8 @@ def vocabulary() -> Vocabulary:
 
 
 @cache
-def trajectories() -> tuple[Trajectory, ...]:
-    files = sorted((CORPUS / "trajectories").glob("*.jsonl"))
+def trajectories(folder: str = "trajectories") -> tuple[Trajectory, ...]:
+    files = sorted((CORPUS / folder).glob("*.jsonl"))
     return tuple(
         Trajectory.model_validate_json(line)
         for file in files

@@ -1,5 +1,6 @@
 """`regraph corpus report`: what it says of made-up trajectories, large corpora included."""
 
+import math
 from typing import Any
 
 import pytest
@@ -44,8 +45,35 @@ def test_times_by_two_metrics_stand_in_columns_of_their_own() -> None:
     text = corpus_report([trajectory("saxpy", step(TILES, "a", *both))], [])
     assert "| transition | problems | call, H200 | device, H200 |" in text
     assert "| start → shared-memory-tiling | 1 | 1.1x, n 1 | 4x, n 1 |" in text
-    assert "| saxpy | cuda | device | H200 | 8x | 61 % | 5 % |" in text
-    assert "| saxpy | cuda | call | H200 | 2.2x | - | - |" in text
+    assert "| saxpy | cuda | device | H200 | 3 | 8x | 61 % | 5 % |" in text
+    assert "| saxpy | cuda | call | H200 | 3 | 2.2x | - | - |" in text
+
+
+def test_whose_figures_stand_is_told_step_by_step() -> None:
+    noise = measured(9.0, outcome="unstable_timing", metric="device", evaluator="4")
+    old, new = measured(5.0, evaluator="3"), measured(2.0, evaluator="4")
+    text = corpus_report(
+        [
+            trajectory("p", step(TILES, "a", old, new), step(LOADS, "b", old, noise)),
+            trajectory("q", step(TILES, "a", old)),
+        ],
+        [],
+    )
+    assert "The newest judge here is 4." in text
+    assert "| cuda | call | 3 | 1 | 2 | 0 | 0 |" in text
+    assert "| cuda | device | 3 | 0 | 0 | 1 | 2 |" in text
+    assert "| cuda | call | p (1 of 2 steps), q | - |" in text
+    assert "| cuda | device | - | p, q |" in text
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(1.04, "104 %"), (0.1, "10 %"), (0.0432, "4.3 %"), (0.00027, "0.027 %"), (1e-9, "0 %")],
+)
+def test_small_shares_of_a_roof_keep_two_digits(share: float, said: str) -> None:
+    found = measured(2.0, roofline={"memory": share})
+    text = corpus_report([trajectory("p", step(TILES, "a", found))], [])
+    assert f"| p | cuda | call | H200 | 3 | 4x | {said} | 0 % |" in text
 
 
 def test_an_interval_needs_two_steps_and_narrows_with_more() -> None:
@@ -54,6 +82,7 @@ def test_an_interval_needs_two_steps_and_narrows_with_more() -> None:
     assert two.mean == four.mean == pytest.approx(2.0)
     assert two.low is not None
     assert four.low is not None
+    assert two.low == pytest.approx(2 / math.exp(12.706 * math.log(2)))  # t for one degree
     assert two.low < four.low < 2.0
 
 
@@ -62,6 +91,16 @@ def test_the_newest_judges_last_measurement_counts_and_noise_never() -> None:
     old, new = measured(5.0, evaluator="9", run="b"), measured(2.0, evaluator="10", run="a")
     (seen,) = seen_steps([trajectory("saxpy", step(TILES, "a", new, old, noise))])
     assert seen.counted[H200].effect == 2.0
+
+
+def test_what_two_steps_tell_is_told_only_where_it_tells_something() -> None:
+    near = [
+        trajectory(one, step(TILES, "a", measured(2.0 + k))) for k, one in ((0.01, "p"), (0, "q"))
+    ]
+    far = [trajectory("r", step(LOADS, "a", measured(e)), ref=str(e)) for e in (1.0, 9.0)]
+    text = corpus_report(near + far, [])
+    assert "| start → shared-memory-tiling | 2 | 2x (1.94x to 2.07x), n 2 |" in text
+    assert "| start → vectorized-loads | 1 | 3x (anything), n 2 |" in text
 
 
 @pytest.mark.parametrize(("second", "said"), [((2.0, 8.0), 1.0), ((8.0, 2.0), -1.0)])

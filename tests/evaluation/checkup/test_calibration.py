@@ -114,7 +114,7 @@ def test_a_class_admits_honest_rounding_and_says_whether_it_separates(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["histogram", "matmul", "reduction", "stencil"])
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in CORPUS.glob("*/problem.toml")))
 def test_the_corpus_declares_the_truth(
     measured: Callable[[Problem], Calibration], name: str
 ) -> None:
@@ -132,11 +132,6 @@ def test_a_long_fp32_sum_cannot_tell_its_rounding_from_that_of_fp16_inputs(
     seen = measured(problem)
     assert seen.admits, seen
     assert not seen.separates, seen
-
-
-def test_the_corpus_is_calibrated_completely() -> None:
-    folders = {path.parent.name for path in CORPUS.glob("*/problem.toml")}
-    assert folders == {"histogram", "matmul", "reduction", "stencil"}
 
 
 @pytest.mark.parametrize(("honest", "admits"), [(0.25, True), (0.26, False)])

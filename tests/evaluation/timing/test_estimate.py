@@ -72,7 +72,16 @@ def test_a_speedups_interval_holds_both_uncertainties(
 
 @pytest.mark.parametrize(
     ("freedom", "value"),
-    [(1, 3.182), (3, 3.182), (8, 2.306), (11, 2.228), (14, 2.179), (29, 2.086), (999, 2.042)],
+    [
+        (1, 12.706),
+        (2, 4.303),
+        (3, 3.182),
+        (8, 2.306),
+        (11, 2.228),
+        (14, 2.179),
+        (29, 2.086),
+        (999, 2.042),
+    ],
 )
 def test_between_two_entries_the_wider_one_counts(freedom: int, value: float) -> None:
     assert quantile(freedom) == value

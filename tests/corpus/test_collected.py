@@ -1,0 +1,57 @@
+"""Collected trajectories are whole: real steps of their problems, with who made them, measured.
+
+Not covered: whether their codes still pass; `regraph measure --again` judges them anew.
+"""
+
+import pytest
+
+from regraph_kg.collect.steps import RIGHT
+from regraph_kg.evaluation.problem.problem import load_problem
+from regraph_kg.models.evaluation import code_hash
+from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.search.code.tokens import normalized
+
+from .corpus import COLLECTED, CORPUS, trajectories, vocabulary
+
+EVERY = trajectories("collected")
+
+
+def name(one: Trajectory) -> str:
+    return one.ref or one.id
+
+
+def test_they_are_of_the_problems_that_the_starter_graph_lacks() -> None:
+    assert {one.problem for one in EVERY} == set(COLLECTED)
+    assert not {one.problem for one in trajectories()} & set(COLLECTED)
+    assert len({one.ref for one in EVERY}) == len({one.id for one in EVERY}) == len(EVERY) >= 4
+
+
+@pytest.mark.parametrize("one", EVERY, ids=name)
+def test_one_starts_from_its_problem_and_says_who_made_it(one: Trajectory) -> None:
+    problem = load_problem(CORPUS / "problems" / one.problem)
+    assert one.serial == problem.serial_code
+    assert one.source is not None
+    assert one.source.model
+    assert one.source.created
+    assert one.source.licence == "Apache-2.0"
+
+
+@pytest.mark.parametrize("one", EVERY, ids=name)
+def test_every_step_is_reasoned_changes_code_and_names_a_known_technique(one: Trajectory) -> None:
+    codes = [normalized(code) for code in (one.serial, *(step.code for step in one.steps))]
+    assert len(set(codes)) == len(codes) > 2
+    assert all(step.reasoning for step in one.steps)
+    for step in (*one.steps, *one.failures):
+        assert step.technique in vocabulary().known
+        named = vocabulary().find(step.label, one.target)
+        assert named is None or named.technique == step.technique, step.label
+
+
+@pytest.mark.parametrize("one", EVERY, ids=name)
+def test_what_was_measured_is_right_and_failures_are_told(one: Trajectory) -> None:
+    outcomes = [m.outcome for step in one.steps for m in step.measurements]
+    assert set(outcomes) <= set(RIGHT)
+    for failure in one.failures:
+        assert failure.diagnosis
+        assert failure.code
+        assert failure.code_hash == code_hash(failure.code)
