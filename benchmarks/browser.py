@@ -101,9 +101,10 @@ def bound(store: GraphStore, examples: int) -> None:
 
 def look(served: Served, only: bool, bounded: bool) -> dict[str, object]:
     """What the pair costs a fresh Browser; `only` = it draws what the query returns, no more."""
-    with tempfile.TemporaryDirectory() as folder, opened(served, Path(folder)) as browser:
+    profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # a child still writes
+    with profile as folder, opened(served, Path(folder)) as browser:
         _, style = wiring.write_browser_pack(Path(folder) / "pack")
-        browser.page.drop(style)
+        browser.drop(style, "document.body.innerText.includes('relationship.NEXT')")
         browser.run(f":config {{autoComplete: {json.dumps(not only)}}}")
         browser.run("RETURN 1")
         looks = [once(browser) for _ in range(LOOKS)]

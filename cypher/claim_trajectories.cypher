@@ -1,11 +1,11 @@
 // Create the trajectories that are unknown; say which were, and what the known ones hold. REMOVE
 // locks a node that was known, too: what is returned holds until the transaction ends.
 // Parameters: rows [{id, properties}], sorted by id. Columns: id, new, problem, path, measurements,
-// failures, learner.
+// failures, learner, disclosed (null: all of it).
 UNWIND $rows AS row
 MERGE (t:Trajectory {id: row.id})
   ON CREATE SET t += row.properties, t.new = true
 WITH t, t.new IS NOT NULL AS new
 REMOVE t.new
 RETURN t.id AS id, new, t.problem AS problem, t.path AS path, t.measurements AS measurements,
-       t.failures AS failures, t.learner AS learner
+       t.failures AS failures, t.learner AS learner, t.disclosed AS disclosed

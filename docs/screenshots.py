@@ -6,6 +6,7 @@ In the repository's root; needs what the test of the Browser needs: a Chromium a
 the pictures show is the graph of tests/browser/sample.py.
 """
 
+import json
 import tempfile
 import time
 from contextlib import closing
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from regraph_kg import wiring
 from tests.browser.sample import grow
-from tests.browser.server import Browser, opened, served
+from tests.browser.server import FRAMES, Browser, opened, served
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -22,9 +23,20 @@ FRAME = "[data-testid=frame]"
 FULL = f"{FRAME} [title=Fullscreen]"
 SMALL = f"{FRAME} [title='Close fullscreen']"
 SIDEBAR = (0.0, 0.0, 360.0, 610.0)
-NARROW, WIDE = (1000, 760, 1.5), (1420, 760, 1.0)
-"""Width, height and scale of the window for pictures of graphs, and of tables."""
-GRAPHS = ("map-of-a-target", "paths-to-a-technique", "path-of-examples")
+PAGE, WIDE = (1000, 760, 1.5), (1420, 760, 1.0)
+"""Width, height and scale of the window at first, and for pictures of tables."""
+GRAPHS = {
+    "map-of-a-target": (1000, 960, 1.4),
+    "paths-to-a-technique": (1000, 560, 1.5),
+    "path-of-examples": (1000, 560, 1.5),
+}
+"""Pictures of graphs fill the window: its width, height and scale."""
+DRAGGED = {
+    "map-of-a-target": ("Halo tiling", 70, -310),
+    "paths-to-a-technique": ("serial code", 310, -50),
+}
+"""A node that a person would move, as captions cross there; by how much, right and down."""
+PANEL = "[title='Collapse the node properties display']"
 PATH = ("cuda/start", "cuda/thread-per-element", "cuda/memory-coalescing")
 QUERIES = {
     "strongest-transitions": "",
@@ -52,10 +64,9 @@ def keep(browser: Browser, name: str, clip: tuple[float, float, float, float]) -
 def load(browser: Browser, folder: Path) -> None:
     """Load the pack as a person does, and show the sidebar."""
     queries, style = wiring.write_browser_pack(folder)
-    browser.page.drop(style)
-    browser.page.wait("document.body.innerText.includes('relationship.NEXT')", "style")
-    browser.page.drop(queries)
+    browser.drop(style, "document.body.innerText.includes('relationship.NEXT')")
     browser.favorites()
+    browser.drop(queries, "document.querySelector('[data-testid=expandFolder-regraph]') !== null")
     browser.page.click("[data-testid=expandFolder-regraph]")
     browser.page.wait("!!document.querySelector('[data-testid^=scriptTitle]')", "saved queries")
     keep(browser, "saved-queries", SIDEBAR)
@@ -64,18 +75,55 @@ def load(browser: Browser, folder: Path) -> None:
 
 def show(browser: Browser, name: str, query: str) -> None:
     """Run a query twice, so that it is planned, and keep its frame."""
-    browser.page.size(*(NARROW if name in GRAPHS else WIDE))
+    browser.page.size(*GRAPHS.get(name, WIDE))
     browser.run(query)
-    if browser.run(query).nodes:
-        browser.page.click(f"{FRAME} [title='Collapse the node properties display']")
-        time.sleep(1)  # it slides
-    if name in TALL:
+    browser.run(query)
+    whole = name in GRAPHS or name in TALL
+    if whole:
         browser.page.click(FULL)
         browser.settle()
+    if name in GRAPHS:
+        fit(browser)
+    if name in DRAGGED:
+        drag(browser, *DRAGGED[name])
     keep(browser, name, browser.page.box(FRAME))
-    if name in TALL:
+    if whole:
         browser.page.click(SMALL)
         browser.settle()
+
+
+def fit(browser: Browser) -> None:
+    """Let the picture fill its frame. Folding the panel folds it in all later frames too."""
+    if browser.page.evaluate(f"{FRAMES}[0].querySelector({json.dumps(PANEL)}) !== null"):
+        browser.page.click(f"{FRAME} {PANEL}")
+    zoom(browser)
+
+
+def zoom(browser: Browser) -> None:
+    browser.page.click(f"{FRAME} [aria-label=zoom-to-fit]")
+    time.sleep(1)  # it slides
+    browser.page.box(f"{FRAME} .neod3viz g.node")
+
+
+def drag(browser: Browser, caption: str, right: int, down: int) -> None:
+    """Move a node by so many CSS pixels."""
+    named = "[...document.querySelectorAll('.neod3viz g.node')].find(node => node.textContent"
+    browser.page.evaluate(
+        f"{named}.replace(/\\s/g, '') === '{caption.replace(' ', '')}').id = 'it'"
+    )
+    left, top, width, height = browser.page.box("#it")
+    x, y = left + width / 2, top + height / 2
+    for kind, part in (("Pressed", 0.0), ("Moved", 0.5), ("Moved", 1.0), ("Released", 1.0)):
+        browser.page.order(
+            "Input.dispatchMouseEvent",
+            type=f"mouse{kind}",
+            x=x + part * right,
+            y=y + part * down,
+            button="left",
+            clickCount=1,
+        )
+    browser.settle()
+    zoom(browser)
 
 
 def pictures(browser: Browser, folder: Path, example: str) -> None:
@@ -97,13 +145,13 @@ def text(name: str) -> str:
 def main() -> None:
     with (
         tempfile.TemporaryDirectory() as data,
-        tempfile.TemporaryDirectory() as profile,
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,  # a child still writes
         served(Path(data)) as server,
     ):
         grow(server.settings)
         with closing(wiring.open_store(server.settings)) as store:
             example = store.examples(*PATH[:2], limit=1)[0].id
-        with opened(server, Path(profile), *NARROW) as browser:
+        with opened(server, Path(profile), *PAGE) as browser:
             pictures(browser, Path(profile), example)
 
 

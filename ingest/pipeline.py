@@ -8,13 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
+from regraph_kg.ingest.disclose import disclosed
 from regraph_kg.ingest.plan import plan
 from regraph_kg.ingest.read import Accepted, Rejected
 from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.ingest.relabel.usage import Label, NameUse, uses_of
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique, Vocabulary
+from regraph_kg.models.trajectory import Disclosure
 
 BATCH_LINES = 200
 BATCH_BYTES = 8 * 2**20
@@ -66,29 +69,47 @@ def ingest(
     store: GraphStore,
     cascade: Cascade,
     *,
+    disclose: Disclosure = "code",
     batch_lines: int = BATCH_LINES,
 ) -> Iterator[Batch]:
     """Merge what `lines` hold into `store`, and report batch by batch as it happens.
 
     The store must know the cascade's vocabulary (`open_vocabulary`).
     """
-    for portion in portions(lines, cascade, batch_lines=batch_lines):
+    for portion in portions(lines, cascade, disclose=disclose, batch_lines=batch_lines):
         yield portion.merged(store)
 
 
 def portions(
-    lines: Iterable[Accepted | Rejected], cascade: Cascade, *, batch_lines: int = BATCH_LINES
+    lines: Iterable[Accepted | Rejected],
+    cascade: Cascade,
+    *,
+    disclose: Disclosure = "code",
+    batch_lines: int = BATCH_LINES,
 ) -> Iterator[Portion]:
-    """What `lines` hold, batch by batch, ready to be merged by whoever has a store."""
+    """What `lines` hold, batch by batch, ready to be merged by whoever has a store.
+
+    Of each trajectory only what `disclose` allows is in it.
+    """
     created = datetime.now(UTC).isoformat(timespec="seconds")
     known = cascade.vocabulary.known
 
-    def planned(line: Accepted) -> MergePlan:
+    def planned(line: Accepted) -> MergePlan | Rejected:
         labels = cascade.relabel(line.trajectory)
-        return plan(line.trajectory, labels.steps, labels.failures, known, created, labels.coined)
+        try:
+            told, labels = disclosed(line.trajectory, labels, disclose, known)
+        except BadInput as error:
+            return Rejected(line.line, str(error))
+        return plan(told, labels.steps, labels.failures, known, created, labels.coined)
 
     for batch in _batches(lines, batch_lines):
-        plans = [planned(line) for line in batch if isinstance(line, Accepted)]
+        plans: list[MergePlan] = []
+        for place, line in enumerate(batch):
+            made = planned(line) if isinstance(line, Accepted) else line
+            if isinstance(made, Rejected):
+                batch[place] = made
+            else:
+                plans.append(made)
         yield Portion(tuple(batch), tuple(plans))
 
 

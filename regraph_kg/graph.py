@@ -58,8 +58,9 @@ class GraphStore(Protocol):
     def merge(self, plans: Sequence[MergePlan]) -> MergeCounts:
         """Merge trajectories in one transaction: each wholly, at most once, whoever else writes.
 
-        A known trajectory adds only measurements whose key is new. A `ref` already used for other
-        content is refused in `MergeCounts.conflicts`, the rest of the batch goes on. A technique
+        A known trajectory adds only measurements and failures whose key is new, and stays as it was
+        disclosed. A `ref` already used for other content is refused in `MergeCounts.conflicts`, as
+        is what claims to be a trajectory and cannot be; the rest of the batch goes on. A technique
         that neither the store nor the plans know fails the whole batch.
         """
 
@@ -89,7 +90,8 @@ class GraphStore(Protocol):
     ) -> tuple[Example, ...]:
         """Examples of one transition, best first.
 
-        Order: similarity to `near` if given (exact; those without a vector last), verified on
+        Order: similarity to `near` if given (exact; those without a vector last), with code before
+        those whose code is not disclosed, verified on
         `device`, verified anywhere, given before learned, effect (there, else the latest), id:
         whether a step was verified is evidence, how much it gained hangs on its problem. `BadInput`
         for a vector of another space.
@@ -130,6 +132,8 @@ class GraphStore(Protocol):
 
     def embed(self, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
         """Give a vector to every example that has none; the first ones decide the graph's space.
+
+        Of what is not disclosed there is none: no code's, or no text's either.
 
         New examples have none until then. Nothing is lost when it is not finished. `BadInput` for
         another space than the graph's.

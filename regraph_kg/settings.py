@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError
@@ -25,6 +25,7 @@ from pydantic_settings import (
 )
 
 from regraph_kg.errors import BadInput
+from regraph_kg.models.trajectory import Disclosure
 
 Origin = Literal["flags", "environment", "folder", "user", "default"]
 """Where a setting came from: all but "folder" are the user's own word."""
@@ -72,6 +73,8 @@ class Settings(BaseSettings):
     Not from the current folder's file: who answers there gets the token, and runs code here."""
     corpus: Path | None = None
     """Folder with problems/, trajectories/, recorded/ and techniques.json; None: the shipped."""
+    disclose: Disclosure = "code"
+    """What of a trajectory enters the graph: "code", "diff" or "statistics" (docs/ownership.md)."""
     model: str = "recorded"
     """"recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
     ollama_url: str = "http://127.0.0.1:11434"
@@ -160,6 +163,8 @@ class _Layers(PydanticBaseSettingsSource):
                 " user's token and run code here: if you trust them, set REGRAPH_WORKERS to it,"
                 f" else take it out of {FILE}"
             )
+        if origins.get("disclose") == "folder":
+            _keep_narrow(found["disclose"], self._sources["user"]().get("disclose"))
         return found | {"origins": origins}
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
@@ -179,6 +184,16 @@ def _keep_apart(
         f" {_WHERE[origins[secret]]} {secret}, which is not sent there: if you trust that address,"
         f" set REGRAPH_{address.upper()} to it, else take it out of {FILE}"
     )
+
+
+def _keep_narrow(told: object, own: object) -> None:
+    """Raise `BadInput` where the current folder's file tells more of sources than the user's."""
+    order: list[object] = list(get_args(Disclosure))
+    if own in order and told in order and order.index(told) < order.index(own):
+        raise BadInput(
+            f"{FILE} of this folder says disclose {told!r}, your own settings {own!r}, which tells"
+            f" less: if you mean it, set REGRAPH_DISCLOSE to it, else take it out of {FILE}"
+        )
 
 
 _WHERE: Mapping[Origin, str] = {

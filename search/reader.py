@@ -166,9 +166,11 @@ class GraphReader:
 
 
 def _distinct(examples: tuple[Example, ...]) -> tuple[Example, ...]:
-    """The first of those that lead from the same code to the same code."""
+    """The first of those that lead from the same code to the same code; none that hides it."""
     told: dict[tuple[str, str], Example] = {}
     for one in examples:
+        if one.disclosed != "code":
+            continue
         told.setdefault((one.before, one.after), one)
     return tuple(told.values())
 

@@ -1,7 +1,7 @@
 // 03 Map of a target
 // A picture: how techniques follow each other on a device, grown from the serial code. Of each
 // technique the three next steps that gained most are gone (cautiously, as in query 02), five steps
-// deep at most; shown are the best paths to up to forty techniques.
+// deep at most; shown are the 25 best paths to a technique each.
 // Parameters: target, device
 // :param target => 'cuda'
 // :param device => 'NVIDIA H200'
@@ -20,7 +20,7 @@ WITH last, path,
 ORDER BY sure DESC, size(n)
 WITH last, collect({path: path, doublings: doublings, sure: sure})[0] AS best
 ORDER BY best.sure DESC, last.id
-LIMIT 40
+LIMIT 25
 RETURN last.name AS technique,
        round(2 ^ best.doublings, 2) AS `times faster`,
        length(best.path) AS steps,

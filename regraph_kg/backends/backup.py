@@ -18,7 +18,6 @@ from pydantic import BaseModel, ValidationError
 from regraph_kg.backends import free, merge, migrate
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
-from regraph_kg.backends.evidence import failure_key
 from regraph_kg.backends.export import Exported, export
 from regraph_kg.backends.vectors import KINDS, SLOTS, place
 from regraph_kg.errors import BadInput, StoreError
@@ -201,7 +200,7 @@ def _write_trajectories(ask: Query, lines: Sequence[BackupLine]) -> None:
     if refused:
         raise BadInput(min(refused.values()))
     failures = [
-        {"id": f"{one.trajectory.id}/{failure_key(failure)}", "created": created}
+        {"id": f"{one.trajectory.id}/{failure.key}", "created": created}
         for one in kept
         for failure, created in zip(one.trajectory.failures, one.failed, strict=True)
     ]

@@ -53,7 +53,8 @@ def of_file(path: Path) -> GraphDigest:
         with path.open("rb") as file:
             backup = b'"regraph-kg backup"' in file.readline(1000)
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give an export, a backup or a URI") from None
+        wanted = 'an export, a backup, "embedded" or a URI'
+        raise BadInput(f"{path}: {error.strerror}; give {wanted}") from None
     if not backup:
         return _digest(None, _exported(path))
     techniques: list[Technique] = []

@@ -26,7 +26,7 @@ MEASURED = ("verified_on", "effects", "effect")
 """Of an archived example's measurements: what decides whether it comes back."""
 ARCHIVED = (
     *("id", "trajectory", "step", "problem", "after", "reasoning", "detail"),
-    *("original_label", "relabel_stage", "learner", *MEASURED),
+    *("original_label", "relabel_stage", "learner", "diff", "disclosed", *MEASURED),
 )
 """What an (:Archived) node takes over from a TRANSITION; a first step's `before`, too."""
 PROVENANCE = ("model", "licence", "prompt_hash", "created")
@@ -267,7 +267,7 @@ def _restored(row: GraphRow, codes: Mapping[str, str]) -> Placed:
     measured = Evidence.read(trajectory).measurements[number - 1]
     properties = {
         **{name: archived.get(name) for name in ARCHIVED},
-        "before": archived["before"] if number == 1 else codes[_step_before(row)["id"]],
+        "before": archived.get("before") if number == 1 else codes[_step_before(row)["id"]],
         **{name: trajectory[name] for name in PROVENANCE},
         **latest(measured),
     }

@@ -224,13 +224,14 @@ def _portions(
 
 def _with_vectors(rows: Sequence[GraphRow], embed: Embed, slot: str) -> list[GraphRow]:
     """Rows of examples to embed -> rows of pairs with their examples' vectors."""
-    texts = [(text_of(row), row["before"]) for row in rows]
-    wanted = list(dict.fromkeys(chain.from_iterable(texts)))  # many steps begin from one code
+    texts = [(text_of(row), row["before"]) for row in rows]  # None: not disclosed
+    wanted = list(dict.fromkeys(filter(None, chain.from_iterable(texts))))  # codes recur
     known = dict(zip(wanted, map(floats, embed(wanted)), strict=True))
     pairs: dict[Pair, dict[str, GraphRow]] = {}
     for row, both in zip(rows, texts, strict=True):
         pair = Pair(row["source"], row["target"])
-        vectors = {place(slot, kind): known[one] for kind, one in zip(KINDS, both, strict=True)}
+        told = zip(KINDS, both, strict=True)
+        vectors = {place(slot, kind): known[one] for kind, one in told if one is not None}
         pairs.setdefault(pair, {})[row["id"]] = vectors
     return [
         {"source": pair.source, "target": pair.target, "pair": pair_id(pair), "vectors": vectors}

@@ -5,7 +5,6 @@ follows from them is the same for every order of ingests. Not covered: two measu
 and different figures, of which the first that arrived stays.
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from pydantic import TypeAdapter
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import UNTIMED, MergePlan
 from regraph_kg.models.trajectory import (
+    Disclosure,
     FailedStep,
     Measurement,
     Source,
@@ -84,10 +84,16 @@ class Evidence:
             for one in given:
                 by_key.setdefault(one.key, one)
             steps.append(in_order(by_key.values()))
-        tried = {failure_key(one): one for one in self.failures}
+        tried = {one.key: one for one in self.failures}
         for failure in failures:
-            tried.setdefault(failure_key(failure), failure)
+            tried.setdefault(failure.key, failure)
         return replace(self, measurements=tuple(steps), failures=tuple(tried.values()))
+
+    def of_same(self, other: "Evidence") -> bool:
+        """Whether it may be the same trajectory: who discloses one in part says itself which."""
+        return self.problem == other.problem and (
+            (self.path[0], len(self.path)) == (other.path[0], len(other.path))
+        )
 
     def measured(self) -> int:
         """Number of measurements."""
@@ -102,22 +108,6 @@ class Evidence:
         return _FAILURES.dump_json(self.failures, exclude=_CODE).decode()
 
 
-def failure_key(failure: FailedStep) -> str:
-    """What makes two failures of one trajectory the same failure; its resolved technique does not.
-
-    A trajectory knows a failure by this (hex) key, and its (:Failure) node by "<id>/<key>".
-    """
-    told = (
-        failure.after_step,
-        failure.label,
-        failure.outcome.value,
-        failure.code_hash,
-        failure.device,
-        failure.diagnosis,
-    )
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
-
-
 def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]:
     """Properties of the (:Trajectory) node with id `key`; nulls are left out by the store."""
     return {
@@ -125,6 +115,7 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "ref": trajectory.ref,
         "problem": trajectory.problem,
         "target": trajectory.target,
+        "disclosed": stored(trajectory.disclosed),
         **trajectory.source.model_dump(include=_SOURCE),
         "own": _own(trajectory),
         "learner": evidence.learner,
@@ -133,6 +124,11 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "measurements": evidence.measurements_json(),
         "failures": evidence.failures_json(),
     }
+
+
+def stored(disclosure: Disclosure) -> str | None:
+    """As nodes and relationships hold it: only where it is not all."""
+    return None if disclosure == "code" else disclosure
 
 
 def trajectory(
@@ -151,7 +147,9 @@ def trajectory(
             "ref": node.get("ref"),
             "target": node["target"],
             "problem": node["problem"],
-            "serial": steps[0]["before"],
+            "disclosed": node.get("disclosed") or "code",
+            "content": node["id"] if node.get("disclosed") else None,
+            "serial": steps[0]["before"] or "",
             "source": own.get("source", {})
             | {name: node[name] for name in _SOURCE}
             | {"learned": evidence.learner is not None},
@@ -162,7 +160,8 @@ def trajectory(
                     "technique": step["technique"],
                     "reasoning": step["reasoning"],
                     "detail": step["detail"],
-                    "code": step["after"],
+                    "code": step["after"] or "",
+                    "diff": step["diff"] or "",
                     "measurements": measured,
                 }
                 for number, (step, measured) in enumerate(
@@ -170,9 +169,7 @@ def trajectory(
                 )
             ],
             "failures": tuple(
-                failure.model_copy(
-                    update={"code": codes.get(f"{node['id']}/{failure_key(failure)}", "")}
-                )
+                failure.model_copy(update={"code": codes.get(f"{node['id']}/{failure.key}", "")})
                 for failure in evidence.failures
             ),
         }

@@ -8,53 +8,29 @@ docs/dev/graph.md section 4: what every writer wants (Edges, techniques, Shares,
 import datetime
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from regraph_kg.backends import edges, shares, techniques
+from regraph_kg.backends.arrivals import Addition, Arrival, arrivals, recognize, torn
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import MissingTechniques, Placed
-from regraph_kg.backends.evidence import Evidence, failure_key, latest, node
+from regraph_kg.backends.evidence import latest, node, stored
 from regraph_kg.backends.shares import ShareKey
 from regraph_kg.backends.statistics import Pair, Share, next_rows, share, total
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import spelling
-from regraph_kg.models.trajectory import FailedStep, Trajectory
+from regraph_kg.models.trajectory import FailedStep
 
 LOGGED = ("lexical", "embed", "model", "new")
 """Stages whose verdicts a curator may want to look at."""
 TRIES_AT_ONCE = 3
 """Of a batch beside curations; after them it takes its turn with them."""
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """One trajectory of a batch, its doubles in the batch folded in."""
-
-    key: str
-    """`Trajectory.id`."""
-    plan: MergePlan
-    evidence: Evidence
-    doubles: int = 0
-
-    @property
-    def trajectory(self) -> Trajectory:
-        """What the plan is for."""
-        return self.plan.trajectory
-
-
-@dataclass(frozen=True, slots=True)
-class Addition:
-    """New measurements and failures of a known trajectory."""
-
-    arrival: Arrival
-    before: Evidence
-    after: Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,21 +52,6 @@ class MergeContext:
     bound: int
     replaced: Mapping[str, str]
     """Ids of techniques that were merged into another one -> that one."""
-
-
-def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
-    """The trajectories of a batch by id, sorted by it."""
-    found: dict[str, Arrival] = {}
-    for plan in plans:
-        key = plan.trajectory.id
-        evidence = Evidence.of(plan)
-        if key in found:
-            first = found[key]
-            merged = first.evidence.plus(evidence.measurements, evidence.failures)
-            found[key] = replace(first, evidence=merged, doubles=first.doubles + 1)
-        else:
-            found[key] = Arrival(key, plan, evidence)
-    return dict(sorted(found.items()))
 
 
 def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> MergeCounts:
@@ -119,7 +80,7 @@ def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> Mer
 
 def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> MergeCounts:
     batch = arrivals([_redirected(plan, context.replaced) for plan in plans])
-    conflicts = _ref_clashes(ask, batch)
+    conflicts = _ref_clashes(ask, batch) | torn(batch)
     accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}
     new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
     made = techniques.create(ask, new)
@@ -131,7 +92,8 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     if any(row["id"] is None for row in claimed):  # purged while we waited for its lock
         raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
-    additions = _additions(accepted, [row for row in claimed if not row["new"]])
+    known = recognize(accepted, [row for row in claimed if not row["new"]])
+    additions = known.additions
     _record_labels(ask, added)
     measured, failures = _measured(additions), _failures(added, additions)
     others = {one.pair for one in measured} | {_pair(row) for row in failures if row["code"]}
@@ -145,13 +107,14 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     _add_to_statistics(ask, growth)
     return MergeCounts(
         added=len(added),
-        known=len(claimed) - len(added) + sum(arrival.doubles for arrival in accepted.values()),
+        known=known.count,
+        disclosed_otherwise=known.otherwise,
         examples=sum(len(arrival.trajectory.steps) for arrival in added),
         techniques=made,
         measurements=sum(arrival.evidence.measured() for arrival in added)
         + sum(one.after.measured() - one.before.measured() for one in additions),
         failures=len(failures),
-        conflicts=conflicts,
+        conflicts=conflicts | known.refused,
     )
 
 
@@ -253,8 +216,10 @@ def _examples(arrival: Arrival) -> list[Placed]:
             "trajectory": arrival.key,
             "step": number,
             "problem": trajectory.problem,
-            "before": before,
-            "after": step.code,
+            "before": before or None,
+            "after": step.code or None,
+            "diff": step.diff or None,
+            "disclosed": stored(trajectory.disclosed),
             "reasoning": step.reasoning,
             "detail": step.detail,
             "original_label": step.label,
@@ -269,17 +234,6 @@ def _examples(arrival: Arrival) -> list[Placed]:
         examples.append(Placed(Pair(path[number - 1], path[number]), properties))
         before = step.code
     return examples
-
-
-def _additions(batch: Mapping[str, Arrival], known: Iterable[Mapping[str, Any]]) -> list[Addition]:
-    """What the batch adds to known trajectories."""
-    additions = []
-    for row in known:
-        arrival, before = batch[row["id"]], Evidence.read(row)
-        after = before.plus(arrival.evidence.measurements, arrival.evidence.failures)
-        if after != before:
-            additions.append(Addition(arrival, before, after))
-    return additions
 
 
 def _measured(additions: Sequence[Addition]) -> list[Placed]:
@@ -330,7 +284,7 @@ def failure_node(
 ) -> dict[str, Any]:
     """Properties of a (:Failure) node; an empty code is left out."""
     return {
-        "id": f"{trajectory}/{failure_key(failure)}",
+        "id": f"{trajectory}/{failure.key}",
         "pair": f"{path[failure.after_step]} {failure.technique}",
         "source": path[failure.after_step],
         "target": failure.technique,

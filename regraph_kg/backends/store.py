@@ -228,19 +228,14 @@ def _failures(
     ]
     codes = {row["id"]: row for row in ask("codes_of_steps", rows=steps)} if steps else {}
     moved = {"code": "", "before": ""}  # by somebody who curates, between the two statements
-    return tuple(
-        KnownFailure(
-            outcome=Outcome(row["outcome"]),
-            diagnosis=row["diagnosis"],
-            before=codes.get(f"{row['trajectory']}/{max(1, row['steps'])}", moved)[
-                "code" if row["steps"] else "before"
-            ],
-            code=row["code"],
-            problem=row["problem"],
-            model=row["model"],
-        )
-        for row in rows
-    )
+    found = []
+    for row in rows:
+        step = codes.get(f"{row['trajectory']}/{max(1, row['steps'])}", moved)
+        before = step["code" if row["steps"] else "before"]
+        if before is not None:  # else it is not disclosed, nor what failed there
+            said = {name: row[name] for name in ("diagnosis", "code", "problem", "model")}
+            found.append(KnownFailure(outcome=Outcome(row["outcome"]), before=before, **said))
+    return tuple(found)
 
 
 def _place(row: GraphRow) -> tuple[Pair, str]:

@@ -41,7 +41,7 @@ COMMANDS: Mapping[str, str] = {
     "corpus": "Trajectory files as a whole: what they show, and what they lack.",
     "batch": "Models by file: folders of prompts that wait for answers (regraph docs"
     " models-by-file).",
-    "graph": "Look at the graph as a whole.",
+    "graph": "The graph as a whole: look, compare, back up, import, export, purge.",
     "problem": "Problems: a folder with problem.toml and serial.cpp each (regraph docs problems).",
     "store": "The embedded graph store: a local process that commands start when they need it.",
     "techniques": "Look at the techniques; mend the vocabulary.",
@@ -143,7 +143,8 @@ def _usage(error: typer.TyperException) -> BadInput:
     text = error.format_message().rstrip(".")
     if not text:  # called without a command: typer has printed the help already
         sys.exit(BadInput.exit_code)
-    return BadInput(f"{text} (see regraph --help)")
+    context = getattr(error, "ctx", None)
+    return BadInput(f"{text} (see {context.command_path if context else 'regraph'} --help)")
 
 
 def _end(error: RegraphError) -> NoReturn:

@@ -154,7 +154,21 @@ def _print(found: tuple[Example, ...], device: str | None, *, with_path: bool) -
             console.print()
         for line in _lines(number, example, device, with_path=with_path):
             console.print(line)
-        console.print(_side_by_side(example.before, example.after))
+        if example.disclosed == "code":
+            console.print(_side_by_side(example.before, example.after))
+        else:
+            console.print(_in_part(example))
+
+
+def _in_part(example: Example) -> Text:
+    """What stands in the place of code that its sender keeps, and why."""
+    if example.disclosed == "statistics":
+        return Text("(no code: only statistics of it were disclosed)")
+    said = Text("(the changed lines alone: its code was not disclosed)")
+    for line in example.diff.splitlines():
+        style = {"-": "red", "+": "green"}.get(line[:1], "")
+        said.append("\n").append(_legible(line), style=style)
+    return said
 
 
 def _lines(number: int, example: Example, device: str | None, *, with_path: bool) -> Iterator[Text]:

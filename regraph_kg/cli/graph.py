@@ -12,7 +12,10 @@ from regraph_kg.cli import backup, browser, embeddings, exchange, migrate, purge
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import read_settings
 
-app = typer.Typer(no_args_is_help=True, help="Look at the graph as a whole.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="The graph as a whole: look, compare, back up, import, export, purge.",
+)
 
 
 app.command()(migrate.migrate)

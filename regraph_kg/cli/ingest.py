@@ -14,6 +14,7 @@ from regraph_kg.errors import BadInput, Interrupted, StoreError
 from regraph_kg.ingest.origin import FileOrigin, read_serial
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.target import Target
+from regraph_kg.models.trajectory import Disclosure
 from regraph_kg.runs.ingest import Ingested, IngestSource, embed_new, ingest_files, read_names
 from regraph_kg.settings import Settings, read_settings
 
@@ -53,6 +54,13 @@ def ingest(  # noqa: PLR0913 (a command's options)
             show_default="REGRAPH_MODEL",
         ),
     ] = None,
+    disclose: Annotated[
+        Disclosure | None,
+        typer.Option(
+            help="What of FILEs enters the graph: all, diffs in place of code, or counts alone.",
+            show_default="REGRAPH_DISCLOSE",
+        ),
+    ] = None,
     writers: Annotated[
         int, typer.Option(min=1, max=64, help="How many merge at once, each on a connection.")
     ] = 1,
@@ -76,11 +84,14 @@ def ingest(  # noqa: PLR0913 (a command's options)
     rest, once for each name. What none recognizes becomes a new technique, to be reviewed. With
     answers by file, nothing is added before all of them are there.
 
+    With --disclose diff or statistics the graph never sees the code of FILEs; what of it can still
+    be told or guessed: regraph docs ownership.
+
     Exit code 0: something was added or known already, whether or not it could be embedded; 1: every
     line was rejected; 4: Ctrl-C or a lost store, go on with the same command; 5: a model's answers
     are to come by file.
     """
-    settings = read_settings(model=model)
+    settings = read_settings(model=model, disclose=disclose)
     origin = _origin(serial, problem, target)
     given = [*(wiring.starter_files(settings) if starter else ()), *(files or ())]
     if not given:
@@ -150,6 +161,11 @@ def _summarise(ingested: Ingested, *, as_json: bool) -> None:
         f"trajectories: {totals['added']} added, {totals['known']} known already,"
         f" {totals['rejected']} rejected"
     )
+    if otherwise := totals["disclosed_otherwise"]:
+        typer.echo(
+            f"{otherwise} of those known stay as they were disclosed before; to change that, take"
+            " them out first (regraph graph purge)"
+        )
     typer.echo(
         f"new in the graph: {totals['examples']} examples, {totals['measurements']} measurements,"
         f" {totals['techniques']} techniques that the vocabulary lacks"

@@ -40,7 +40,8 @@ def offer(settings: Settings, wanted: bool | None) -> None:
     from regraph_kg.runs.ingest import grow  # noqa: PLC0415 (numpy, for an empty graph alone)
 
     lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
-    found = watch(grow(settings, lines, "lexical", "starter"))
+    whole = settings.model_copy(update={"disclose": "code"})  # whatever ships is public
+    found = watch(grow(whole, lines, "lexical", "starter"))
     say(
         f"the graph was empty; loaded the starter graph: {found['added']} trajectories,"
         f" {found['examples']} examples"

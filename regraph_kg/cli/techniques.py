@@ -39,10 +39,9 @@ def list_(
         typer.echo(TypeAdapter(tuple[Technique, ...]).dump_json(found, indent=2))
         return
     table = Table("id", "name", "also called", box=None, pad_edge=False)
-    table.columns[0].no_wrap = True
     for technique in found:
         table.add_row(technique.id, technique.name, ", ".join(sorted(technique.aliases)))
-    Console(highlight=False, markup=False).print(table)
+    print_table(table, {0})
 
 
 @app.command()

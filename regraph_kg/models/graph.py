@@ -8,7 +8,7 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.models.trajectory import Disclosure, Trajectory
 
 EFFECT_SCALE = 2**20
 """Sums of log2 effects are integers, round(2^20 * log2 x): exact in any order of writers."""
@@ -116,7 +116,8 @@ class MergePlan:
 class MergeCounts:
     """What a merge did: trajectories added, already known, refused (ref clash), and the rest.
 
-    `conflicts` maps a refused trajectory's id to the reason.
+    Of those known, `disclosed_otherwise` are in the graph with more or less of their code, and stay
+    so. `conflicts` maps a refused trajectory's id to the reason.
     """
 
     added: int = 0
@@ -125,6 +126,7 @@ class MergeCounts:
     techniques: int = 0
     measurements: int = 0
     failures: int = 0
+    disclosed_otherwise: int = 0
     conflicts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -197,11 +199,17 @@ class Example:
     """Devices, sorted."""
     effects: tuple[float, ...] = ()
     """On each of them the latest; `UNTIMED` where it is not known."""
+    disclosed: Disclosure = "code"
+    """Where it is less, there is no `before` and no `after`."""
+    diff: str = ""
+    """What took their place, if that is disclosed."""
 
     @classmethod
     def read(cls, told: Mapping[str, Any]) -> "Example":
         """From a relationship's properties, and what is known of it beside."""
         known = {one.name: told.get(one.name) for one in fields(cls)}
+        known |= {name: told.get(name) or "" for name in ("before", "after", "diff")}
+        known["disclosed"] = told.get("disclosed") or "code"
         devices, effects = tuple(told["verified_on"]), tuple(told["effects"])
         return cls(**known | {"verified_on": devices, "effects": effects})
 

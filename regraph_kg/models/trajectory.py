@@ -2,14 +2,15 @@
 
 History: 1 (2026-11) first version; later in 1: `source.learned` and a measurement's `roofline`,
 absent from older files; the outcome "declined" of a failure; fields of the sender's own (`x_...`,
-outside the identity).
+outside the identity); `disclosed`, `content` and a step's `diff`.
 """
 
 import hashlib
+import hmac
 import json
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Literal, Self
 
@@ -23,6 +24,11 @@ from regraph_kg.models.technique import TechniqueId, start_id
 Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"^[^\x00]*$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 NoteText = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x00]*$")]
+Disclosure = Literal["code", "diff", "statistics"]
+"""What of a source is told, the most first; docs/ownership.md says what each holds."""
+WITHHELD = "(withheld)"
+"""Stands for the name that a step was given, where only statistics are told."""
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]
 """Bounded so that a ratio of two stays finite."""
 
@@ -158,7 +164,10 @@ class Step(Extensible):
     """Resolved technique id, once relabelled."""
     reasoning: NoteText = ""
     detail: NoteText = ""
-    code: Text
+    code: NoteText = ""
+    """The whole code after it; empty only where it is not disclosed."""
+    diff: NoteText = ""
+    """Where only that is disclosed: the lines that it took away and added."""
     measurements: tuple[Measurement, ...] = ()
 
 
@@ -180,6 +189,19 @@ class FailedStep(Extensible):
     device: Name | None = None
     """Where it failed; None = unknown, counted under "unmeasured"."""
 
+    @property
+    def key(self) -> str:
+        """What makes two failures of one trajectory the same; its resolved technique does not."""
+        told = (
+            self.after_step,
+            self.label,
+            self.outcome.value,
+            self.code_hash,
+            self.device,
+            self.diagnosis,
+        )
+        return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+
 
 class Trajectory(Extensible):
     """Serial code and the steps that made it fast."""
@@ -189,10 +211,43 @@ class Trajectory(Extensible):
     """The sender's own name for it; the same ref with other content is refused."""
     target: Target
     problem: Name
-    serial: Text
+    disclosed: Disclosure = "code"
+    content: Digest | None = None
+    """The id of the trajectory that this one discloses in part."""
+    serial: NoteText = ""
     source: Source = Source()
     steps: tuple[Step, ...] = Field(min_length=1, max_length=100)
     failures: tuple[FailedStep, ...] = ()
+
+    @model_validator(mode="after")
+    def _tells_what_it_discloses(self) -> Self:
+        if self.disclosed == "code":
+            codes = {f"steps.{n}.code": step.code for n, step in enumerate(self.steps)}
+            for place, code in {"serial": self.serial, **codes}.items():
+                if not code:
+                    raise ValueError(f"{place}: missing or empty")
+            if self.content or any(step.diff for step in self.steps):
+                raise ValueError('content and diff are for what is disclosed as "diff" or less')
+        elif self.content is None:
+            raise ValueError(f'disclosed as "{self.disclosed}", but content says not of what')
+        elif place := next(self._too_much(), ""):
+            raise ValueError(f'disclosed as "{self.disclosed}", but has {place}')
+        return self
+
+    def _too_much(self) -> Iterator[str]:
+        """Places of texts that such a trajectory must not have."""
+        hidden = ["code", "diagnosis"]
+        if self.disclosed == "statistics":
+            hidden += ["reasoning", "detail", "diff"]
+        if self.serial:
+            yield "serial"
+        some: list[tuple[str, Step | FailedStep]] = []
+        some += [(f"steps.{n}", one) for n, one in enumerate(self.steps)]
+        some += [(f"failures.{n}", one) for n, one in enumerate(self.failures)]
+        for place, one in some:
+            yield from (f"{place}.{name}" for name in hidden if getattr(one, name, ""))
+            if self.disclosed == "statistics" and (one.label != WITHHELD or not one.technique):
+                yield f"{place} with a label, or without technique"
 
     @model_validator(mode="after")
     def _failures_follow_a_step(self) -> Self:
@@ -218,6 +273,14 @@ class Trajectory(Extensible):
     @property
     def id(self) -> str:
         """SHA-256 (hex) of the canonical target, problem, serial and what each step says."""
+        return self.content or hashlib.sha256(self._canonical().encode()).hexdigest()
+
+    def mark(self, text: str) -> str:
+        """Tells texts apart (16 hex digits); only who has all of the content can make it."""
+        secret = hashlib.sha256(f"withheld by its owner\n{self._canonical()}".encode()).digest()
+        return hmac.digest(secret, text.encode(), "sha256").hex()[:16]
+
+    def _canonical(self) -> str:
         content = {
             "target": self.target,
             "problem": self.problem,
@@ -227,7 +290,7 @@ class Trajectory(Extensible):
                 for s in self.steps
             ],
         }
-        return hashlib.sha256(canonical(content).encode()).hexdigest()
+        return canonical(content)
 
 
 def canonical(content: object) -> str:

@@ -158,7 +158,8 @@ def nearly_equal(trajectories: Sequence[Trajectory]) -> Iterator[LikePair]:
     """Trajectories of one problem and target that have steps in common, most of them first."""
     groups: dict[tuple[str, str], list[Trajectory]] = defaultdict(list)
     for one in trajectories:
-        groups[one.problem, one.target].append(one)
+        if one.disclosed == "code":
+            groups[one.problem, one.target].append(one)
     found = []
     for _, group in sorted(groups.items()):
         runs = {one.id: [token_runs(step.code) for step in one.steps] for one in group}
@@ -184,7 +185,8 @@ def unchanged(steps: Iterable[SeenStep]) -> list[SeenStep]:
     return [
         step
         for step in steps
-        if _tokens(step.step.code) == _tokens(_before(step.trajectory, step.number))
+        if step.trajectory.disclosed == "code"
+        and _tokens(step.step.code) == _tokens(_before(step.trajectory, step.number))
     ]
 
 

@@ -5,12 +5,13 @@ twice, so that a story that ended early is simply begun again. Not here: what li
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from regraph_kg import wiring
 from regraph_kg.errors import BadInput, ModelError, RegraphError
@@ -24,6 +25,7 @@ from regraph_kg.ingest.relabel.usage import Label, NameUse
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.backup import FORMAT
 from regraph_kg.models.graph import EmbeddingProgress, RelabelLevel
+from regraph_kg.models.trajectory import Disclosure
 from regraph_kg.runs import rejected
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.runs.rejected import REJECTED
@@ -33,7 +35,10 @@ from regraph_kg.settings import Settings
 NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph graph schema), or step lists"
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "embed", "model")
 """Levels that decide all names before anything is added: new ones are put beside each other."""
-COUNTS = ("added", "known", "examples", "measurements", "techniques", "rejected")
+COUNTS = (
+    *("added", "known", "disclosed_otherwise", "examples", "measurements", "techniques"),
+    "rejected",
+)
 HEAD = 200
 """Bytes in which a backup says that it is one."""
 SAID = ("added", "known", "rejected")
@@ -100,6 +105,14 @@ class _File:
         return read(split(stream), self.origin)
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Where it is told what became of lines: counts, and the lists of rejected ones."""
+
+    ingested: Ingested
+    listing: Callable[[Sequence[Rejected], IO[str]], None]
+
+
 def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -> Story[None]:
     """Merge files into the graph of these settings, and keep `ingested` true, however it ends.
 
@@ -120,7 +133,9 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         _refuse_other_space(settings, stores[0])
         stores[0].add_techniques(names.curated)
         ingested.begun = True
-        yield from _merge(files, cascade, Writers(stores), ingested)
+        errands = _errands(files, cascade, settings.disclose)
+        listing = partial(rejected.keep, verbatim=settings.disclose == "code")
+        yield from _merge(files, errands, Writers(stores), _Told(ingested, listing))
 
 
 def read_names(settings: Settings, source: IngestSource) -> Story[NamesRead]:
@@ -143,7 +158,9 @@ def grow(
     with closing(wiring.open_store(settings)) as store:
         names = pipeline.open_vocabulary(store, wiring.vocabulary(settings))
         cascade = wiring.cascade(settings, names, level)
-        for batch in pipeline.ingest(read(split(lines)), store, cascade):
+        for batch in pipeline.ingest(
+            read(split(lines)), store, cascade, disclose=settings.disclose
+        ):
             ingested.count(batch)
             yield WorkDone(title, lines.tell(), size, title)
     yield from embed_new(settings)
@@ -226,43 +243,46 @@ def _settle(files: Sequence[_File], cascade: Cascade) -> Story[NamesRead]:
 
 
 def _merge(
-    files: Sequence[_File], cascade: Cascade, writers: Writers, ingested: Ingested
+    files: Sequence[_File], errands: Iterable[Errand], writers: Writers, told: _Told
 ) -> Story[None]:
     """Merge the files, and count."""
     sizes = [one.path.stat().st_size for one in files]
-    done = writers.merge(_errands(files, cascade))
+    done = writers.merge(errands)
     try:
         for number, batches in groupby(done, key=lambda one: one[0].file):
             before = WorkDone("ingest", sum(sizes[:number]), sum(sizes))
-            yield from _follow(files[number].path, batches, before, ingested)
+            yield from _follow(files[number].path, batches, before, told)
     finally:
         done.close()
         for _, batch in writers.rest():
-            ingested.count(batch)
+            told.ingested.count(batch)
 
 
-def _errands(files: Sequence[_File], cascade: Cascade) -> Iterator[Errand]:
+def _errands(files: Sequence[_File], cascade: Cascade, disclose: Disclosure) -> Iterator[Errand]:
     for number, one in enumerate(files):
         with one.path.open("rb") as stream:
             lines = one.lines(stream)
-            for portion in pipeline.portions(lines, cascade, batch_lines=BATCH_LINES):
+            for portion in pipeline.portions(
+                lines, cascade, disclose=disclose, batch_lines=BATCH_LINES
+            ):
                 yield Errand(number, stream.tell(), portion)
 
 
-def _follow(path: Path, done: Iterable[Done], before: WorkDone, ingested: Ingested) -> Story[None]:
+def _follow(path: Path, done: Iterable[Done], before: WorkDone, told: _Told) -> Story[None]:
     """Count what became of one file, and list its rejected lines, if there are any.
 
     Of a file of something else no list is made: it would hold all of it.
     """
+    ingested = told.ingested
     good, bad = ingested.good, list[Rejected]()
     with rejected.room() as kept:
         for errand, batch in done:
             ingested.count(batch)
-            rejected.keep(batch.rejected, kept)
+            told.listing(batch.rejected, kept)
             bad += batch.rejected[: not bad]
             said = ", ".join(f"{ingested.counts[name]} {name}" for name in SAID)
             yield replace(before, done=before.done + errand.end, said=f"{path.name}: {said}")
-        if ingested.good == good and not rejected.is_json(kept):
+        if ingested.good == good and not rejected.is_json(bad[0]):
             yield replace(before, line=f"{path}: {NO_TRAJECTORIES}")
             return
         ingested.rejected_files += rejected.publish(kept, Path(f"{path}{REJECTED}"))

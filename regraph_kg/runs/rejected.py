@@ -1,7 +1,8 @@
 """The list of a file's rejected lines beside it: number, reason, and the line itself.
 
 A row holds `text` where the line is UTF-8, else `base64` of its bytes. Of a line that is too long
-to be read only the beginning is kept; `bytes` says how long it was.
+to be read only the beginning is kept; `bytes` says how long it was. Where a graph is not told all
+of its sources, neither is the list: it has numbers and reasons alone.
 """
 
 import base64
@@ -29,10 +30,11 @@ def room() -> SpooledTemporaryFile[str]:
     return SpooledTemporaryFile(SPOOLED, "w+", encoding="utf-8")
 
 
-def keep(rejected: Sequence[Rejected], kept: IO[str]) -> None:
-    """Add lines to those of a file."""
+def keep(rejected: Sequence[Rejected], kept: IO[str], *, verbatim: bool) -> None:
+    """Add lines to those of a file; what they hold only if `verbatim`."""
     for line in rejected:
-        row = {"line": line.line.number, "reason": line.reason} | _verbatim(line)
+        row = {"line": line.line.number, "reason": line.reason}
+        row |= _verbatim(line) if verbatim else {}
         kept.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
@@ -47,12 +49,9 @@ def _verbatim(line: Rejected) -> dict[str, str | int]:
         return row | {"base64": base64.b64encode(data).decode("ascii")}
 
 
-def is_json(kept: IO[str]) -> bool:
-    """Whether the first rejected line was meant to be JSON, or an empty file's."""
-    kept.seek(0)
-    row = json.loads(kept.readline())
-    first = row["text"].encode() if "text" in row else base64.b64decode(row["base64"])
-    return not first or first[:1] in (b"{", b"[")
+def is_json(first: Rejected) -> bool:
+    """Whether a file's first rejected line was meant to be JSON, or is an empty file's."""
+    return first.line.data[:1] in (b"", b"{", b"[")
 
 
 def publish(kept: IO[str], path: Path) -> list[Path]:

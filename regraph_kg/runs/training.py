@@ -3,7 +3,7 @@
 A line has `messages`, a question and its answer as chat models are trained on them, and beside
 them what a trainer chooses by: problem, target, technique, licence, and the measured `effects`,
 the newest of each device; as in the graph, what a newer judge says there stands for what older ones
-said. Not here: which examples are worth it, balance, deduplication.
+said. Steps without code are none. Not here: which examples are worth it, balance, deduplication.
 """
 
 import json
@@ -28,6 +28,8 @@ def training_lines(
 ) -> Iterator[str]:
     """A line of JSON for each verified step; with `unverified`, for every step."""
     for one in trajectories:
+        if one.disclosed != "code":
+            continue
         before = one.serial
         for number, step in enumerate(one.steps, 1):
             counted = standing(step.measurements)

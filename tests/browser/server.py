@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -134,6 +134,16 @@ class Browser:
     def favorites(self) -> None:
         """Open the side bar with the saved queries, or close it."""
         self.page.click("[data-testid=navigationFavorites]")
+
+    def drop(self, file: Path, taken: str) -> None:
+        """Drop a file until `taken` is true in JavaScript: a busy page loses it without a word."""
+        for _ in range(5):
+            self.page.drop(file)
+            with suppress(AssertionError):
+                self.page.wait(taken, file.name, seconds=12)
+                return
+        self.page.drop(file)
+        self.page.wait(taken, file.name)
 
     def type(self, text: str) -> None:
         """Replace what is in the editor."""

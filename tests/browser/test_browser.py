@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from regraph_kg import wiring
-from tests.browser.chromium import Page
 from tests.browser.sample import grow
 from tests.browser.server import Browser, opened, served
 
@@ -25,19 +23,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with served(tmp_path_factory.mktemp("neo4j")) as server:
         grow(server.settings)
         with opened(server, tmp_path_factory.mktemp("chromium")) as browser:
-            drop(browser.page, style, "document.body.innerText.includes('relationship.TRANSITION')")
+            browser.drop(style, "document.body.innerText.includes('relationship.TRANSITION')")
             yield browser
-
-
-def drop(page: Page, file: Path, taken: str) -> None:
-    """Drop a file until `taken` is true: a page that is still busy loses it without a word."""
-    for _ in range(5):
-        page.drop(file)
-        with suppress(AssertionError):
-            page.wait(taken, file.name, seconds=12)
-            return
-    page.drop(file)
-    page.wait(taken, file.name)
 
 
 def query(name: str) -> str:
@@ -48,7 +35,7 @@ def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path
     pack, _ = wiring.write_browser_pack(tmp_path)
     page = browser.page
     browser.favorites()
-    drop(page, pack, "document.querySelector('[data-testid=expandFolder-regraph]') !== null")
+    browser.drop(pack, "document.querySelector('[data-testid=expandFolder-regraph]') !== null")
     page.click("[data-testid=expandFolder-regraph]")
     titles = "[...document.querySelectorAll('[data-testid^=scriptTitle-]')].map(e => e.innerText)"
     expected = sorted(query(path.stem).splitlines()[0][3:] for path in FOLDER.glob("*.cypher"))

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.errors import ToolError
+from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.evaluation.measure import is_measured, measure, with_measurements
+from regraph_kg.evaluation.measure import check_serial, is_measured, measure, with_measurements
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
@@ -171,6 +171,15 @@ def test_measuring_does_not_change_which_trajectory_it_is(
     assert before.id == after.id
     assert not before.steps[0].measurements
     assert after.steps[0].measurements
+
+
+def test_what_is_disclosed_in_part_is_not_measured(write: Callable[..., Path]) -> None:
+    given = Trajectory.model_validate_json(write(RIGHT).read_text())
+    part = given.model_copy(update={"disclosed": "diff", "content": given.id, "serial": ""})
+    with pytest.raises(
+        BadInput, match="disclosed as diff only: measure the file that has its code"
+    ):
+        check_serial(part, load_problem(PROBLEM))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.models.trajectory import WITHHELD, Trajectory
 from regraph_kg.runs.corpus_facts import (
     TimingKey,
     agreement,
@@ -88,6 +88,14 @@ def test_nearly_equal_code_is_found_within_a_problem_only() -> None:
 def test_a_step_that_changes_only_comments_is_named() -> None:
     same = trajectory("p", step(TILES, "int  a ;"), step(LOADS, "int a; // faster"))
     assert [seen.number for seen in unchanged(seen_steps([same]))] == [2]
+
+
+def test_code_that_is_not_disclosed_is_compared_with_none() -> None:
+    told = {"disclosed": "statistics", "serial": ""}
+    step = {"label": WITHHELD, "technique": TILES, "measurements": [measured(2.0)]}
+    hidden = [trajectory("p", step, step, **told, content=str(n) * 64) for n in range(2)]
+    assert list(nearly_equal(hidden)) == unchanged(seen_steps(hidden)) == []
+    assert "| start → shared-memory-tiling | 1 | 2x" in corpus_report(hidden, [])
 
 
 def test_dead_ends_and_techniques_without_an_example_are_named() -> None:

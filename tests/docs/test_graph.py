@@ -92,8 +92,11 @@ def test_labels_relationships_and_properties_are_those_of_a_graph(
     lines.append(trajectory("q", {"label": "Loop unrolling", "code": "z"}, learned=True))
     (tmp_path / "steps.jsonl").write_text("\n".join(lines) + "\n")
     file, technique = str(tmp_path / "steps.jsonl"), "cuda/shared-memory-tiling"
+    diffs = tmp_path / "diffs.jsonl"
+    diffs.write_text("".join(f"{trajectory(f'd{number}')}\n" for number in range(6)))
     for command in (
         ["ingest", file],
+        ["ingest", str(diffs), "--disclose", "diff"],
         ["graph", "bound", "2"],
         ["techniques", "keep", technique, "--alias", TILES, "--why", "right"],
         ["techniques", "undo", "1", "--why", "wrong"],

@@ -77,7 +77,7 @@ class Opened:
 
 FIRST = Example(
     **dict.fromkeys([field.name for field in fields(Example)], cast(Any, None))
-    | {"id": "first", "before": "int a;", "after": "int b;"}
+    | {"id": "first", "before": "int a;", "after": "int b;", "disclosed": "code"}
 )
 IMPATIENT = partial(GraphReader, patience=0.05)
 """Gives a lost store up after 50 ms."""

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from regraph_kg.backends import edges
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
-from regraph_kg.backends.evidence import Evidence, failure_key
+from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.recount import recount
 from regraph_kg.backends.statistics import Pair
 from regraph_kg.errors import StoreError
@@ -205,9 +205,7 @@ def _outline(row: GraphRow) -> Outline:
     failures = Evidence.read(row | {"measurements": "[]"}).failures
     return Outline(
         tuple(map(sys.intern, row["path"])),
-        tuple(
-            FailedAt(failure_key(one), one.after_step, one.technique, one.label) for one in failures
-        ),
+        tuple(FailedAt(one.key, one.after_step, one.technique, one.label) for one in failures),
     )
 
 
@@ -226,7 +224,7 @@ def _led(failures: str, at: Mapping[int | str, str]) -> str:
         {"problem": "", "path": (), "measurements": "[]", "failures": failures}
     )
     led = tuple(
-        one.model_copy(update={"technique": at.get(failure_key(one), one.technique)})
+        one.model_copy(update={"technique": at.get(one.key, one.technique)})
         for one in evidence.failures
     )
     return replace(evidence, failures=led).failures_json()

@@ -1,0 +1,297 @@
+"""Contract: what is not disclosed is nowhere in a graph, and everything copes with its absence."""
+
+import io
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.graph import GraphStore
+from regraph_kg.ingest import pipeline
+from regraph_kg.ingest.read import read, split
+from regraph_kg.llm.embedder import HashEmbedder
+from regraph_kg.models.graph import Vector
+from regraph_kg.models.purge import Provenance
+from regraph_kg.models.trajectory import WITHHELD, Disclosure, Trajectory
+from regraph_kg.runs.training import training_lines
+from regraph_kg.search.reader import GraphReader
+from regraph_kg.settings import Settings
+from tests.contract.plans import H200
+from tests.ingest.trajectories import VOCABULARY, lexical, measured
+from tests.stores import cypher, wipe
+
+TILING, COALESCING = (f"cuda/{name}" for name in ("shared-memory-tiling", "memory-coalescing"))
+PAIR = ("cuda/start", TILING)
+KEPT_CODE, KEPT_TEXT = "kept_by_its_owner", "whispered"
+"""In each code, in each other text of the sender."""
+OWN = {"x_own": {"deep": [KEPT_CODE, KEPT_TEXT]}}
+PARTS: tuple[Disclosure, ...] = ("diff", "statistics")
+
+
+def row(number: int = 0, effect: float = 2.0, **fields: Any) -> dict[str, Any]:
+    """A trajectory with a secret at every place that holds a text."""
+    steps = [("smem tiling", TILING), ("Memory coalescing", None)]
+    usual = {
+        "schema": 1,
+        "target": "cuda",
+        "problem": "vault",
+        "ref": f"{KEPT_TEXT} {number}",
+        "serial": code(f"serial{number}"),
+        "source": {"model": "m", "run": "r", "licence": "MIT", "prompt_hash": KEPT_TEXT} | OWN,
+        "steps": [
+            step(name, given, f"after{number}_{place}", effect)
+            for place, (name, given) in enumerate(steps)
+        ],
+        "failures": [failed(place) for place in range(2)],
+    }
+    return usual | fields | OWN
+
+
+def code(name: str) -> str:
+    return "\n".join([f"int {KEPT_CODE};", *(f"int line{n};" for n in range(9)), f"int {name};"])
+
+
+def step(name: str, technique: str | None, after: str, effect: float) -> dict[str, Any]:
+    told = {
+        "label": f"{name} ({KEPT_TEXT})",
+        "technique": technique,
+        "reasoning": f"because {KEPT_TEXT}",
+        "detail": f"so {KEPT_TEXT}",
+        "code": code(after),
+        "measurements": [measured(1 / effect, device=H200) | OWN],
+    }
+    return told | OWN
+
+
+def failed(place: int) -> dict[str, Any]:
+    told = {
+        "after_step": 1,
+        "label": "Memory coalescing",
+        "outcome": "wrong_answer",
+        "diagnosis": f"{KEPT_TEXT} {KEPT_CODE} {place}",
+        "code_hash": KEPT_CODE,
+        "code": f"int {KEPT_CODE};",
+        "device": H200,
+    }
+    return told | OWN
+
+
+def tell(store: GraphStore, disclose: Disclosure, rows: Sequence[Any]) -> list[pipeline.Batch]:
+    """Ingest, and embed what may be."""
+    cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
+    data = "\n".join(one if isinstance(one, str) else json.dumps(one) for one in rows).encode()
+    told = list(pipeline.ingest(read(split(io.BytesIO(data))), store, cascade, disclose=disclose))
+    list(store.embed(HashEmbedder().space, HashEmbedder().embed))
+    return told
+
+
+def dump(store: GraphStore, settings: Settings) -> str:
+    """All that there is in a store, as text."""
+    nodes = cypher(settings, "MATCH (n) RETURN labels(n), properties(n)")
+    arrows = cypher(settings, "MATCH ()-[r]->() RETURN type(r), properties(r)")
+    return "\n".join([*map(str, (*nodes, *arrows)), saved(settings), *lines(store)])
+
+
+def saved(settings: Settings) -> str:
+    with closing(wiring.open_backup(settings)) as backup:
+        return b"".join(backup.lines()).decode()
+
+
+def lines(store: GraphStore) -> list[str]:
+    return [one.model_dump_json(by_alias=True, exclude_defaults=True) for one in store.export()]
+
+
+def counted(store: GraphStore) -> list[Any]:
+    return [one for one in store.transitions() if one.tried]
+
+
+@pytest.mark.parametrize("bound", [128, 2])
+@pytest.mark.parametrize("disclose", PARTS)
+def test_what_is_withheld_is_nowhere_in_the_store(
+    store: GraphStore, store_settings: Settings, disclose: Disclosure, bound: int
+) -> None:
+    rows = [row(number, effect=1 + number) for number in range(8)]
+    tell(store, "code", rows)
+    assert KEPT_CODE in dump(store, store_settings)
+    statistics = counted(store)
+    wipe(store_settings)
+    store.apply_schema()
+    list(store.set_bound(bound))
+    told = tell(store, disclose, rows)
+    assert not any(batch.rejected for batch in told)
+    assert store.check() == ()
+    assert counted(store) == statistics
+    whole = dump(store, store_settings)
+    assert KEPT_CODE not in whole
+    assert ("line4" in whole, "x_own" in whole) == (False, False)
+    assert (KEPT_TEXT in whole) is (disclose == "diff")
+    assert ("after3_1" in whole) is (disclose == "diff")  # a line that changed
+    vectors = cypher(
+        store_settings,
+        "MATCH ()-[r:TRANSITION]->() RETURN count(r.embedding) AS texts,"
+        " count(r.code_embedding) AS codes",
+    )
+    kept = sum(
+        one["kept"] for one in cypher(store_settings, "MATCH (e:Edge) RETURN e.kept AS kept")
+    )
+    assert vectors == [{"texts": kept if disclose == "diff" else 0, "codes": 0}]
+    assert list(store.embed(HashEmbedder().space, HashEmbedder().embed)) == []
+
+
+def test_only_statistics_teach_no_name(store: GraphStore) -> None:
+    tell(store, "statistics", [row()])
+    names = {one.id: one.aliases for one in store.techniques()}
+    assert names == {one.id: one.aliases for one in VOCABULARY}
+    (one,) = store.export()
+    assert {step.label for step in one.steps} == {WITHHELD}
+    assert [step.technique for step in one.steps] == [TILING, COALESCING]
+
+
+def test_only_statistics_refuse_a_name_that_would_become_a_technique(store: GraphStore) -> None:
+    steps = [{"label": f"a trick {KEPT_TEXT}", "code": "x"}]
+    (batch,) = tell(store, "statistics", [row(), row(1, steps=steps, failures=[])])
+    assert batch.counts.added == 1
+    (refused,) = batch.rejected
+    assert refused.line.number == 2
+    assert refused.reason.startswith("step 1: its name is of no technique that is known")
+    assert KEPT_TEXT not in refused.reason
+    given = [steps[0] | {"technique": "cuda/trick"}]
+    (batch,) = tell(store, "statistics", [row(1, steps=given, failures=[])])
+    assert batch.counts.techniques == 1
+    assert {one.name for one in store.techniques() if one.id == "cuda/trick"} == {"Trick"}
+
+
+@pytest.mark.parametrize("disclose", PARTS)
+def test_export_backup_and_import_bring_the_same_graph(
+    store: GraphStore, store_settings: Settings, tmp_path: Path, disclose: Disclosure
+) -> None:
+    tell(store, disclose, [row(), row(1)])
+    tell(store, "code", [row(2)])
+    exported, backup = lines(store), saved(store_settings)
+    (tmp_path / "backup").write_text(backup)
+    wipe(store_settings)
+    store.apply_schema()
+    tell(store, "code", exported)
+    assert lines(store) == exported
+    tell(store, "code", exported)
+    assert lines(store) == exported
+    wipe(store_settings)
+    with closing(wiring.open_backup(store_settings)) as opened:
+        list(opened.restore(tmp_path / "backup"))
+    assert saved(store_settings) == backup
+    assert store.check() == ()
+    wipe(store_settings)
+    store.apply_schema()
+    tell(store, "statistics", exported)  # as if it had been told so at first
+    narrowed = lines(store)
+    wipe(store_settings)
+    store.apply_schema()
+    tell(store, "statistics", [row(), row(1), row(2)])
+    assert lines(store) == narrowed
+
+
+@pytest.mark.parametrize("disclose", PARTS)
+@pytest.mark.parametrize("first", ["code", "part"])
+def test_what_is_known_stays_as_it_was_disclosed(
+    store: GraphStore, store_settings: Settings, disclose: Disclosure, first: str
+) -> None:
+    before, after = ("code", disclose) if first == "code" else (disclose, "code")
+    tell(store, before, [row()])  # type: ignore[arg-type]
+    known, statistics = lines(store), counted(store)
+    (batch,) = tell(store, after, [row(), row()])  # type: ignore[arg-type]
+    assert (batch.counts.added, batch.counts.known) == (0, 2)
+    assert batch.counts.disclosed_otherwise in (1, 2)
+    assert (lines(store), counted(store)) == (known, statistics)
+    more = row()
+    more["steps"][0]["measurements"].append(measured(0.1, device=H200, run="b"))
+    (batch,) = tell(store, after, [more])  # type: ignore[arg-type]
+    assert batch.counts.measurements == 2  # the list is one of both steps
+    assert store.check() == ()
+    assert (KEPT_CODE in dump(store, store_settings)) is (first == "code")
+
+
+def test_who_claims_to_be_another_trajectory_is_refused(store: GraphStore) -> None:
+    tell(store, "statistics", [row()])
+    (told,) = store.export()
+    for other in ({"problem": "other"}, {"steps": told.steps[:1], "failures": ()}):
+        forged = told.model_copy(update=other).model_dump_json(by_alias=True)
+        known = lines(store)
+        (batch,) = tell(store, "code", [forged])
+        assert (batch.counts.added, batch.counts.known) == (0, 0)
+        assert "which has another problem, target or" in batch.rejected[0].reason
+        assert lines(store) == known
+        (batch,) = tell(store, "code", [row(7), forged.replace(told.id, trajectory(row(7)).id)])
+        assert batch.counts.added == 0
+    assert store.check() == ()
+
+
+def trajectory(one: dict[str, Any]) -> Trajectory:
+    return Trajectory.model_validate(one)
+
+
+@pytest.mark.parametrize("disclose", PARTS)
+def test_a_purge_takes_it_out(
+    store: GraphStore, store_settings: Settings, disclose: Disclosure
+) -> None:
+    tell(store, "code", [row(1, problem="other")])
+    known, statistics = lines(store), counted(store)
+    tell(store, disclose, [row()])
+    for origin in (
+        Provenance("problem", "vault"),
+        Provenance("run", "r"),
+        Provenance("model", "m"),
+    ):
+        with closing(wiring.open_purge(store_settings)) as graph:
+            assert graph.count(origin).trajectories == (1 if origin.by == "problem" else 2)
+    with closing(wiring.open_purge(store_settings)) as graph:
+        list(graph.run(Provenance("problem", "vault")))
+    assert (lines(store), counted(store)) == (known, statistics)
+    assert store.check() == ()
+
+
+def test_examples_with_code_come_first_and_a_model_is_shown_no_others(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    tell(store, "statistics", [row(0, effect=9.0, problem="p0")])
+    tell(store, "diff", [row(1, effect=8.0, problem="p1")])
+    tell(store, "code", [row(2, effect=2.0, problem="p2")])
+    found = store.examples(*PAIR, device=H200)
+    assert [one.disclosed for one in found] == ["code", "statistics", "diff"]
+    assert [one.effect for one in found] == [2.0, 9.0, 8.0]
+    assert [bool(one.before and one.after) for one in found] == [True, False, False]
+    assert found[2].diff == "@@ -11 +11 @@\n-int serial1;\n+int after1_0;"
+    embedder = HashEmbedder()
+
+    def near(text: str, kind: Any) -> Vector:
+        return Vector(embedder.space, embedder.embed_queries([text])[0], kind)
+
+    assert [one.disclosed for one in store.nearest(near(KEPT_TEXT, "text"), k=9)].count("diff") == 2
+    for vector in (near("int x;", "code"), near("int x;", "text")):
+        assert {one.disclosed for one in store.nearest(vector, k=9)} <= {"code", "diff"}
+        assert len(store.examples(*PAIR, near=vector)) == 3
+    reader = GraphReader(
+        lambda: wiring.open_store(store_settings), H200, None, lambda _: embedder, patience=1
+    )
+    with closing(reader):
+        assert [one.problem for one in reader.examples(*PAIR)] == ["p2"]
+        assert [one.problem for one in reader.examples(*PAIR, "int x;")] == ["p2"]
+        assert {one.problem for one in reader.nearest("int x;", 5)} == {"p2"}
+        assert {one.problem for one in reader.failures(TILING, COALESCING)} == {"p2"}
+        (next_,) = reader.neighbours("cuda/start").successors
+        assert (next_.examples, next_.tried, next_.verified) == (3, 3, 3)
+    assert {json.loads(one)["problem"] for one in training_lines(store.export())} == {"p2"}
+
+
+@pytest.mark.parametrize("disclose", PARTS)
+def test_it_goes_to_the_archive_and_comes_back(store: GraphStore, disclose: Disclosure) -> None:
+    tell(store, disclose, [row(number, effect=1 + number) for number in range(8)])
+    known = lines(store)
+    for bound in (1, 128, 2):
+        list(store.set_bound(bound))
+        list(store.embed(HashEmbedder().space, HashEmbedder().embed))
+        assert lines(store) == known
+        assert store.check() == ()
