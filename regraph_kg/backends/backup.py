@@ -7,7 +7,7 @@ backup goes on where it was cut off.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
@@ -93,7 +93,7 @@ class Backup:
         known = {technique.id for technique in techniques}
         for one in export(self._bolt):
             if all(step.technique in known for step in one.trajectory.steps):  # else it came later
-                yield BackupLine(kept=_kept(one))
+                yield BackupLine(kept=_kept(one, known))
         for row in self._bolt.read(lambda ask: ask("backup_last_seen")):
             yield BackupLine(seen=LastSeen.model_validate(row))
         for run in self._free_runs():
@@ -169,8 +169,19 @@ def _some_decisions(ask: Query, after: str) -> list[GraphRow]:
     return ask("backup_decisions", after=after, limit=DECISIONS_AT_ONCE)
 
 
-def _kept(one: Exported) -> TrajectoryLine:
-    return TrajectoryLine(trajectory=one.trajectory, stages=one.stages, failed=one.failed)
+def _kept(one: Exported, known: Container[str]) -> TrajectoryLine:
+    """Without failures that came later: of techniques that the backup has not."""
+    told = [
+        (failure, created)
+        for failure, created in zip(one.trajectory.failures, one.failed, strict=True)
+        if failure.technique is None or failure.technique in known
+    ]
+    failures = tuple(failure for failure, _ in told)
+    return TrajectoryLine(
+        trajectory=one.trajectory.model_copy(update={"failures": failures}),
+        stages=one.stages,
+        failed=tuple(created for _, created in told),
+    )
 
 
 def _write_techniques(ask: Query, lines: Sequence[BackupLine]) -> None:

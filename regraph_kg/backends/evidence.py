@@ -14,7 +14,15 @@ from pydantic import TypeAdapter
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import UNTIMED, MergePlan
-from regraph_kg.models.trajectory import Disclosure, FailedStep, Measurement, Source, Trajectory
+from regraph_kg.models.trajectory import (
+    Disclosure,
+    FailedStep,
+    Measurement,
+    Source,
+    Trajectory,
+    judge_version,
+    standing,
+)
 
 Measurements = tuple[Measurement, ...]
 """One step's measurements, oldest first (`in_order`)."""
@@ -178,26 +186,6 @@ def _moment(one: Measurement) -> tuple[float, int, str, str, str, str, str]:
     """Its place in that order; no two of a step share theirs."""
     who = (one.device, one.toolchain, one.evaluator, one.metric)
     return (one.time, judge_version(one), one.run, *who)
-
-
-def judge_version(one: Measurement) -> int:
-    """Judges are numbered; what is no number is older than all that are."""
-    return int(one.evaluator) if one.evaluator.isdecimal() else 0
-
-
-def standing(measured: Measurements) -> Measurements:
-    """Those of a step that count: of each device, what the newest judge there measured.
-
-    By one metric a device: transfers hide what a kernel gains, so its times on the device count
-    where it passed by them (decisions/0023).
-    """
-    newest: dict[str, int] = {}
-    for one in measured:
-        newest[one.device] = max(newest.get(one.device, 0), judge_version(one))
-    kept = [one for one in measured if judge_version(one) == newest[one.device]]
-    passed = {o.device for o in kept if o.metric == "device" and o.outcome is Outcome.PASSED}
-    called = {one.device for one in kept if one.metric == "call"} - passed
-    return tuple(one for one in kept if (one.metric == "call") is (one.device in called))
 
 
 def _own(trajectory: Trajectory) -> str | None:

@@ -18,10 +18,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from regraph_kg.backends.evidence import Evidence, standing
+from regraph_kg.backends.evidence import Evidence
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, Successor
 from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import standing
 
 UNMEASURED = "unmeasured"
 """Device of what was never measured, or failed on a device nobody noted."""

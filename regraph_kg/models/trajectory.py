@@ -135,6 +135,26 @@ class Measurement(Extensible):
         return _ratio(self.before_seconds, self.seconds, self.outcome)
 
 
+def judge_version(one: Measurement) -> int:
+    """Judges are numbered; what is no number is older than all that are."""
+    return int(one.evaluator) if one.evaluator.isdecimal() else 0
+
+
+def standing(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
+    """Those of a step that count: of each device, what the newest judge there measured.
+
+    By one metric a device: transfers hide what a kernel gains, so its times on the device count
+    where it passed by them (decisions/0023).
+    """
+    newest: dict[str, int] = {}
+    for one in measured:
+        newest[one.device] = max(newest.get(one.device, 0), judge_version(one))
+    kept = [one for one in measured if judge_version(one) == newest[one.device]]
+    passed = {o.device for o in kept if o.metric == "device" and o.outcome is Outcome.PASSED}
+    called = {one.device for one in kept if one.metric == "call"} - passed
+    return tuple(one for one in kept if (one.metric == "call") is (one.device in called))
+
+
 class Step(Extensible):
     """One optimization step: what was done, why, and the code after it."""
 

@@ -2,8 +2,8 @@
 
 A line has `messages`, a question and its answer as chat models are trained on them, and beside
 them what a trainer chooses by: problem, target, technique, licence, and the measured `effects`,
-the newest of each device. Steps without code are none.
-Not here: which examples are worth it, balance, deduplication.
+the newest of each device; as in the graph, what a newer judge says there stands for what older ones
+said. Steps without code are none. Not here: which examples are worth it, balance, deduplication.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import TARGETS
-from regraph_kg.models.trajectory import Measurement, Step, Trajectory
+from regraph_kg.models.trajectory import Measurement, Step, Trajectory, standing
 
 QUESTION = """\
 Make this code of the problem {problem} faster by one optimization step, in {language}. Keep what \
@@ -32,7 +32,8 @@ def training_lines(
             continue
         before = one.serial
         for number, step in enumerate(one.steps, 1):
-            passed = {m.device: m for m in step.measurements if m.outcome is Outcome.PASSED}
+            counted = standing(step.measurements)
+            passed = {m.device: m for m in counted if m.outcome is Outcome.PASSED}
             if passed or unverified:
                 yield json.dumps(_example(one, number, before, passed), ensure_ascii=False) + "\n"
             before = step.code

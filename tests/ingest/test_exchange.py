@@ -113,3 +113,11 @@ def test_training_examples_are_verified_steps_with_their_effects(desk: Desk) -> 
     every = desk.run("graph", "export", "--format", "sft", "--unverified").out.splitlines()
     assert [len(json.loads(line)["effects"]) for line in every] == [1, 0]
     assert desk.run("graph", "export", "--unverified").code == 2
+
+
+def test_a_step_that_a_newer_judge_found_wrong_is_no_training_example(desk: Desk) -> None:
+    one = row(1, "Tiled kernel")
+    wrong = {**measured(1.0, run="b"), "outcome": "wrong_answer", "evaluator": "2"}
+    one["steps"][0]["measurements"] = [measured(0.5), wrong]
+    desk.run("ingest", desk.write("file.jsonl", one))
+    assert desk.run("graph", "export", "--format", "sft").out == ""

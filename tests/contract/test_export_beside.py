@@ -1,0 +1,93 @@
+"""Contract: what is read back is whole, whoever writes between two statements or within one."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.backends.bolt import Bolt, GraphRow, Query, T
+from regraph_kg.backends.export import export
+from regraph_kg.errors import StoreError
+from regraph_kg.graph import GraphStore
+from regraph_kg.models.purge import Provenance
+from regraph_kg.settings import Settings
+from tests.contract.plans import failure, plan
+from tests.stores import address, cypher, wipe
+
+Seen = Callable[[str, list[GraphRow]], list[GraphRow]]
+
+
+class Watched(Bolt):
+    """Every statement's rows go through `seen`."""
+
+    seen: Seen = staticmethod(lambda _name, rows: rows)
+
+    def read(self, work: Callable[[Query], T]) -> T:
+        def watched(ask: Query) -> T:
+            return work(lambda name, /, **given: self.seen(name, ask(name, **given)))
+
+        return super().read(watched)
+
+
+def exported(settings: Settings, seen: Seen) -> list[str]:
+    with closing(Watched(address(settings))) as bolt:
+        bolt.seen = seen  # type: ignore[method-assign]
+        return [one.trajectory.problem for one in export(bolt)]
+
+
+def test_what_is_purged_while_it_is_exported_is_left_out(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    store.merge([plan("ab", problem=f"p{n % 3}", code=f"int x{n};") for n in range(9)])
+
+    def purge(name: str, rows: list[GraphRow]) -> list[GraphRow]:
+        if name == "page_of_trajectories":
+            with closing(wiring.open_purge(store_settings)) as graph:
+                list(graph.run(Provenance("problem", "p1")))
+        return rows
+
+    assert sorted(exported(store_settings, purge)) == ["p0"] * 3 + ["p2"] * 3
+
+
+@pytest.mark.parametrize("times", [0, 2], ids=["nowhere", "twice"])
+def test_a_step_that_a_server_shows_in_mid_commit_is_read_again(
+    store: GraphStore, store_settings: Settings, times: int
+) -> None:
+    store.merge([plan("ab", problem=f"p{n}", code=f"int x{n};") for n in range(4)])
+    hidden = iter(range(3))
+
+    def torn(name: str, rows: list[GraphRow]) -> list[GraphRow]:
+        if name == "steps_of_trajectories" and next(hidden, None) is not None:
+            return [*rows[1:], *rows[:1] * times]
+        return rows
+
+    assert sorted(exported(store_settings, torn)) == ["p0", "p1", "p2", "p3"]
+
+
+def test_an_export_of_a_graph_that_lacks_a_step_says_so(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    store.merge([plan("ab")])
+    cypher(store_settings, "MATCH ()-[r:TRANSITION {step: 2}]->() DELETE r")
+    with pytest.raises(StoreError, match="regraph graph check"):
+        list(store.export())
+
+
+def test_a_backup_beside_an_ingest_can_be_restored(
+    store: GraphStore, store_settings: Settings, tmp_path: Path
+) -> None:
+    """A trajectory gains a failure of a technique that was made after the techniques were read."""
+    store.merge([plan("a")])
+    with closing(wiring.open_backup(store_settings)) as backup:
+        lines = backup.lines()
+        written = [next(lines) for _ in range(2)]
+        store.merge([plan("a", failures=[failure("late", 1), failure("a", 1)])])
+        (tmp_path / "backup").write_bytes(b"".join((*written, *lines)))
+    wipe(store_settings)
+    with closing(wiring.open_backup(store_settings)) as backup:
+        list(backup.restore(tmp_path / "backup"))
+    (one,) = store.export()
+    assert [failed.technique for failed in one.failures] == ["cuda/a"]
+    assert store.check() == ()
