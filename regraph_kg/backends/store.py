@@ -110,7 +110,8 @@ class BoltStore:
             )
         )
         ends = {"source": source, "target": target}
-        return tuple(Example.read(row["example"] | ends) for row in rows)
+        told = (row["example"] for row in rows)
+        return tuple(Example.read(one | ends) for one in told if Example.whole(one))
 
     def failures(
         self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3

@@ -7,6 +7,7 @@ small graph, all examples are compared, which is exact; beyond, an index propose
 are then compared exactly.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,7 +83,7 @@ def near(
         limit=choice.limit,
         exclude_problem=choice.exclude_problem,
     )
-    return tuple(map(_example, rows))
+    return _examples(rows)
 
 
 def nearest(
@@ -102,9 +103,9 @@ def nearest(
     while serving and candidates <= MOST_CANDIDATES:
         rows = ask("vectors_nearest", candidates=candidates, **wanted)
         if len(rows) == choice.limit:
-            return tuple(map(_example, rows))
+            return _examples(rows)
         candidates *= 4
-    return tuple(map(_example, ask("vectors_scan", **wanted)))
+    return _examples(ask("vectors_scan", **wanted))
 
 
 def floats(packed: bytes) -> list[float]:
@@ -131,9 +132,15 @@ def mixed(held: EmbeddingSpace, given: EmbeddingSpace) -> BadInput:
     )
 
 
-def _example(row: GraphRow) -> Example:
-    ends = {"source": row["source"], "target": row["target"]}
-    return Example.read(row["example"] | ends | {"similarity": _similarity(row)})
+def _examples(rows: Iterable[GraphRow]) -> tuple[Example, ...]:
+    return tuple(
+        Example.read(
+            row["example"]
+            | {"source": row["source"], "target": row["target"], "similarity": _similarity(row)}
+        )
+        for row in rows
+        if Example.whole(row["example"])
+    )
 
 
 def _similarity(row: GraphRow) -> float | None:

@@ -163,6 +163,12 @@ class Neighbourhood:
     successors: tuple[Successor, ...]
 
 
+_ALWAYS_THERE = (
+    *("id", "trajectory", "step", "problem", "verified", "verified_on", "effects"),
+    *("reasoning", "detail", "original_label", "relabel_stage", "model", "licence", "created"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """One seen step: a TRANSITION relationship.
@@ -203,6 +209,12 @@ class Example:
     """Where it is less, there is no `before` and no `after`."""
     diff: str = ""
     """What took their place, if that is disclosed."""
+
+    @classmethod
+    def whole(cls, told: Mapping[str, Any]) -> bool:
+        """Whether all of it was read: a store reads property by property, while others delete."""
+        code = () if told.get("disclosed") else ("before", "after")
+        return all(told.get(name) is not None for name in (*_ALWAYS_THERE, *code))
 
     @classmethod
     def read(cls, told: Mapping[str, Any]) -> "Example":

@@ -3,10 +3,10 @@
 import pytest
 
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.graph import Successor
+from regraph_kg.models.graph import Example, Successor
 from regraph_kg.settings import Settings
-from tests.contract.plans import A100, H200, again, failure, measured, plan
-from tests.stores import wipe
+from tests.contract.plans import A100, H200, again, failure, measured, plan, technique
+from tests.stores import cypher, wipe
 
 ONE = 2**20
 
@@ -104,6 +104,17 @@ def test_an_example_says_all_that_its_trajectory_said(store: GraphStore) -> None
     assert (example.device, example.toolchain, example.model) == (H200, "nvcc 13", "big")
     assert example.created == sent.source.created
     assert store.examples("cuda/start", "cuda/a")[0].before == sent.serial
+
+
+def test_an_example_of_which_a_part_is_gone_is_no_example(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    store.add_techniques([technique("a")])
+    store.merge([plan("a")])
+    (row,) = cypher(store_settings, "MATCH ()-[r:TRANSITION]->() RETURN properties(r) AS told")
+    assert Example.whole(row["told"])
+    for name in ("after", "reasoning", "verified_on"):
+        assert not Example.whole({key: told for key, told in row["told"].items() if key != name})
 
 
 @pytest.mark.parametrize("device", [H200, A100, "GPU X"])
