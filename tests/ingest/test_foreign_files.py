@@ -52,7 +52,7 @@ def test_a_pipe_is_ingested_and_lists_what_it_rejects_here(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (gzip.compress(b"{}"), "compressed by gzip; give FILE as <(zcat FILE)"),
+        (gzip.compress(b"{}", mtime=0), "compressed by gzip; give FILE as <(zcat FILE)"),
         (b"PK\x03\x04..", "a zip archive"),
         (json.dumps(row(1)).encode("utf-16"), "UTF-16 text; save it as UTF-8"),
     ],
