@@ -1,9 +1,10 @@
 """Which examples of a pair stay TRANSITIONs, and which newcomers may join them: pure arithmetic.
 
 A pair keeps its `bound` best examples. Half of the places go to the devices in turn, each the best
-effect there first, so that no device's best is ever displaced by another's; the rest to the
-problems in turn, verified before unverified, each problem's best first, so that what stays is not
-one problem told many times. What was given comes before what was learned, and what was learned from
+effect there first, and more than half where there are more devices, so that no device's best is
+displaced by another's while there are at most `bound` devices; the rest to the problems in turn,
+verified before unverified, each problem's best first, so that what stays is not one problem told
+many times. What was given comes before what was learned, and what was learned from
 one model has a third of the places at most (`learned_places`), be others empty: a search must not
 read back mostly what one model has said.
 
@@ -148,7 +149,8 @@ def choose(marks: Sequence[Mark], bound: int) -> frozenset[str]:
                 learned[mark.learner] += 1
             kept.add(mark.id)
 
-    keep(_devices_in_turn(ranked), (bound + 1) // 2)
+    devices = {device for mark in ranked for device in mark.effects}
+    keep(_devices_in_turn(ranked), min(bound, max((bound + 1) // 2, len(devices))))
     keep(_problems_in_turn(ranked), bound)
     return frozenset(kept)
 

@@ -24,6 +24,8 @@ from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, Successor
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import standing
 
+LEARNED = " learned from"
+"""Between device and model in the id of what was learned."""
 UNMEASURED = "unmeasured"
 """Device of what was never measured, or failed on a device nobody noted."""
 
@@ -120,7 +122,7 @@ class RowKey(NamedTuple):
 
     def __str__(self) -> str:
         """For a reader."""
-        return self.device + ("" if self.learner is None else f" learned from {self.learner}")
+        return self.device + ("" if self.learner is None else f"{LEARNED} {self.learner}")
 
 
 Share = dict[tuple[Pair, RowKey], RowCounts]
@@ -264,8 +266,9 @@ def _order(origin: RowKey) -> tuple[str, bool, str]:
 
 
 def row_id(pair: Pair, origin: RowKey) -> str:
-    """Id of a NEXT relationship."""
-    return f"{pair.source} {pair.target} {origin}"
+    """Id of a NEXT relationship; no two origins share one, whatever a sender calls his device."""
+    device = origin.device.replace(LEARNED, f"\x1f{LEARNED}")  # no name of a device has a \x1f
+    return f"{pair.source} {pair.target} {origin._replace(device=device)}"
 
 
 def next_rows(shares: Share) -> list[dict[str, Any]]:

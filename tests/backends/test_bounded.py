@@ -35,6 +35,16 @@ def test_every_device_keeps_its_best() -> None:
     assert {"a19", "a18", "b19", "b18"} <= choose(marks, 8)
 
 
+@pytest.mark.parametrize("devices", ["ABCDEF", "ABCDEFGH"])
+def test_every_device_keeps_its_best_where_half_of_the_places_are_too_few(devices: str) -> None:
+    marks = [
+        mark(f"{device}{n}", effect=place + n / 100, on=device)
+        for place, device in enumerate(devices, 1)
+        for n in range(9)
+    ]
+    assert {f"{device}8" for device in devices} <= choose(marks, 8)
+
+
 def test_half_of_the_places_go_to_the_problems_in_turn() -> None:
     many = [mark(f"many{n}", "many", 10.0 + n, "A") for n in range(50)]
     few = [mark(f"few{n}", f"few{n}", 1.0, "A") for n in range(4)]

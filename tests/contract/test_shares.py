@@ -14,6 +14,7 @@ from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.models.curation import Note
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import MergePlan, Neighbourhood
+from regraph_kg.models.trajectory import Source
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, failure, measured, plan
 from tests.stores import address, cypher, wipe
@@ -214,3 +215,15 @@ def test_an_arrow_says_its_gain_and_how_often_it_worked(
         "MATCH ()-[n:NEXT]->(d) RETURN n.gain AS gain, n.tries AS tries ORDER BY d.id",
     )
     assert rows == [{"gain": 4.24, "tries": "2 of 3"}, {"gain": None, "tries": "0 of 1"}]
+
+
+def test_what_a_sender_calls_his_device_is_no_row_of_a_model(store: GraphStore) -> None:
+    learned = Source(model="m", created="2026-11-20T10:00:00Z", learned=True)
+    store.merge([plan("a", measurements=[measured("GPU", effect=4.0)], source=learned)])
+    named = [measured("GPU learned from m", effect=2.0)]
+    store.merge([plan("a", problem="q", measurements=named)])
+    assert store.check() == ()
+    assert sorted((row.device, row.best_effect) for row in store.transitions()) == [
+        ("GPU", 4.0),
+        ("GPU learned from m", 2.0),
+    ]
