@@ -1,11 +1,11 @@
-// Examples of one transition, most similar first, those without a vector last; those without code; then best
-// first.
+// Examples of one transition, most similar first, those without a vector last; those without code;
+// then best first.
 // Parameters: source, target, slot, vector, device ('' = any), exclude_problem (null = none), limit.
 // Columns: source, target, example (map), score, zero (the score of unrelated vectors).
 MATCH (s:Technique {id: $source})-[r:TRANSITION]->(d:Technique {id: $target})
 WHERE $exclude_problem IS NULL OR r.problem <> $exclude_problem
 WITH s, d, r, vector.similarity.cosine(r[$slot], $vector) AS score,
-     [i IN range(0, size(r.verified_on) - 1) WHERE r.verified_on[i] = $device] AS here
+     [i IN range(0, coalesce(size(r.verified_on), 0) - 1) WHERE r.verified_on[i] = $device] AS here
 ORDER BY score IS NULL, score DESC, r.disclosed IS NOT NULL, size(here) DESC, r.verified DESC,
          r.learner IS NOT NULL, coalesce(r.effects[head(here)], r.effect, 0.0) DESC, r.id
 LIMIT $limit

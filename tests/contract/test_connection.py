@@ -150,7 +150,7 @@ def test_a_ctrl_c_in_the_middle_of_an_ingest_is_one_line_and_run_again_it_is_who
     out, said = running.communicate(timeout=60)
     assert (running.returncode, out) == (4, "")
     assert "run the same command again" in said
-    (told,) = map(int, re.findall(r"^regraph: interrupted; so far (\d+) trajectories added", said))
+    (told,) = map(int, re.findall(r"regraph: interrupted; so far (\d+) trajectories added", said))
     with closing(wiring.open_store(embedded_settings)) as store:
         assert 0 < store.stats().trajectories == told < 3000
         assert store.check() == ()
