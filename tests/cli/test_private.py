@@ -53,6 +53,8 @@ def test_the_list_of_rejected_lines_is_private(tmp_path: Path) -> None:
     source = tmp_path / "mine.jsonl"
     source.write_text('{"code": "secret"}\n')
     with source.open("rb") as file, room() as kept:
-        keep([line for line in read(split(file)) if isinstance(line, Rejected)], kept)
+        keep(
+            [line for line in read(split(file)) if isinstance(line, Rejected)], kept, verbatim=True
+        )
         (report,) = publish(kept, tmp_path / "mine.jsonl.rejected.jsonl")
     assert mode(report) == 0o600
