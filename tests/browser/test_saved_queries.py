@@ -12,6 +12,7 @@ from pathlib import Path
 import neo4j
 import pytest
 
+from regraph_kg.models.trajectory import Trajectory, standing
 from regraph_kg.settings import Settings
 from tests.browser import sample as made
 from tests.stores import address, cypher
@@ -108,15 +109,17 @@ def effects() -> dict[tuple[str, str], list[float]]:
     """What the corpus says each verified step gained on the H200, without any store."""
     found = defaultdict(list)
     for line in made.corpus():
-        trajectory = json.loads(line)
-        at = f"{trajectory['target']}/start"
-        for step in trajectory["steps"]:
-            for one in step["measurements"]:
-                if (one["device"], one["outcome"]) == (H200, "passed"):
-                    gained = one["before_seconds"] / one["seconds"]
-                    found[at, step["technique"]].append(gained)
-            at = step["technique"]
-    return found
+        trajectory = Trajectory.model_validate_json(line)
+        at = f"{trajectory.target}/start"
+        for step in trajectory.steps:
+            assert step.technique is not None
+            found[at, step.technique] += [
+                one.before_seconds / one.seconds
+                for one in standing(step.measurements)
+                if one.device == H200 and one.outcome == "passed"
+            ]
+            at = step.technique
+    return {pair: gained for pair, gained in found.items() if gained}
 
 
 def names() -> dict[str, str]:
