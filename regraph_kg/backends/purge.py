@@ -11,7 +11,7 @@ what arrives while it runs, which the next purge finds.
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from regraph_kg.backends import edges
+from regraph_kg.backends import edges, shares
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.migrate import prepare
@@ -45,6 +45,7 @@ class Purge:
         for first in range(0, len(ids), AT_ONCE):
             done += self._bolt.write(partial(_take_out, ids=ids[first : first + AT_ONCE]))
             yield done
+        self._bolt.write(shares.sweep)
         done += self._bolt.write(partial(_tidy, origin=origin))
         yield done
 

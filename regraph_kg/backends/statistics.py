@@ -83,12 +83,12 @@ class RowCounts:
             self.best_effect, self.best_problem = first.best_effect, first.best_problem
             self.best_other = best(*others)
 
-    def less(self, share: "RowCounts", problem: str) -> "RowCounts":
-        """Without one problem's share, as if it had never been."""
-        left = RowCounts(self.counts.copy(), self.best_effect, self.best_problem)
+    def less(self, share: "RowCounts") -> "RowCounts":
+        """Without one problem's share, as if it had never been; whose the best is, is lost."""
+        left = RowCounts(self.counts.copy(), self.best_effect)
         left.add(share, -1)
-        if self.best_problem == problem:
-            left.best_effect, left.best_problem = self.best_other, None
+        if share.best_effect is not None and share.best_effect == self.best_effect:
+            left.best_effect = self.best_other
         return left
 
     def count(self, outcome: Outcome, repairs: int = 0, effect: float | None = None) -> None:
@@ -130,8 +130,12 @@ Share = dict[tuple[Pair, RowKey], RowCounts]
 
 
 def tallies(rows: Iterable[Mapping[str, Any]]) -> dict[RowKey, RowCounts]:
-    """NEXT rows of one pair, or one problem's (:Share) rows of it."""
-    return {RowKey(row["device"], row.get("learner")): RowCounts.read(row) for row in rows}
+    """NEXT rows of one pair, or one problem's (:Share) rows of it, less one that is half made."""
+    return {
+        RowKey(row["device"], row.get("learner")): RowCounts.read(row)
+        for row in rows
+        if "device" in row
+    }
 
 
 def share(evidence: Evidence) -> Share:
