@@ -18,13 +18,17 @@ from regraph_kg.models.technique import Technique
 _Tallies = dict[str, dict[RowKey, RowCounts]]
 """NEXT rows by target."""
 
+_TECHNIQUE = {"id", "name", "target"}
+_SHARE = {"pair", "device", "problem"}
+"""Without these nothing can be read of a node."""
+
 
 def neighbourhood(
     ask: Query, technique: str, device: str, limit: int, exclude_problem: str | None
 ) -> Neighbourhood:
     """See `graph.GraphStore`."""
     if exclude_problem is None:
-        rows = ask("neighbourhood", technique=technique, limit=limit)
+        rows = _known(ask("neighbourhood", technique=technique, limit=limit))
         by_target = {row["technique"]["id"]: tallies(row["statistics"]) for row in rows}
     else:
         rows, by_target = _without(ask, technique, exclude_problem)
@@ -42,9 +46,11 @@ def neighbourhood(
 
 def _without(ask: Query, technique: str, problem: str) -> tuple[list[GraphRow], _Tallies]:
     (found,) = ask("neighbourhood_without", technique=technique, problem=problem)
-    rows = [row for row in found["rows"] if row["technique"] is not None]
-    own, then = ({node["id"]: node for node in found[name]} for name in ("own", "own_then"))
-    torn = {key.pair for key in _unsteady(own, then, rows)}
+    rows = _known(found["rows"])
+    own, then = (
+        {node["id"]: node for node in found[name] if "id" in node} for name in ("own", "own_then")
+    )
+    torn = set(_unsteady(own, then, rows))
     left: _Tallies = {}
     for row in rows:
         pair = Pair(technique, row["technique"]["id"])
@@ -58,16 +64,20 @@ def _without(ask: Query, technique: str, problem: str) -> tuple[list[GraphRow], 
     return rows, {row["technique"]["id"]: left[row["technique"]["id"]] for row in rows}
 
 
+def _known(rows: list[GraphRow]) -> list[GraphRow]:
+    """Without techniques that somebody is making or deleting: Neo4j shows parts of them."""
+    return [row for row in rows if row["technique"] and row["technique"].keys() >= _TECHNIQUE]
+
+
 def _unsteady(
     own: dict[str, GraphRow], then: dict[str, GraphRow], rows: list[GraphRow]
-) -> Iterator[ShareKey]:
-    """Shares that somebody wrote between the two looks at them, or that no NEXT holds."""
-    held = {f"{one.get('id')}\n" for row in rows for one in row["statistics"]}
+) -> Iterator[Pair]:
+    """Where somebody wrote a Share between the two looks at it, or it has no NEXT."""
+    held = {one.get("id") for row in rows for one in row["statistics"]}
     for key in own.keys() | then.keys():
-        node = own.get(key) or then[key]
-        there = key.removesuffix(node["problem"]) in held
-        if own.get(key) != then.get(key) or not (there or is_empty(node)):
-            yield ShareKey.read(node)
+        lost = key not in then or (key.rpartition("\n")[0] not in held and not is_empty(then[key]))
+        if lost or own.get(key) != then[key]:
+            yield Pair(*key.split(" ", 2)[:2])
 
 
 def _less(
@@ -88,6 +98,8 @@ def _of_others(ask: Query, pairs: set[Pair], problem: str) -> _Tallies:
     """The sums of all other problems' shares: slower, and nothing that the problem writes."""
     found: _Tallies = {pair.target: {} for pair in pairs}
     for row in ask("shares_of_others", pairs=sorted(map(pair_id, pairs)), problem=problem):
+        if not row["share"].keys() >= _SHARE:  # somebody is making or deleting it
+            continue
         key = ShareKey.read(row["share"])
         found[key.pair.target].setdefault(key.origin, RowCounts()).add(read(row["share"]))
     return found
