@@ -51,6 +51,8 @@ class ShareKey(NamedTuple):
 
 Shares = dict[ShareKey, RowCounts]
 """Per (:Share)."""
+Writers = dict[str, list[int]]
+"""By id of a NEXT: the problems whose rows in it are written (written.py)."""
 
 
 def read(node: Mapping[str, Any]) -> RowCounts:
@@ -94,13 +96,13 @@ def claim(
     return sums
 
 
-def writers(shares: Shares) -> dict[str, list[int]]:
-    """By id of a NEXT: whose rows there are written; negative: of whom nothing is left there."""
+def writers(shares: Shares) -> Writers:
+    """Of rows that a merge writes."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for key, tally in shares.items():
         sign = 1 if any(tally.counts[name] for name in COUNTS) else -1
         found[row_id(key.pair, key.origin)].append(sign * written.key(key.problem))
-    return {key: sorted(some) for key, some in found.items()}
+    return found
 
 
 def write(ask: Query, shares: Shares, ticks: Mapping[str, int]) -> None:
@@ -141,22 +143,31 @@ def hold(ask: Query, pairs: Iterable[Pair]) -> None:
     ask("lock_shares", pairs=_ids(pairs))
 
 
-def wrong(ask: Query, pairs: Iterable[Pair], expected: Shares) -> Shares:
+def wrong(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Shares, Writers]:
     """Those rows of these pairs that are not as expected, as they must be; `write` writes them.
 
-    What is not expected is emptied now, and deleted by whoever comes next (`sweep`).
+    What is not expected is emptied now, and deleted by whoever comes next (`sweep`). Who had it is
+    not told: all others of that NEXT get its tick instead.
     """
-    nodes = (row["share"] for row in ask("shares", pairs=_ids(pairs)))
-    stored = {ShareKey.read(node): node for node in nodes}
-    empty = [key for key, node in stored.items() if is_empty(node) and key not in expected]
-    if empty:
-        ask("delete_shares", ids=sorted(key.id for key in empty))
-    found = {key: RowCounts() for key in stored if key not in expected and key not in empty}
+    nodes = {row["share"]["id"]: row["share"] for row in ask("shares", pairs=_ids(pairs))}
+    right = {key.id for key in expected}
+    old = {id_ for id_, node in nodes.items() if is_empty(node) and id_ not in right}
+    old |= {id_ for id_, node in nodes.items() if ShareKey.read(node).id != id_}
+    if old:
+        ask("delete_shares", ids=sorted(old))
+    stored = {ShareKey.read(node): node for id_, node in nodes.items() if id_ not in old}
+    found: Shares = {}
     for key, tally in expected.items():
         node = stored.get(key)
         if node is None or not written.whole(node) or any(differences(tally, read(node))):
             found[key] = tally
-    return found
+    by_row = writers(found)
+    gone = stored.keys() - expected.keys()
+    for row in {row_id(key.pair, key.origin) for key in gone}:
+        by_row.setdefault(row, []).append(written.SOMEBODY)
+    emptied = {(key.pair, key.origin) for key in gone}
+    found |= {key: tally for key, tally in expected.items() if key[:2] in emptied}
+    return found | {key: RowCounts() for key in gone}, by_row
 
 
 def sweep(ask: Query) -> None:
@@ -187,14 +198,17 @@ def _wrong(ask: Query, problems: Sequence[str]) -> Iterator[GraphFinding]:
         after = page[-1]["id"]
     rows = (row["share"] for row in ask("shares_of_problems", problems=problems))
     stored: Shares = {}
+    unsound = set()
     for row in rows:
         stored[key := ShareKey.read(row)] = read(row)
         if not written.whole(row):
-            what = f"checksum of {key.problem} on {key.origin}"
-            yield GraphFinding("statistics", *key.pair, what, "that of the row", "another")
+            unsound.add(key)
     for key in sorted({*truth, *stored}, key=lambda one: one.id):
         numbers = truth.get(key, RowCounts()), stored.get(key, RowCounts())
-        for name, right, found in differences(*numbers):
+        wrong = [*differences(*numbers)]
+        if not wrong and key in unsound:
+            wrong = [written.UNSOUND]
+        for name, right, found in wrong:
             what = f"{name} of {key.problem} on {key.origin}"
             yield GraphFinding("statistics", *key.pair, what, right, found)
 

@@ -20,14 +20,12 @@ from typing import Any, Literal, NamedTuple
 
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, Successor
+from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, UNMEASURED, Successor
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import standing
 
 LEARNED = " learned from"
 """Between device and model in the id of what was learned."""
-UNMEASURED = "unmeasured"
-"""Device of what was never measured, or failed on a device nobody noted."""
 
 NO_FAILURES = (Outcome.PASSED, Outcome.DECLINED)
 FAILURES = tuple(f"failed_{outcome}" for outcome in Outcome if outcome not in NO_FAILURES)

@@ -11,8 +11,6 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from regraph_kg.backends.bolt import GraphRow
-
 MOST_EFFECT = 65_536.0
 """Larger effects all weigh the same, so that nothing overflows."""
 WEIGHTS = {
@@ -27,8 +25,17 @@ cypher/add_to_next.cypher."""
 OF_TICK, OF_BEST, OF_OTHER = 15_485_863, 1_299_709, 2_750_159
 
 
+SOMEBODY = 0
+"""In the list of a NEXT's last writers: a problem that has nothing there any more, and may be gone
+from the graph. All that are left have the tick of that write."""
+
+
+UNSOUND = ("checksum", "that of its numbers", "another")
+"""A finding: what of a row, expected, found."""
+
+
 def key(problem: str) -> int:
-    """A problem in the list of a NEXT's last writers; never 0."""
+    """A problem in the list of a NEXT's last writers; negative: it has nothing there any more."""
     return zlib.crc32(problem.encode()) + 1
 
 
@@ -51,14 +58,14 @@ def whole(row: Mapping[str, Any]) -> bool:
     return bool(row.get("checksum") == checksum(row, tick(row)))
 
 
-def of_one_state(row: GraphRow, share: GraphRow | None, problem: str) -> bool:
+def of_one_state(row: Mapping[str, Any], share: Mapping[str, Any] | None, problem: str) -> bool:
     """Whether a NEXT holds a problem's (:Share) just as it was read; None: there is none."""
     if not whole(row) or (share is not None and not whole(share)):
         return False
     writers = (row.get("written") or (0,))[1:]
     if key(problem) in writers:
         return share is not None and tick(share) == tick(row)
-    if -key(problem) in writers:  # it has nothing there any more
+    if -key(problem) in writers or SOMEBODY in writers:
         return share is None or tick(share) == tick(row)
     return share is None or tick(share) <= tick(row)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from regraph_kg.backends import edges, shares
+from regraph_kg.backends import edges
 from regraph_kg.backends.bolt import Bolt, CommitUnknown, Overtaken, Query
 from regraph_kg.backends.curation import changes, log
 from regraph_kg.backends.curation.log import Places, Record
@@ -206,7 +206,6 @@ class BoltCurator:
             ask("curate_lock")
             return log.made_by(ask, token) or _carry_out(ask, order(ask), token)
 
-        self._bolt.write(shares.sweep)  # what the last one has emptied
         try:
             return self._bolt.write(work)
         except CommitUnknown as error:
