@@ -15,7 +15,7 @@ from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.bounded import limit
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.merge import failure_node, read_context
-from regraph_kg.backends.shares import Shares, Writers, gather
+from regraph_kg.backends.shares import LastWriters, Shares, gather
 from regraph_kg.backends.statistics import (
     Pair,
     RowCounts,
@@ -131,7 +131,7 @@ def _pages(ask: Query, through: Sequence[str] | None = None) -> Iterator[list[Gr
 
 
 def _set_next(
-    ask: Query, pairs: Sequence[GraphRow], shares: Share, writers: Writers
+    ask: Query, pairs: Sequence[GraphRow], shares: Share, writers: LastWriters
 ) -> dict[str, int]:
     """Returns the tick of every row, by id; of those that it deletes, too."""
     rows = [

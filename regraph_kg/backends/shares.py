@@ -51,7 +51,7 @@ class ShareKey(NamedTuple):
 
 Shares = dict[ShareKey, RowCounts]
 """Per (:Share)."""
-Writers = dict[str, list[int]]
+LastWriters = dict[str, list[int]]
 """By id of a NEXT: the problems whose rows in it are written (written.py)."""
 
 
@@ -96,7 +96,7 @@ def claim(
     return sums
 
 
-def writers(shares: Shares) -> Writers:
+def writers(shares: Shares) -> LastWriters:
     """Of rows that a merge writes."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for key, tally in shares.items():
@@ -143,7 +143,7 @@ def hold(ask: Query, pairs: Iterable[Pair]) -> None:
     ask("lock_shares", pairs=_ids(pairs))
 
 
-def wrong(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Shares, Writers]:
+def wrong(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Shares, LastWriters]:
     """Those rows of these pairs that are not as expected, as they must be; `write` writes them.
 
     What is not expected is emptied now, and deleted by whoever comes next (`sweep`). Who had it is
