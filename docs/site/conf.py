@@ -40,7 +40,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)"
 def _contents() -> str:
     """The pages of the site, as its first page lists them."""
     return "".join(
-        f"\n```{{toctree}}\n:caption: {title}\n\n" + "\n".join(pages) + "\n```\n"
+        f"\n```{{toctree}}\n:caption: {title}\n:hidden:\n\n" + "\n".join(pages) + "\n```\n"
         for title, pages in CONTENTS.items()
     )
 
