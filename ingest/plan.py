@@ -43,9 +43,8 @@ def plan(
 
 def _teaches(label: Relabelled, technique: Technique) -> bool:
     """Whether the label is a name of the technique that it does not have yet, and of no other."""
-    if label.stage in ("given", "exact", "alias") or label.also:
-        return False
-    return label.label not in technique.aliases
+    known = label.stage in ("given", "exact", "alias", "compound")
+    return not known and label.label not in technique.aliases
 
 
 def _new(

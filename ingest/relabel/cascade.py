@@ -183,7 +183,7 @@ class Cascade:
         found = self._techniques_of(label, target)
         if not found or self.vocabulary.disowns(found[0], label):
             return None
-        return LabelVerdict(Relabelled(label, found[0], "lexical"))
+        return LabelVerdict(Relabelled(label, found[0], "compound"))
 
     def _asked(self, label: str, target: Target) -> Shortlist:
         """What `label` may mean, but for what a curator says that it does not."""

@@ -51,7 +51,7 @@ def test_a_compound_is_its_first_technique_and_keeps_the_others(
 ) -> None:
     (found,) = lexical().relabel(trajectory(step(label), target=target)).steps
     assert (found.technique, found.also) == (f"{target}/{first}", (f"{target}/{other}",))
-    assert found.stage == "lexical"
+    assert found.stage == "compound"
 
 
 @pytest.mark.parametrize("label", WHOLE)
