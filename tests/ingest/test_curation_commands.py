@@ -338,7 +338,8 @@ def test_files_ingested_again_land_where_the_names_lead_now(
 def suspects(desk: Desk, count: int) -> None:
     """Techniques of which an ingest made two each."""
     for number, name in enumerate(("Warp voting", "Index packing", "Mask blending")[:count]):
-        for made, label in ((f"{number}-one", name), (f"{number}-two", f"{name} of rows")):
+        other = f"{name} by {name.split()[0].lower()}s"
+        for made, label in ((f"{number}-one", name), (f"{number}-two", other)):
             desk.learn(label, new(made, label))
 
 
