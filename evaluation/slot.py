@@ -15,6 +15,7 @@ import numpy as np
 
 from regraph_kg.evaluation.gpu.nvml import GpuMonitor
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.types import wide
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness, reserve
 from regraph_kg.evaluation.verify.covering import unaligned_shape
@@ -213,7 +214,7 @@ class Examiner:
 def _differs(one: Expected, other: Expected) -> bool:
     """Whether some element could not pass for the other's."""
     if isinstance(one, ExpectedOutput) and isinstance(other, ExpectedOutput):
-        off = np.abs(one.values.astype(np.float64) - other.values.astype(np.float64))
+        off = np.abs(wide(one.values) - wide(other.values))
         return bool(np.any(off > _CLEARLY * (one.tolerance + np.asarray(other.tolerance))))
     if isinstance(one, Product) and isinstance(other, Product):
         off = np.abs(one.values - other.values)

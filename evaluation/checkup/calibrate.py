@@ -27,6 +27,7 @@ from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.problem.inputs import describe, factors, variant_of
 from regraph_kg.evaluation.problem.problem import Array, ConditionedRule, Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.rewrite import to_double
+from regraph_kg.evaluation.problem.types import is_rounded, parts, wide
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify.covering import check_shapes
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
@@ -198,7 +199,7 @@ class _Honest:
         )
         for arg in problem.outputs:
             truth = truths[arg.name]
-            if not isinstance(truth, ExpectedOutput) or truth.values.dtype.kind != "f":
+            if not isinstance(truth, ExpectedOutput) or not is_rounded(truth.values):
                 continue
             still = np.zeros(truth.values.shape)
             allowed = tolerance(unit, arg, case.sizes, truth.values, still)
@@ -223,19 +224,21 @@ def _declared(trials: Trials, case: Case) -> Fill:
 
 def rounded(array: Array, bits: int) -> Array:
     """Floats rounded to `bits` significant bits, to nearest, with the range of their own type."""
-    if array.dtype.kind != "f":
+    if not is_rounded(array):
         return array
-    mantissa, exponent = np.frexp(array)
-    return np.ldexp(np.rint(mantissa * 2.0**bits) / 2.0**bits, exponent).astype(array.dtype)
+    mantissa, exponent = np.frexp(parts(array))
+    fewer = np.ldexp(np.rint(mantissa * 2.0**bits) / 2.0**bits, exponent)
+    flat = fewer.astype(parts(array).dtype)
+    return flat.view(array.dtype).reshape(array.shape)
 
 
 def _lower(problem: Problem, references: References, case: Case) -> float:
     """Largest error from rounded inputs, else of rounded outputs; whole numbers do not round."""
-    if not any(arg.type.startswith("float") for arg in problem.outputs):
+    if not any(arg.is_inexact for arg in problem.outputs):
         return math.inf
     bits = lower_bits(problem)
     given, truths = references.given(case), references.truths(case)
-    if any(array.dtype.kind == "f" for array in given.values()):
+    if any(map(is_rounded, given.values())):
         fewer = {name: rounded(array, bits) for name, array in given.items()}
         return _worst(references.run(case, fewer), truths)
     right = references.run(case, given)
@@ -246,8 +249,10 @@ def lower_bits(problem: Problem) -> int:
     """Significant bits of the precision below the declared one."""
     if problem.precision != "fp32":
         return _EIGHTH_BITS
-    floats = [arg.type for arg in problem.args if arg.type.startswith("float")]
-    return _SINGLE_BITS if set(floats) == {"float64"} else _HALF_BITS
+    floats = {arg.type for arg in problem.slots if arg.is_inexact}
+    if "float16" in floats:
+        return _EIGHTH_BITS
+    return _SINGLE_BITS if floats and floats <= {"float64", "complex128"} else _HALF_BITS
 
 
 def _worst(outputs: Mapping[str, KeptOutput], truths: Mapping[str, Expected]) -> float:
@@ -256,7 +261,7 @@ def _worst(outputs: Mapping[str, KeptOutput], truths: Mapping[str, Expected]) ->
     for name, truth in truths.items():
         if not isinstance(truth, ExpectedOutput):
             worst = max(worst, math.inf if truth.fault(name, outputs[name]) else 0.0)
-        elif truth.values.dtype.kind == "f":
+        elif is_rounded(truth.values):
             worst = max(worst, _errors(outputs[name], truth)[1])
         else:
             worst = max(worst, math.inf if mismatch(name, outputs[name], truth, 0) else 0.0)
@@ -269,7 +274,7 @@ def _errors(output: KeptOutput, truth: ExpectedOutput) -> tuple[float, float]:
     seen = truth.of(output)
     finite = np.isfinite(truth.values)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        off = np.abs(seen.astype(np.float64) - truth.values)
+        off = np.abs(wide(seen) - truth.values)
         ratio = np.where(off == 0, 0.0, off / truth.tolerance)
     largest = np.max(np.nan_to_num(off[finite], nan=np.inf, posinf=np.inf), initial=0.0)
     return float(largest), float(

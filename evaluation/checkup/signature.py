@@ -25,6 +25,7 @@ template <class T> struct regraph_actual;  // never defined: an error message na
 namespace regraph_signature {
 template <class A, class D> constexpr bool value() {
   using T = std::remove_cv_t<A>;
+  if constexpr (std::is_same_v<T, D>) return true;
   if constexpr (std::is_same_v<T, char>) return sizeof(D) == 1;
   return std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) == sizeof(D) &&
          std::is_floating_point_v<T> == std::is_floating_point_v<D> &&
@@ -37,14 +38,17 @@ template <class A, class D> constexpr bool alike() {
     using To = std::remove_pointer_t<A>;
     using Declared = std::remove_pointer_t<D>;
     if constexpr (std::is_const_v<To> && !std::is_const_v<Declared>) return false;
-    else if constexpr (std::is_arithmetic_v<To>) return value<To, std::remove_cv_t<Declared>>();
-    else return false;
+    else return value<To, std::remove_cv_t<Declared>>();
   }
 }
-template <class... D> struct declared {
+template <class A, class D> constexpr bool result() {
+  if constexpr (std::is_void_v<A> || std::is_void_v<D>) return std::is_same_v<A, D>;
+  else return value<A, D>();
+}
+template <class Q, class... D> struct declared {
   template <class R, class... A> static constexpr bool same(R (*)(A...)) {
     if constexpr (sizeof...(A) != sizeof...(D)) return false;
-    else return std::is_void_v<R> && (alike<A, D>() && ...);
+    else return result<R, Q>() && (alike<A, D>() && ...);
   }
 };
 }
@@ -57,6 +61,7 @@ _SPELLED = {
     "float": "float32",
     "double": "float64",
     "char": "int8",
+    "size_t": "uint64",
     "signed char": "int8",
     "unsigned char": "uint8",
     "short int": "int16",
@@ -84,7 +89,7 @@ def mismatch(problem: Problem, code: str, compiler: Compiler, name: str) -> Mism
 
     `name` is that of its file.
     """
-    types = ", ".join(_declared(arg) for arg in problem.args)
+    types = ", ".join([_returned(problem), *map(_declared, problem.args)])
     built = compiler.host(code + _CHECK % {"types": types, "entry": problem.entry}, _FLAGS)
     if not isinstance(built, Failure):
         return _exchanged(problem, code, name)
@@ -98,6 +103,10 @@ def mismatch(problem: Problem, code: str, compiler: Compiler, name: str) -> Mism
 def _declared(arg: Argument) -> str:
     const = "const " if arg.is_array and arg.role == "in" else ""
     return f"{const}{C_TYPES[arg.type]}{'*' if arg.is_array else ''}"
+
+
+def _returned(problem: Problem) -> str:
+    return C_TYPES[problem.returns.type] if problem.returns else "void"
 
 
 def _split(arguments: str) -> list[str]:
@@ -117,8 +126,11 @@ def _explained(problem: Problem, returned: str, actual: list[str], name: str) ->
     for index, (kind, arg) in enumerate(zip(kinds, problem.args, strict=True)):
         if kind != declared[index]:
             return _argument(arg, index, actual[index], name)
-    if returned != "void":
-        return Mismatch(f"{name} returns {returned}, not void", problem.signature())
+    if _kind(returned) != _kind(_returned(problem)):
+        told = f"{name} returns {returned}, not {_returned(problem)}"
+        ours, _ = _kind(returned)
+        known = ours in set(C_TYPES)
+        return Mismatch(told, f'returns = {{ type = "{ours}" }}' if known else problem.signature())
     for arg, text in zip(problem.args, actual, strict=True):
         if arg.role in ("out", "inout") and text.startswith("const "):
             told = f"{name} takes {arg.name} as {text}, problem.toml as an output"

@@ -4,8 +4,9 @@ Not covered: what only a whole problem shows (problem.py); whether it is true (c
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
+import numpy as np
 from pydantic import (
     Discriminator,
     Field,
@@ -13,29 +14,14 @@ from pydantic import (
     PositiveInt,
     StringConstraints,
     Tag,
+    field_validator,
     model_validator,
 )
 
 from regraph_kg.evaluation.problem.expression import Expression, Relation, Sizes, holds, size_of
+from regraph_kg.evaluation.problem.types import Type, dtype_of, is_inexact
 from regraph_kg.models.base import Frozen
 
-C_TYPES = {
-    "float32": "float",
-    "float64": "double",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "int16": "short",
-    "uint16": "unsigned short",
-    "int32": "int",
-    "uint32": "unsigned int",
-    "int64": "long long",
-    "uint64": "unsigned long long",
-}
-"""Element type (also its numpy name) -> its C++ spelling."""
-
-Type = Literal[
-    "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"
-]
 Values = Literal["normal", "uniform", "sparse", "large-range", "small-int", "sorted", "custom"]
 Precision = Literal["fp32", "tf32", "fp16"]
 """What a candidate may compute floats with: fp16 and tf32 keep 11 significant bits."""
@@ -136,6 +122,22 @@ class SizesTable(Frozen):
             raise ValueError(f'{where} ({shape_text(sizes)}) breaks require "{broken}"')
 
 
+RESULT = "return"
+"""Name of the output that holds what the entry point returns."""
+
+
+class Returned(Frozen):
+    """What the entry point returns: one element, which is verified like an output."""
+
+    type: Type
+
+    @model_validator(mode="after")
+    def _passed_alike(self) -> Self:
+        if self.type == "float16":  # _Float16 and __half are returned in different registers
+            raise ValueError("float16 is for arrays only: return float32")
+        return self
+
+
 class Argument(Frozen):
     """One parameter of the C signature: an array, a size or a plain scalar."""
 
@@ -149,11 +151,32 @@ class Argument(Frozen):
     size: Expression | None = None
     value: float | int | None = None
 
+    @field_validator("type", mode="before")
+    @classmethod
+    def _no_bfloat(cls, given: object) -> object:
+        if given == "bfloat16":
+            raise ValueError(
+                "bfloat16 is no type of numpy's, nor of g++ before 13: declare float32, and convert"
+                " inside the function"
+            )
+        return given
+
+    @model_validator(mode="after")
+    def _fields_of_type(self) -> Self:
+        kind = self.dtype.kind
+        if not self.is_array and (kind == "c" or self.type == "float16"):
+            raise ValueError(f'{self.type} is for arrays: give a shape, such as ["1"]')
+        if kind == "c" and "sorted" in self.values:
+            raise ValueError('values "sorted": complex numbers have no order')
+        if self.type == "bool" and self.range and not 0 <= min(self.range) <= max(self.range) <= 1:
+            raise ValueError("range of a bool lies within [0, 1]")
+        return self
+
     @model_validator(mode="after")
     def _fields_of_role(self) -> Self:
         if self.role == "size" and (self.size is None or self.shape or self.value is not None):
             raise ValueError('role "size" needs `size = "<expression>"` and no shape or value')
-        if self.role == "size" and self.type.startswith("float"):
+        if self.role == "size" and (is_inexact(self.type) or self.type in ("bool", "char")):
             raise ValueError(f'role "size" needs an integer type, not {self.type}')
         if self.role in ("out", "inout") and not self.shape:
             raise ValueError(f'role "{self.role}" needs a shape')
@@ -172,8 +195,23 @@ class Argument(Frozen):
 
     @property
     def is_array(self) -> bool:
-        """Passed as a pointer."""
+        """Passed as a pointer, or returned."""
         return bool(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """How numpy holds an element."""
+        return dtype_of(self.type)
+
+    @property
+    def is_inexact(self) -> bool:
+        """Whether elements are rounded: floats and complex numbers."""
+        return is_inexact(self.type)
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Between which values, both included, its elements lie; None where none are declared."""
+        return (0, 1) if self.type == "bool" and self.range is None else self.range
 
     def dimensions(self, sizes: Sizes) -> tuple[int, ...]:
         """The array's shape at `sizes`."""

@@ -30,7 +30,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 from pydantic import Field
 
 from regraph_kg.evaluation.problem.problem import Argument, Problem, size_of
@@ -198,7 +197,7 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
 def _light(problem: Problem, peaks: Peaks) -> SpeedOfLight | None:
     if problem.work.early_exit:
         return None
-    in_float = any(arg.type.startswith("float") for arg in problem.arrays)
+    in_float = any(arg.is_inexact for arg in problem.arrays)
     counts = in_float and not peaks.on_gpu
     flop = _declared(problem, problem.work.flop) if counts else None
     bound, amount, peak = _bounds(problem, peaks, traffic(problem).total, flop or 0)[-1]
@@ -242,8 +241,8 @@ def _notes(problem: Problem, seconds: float, peaks: Peaks) -> tuple[str, ...]:
 
 
 def _arithmetic(problem: Problem, peaks: Peaks) -> float:
-    types = {arg.type for arg in problem.arrays if arg.type.startswith("float")}
-    return peaks.fp64 if types == {"float64"} else peaks.fp32
+    types = {arg.type for arg in problem.arrays if arg.is_inexact}
+    return peaks.fp64 if types and types <= {"float64", "complex128"} else peaks.fp32
 
 
 def _declared(problem: Problem, expression: str | None) -> int | None:
@@ -253,4 +252,4 @@ def _declared(problem: Problem, expression: str | None) -> int | None:
 
 
 def _bytes(problem: Problem, arg: Argument) -> int:
-    return np.dtype(arg.type).itemsize * math.prod(arg.dimensions(problem.sizes.time))
+    return arg.dtype.itemsize * math.prod(arg.dimensions(problem.sizes.time))

@@ -54,7 +54,7 @@ def _sampled(problem: Problem) -> dict[str, int]:
     """Elements of those outputs of which a sample is compared."""
     declared = problem.cheap_check is not None and _is_large(problem)
     sizes = {arg.name: _size(arg.dimensions(problem.sizes.time)) for arg in problem.outputs}
-    types = {arg.name: np.dtype(arg.type).itemsize for arg in problem.outputs}
+    types = {arg.name: arg.dtype.itemsize for arg in problem.outputs}
     return {
         name: size for name, size in sizes.items() if declared or size * types[name] > _WHOLE_BYTES
     }

@@ -15,6 +15,10 @@ moved by one ulp, up or down at random. Why K = 8: for a sum of n products of un
 RMS(ref) = sqrt(n), fp32 sums in two orders err at most by a tenth of the tolerance, fp16 inputs by
 four tolerances or more [measured, 64 x 64 sums, n = 16 to 65536]. Integer outputs must be equal.
 
+Complex numbers are compared by their distance |d|, and |ref| is their magnitude: the rounding of a
+complex product is bounded by that, not by either part, which cancellation can make small. Inputs
+move in both parts.
+
 Precision tf32 moves inputs by 2^-10 and adds K 2^-10 scale to sums; fp16 also puts 2^-10 for eps.
 Sums of products of small integers that no order of adding can round must be exact.
 
@@ -46,6 +50,7 @@ from regraph_kg.evaluation.problem.problem import (
     shape_text,
     size_of,
 )
+from regraph_kg.evaluation.problem.types import is_rounded, wide
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
@@ -233,7 +238,7 @@ class References:
         """Take one more run into the largest changes."""
         for name, array in moved.items():
             with np.errstate(invalid="ignore"):
-                change = np.abs(array.astype(np.float64) - values[name])
+                change = np.abs(wide(array) - values[name])
             np.fmax(largest[name], change, out=largest[name])
 
     def _require_patience(self, case: Case, seconds: float, runs: int) -> None:
@@ -246,7 +251,7 @@ class References:
             )
 
     def _condition_runs(self, values: Mapping[str, Array], elements: int) -> int:
-        if not any(array.dtype.kind == "f" for array in values.values()):
+        if not any(map(is_rounded, values.values())):
             return 0
         rule = self._problem.tolerance
         if rule == "conditioned" or isinstance(rule, ConditionedRule):
@@ -266,7 +271,7 @@ def tolerance(
     rule = problem.tolerance
     if isinstance(rule, AbsoluteRule):
         return rule.absolute
-    if rule == "exact" or not arg.type.startswith("float"):
+    if rule == "exact" or not arg.is_inexact:
         return 0.0
     near = 4 * _eps(problem, arg) * np.abs(truth)
     floor: Array | float = 0.0
@@ -287,14 +292,15 @@ def exact_sum(problem: Problem, arg: Argument, case: Case, truth: Array) -> Arra
     2^24 (fp16: 2^11).
     """
     rule = problem.tolerance
-    floats = [given.name for given in problem.inputs if given.type.startswith("float")]
+    floats = [given.name for given in problem.inputs if given.is_inexact]
     if not (isinstance(rule, SumRule) and rule.exact_integers and floats):
         return None
-    if not arg.type.startswith("float"):
+    if not arg.is_inexact:
         return None
     drawn = distributions(problem, case.variant)
     whole = all(a.is_array or float(a.scalar(case.sizes)).is_integer() for a in problem.args)
-    bits = 11 if problem.precision == "fp16" else 24
+    halves = problem.precision == "fp16" or arg.type == "float16"
+    bits = 11 if halves else 24
     largest = size_of(rule.terms, case.sizes) * _SMALL ** len(floats) * _MARGIN
     small = all(drawn[name] == "small-int" for name in floats) and largest < 2**bits
     if not (whole and small and np.all(truth == np.rint(truth))):
@@ -303,15 +309,15 @@ def exact_sum(problem: Problem, arg: Argument, case: Case, truth: Array) -> Arra
 
 
 def _eps(problem: Problem, arg: Argument) -> float:
-    own = float(np.finfo(arg.type).eps)
+    own = float(np.finfo(arg.dtype).eps)
     return max(own, _HALF) if problem.precision == "fp16" else own
 
 
 def _input_eps(problem: Problem, arg: Argument) -> float:
     """By how much, relatively, moved inputs were moved: the coarsest of them."""
     coarsest = max(
-        (float(np.finfo(a.type).eps) for a in problem.inputs if a.type.startswith("float")),
-        default=float(np.finfo(arg.type).eps),
+        (float(np.finfo(a.dtype).eps) for a in problem.inputs if a.is_inexact),
+        default=float(np.finfo(arg.dtype).eps),
     )
     return coarsest if problem.precision == "fp32" else max(coarsest, _HALF)
 
@@ -323,5 +329,5 @@ def _eps_of_sum(problem: Problem, arg: Argument, terms: int) -> float:
 
 
 def _rms(values: Array) -> float:
-    finite = values[np.isfinite(values)].astype(np.float64)
+    finite = np.abs(wide(values[np.isfinite(values)]))
     return float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0

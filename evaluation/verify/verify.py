@@ -19,6 +19,7 @@ import numpy as np
 
 from regraph_kg.evaluation.problem.inputs import describe
 from regraph_kg.evaluation.problem.problem import Array, Problem, shape_text
+from regraph_kg.evaluation.problem.types import bits, is_rounded, wide
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.verify.covering import check_shapes, plan
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
@@ -212,11 +213,11 @@ def _unsteady(seen: list[dict[str, Array]], truths: Mapping[str, Expected]) -> s
         for later in (outputs[name] for outputs in seen[1:]):
             if _equal_bits(first, later):
                 continue
-            if first.dtype.kind != "f":
+            if not is_rounded(first):
                 return f"{name}: integers differ between runs on the same input (a data race?)"
             if not isinstance(truth, ExpectedOutput):
                 return f"{name}: runs on the same input differ"
-            off = np.abs(truth.of(first).astype(np.float64) - truth.of(later))
+            off = np.abs(wide(truth.of(first)) - truth.of(later))
             if np.any(off > truth.tolerance):
                 return f"{name}: runs on the same input differ by more than the tolerance"
     return None
@@ -238,8 +239,7 @@ def _verdict(seen: list[dict[str, Array]], wrongs: list[str | None], where: str)
 
 
 def _equal_bits(one: Array, other: Array) -> bool:
-    bits = f"u{one.itemsize}"
-    return np.array_equal(one.view(bits), other.view(bits))
+    return np.array_equal(bits(one), bits(other))
 
 
 def _differ(seen: list[dict[str, Array]]) -> bool:

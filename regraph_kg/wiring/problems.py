@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import Task
-from regraph_kg.models.target import Target
+from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, shipped_corpus
 
@@ -116,6 +116,6 @@ def task_of(problem: "Problem", target: Target) -> Task:
         target=target,
         serial=problem.serial_code,
         entry=problem.entry,
-        signature=problem.signature(),
+        signature=problem.signature(TARGETS[target].on_gpu),
         metric=problem.metric,
     )

@@ -114,7 +114,11 @@ SIGNATURE = 'extern "C" void scale(const float* x, float* y, float a, int n)'
         ("void scale(const float* x, float* y, int n, float a)", "another order", SIGNATURE),
         ("void scale(float* y, const float* x, float a, int n)", "as an output", 'role = "in"'),
         ("void scale(const float* y, float* x, float a, int n)", "names", "the order y, x, a, n"),
-        ("int scale(const float* x, float* y, float a, int n)", "returns int", SIGNATURE),
+        (
+            "int scale(const float* x, float* y, float a, int n)",
+            "returns int",
+            'returns = { type = "int32" }',
+        ),
         ("void scale(const float* x, float* y, float a)", "takes 3 arguments", SIGNATURE),
         ("void scale(const float* x, float* y, float a, bool n)", "bool", "int n in serial.cpp"),
         ("void scael(const float* x, float* y, float a, int n)", "'scael'", SIGNATURE),

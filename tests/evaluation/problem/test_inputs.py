@@ -56,6 +56,29 @@ def test_float_distributions() -> None:
     assert of("uniform", range=[-3, -2]).max() <= -2
 
 
+@pytest.mark.parametrize("values", ["uniform", "normal", "sparse", "small-int", "large-range"])
+def test_bools_are_bytes_of_0_and_1(values: str) -> None:
+    drawn = of(values, type="bool")
+    assert drawn.dtype == np.uint8
+    assert set(np.unique(drawn)) == {0, 1}
+
+
+def test_complex_numbers_are_drawn_in_both_parts_and_moved_in_both() -> None:
+    drawn = of("uniform", type="complex64", range=[2, 3])
+    assert drawn.dtype == np.complex64
+    for part in (drawn.real, drawn.imag):
+        assert 2 <= part.min() < 2.01
+        assert 2.99 < part.max() <= 3
+    assert abs(np.corrcoef(drawn.real, drawn.imag)[0, 1]) < 0.05
+
+
+def test_halves_stay_finite() -> None:
+    drawn = of("large-range", type="float16")
+    assert drawn.dtype == np.float16
+    assert np.isfinite(drawn).all()
+    assert np.abs(drawn).max() > 50
+
+
 @pytest.mark.parametrize("values", ["uniform", "normal", "sparse", "small-int", "sorted"])
 def test_integers_stay_within_their_range(values: str) -> None:
     drawn = of(values, type="uint8", range=[3, 9])
