@@ -32,6 +32,7 @@ from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify.covering import check_shapes
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput
+from regraph_kg.evaluation.verify.outputs import fault, paired
 from regraph_kg.evaluation.verify.reference import Case, References, tolerance
 from regraph_kg.evaluation.worker.runner import Fill, Runner
 from regraph_kg.evaluation.worker.spawn import Program
@@ -179,9 +180,10 @@ class _Honest:
         for order in orders:
             fill = references.fill(case) if order is own else _declared(trials, case)
             outputs = order.run(case.sizes, fill, keep)
+            outputs |= paired(problem, outputs, truths)
             worst = _worst(outputs, truths)
             if order is own and worst > self.own:
-                self.own, self.wrong = worst, _wrong(outputs, truths)
+                self.own, self.wrong = worst, _wrong(problem, outputs, truths)
                 self.where = f"{shape_text(case.sizes)} ({describe(problem, case.variant)})"
             self.largest = max(self.largest, worst)
             self._allow(problem, case, outputs, truths)
@@ -282,10 +284,11 @@ def _errors(output: KeptOutput, truth: ExpectedOutput) -> tuple[float, float]:
     )
 
 
-def _wrong(outputs: Mapping[str, KeptOutput], truths: Mapping[str, Expected]) -> str:
+def _wrong(
+    problem: Problem, outputs: Mapping[str, KeptOutput], truths: Mapping[str, Expected]
+) -> str:
     """What the judge would say of these outputs."""
-    texts = (mismatch(name, outputs[name], truth, _POISON) for name, truth in truths.items())
-    return next(filter(None, texts), "")
+    return fault(problem, outputs, truths, _POISON) or ""
 
 
 def _order(

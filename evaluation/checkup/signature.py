@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.problem.problem import C_TYPES, Argument, Problem
+from regraph_kg.evaluation.problem.types import is_whole
 from regraph_kg.evaluation.rules import Failure
 
 _FLAGS = ("-std=c++17", "-O0")
@@ -74,6 +75,7 @@ _SPELLED = {
     "long long unsigned int": "uint64",
 }
 """What g++ writes for a type -> ours."""
+_WHOLE = {kind for kind in C_TYPES if is_whole(kind)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,8 @@ def _argument(arg: Argument, index: int, actual: str, name: str) -> Mismatch:
     told = (
         f"argument {index + 1}, {arg.name}, is {actual} in {name}, {_declared(arg)} in problem.toml"
     )
-    if pointer == arg.is_array and kind in C_TYPES:
+    fits = arg.role != "size" or kind in _WHOLE
+    if pointer == arg.is_array and kind in set(C_TYPES) and fits:
         return Mismatch(told, f'type = "{kind}" in [[args]] {arg.name}')
     return Mismatch(told, f"{_declared(arg)} {arg.name} in {name}")
 

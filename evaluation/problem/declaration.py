@@ -12,14 +12,16 @@ from pydantic import (
     Field,
     NonNegativeInt,
     PositiveInt,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     Tag,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
 from regraph_kg.evaluation.problem.expression import Expression, Relation, Sizes, holds, size_of
-from regraph_kg.evaluation.problem.types import Type, dtype_of, is_inexact
+from regraph_kg.evaluation.problem.types import Type, dtype_of, is_inexact, is_whole
 from regraph_kg.models.base import Frozen
 
 Values = Literal["normal", "uniform", "sparse", "large-range", "small-int", "sorted", "custom"]
@@ -150,6 +152,10 @@ class Argument(Frozen):
     """Bounds of "uniform", "sorted" and "custom" values, both included for integer types."""
     size: Expression | None = None
     value: float | int | None = None
+    count: Identifier | None = None
+    """Of an output: which other one says how many of its rows count; `shape` is the room."""
+    order: Identifier | None = None
+    """Of an output: "any", rows may come in any order; or the output whose rows it goes with."""
 
     @field_validator("type", mode="before")
     @classmethod
@@ -176,10 +182,12 @@ class Argument(Frozen):
     def _fields_of_role(self) -> Self:
         if self.role == "size" and (self.size is None or self.shape or self.value is not None):
             raise ValueError('role "size" needs `size = "<expression>"` and no shape or value')
-        if self.role == "size" and (is_inexact(self.type) or self.type in ("bool", "char")):
+        if self.role == "size" and not is_whole(self.type):
             raise ValueError(f'role "size" needs an integer type, not {self.type}')
         if self.role in ("out", "inout") and not self.shape:
             raise ValueError(f'role "{self.role}" needs a shape')
+        if (self.count or self.order) and self.role not in ("out", "inout"):
+            raise ValueError("count and order are for outputs")
         if self.role != "size" and bool(self.shape) == (self.value is not None):
             raise ValueError("give either a shape (array) or a value (scalar)")
         if "custom" in self.values and len(self.values) > 1:
@@ -187,6 +195,15 @@ class Argument(Frozen):
         if not self.values or (self.range and self.range[0] > self.range[1]):
             raise ValueError("values must not be empty and range must be [low, high]")
         return self
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what later versions brought, where it says nothing: a problem's identity."""
+        return {
+            name: value
+            for name, value in handler(self).items()
+            if name not in ("count", "order") or value is not None
+        }
 
     @property
     def is_custom(self) -> bool:

@@ -1,7 +1,6 @@
 """What a problem is: a folder with problem.toml, serial.cpp and, rarely, reference.cpp, inputs.py.
 
-Not covered: whether a declaration is true (checkup.py looks); arrays whose shape depends on their
-content.
+Not covered: whether a declaration is true (checkup.py looks).
 """
 
 import difflib
@@ -42,7 +41,7 @@ from regraph_kg.evaluation.problem.declaration import (
     shape_text,
 )
 from regraph_kg.evaluation.problem.expression import Sizes, size_of
-from regraph_kg.evaluation.problem.types import C_TYPES, CUDA_TYPES, WIDER, Array
+from regraph_kg.evaluation.problem.types import C_TYPES, CUDA_TYPES, WIDER, Array, is_whole
 from regraph_kg.models.base import Frozen, Metric
 
 __all__ = [
@@ -120,6 +119,8 @@ class Problem(Frozen):
             if fault:
                 raise ValueError(fault)
         self._check_empty()
+        for arg in self.outputs:
+            _check_rows(self, arg)
         if self.cheap_check:
             _check_cheap(self, self.cheap_check)
         return self
@@ -235,8 +236,29 @@ class Problem(Frozen):
         }
 
 
+def _check_rows(problem: Problem, arg: Argument) -> None:
+    """Raise `ValueError` where what an output's count or order names is not fit for that."""
+    known = {output.name: output for output in problem.outputs}
+    if arg.count:
+        counter = known.get(arg.count)
+        if not counter or counter.role != "out" or counter.shape != ("1",):
+            raise ValueError(
+                f'args.{arg.name}: count {arg.count!r} is no output, role "out", shape ["1"]'
+            )
+        if not is_whole(counter.type) or counter.count or counter.order:
+            raise ValueError(f"args.{arg.name}: count {arg.count!r} is no integer of its own")
+    if arg.order and arg.order != "any":
+        leader = known.get(arg.order)
+        if not leader or leader.order != "any":
+            raise ValueError(f'args.{arg.name}: order {arg.order!r} is no output of order "any"')
+        if (leader.shape[0], leader.count) != (arg.shape[0], arg.count):
+            raise ValueError(f"args.{arg.name}: needs the rows and the count of {arg.order}")
+
+
 def _check_cheap(problem: Problem, check: CheapCheck) -> None:
     """Raise `ValueError` where the arguments are not what the rule speaks of."""
+    if any(arg.count or arg.order for arg in problem.outputs):
+        raise ValueError("cheap_check: outputs with count or order are compared whole")
     if check.rule == "random-indices":
         return
     known = {arg.name: arg for arg in problem.arrays}

@@ -70,6 +70,11 @@ def is_inexact(kind: Type) -> bool:
     return dtype_of(kind).kind in "fc"
 
 
+def is_whole(kind: Type) -> bool:
+    """Whether elements are integers that count something: no bool, no char."""
+    return dtype_of(kind).kind in "iu" and kind not in ("bool", "char")
+
+
 def is_rounded(array: Array) -> bool:
     """The same of an array."""
     return array.dtype.kind in "fc"

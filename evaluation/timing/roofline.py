@@ -124,10 +124,10 @@ class Traffic:
 def traffic(problem: Problem) -> Traffic:
     """Compulsory bytes at the timing sizes: the smaller of the declared and the derived."""
     inward = sum(_bytes(problem, arg) for arg in problem.inputs)
-    outward = sum(_bytes(problem, arg) for arg in problem.outputs)
+    outward = sum(_bytes(problem, arg) for arg in problem.outputs if not arg.count)
     held = sum(_bytes(problem, arg) for arg in problem.arrays)
     declared = _declared(problem, problem.work.bytes)
-    kept = 1.0 if declared is None else min(1.0, declared / (inward + outward))
+    kept = 1.0 if declared is None else min(1.0, declared / max(1, inward + outward))
     return Traffic(inward * kept, outward * kept, held)
 
 

@@ -69,7 +69,7 @@ def mismatch(
     seen = truth.of(output)
     if _agrees(seen, truth):
         return None
-    bad = _wrong_elements(seen, truth, nan_fails)
+    bad = wrong_elements(seen, truth, nan_fails)
     if not bad.any():
         return None
     if truth.at is not None:
@@ -81,7 +81,7 @@ def _agrees(output: Array, truth: ExpectedOutput) -> bool:
     """Whether all is right and finite: the quick way, a piece that fits the cache at a time."""
     flat, values = output.reshape(-1), truth.values.reshape(-1)
     if not is_rounded(output):
-        return not _wrong_elements(output, truth, nan_fails=True).any()
+        return not wrong_elements(output, truth, nan_fails=True).any()
     allowed = np.asarray(truth.tolerance)
     spread = np.broadcast_to(allowed, output.shape).reshape(-1) if allowed.ndim else None
     with np.errstate(invalid="ignore", over="ignore"):
@@ -93,7 +93,8 @@ def _agrees(output: Array, truth: ExpectedOutput) -> bool:
     return True
 
 
-def _wrong_elements(output: Array, truth: ExpectedOutput, nan_fails: bool) -> Array:
+def wrong_elements(output: Array, truth: ExpectedOutput, nan_fails: bool = True) -> Array:
+    """Which elements are off by more than the tolerance."""
     if not is_rounded(output):
         if isinstance(truth.tolerance, float) and truth.tolerance > 0:
             return np.asarray(_apart(output, truth.values) > truth.tolerance)

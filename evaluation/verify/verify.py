@@ -19,10 +19,12 @@ import numpy as np
 
 from regraph_kg.evaluation.problem.inputs import describe
 from regraph_kg.evaluation.problem.problem import Array, Problem, shape_text
+from regraph_kg.evaluation.problem.rows import settled
 from regraph_kg.evaluation.problem.types import bits, is_rounded, wide
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.verify.covering import check_shapes, plan
-from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
+from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
+from regraph_kg.evaluation.verify.outputs import fault, paired
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.worker.shared_memory import POISON, Call, SharedMemory
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -124,7 +126,8 @@ class Verification:
         failure = _verdict(seen, wrongs, where)
         if failure or not (self.defences.comparison and _differ(seen)):
             return failure or _Right(seen[0], frozenset())
-        unsteady = _unsteady(seen, truths)
+        steady = [outputs | paired(self.problem, outputs, truths) for outputs in seen]
+        unsteady = _unsteady(steady, truths)
         if unsteady:
             return Failure(Outcome.NONDETERMINISTIC, f"{where}: {unsteady}")
         return _Right(seen[0], frozenset(["nondeterministic within tolerance"]))
@@ -154,7 +157,7 @@ class Verification:
         outputs = {
             arg.name: self.shared.view(call.places[arg.name]).copy() for arg in self.problem.outputs
         }
-        return self._damage(call, made, where) or outputs
+        return self._damage(call, made, where) or settled(self.problem, outputs)
 
     def _damage(self, call: Call, made: Mapping[str, Array], where: str) -> Failure | None:
         for arg in self.problem.arrays:
@@ -172,11 +175,7 @@ class Verification:
     ) -> str | None:
         if not self.defences.comparison:
             return None
-        for name, truth in truths.items():
-            text = mismatch(name, outputs[name], truth, poison, self.defences.nan_compare)
-            if text:
-                return text
-        return None
+        return fault(self.problem, outputs, truths, poison, self.defences.nan_compare)
 
     def _insensitive(
         self, cases: list[Case], outputs: Mapping[tuple[object, ...], Mapping[str, Array]]

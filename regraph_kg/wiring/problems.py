@@ -111,11 +111,13 @@ def _missing(settings: Settings, own: Path) -> str:
 
 def task_of(problem: "Problem", target: Target) -> Task:
     """What a search of a problem is asked."""
+    from regraph_kg.evaluation.problem.rows import remarks  # noqa: PLC0415
+
     return Task(
         problem=problem.name,
         target=target,
         serial=problem.serial_code,
         entry=problem.entry,
-        signature=problem.signature(TARGETS[target].on_gpu),
+        signature=problem.signature(TARGETS[target].on_gpu) + remarks(problem),
         metric=problem.metric,
     )

@@ -1,4 +1,4 @@
-// Honest: bools written as bytes, in parallel.
+// style: bools written as bytes, in parallel
 // problem: mask
 #include <stddef.h>
 

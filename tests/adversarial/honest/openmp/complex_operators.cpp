@@ -1,4 +1,4 @@
-// Honest: the library's own complex product, in parallel.
+// style: the library's own complex product, in parallel
 // problem: phase
 #include <complex>
 

@@ -1,4 +1,4 @@
-// Honest: halves that are computed with as floats, rounded once.
+// style: halves that are computed with as floats, rounded once
 // problem: half
 
 extern "C" void half(const _Float16 *x, _Float16 *y, int n) {

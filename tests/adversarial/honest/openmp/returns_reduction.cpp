@@ -1,4 +1,4 @@
-// Honest: a sum that is returned, added up by a reduction in another order.
+// style: a sum that is returned, added up by a reduction in another order
 // problem: norm
 
 extern "C" double norm(const float *x, int n) {
