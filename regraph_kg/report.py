@@ -26,10 +26,23 @@ _COSTS = (
     *("calls", "thoughts", "tokens in", "out", "evaluations"),
     *("time", "model", "judge", "energy"),
 )
-_DID = {"nothing": "nothing", "other": "something else than asked"}
+_DID = {"nothing": "changed nothing", "other": "did another technique"}
 """Of `Applied`, what was not asked for."""
-_DECLINED = "x does not apply"
-"""What is counted of answers that declined a technique: "3 x does not apply"."""
+_ENDED: Mapping[Outcome, str] = {
+    Outcome.PASSED: "right",
+    Outcome.WRONG_ANSWER: "wrong",
+    Outcome.PARSE_FAILED: "without code",
+    Outcome.REJECTED_SOURCE: "with refused code",
+    Outcome.COMPILE_FAILED: "did not compile",
+    Outcome.CRASHED: "crashed",
+    Outcome.TIMED_OUT: "took too long",
+    Outcome.MUTATED_INPUT: "changed an input",
+    Outcome.NONDETERMINISTIC: "differed between runs",
+    Outcome.SUSPICIOUS: "suspicious",
+    Outcome.UNSTABLE_TIMING: "timed too unevenly",
+    Outcome.DECLINED: "said that the technique does not apply",
+}
+"""How an answer ended, in words that follow a number: "14 right, 3 did not compile"."""
 _STOPPED: Mapping[Stopped, str] = {
     "calls": "",
     "evaluations": "no evaluations were left",
@@ -87,13 +100,13 @@ def path(elements: Sequence[str]) -> str:
 
 
 def counts(found: Mapping[str, int]) -> str:
-    """Counts by name, most first: "14 passed, 3 wrong_answer"."""
+    """Counts by what is counted, most first: "14 right, 3 did not compile"."""
     ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{count} {name}" for name, count in ordered) or "none"
 
 
 def failure(found: CommonFailure | None) -> str:
-    """The commonest failure of a search: "mostly parse_failed, 4 times: the answer is empty".
+    """The commonest failure of a search: "mostly without code, 4 times: the answer is empty".
 
     "" where there was none.
     """
@@ -102,8 +115,8 @@ def failure(found: CommonFailure | None) -> str:
     diagnosis = found.diagnosis
     if len(diagnosis) > _DIAGNOSIS:
         diagnosis = f"{diagnosis[:_DIAGNOSIS]}.."
-    said = f"mostly {found.outcome}, {found.count} times"
-    said = said if found.count > 1 else f"{found.outcome}, once"
+    ended = _ENDED[found.outcome]
+    said = f"mostly {ended}, {found.count} times" if found.count > 1 else f"{ended}, once"
     return f"{said}: {diagnosis}" if diagnosis else said
 
 
@@ -190,7 +203,7 @@ def run_table(summary: RunSummary, files: Mapping[str, str], *, walks: bool) -> 
         "failures": failure(summary.failure),
         "declined": _declined(summary),
         **_price(summary.cost, summary.active_seconds),
-        "unrecorded": f"{summary.unrecorded} actions closed: the recorded model has no answer"
+        "no answer": f"for {_count(summary.unrecorded, 'step')} the recorded model has no answer"
         if summary.unrecorded
         else "",
         "left out": f"{summary.excluded}'s own examples (--include-own reads them)"
@@ -272,11 +285,11 @@ def _course(summary: RunSummary) -> dict[str, str]:
     if cost.thoughts:
         calls += f"; {_count(cost.thoughts, 'more call')} for thoughts"
     strayed = [
-        f"{count} did {_DID[what]}"
+        f"{count} {_DID[what]}"
         for what, count in sorted(summary.applied.items())
         if what in _DID and count
     ]
-    known = f" ({summary.relabelled} relabelled)" if summary.relabelled else ""
+    known = f" ({summary.relabelled} of these by name)" if summary.relabelled else ""
     others = limits(told).partition(", ")[2]
     return {
         "calls": calls,
@@ -287,10 +300,8 @@ def _course(summary: RunSummary) -> dict[str, str]:
         "limits": ", ".join(
             filter(None, [others, f"{summary.parallel} at once" if summary.parallel > 1 else ""])
         ),
-        "samples": counts(
-            {_DECLINED if it == Outcome.DECLINED else it: n for it, n in summary.outcomes.items()}
-        ),
-        "strayed": f"of the right ones {' and '.join(strayed)}{known}" if strayed else "",
+        "answers": counts({_ENDED[Outcome(it)]: count for it, count in summary.outcomes.items()}),
+        "of these": f"right, but {' and '.join(strayed)}{known}" if strayed else "",
     }
 
 
@@ -322,7 +333,7 @@ def _digits(number: float) -> str:
 
 def _outcome(step: StepRecord) -> str:
     if step.outcome is None:
-        return "not recorded"
+        return "no recorded answer"
     if step.declined:
         return f"does not apply: {step.diagnosis}"
-    return step.outcome if step.speedup is None else times(step.speedup)
+    return _ENDED[step.outcome] if step.speedup is None else times(step.speedup)

@@ -61,7 +61,7 @@ def test_an_answer_that_is_none_is_told_as_a_failure(grown: Lab, kind: str, meth
     assert ended.code == 1, ended
     assert "no improvement found; the serial code is the answer" in ended.out
     assert "5 of 5, in " in ended.out
-    assert "parse_failed" in ended.out
+    assert "without code" in ended.out
     (failures,) = [line for line in ended.out.splitlines() if line.startswith("  failures")]
     assert says in failures
     assert Path("best.cpp").read_text() == SERIAL
@@ -74,7 +74,7 @@ def test_a_model_that_declines_every_technique_ends_the_search_and_is_told(grown
     assert "no improvement found; the serial code is the answer" in ended.out
     rows = {line[:12].strip(): line[12:].strip() for line in ended.out.splitlines()}
     assert rows["stopped"] == "nothing is left to try"
-    assert rows["samples"] == "2 x does not apply"
+    assert rows["answers"] == "2 said that the technique does not apply"
     assert rows["declined"] == "2 of 2 answers were DOES NOT APPLY: [31mthere is no loop"
     assert "failures" not in rows
     assert Path("best.cpp").read_text() == SERIAL
@@ -149,9 +149,9 @@ def test_code_that_is_judged_and_fails_says_how(lab: Lab) -> None:
     words = ("optimize", "scale", "--budget", "5", "--method", "standard")
     ended = lab.run(*words, "--output", "best.cpp")
     assert ended.code == 1, ended
-    (samples,) = [line for line in ended.out.splitlines() if line.startswith("  samples")]
-    assert samples == "  samples     3 compile_failed, 1 crashed, 1 wrong_answer"
-    assert "failures    mostly compile_failed, 2 times: cannot load it" in ended.out
+    (answers,) = [line for line in ended.out.splitlines() if line.startswith("  answers")]
+    assert answers == "  answers     3 did not compile, 1 crashed, 1 wrong"
+    assert "failures    mostly did not compile, 2 times: cannot load it" in ended.out
     assert Path("best.cpp").read_text() == SERIAL
 
 

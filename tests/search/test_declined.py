@@ -101,7 +101,7 @@ def test_a_model_that_declines_all_ends_the_search_when_nothing_is_left(method: 
     assert report.shortfall(found) == (
         "nothing is left to try; 3 of 3 answers were DOES NOT APPLY: nothing here to tile"
     )
-    assert "3 x does not apply" in report.run_table(found, {}, walks=True)
+    assert "3 said that the technique does not apply" in report.run_table(found, {}, walks=True)
 
 
 @pytest.mark.parametrize("method", WALKS)

@@ -97,8 +97,8 @@ def test_the_table_says_what_it_cost_and_what_was_left_out() -> None:
     text = printed(summary())
     assert "start > tiling > simd#1" in text
     assert "23 of 24, in 20 iterations" in text
-    assert "14 passed, 3 crashed, 3 wrong_answer" in text
-    assert "2 actions closed" in text
+    assert "14 right, 3 crashed, 3 wrong" in text
+    assert "for 2 steps the recorded model has no answer" in text
     assert "toy's own examples" in text
     assert "replayed" not in text
     assert "nothing is left" not in text
@@ -133,7 +133,7 @@ def test_a_method_without_a_graph_has_no_path_and_left_nothing_out() -> None:
 
 def test_the_table_leaves_out_what_there_is_not() -> None:
     text = printed(summary(unrecorded=0, excluded=None, judge="recorded:abc"))
-    assert "actions closed" not in text
+    assert "recorded model" not in text
     assert "own examples" not in text
     assert "recorded:abc: verdicts were replayed" in text
 
@@ -173,12 +173,12 @@ def test_the_table_tells_limits_and_which_of_them_ended_the_search() -> None:
 
 def test_steps_that_did_something_else_are_told() -> None:
     told = rows(printed(summary(applied={"asked": 9, "other": 2, "nothing": 1})))
-    assert told["strayed"] == "of the right ones 1 did nothing and 2 did something else than asked"
+    assert told["of these"] == "right, but 1 changed nothing and 2 did another technique"
     told = rows(printed(summary(applied={"asked": 9, "other": 2, "nothing": 1}, relabelled=1)))
-    assert told["strayed"] == (
-        "of the right ones 1 did nothing and 2 did something else than asked (1 relabelled)"
+    assert told["of these"] == (
+        "right, but 1 changed nothing and 2 did another technique (1 of these by name)"
     )
-    assert "strayed" not in rows(printed(summary()))
+    assert "of these" not in rows(printed(summary()))
 
 
 def failed(outcome: Outcome, count: int = 1, diagnosis: str = "") -> CommonFailure:
@@ -187,9 +187,9 @@ def failed(outcome: Outcome, count: int = 1, diagnosis: str = "") -> CommonFailu
 
 def test_the_commonest_failure_is_told_in_one_line() -> None:
     wrong = failed(Outcome.WRONG_ANSWER, 2, "y[0]: expected 2, got 3")
-    assert report.failure(wrong) == "mostly wrong_answer, 2 times: y[0]: expected 2, got 3"
+    assert report.failure(wrong) == "mostly wrong, 2 times: y[0]: expected 2, got 3"
     broken = failed(Outcome.COMPILE_FAILED, diagnosis="x" * 300)
-    assert report.failure(broken) == f"compile_failed, once: {'x' * 200}.."
+    assert report.failure(broken) == f"did not compile, once: {'x' * 200}.."
     assert report.failure(None) == ""
     told = rows(printed(summary(failure=failed(Outcome.CRASHED))))
     assert told["failures"] == "crashed, once"
