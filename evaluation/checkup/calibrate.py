@@ -27,7 +27,7 @@ from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.problem.inputs import describe, factors, variant_of
 from regraph_kg.evaluation.problem.problem import Array, ConditionedRule, Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.rewrite import to_double
-from regraph_kg.evaluation.problem.types import is_rounded, parts, wide
+from regraph_kg.evaluation.problem.types import is_inexact, is_rounded, parts, wide
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify.covering import check_shapes
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
@@ -199,7 +199,7 @@ class _Honest:
         unit = problem.model_copy(
             update={"tolerance": ConditionedRule(rule="conditioned", terms="1")}
         )
-        for arg in problem.outputs:
+        for arg in problem.results:
             truth = truths[arg.name]
             if not isinstance(truth, ExpectedOutput) or not is_rounded(truth.values):
                 continue
@@ -226,6 +226,11 @@ def _declared(trials: Trials, case: Case) -> Fill:
 
 def rounded(array: Array, bits: int) -> Array:
     """Floats rounded to `bits` significant bits, to nearest, with the range of their own type."""
+    if array.dtype.names:
+        fewer = np.empty_like(array)
+        for name in array.dtype.names:
+            fewer[name] = rounded(np.ascontiguousarray(array[name]), bits)
+        return fewer
     if not is_rounded(array):
         return array
     mantissa, exponent = np.frexp(parts(array))
@@ -240,7 +245,7 @@ def _lower(problem: Problem, references: References, case: Case) -> float:
         return math.inf
     bits = lower_bits(problem)
     given, truths = references.given(case), references.truths(case)
-    if any(map(is_rounded, given.values())):
+    if any(arg.is_inexact for arg in problem.inputs):
         fewer = {name: rounded(array, bits) for name, array in given.items()}
         return _worst(references.run(case, fewer), truths)
     right = references.run(case, given)
@@ -251,7 +256,8 @@ def lower_bits(problem: Problem) -> int:
     """Significant bits of the precision below the declared one."""
     if problem.precision != "fp32":
         return _EIGHTH_BITS
-    floats = {arg.type for arg in problem.slots if arg.is_inexact}
+    each = (kind for arg in problem.slots for kind in (arg.fields or {"": arg.type}).values())
+    floats = set(filter(is_inexact, each))
     if "float16" in floats:
         return _EIGHTH_BITS
     return _SINGLE_BITS if floats and floats <= {"float64", "complex128"} else _HALF_BITS

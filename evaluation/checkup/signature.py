@@ -92,9 +92,15 @@ def mismatch(problem: Problem, code: str, compiler: Compiler, name: str) -> Mism
     `name` is that of its file.
     """
     types = ", ".join([_returned(problem), *map(_declared, problem.args)])
-    built = compiler.host(code + _CHECK % {"types": types, "entry": problem.entry}, _FLAGS)
+    check = _CHECK % {"types": types, "entry": problem.entry}
+    built = compiler.host(code + check + "".join(map(_layout, problem.args)), _FLAGS)
     if not isinstance(built, Failure):
         return _exchanged(problem, code, name)
+    for arg in problem.args:
+        if arg.struct and (f"regraph_layout_{arg.struct}" in built.diagnosis):
+            declared = ", ".join(f"{kind} {name}" for name, kind in (arg.fields or {}).items())
+            text = f"struct {arg.struct} of {name} has not the fields {declared}, in this order"
+            return Mismatch(text, f"fields of [[args]] {arg.name} as {name} has them")
     found = _ACTUAL.search(built.diagnosis)
     if found is None:
         text = f"{name} has no such function {problem.entry} ({_short(built.diagnosis)})"
@@ -104,7 +110,22 @@ def mismatch(problem: Problem, code: str, compiler: Compiler, name: str) -> Mism
 
 def _declared(arg: Argument) -> str:
     const = "const " if arg.is_array and arg.role == "in" else ""
-    return f"{const}{C_TYPES[arg.type]}{'*' if arg.is_array else ''}"
+    return f"{const}{arg.spelled()}{'*' if arg.is_array else ''}"
+
+
+def _layout(arg: Argument) -> str:
+    """Whether a struct of the code has the declared fields where they are declared."""
+    if not arg.struct or not arg.fields:
+        return ""
+    places = dict(arg.dtype.fields or {})
+    each = [
+        f"regraph_signature::value<decltype({arg.struct}::{name}), {C_TYPES[kind]}>()"
+        f" && offsetof({arg.struct}, {name}) == {places[name][1]}"
+        for name, kind in arg.fields.items()
+    ]
+    size = f"sizeof({arg.struct}) == {arg.dtype.itemsize}"
+    told = f"regraph_layout_{arg.struct}"
+    return f'#include <stddef.h>\nstatic_assert({" && ".join([size, *each])}, "{told}");\n'
 
 
 def _returned(problem: Problem) -> str:

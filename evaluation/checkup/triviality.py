@@ -35,7 +35,7 @@ def trivial(trials: Trials) -> Iterator[ProblemFinding]:
     full = [s for s in problem.sizes.check if all(0 not in shape for shape in problem.shapes_at(s))]
     cases = trials.cases(max(full, key=problem.nbytes))
     cases += [replace(case, seed=case.seed + 1) for case in cases]
-    for arg in problem.outputs:
+    for arg in problem.results:
         truths = [trials.references.truths(case)[arg.name] for case in cases]
         yield from _of_output(arg, [truth for truth in truths if isinstance(truth, ExpectedOutput)])
     yield from _idle_inputs(trials, cases)

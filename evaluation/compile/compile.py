@@ -267,7 +267,7 @@ def signature_header(problem: Problem) -> str:
 
     What it returns goes to the last of them.
     """
-    types = [C_TYPES[a.type] + ("*" if a.is_array else "") for a in problem.args]
+    types = ["void*" if a.struct else a.spelled() + "*" * a.is_array for a in problem.args]
     result = C_TYPES[problem.returns.type] if problem.returns else "void"
     keeps = f"*({result} *)a[{len(types)}] = " if problem.returns else ""
     complex_ = "#include <complex>\n" if any("complex" in a.type for a in problem.slots) else ""

@@ -21,7 +21,16 @@ from pydantic import (
 )
 
 from regraph_kg.evaluation.problem.expression import Expression, Relation, Sizes, holds, size_of
-from regraph_kg.evaluation.problem.types import Type, dtype_of, is_inexact, is_whole
+from regraph_kg.evaluation.problem.types import (
+    C_TYPES,
+    CUDA_TYPES,
+    WIDER,
+    Type,
+    dtype_of,
+    is_inexact,
+    is_whole,
+    record_of,
+)
 from regraph_kg.models.base import Frozen
 
 Values = Literal["normal", "uniform", "sparse", "large-range", "small-int", "sorted", "custom"]
@@ -135,9 +144,21 @@ class Returned(Frozen):
 
     @model_validator(mode="after")
     def _passed_alike(self) -> Self:
-        if self.type == "float16":  # _Float16 and __half are returned in different registers
-            raise ValueError("float16 is for arrays only: return float32")
+        if self.type in ("float16", "struct"):  # _Float16 and __half come in different registers
+            raise ValueError(f"{self.type} is for arrays only")
         return self
+
+
+def _within(kind: Type, limits: tuple[float, float]) -> tuple[float, float]:
+    """As much of a range as a type has; raises `ValueError` where that is nothing."""
+    if is_inexact(kind):
+        return limits
+    info = np.iinfo(dtype_of(kind))
+    least, most = (0, 1) if kind == "bool" else (info.min, info.max)
+    low, high = max(limits[0], least), min(limits[1], most)
+    if low > high:
+        raise ValueError(f"range holds no {kind}")
+    return low, high
 
 
 class Argument(Frozen):
@@ -152,6 +173,9 @@ class Argument(Frozen):
     """Bounds of "uniform", "sorted" and "custom" values, both included for integer types."""
     size: Expression | None = None
     value: float | int | None = None
+    struct: Identifier | None = None
+    """Of type "struct": its name in C++; `fields` are its members in order, none of them padded."""
+    fields: dict[Identifier, Type] | None = None
     count: Identifier | None = None
     """Of an output: which other one says how many of its rows count; `shape` is the room."""
     order: Identifier | None = None
@@ -169,14 +193,28 @@ class Argument(Frozen):
 
     @model_validator(mode="after")
     def _fields_of_type(self) -> Self:
+        if (self.type == "struct") != bool(self.struct and self.fields):
+            raise ValueError('type "struct" needs struct = "<its name>" and fields, no other does')
+        if self.fields:
+            self._require_plain(self.fields)
         kind = self.dtype.kind
-        if not self.is_array and (kind == "c" or self.type == "float16"):
+        if not self.is_array and (kind in "cV" or self.type == "float16"):
             raise ValueError(f'{self.type} is for arrays: give a shape, such as ["1"]')
         if kind == "c" and "sorted" in self.values:
             raise ValueError('values "sorted": complex numbers have no order')
         if self.type == "bool" and self.range and not 0 <= min(self.range) <= max(self.range) <= 1:
             raise ValueError("range of a bool lies within [0, 1]")
         return self
+
+    def _require_plain(self, fields: Mapping[str, Type]) -> None:
+        if any(kind == "struct" or dtype_of(kind).kind == "c" for kind in fields.values()):
+            raise ValueError("fields of a struct are real numbers")
+        if {"custom", "sorted"} & set(self.values):
+            raise ValueError('values of a struct are neither "custom" nor "sorted"')
+        record = record_of(fields)
+        if record.itemsize != sum(dtype_of(kind).itemsize for kind in fields.values()):
+            raise ValueError(f"struct {self.struct} has padding: declare that as fields, too")
+        _ = self.leaves  # whose range must hold something
 
     @model_validator(mode="after")
     def _fields_of_role(self) -> Self:
@@ -202,7 +240,7 @@ class Argument(Frozen):
         return {
             name: value
             for name, value in handler(self).items()
-            if name not in ("count", "order") or value is not None
+            if name not in ("struct", "fields", "count", "order") or value is not None
         }
 
     @property
@@ -218,12 +256,32 @@ class Argument(Frozen):
     @property
     def dtype(self) -> np.dtype[Any]:
         """How numpy holds an element."""
-        return dtype_of(self.type)
+        return record_of(self.fields) if self.fields else dtype_of(self.type)
 
     @property
     def is_inexact(self) -> bool:
-        """Whether elements are rounded: floats and complex numbers."""
-        return is_inexact(self.type)
+        """Whether elements are rounded: floats and complex numbers, structs that have some."""
+        return any(map(is_inexact, self.fields.values())) if self.fields else is_inexact(self.type)
+
+    @property
+    def leaves(self) -> dict[str, "Argument"]:
+        """Each field of a struct as an array of its own, "p.x"; by the field's name."""
+        found = {}
+        for field, kind in (self.fields or {}).items():
+            limits = self.range and _within(kind, self.range)
+            update = {"name": f"{self.name}.{field}", "type": kind, "range": limits}
+            found[field] = self.model_copy(update={**update, "struct": None, "fields": None})
+        return found
+
+    def promoted(self) -> "Argument":
+        """With floats as float64, complex numbers likewise."""
+        fields = self.fields and {n: WIDER.get(kind, kind) for n, kind in self.fields.items()}
+        update = {"type": WIDER.get(self.type, self.type), "fields": fields}
+        return self.model_copy(update=update)
+
+    def spelled(self, cuda: bool = False) -> str:
+        """An element's type in C++."""
+        return self.struct or (CUDA_TYPES if cuda else C_TYPES)[self.type]
 
     @property
     def bounds(self) -> tuple[float, float] | None:

@@ -7,7 +7,7 @@ Arguments whose values are "custom" come from the problem's inputs.py (custom_in
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -116,15 +116,24 @@ def move_by_one_ulp(
     are exact and stay as they are.
     """
     rng = np.random.default_rng(seed)
-    for arg in problem.inputs:
-        flat = parts(views[arg.name])
+    for arg, view in _numbers(problem, views):
+        flat = parts(view)
         if flat.dtype.kind != "f":
             continue
-        eps = max(float(np.finfo(arg.type).eps), least)
+        eps = max(float(np.finfo(arg.dtype).eps), least)
         signs = rng.choice([1 - eps, 1 + eps], min(flat.size, _SIGNS))
         for start in range(0, flat.size, _SIGNS):  # a piece that fits the cache at a time
             part = flat[start : start + _SIGNS]
             np.multiply(part, signs[: part.size], out=part, casting="unsafe")
+
+
+def _numbers(problem: Problem, views: Mapping[str, Array]) -> Iterator[tuple[Argument, Array]]:
+    """Inputs, and of structs each field."""
+    for arg in problem.inputs:
+        for field, leaf in arg.leaves.items():
+            yield leaf, views[arg.name][field]
+        if not arg.fields:
+            yield arg, views[arg.name]
 
 
 def _key(name: str, variant: int, sizes: Sizes) -> int:
@@ -132,7 +141,12 @@ def _key(name: str, variant: int, sizes: Sizes) -> int:
 
 
 def draw(arg: Argument, values: str, shape: tuple[int, ...], seed: list[int]) -> Array:
-    """One argument's array of this distribution."""
+    """One argument's array of this distribution, as are the fields of a struct."""
+    if arg.fields:
+        record = np.empty(shape, arg.dtype)
+        for number, (field, leaf) in enumerate(arg.leaves.items()):
+            record[field] = draw(leaf, values, shape, [*seed, number])
+        return record
     rng, made = np.random.default_rng(seed), np.empty(shape, arg.dtype)
     flat = parts(made)
     of_kind = _draw_float if arg.is_inexact else _draw_int

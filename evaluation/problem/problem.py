@@ -41,7 +41,7 @@ from regraph_kg.evaluation.problem.declaration import (
     shape_text,
 )
 from regraph_kg.evaluation.problem.expression import Sizes, size_of
-from regraph_kg.evaluation.problem.types import C_TYPES, CUDA_TYPES, WIDER, Array, is_whole
+from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Array, is_whole
 from regraph_kg.models.base import Frozen, Metric
 
 __all__ = [
@@ -182,6 +182,19 @@ class Problem(Frozen):
         return tuple(arg for arg in self.arrays if arg.role in ("out", "inout"))
 
     @property
+    def results(self) -> tuple[Argument, ...]:
+        """What is compared: outputs, and of those that hold structs each field by itself."""
+        first = {arg.name: next(iter(arg.leaves.values()), arg).name for arg in self.outputs}
+        found = []
+        for arg in self.outputs:
+            for leaf in arg.leaves.values() or (arg,):
+                order = first.get(arg.order) if arg.order else None
+                if arg.order == "any":
+                    order = "any" if leaf.name == first[arg.name] else first[arg.name]
+                found.append(leaf.model_copy(update={"order": order}))
+        return tuple(found)
+
+    @property
     def inputs(self) -> tuple[Argument, ...]:
         """Arrays that the function reads, in order."""
         return tuple(arg for arg in self.args if arg.is_array and arg.role in ("in", "inout"))
@@ -210,19 +223,17 @@ class Problem(Frozen):
 
     def signature(self, cuda: bool = False) -> str:
         """The C declaration that a candidate must export, in the words of nvcc or of g++."""
-        types, parts = CUDA_TYPES if cuda else C_TYPES, []
+        parts = []
         for arg in self.args:
             const = "const " if arg.is_array and arg.role == "in" else ""
             star = "*" if arg.is_array else ""
-            parts.append(f"{const}{types[arg.type]}{star} {arg.name}")
-        returned = types[self.returns.type] if self.returns else "void"
+            parts.append(f"{const}{arg.spelled(cuda)}{star} {arg.name}")
+        returned = C_TYPES[self.returns.type] if self.returns else "void"
         return f'extern "C" {returned} {self.entry}({", ".join(parts)})'
 
     def promoted(self) -> "Problem":
         """The same problem with floats as float64, complex likewise: its reference's signature."""
-        wide = tuple(
-            arg.model_copy(update={"type": WIDER.get(arg.type, arg.type)}) for arg in self.args
-        )
+        wide = tuple(arg.promoted() for arg in self.args)
         returns = self.returns and Returned(type=WIDER.get(self.returns.type, self.returns.type))
         return self.model_copy(update={"args": wide, "returns": returns})
 
@@ -268,7 +279,7 @@ def _check_cheap(problem: Problem, check: CheapCheck) -> None:
     named = [known[name] for name in check.args]
     if [arg.name for arg in problem.outputs] != [named[-1].name] or named[-1].role != "out":
         raise ValueError('cheap_check: its last argument must be the only output, role "out"')
-    if any(arg.dtype.kind == "c" for arg in named):
+    if any(arg.dtype.kind in "cV" for arg in named):
         raise ValueError(f"cheap_check: {check.rule} is for real numbers")
     shapes = [arg.dimensions(problem.sizes.time) for arg in named]
     if check.rule == "sorted" and (named[0].type, shapes[0]) != (named[1].type, shapes[1]):

@@ -45,7 +45,7 @@ class Rows:
 
 def rows_of(problem: Problem) -> list[Rows]:
     """Those outputs that are not compared as they lie."""
-    special = [arg for arg in problem.outputs if arg.count or arg.order]
+    special = [arg for arg in problem.results if arg.count or arg.order]
     leaders = [arg for arg in special if arg.order in (None, "any")]
     return [
         Rows((leader, *(arg for arg in special if arg.order == leader.name))) for leader in leaders
@@ -53,7 +53,11 @@ def rows_of(problem: Problem) -> list[Rows]:
 
 
 def settled(problem: Problem, outputs: Mapping[str, Array]) -> dict[str, Array]:
-    """The outputs, with zeros behind the rows that count, and rows of any order sorted."""
+    """What is compared: with zeros behind the rows that count, rows of any order sorted.
+
+    Fields of structs are arrays of their own.
+    """
+    outputs = _leaves(problem, outputs)
     found = dict(outputs)
     for rows in rows_of(problem):
         number = rows.number(outputs)
@@ -62,6 +66,15 @@ def settled(problem: Problem, outputs: Mapping[str, Array]) -> dict[str, Array]:
         for name, head in zip(rows.names, heads, strict=True):
             found[name] = np.zeros_like(outputs[name])
             found[name][:number] = head[order]
+    return found
+
+
+def _leaves(problem: Problem, outputs: Mapping[str, Array]) -> dict[str, Array]:
+    found = {}
+    for arg in problem.outputs:
+        whole = outputs[arg.name]
+        fields = {leaf.name: whole[field].copy() for field, leaf in arg.leaves.items()}
+        found.update(fields or {arg.name: whole})
     return found
 
 
@@ -79,14 +92,16 @@ def _columns(head: Array) -> Iterator[Array]:
 
 def require_room(problem: Problem, outputs: Mapping[str, Array], name: str) -> None:
     """Raise `BadInput` where code that is trusted counts more rows than there is room for."""
+    outputs = _leaves(problem, outputs)
     for rows in rows_of(problem):
         first = rows.args[0]
         said = int(outputs[first.count].reshape(-1)[0]) if first.count else 0
         room = outputs[first.name].shape[0]
         if not 0 <= said <= room:
             raise BadInput(
-                f"problem {problem.name}: {name} says {first.count} = {said}, but {first.name} has"
-                f" room for {room} rows: make its shape larger, or mend the code"
+                f"problem {problem.name}: {name} says {first.count} = {said}, but"
+                f" {_whole(first.name)} has room for {room} rows: make its shape larger, or mend"
+                " the code"
             )
 
 
@@ -94,14 +109,19 @@ def remarks(problem: Problem) -> str:
     """What a candidate's author must know of such outputs: a line of C++ comment for each."""
     lines = []
     for rows in rows_of(problem):
-        counter, names = rows.args[0].count, " and ".join(rows.names)
+        counter, names = rows.args[0].count, " and ".join(dict.fromkeys(map(_whole, rows.names)))
         told = []
         if counter:
             said = "the function returns" if counter == RESULT else f"{counter}[0] says"
             told.append(f"as many rows count, from the first on, as {said}")
         if rows.is_unordered:
             told.append("rows may come in any order")
-        if len(rows.args) > 1:
+        if " and " in names:
             told.append("row i of one belongs to row i of the other")
         lines.append(f"\n// {names}: {'; '.join(told)}")
     return "".join(lines)
+
+
+def _whole(name: str) -> str:
+    """The output to which a field belongs."""
+    return name.partition(".")[0]

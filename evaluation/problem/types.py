@@ -6,6 +6,7 @@ wrong. A complex number is two floats, real part first, as std::complex is laid 
 Not covered: bfloat16, which neither numpy nor g++ 12 knows; `char` is signed, as on x86.
 """
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ Type = Literal[
     "complex64",
     "complex128",
     "float16",
+    "struct",
 ]
 C_TYPES: dict[Type, str] = {
     "float32": "float",
@@ -49,6 +51,7 @@ C_TYPES: dict[Type, str] = {
     "complex64": "std::complex<float>",
     "complex128": "std::complex<double>",
     "float16": "_Float16",
+    "struct": "struct",
 }
 """Element type -> its C++ spelling, g++'s where compilers differ."""
 CUDA_TYPES = C_TYPES | {"float16": "__half"}
@@ -58,6 +61,11 @@ WIDER: dict[Type, Type] = {"float16": "float64", "float32": "float64", "complex6
 _STORED = {"bool": "uint8", "char": "int8", "size_t": "uint64"}
 """Type -> its numpy name, where that is another one."""
 _WORDS = (8, 4, 2, 1)
+
+
+def record_of(fields: Mapping[str, Type]) -> np.dtype[Any]:
+    """How numpy holds a struct, laid out as C++ does."""
+    return np.dtype([(name, dtype_of(kind)) for name, kind in fields.items()], align=True)
 
 
 def dtype_of(kind: Type) -> np.dtype[Any]:
@@ -72,7 +80,7 @@ def is_inexact(kind: Type) -> bool:
 
 def is_whole(kind: Type) -> bool:
     """Whether elements are integers that count something: no bool, no char."""
-    return dtype_of(kind).kind in "iu" and kind not in ("bool", "char")
+    return kind not in ("bool", "char", "struct") and dtype_of(kind).kind in "iu"
 
 
 def is_rounded(array: Array) -> bool:

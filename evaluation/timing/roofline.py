@@ -33,6 +33,7 @@ from typing import Literal
 from pydantic import Field
 
 from regraph_kg.evaluation.problem.problem import Argument, Problem, size_of
+from regraph_kg.evaluation.problem.types import is_inexact
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Bound, Outcome, Roof, SpeedOfLight, WorkAccount
@@ -241,7 +242,8 @@ def _notes(problem: Problem, seconds: float, peaks: Peaks) -> tuple[str, ...]:
 
 
 def _arithmetic(problem: Problem, peaks: Peaks) -> float:
-    types = {arg.type for arg in problem.arrays if arg.is_inexact}
+    each = (kind for arg in problem.arrays for kind in (arg.fields or {"": arg.type}).values())
+    types = set(filter(is_inexact, each))
     return peaks.fp64 if types and types <= {"float64", "complex128"} else peaks.fp32
 
 

@@ -158,7 +158,9 @@ def _element(name: str, wrong: Wrong, flat: int) -> str:
     index = tuple(int(i) for i in np.unravel_index(flat, wrong.bad.shape))
     at = f"[{', '.join(map(str, index))}]"
     got, right = number(wrong.output[index]), number(wrong.expected[index])
-    return f"{'the returned value' if name == RESULT else name + at} is {got}, expected {right}"
+    whole, dot, field = name.partition(".")  # of a struct
+    named = "the returned value" if name == RESULT else f"{whole}{at}{dot}{field}"
+    return f"{named} is {got}, expected {right}"
 
 
 def _allowed(wrong: Wrong, flat: int) -> float:

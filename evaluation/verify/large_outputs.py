@@ -55,9 +55,9 @@ def thinning(problem: Problem) -> int:
 def _sampled(problem: Problem) -> dict[str, int]:
     """Elements of those outputs of which a sample is compared."""
     declared = problem.cheap_check is not None and _is_large(problem)
-    whole = [arg for arg in problem.outputs if not (arg.count or arg.order)]
+    whole = [arg for arg in problem.results if not (arg.count or arg.order)]
     sizes = {arg.name: _size(arg.dimensions(problem.sizes.time)) for arg in whole}
-    types = {arg.name: arg.dtype.itemsize for arg in problem.outputs}
+    types = {arg.name: arg.dtype.itemsize for arg in whole}
     return {
         name: size for name, size in sizes.items() if declared or size * types[name] > _WHOLE_BYTES
     }

@@ -34,6 +34,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -214,7 +215,7 @@ class References:
             )
         truths: dict[str, Expected] = {}
         heads = {name: each.number(values) for each in rows_of(problem) for name in each.names}
-        for arg in problem.outputs:
+        for arg in problem.results:
             truth = values[arg.name]
             allowed = exact_sum(problem, arg, case, truth)
             if allowed is None and (arg.count or arg.order):
@@ -312,7 +313,8 @@ def exact_sum(problem: Problem, arg: Argument, case: Case, truth: Array) -> Arra
     """
     rule = problem.tolerance
     floats = [given.name for given in problem.inputs if given.is_inexact]
-    if not (isinstance(rule, SumRule) and rule.exact_integers and floats):
+    records = any(given.fields for given in problem.inputs)
+    if records or not (isinstance(rule, SumRule) and rule.exact_integers and floats):
         return None
     if not arg.is_inexact:
         return None
@@ -335,10 +337,16 @@ def _eps(problem: Problem, arg: Argument) -> float:
 def _input_eps(problem: Problem, arg: Argument) -> float:
     """By how much, relatively, moved inputs were moved: the coarsest of them."""
     coarsest = max(
-        (float(np.finfo(a.dtype).eps) for a in problem.inputs if a.is_inexact),
+        (float(np.finfo(each).eps) for each in _inexact(problem)),
         default=float(np.finfo(arg.dtype).eps),
     )
     return coarsest if problem.precision == "fp32" else max(coarsest, _HALF)
+
+
+def _inexact(problem: Problem) -> list[np.dtype[Any]]:
+    """Types of inputs that are rounded, of structs those of their fields."""
+    each = (leaf for arg in problem.inputs for leaf in (arg.leaves.values() or (arg,)))
+    return [leaf.dtype for leaf in each if leaf.is_inexact]
 
 
 def _eps_of_sum(problem: Problem, arg: Argument, terms: int) -> float:

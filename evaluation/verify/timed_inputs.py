@@ -245,6 +245,8 @@ def _other(arg: Argument, kind: str) -> Other:
     Floats shrink a little towards the lower end of their range, or zero; integers drawn from a
     whole range move along it and come in again at its other end. Small integers stay: they are few.
     """
+    if arg.fields:
+        return partial(_each, {name: _other(leaf, kind) for name, leaf in arg.leaves.items()})
     if arg.is_inexact and kind != "small-int":
         low = arg.range[0] if arg.range and kind in ("uniform", "sorted") else 0.0
         return lambda rng: partial(_shrunk, low, 1 - _SHRINK * rng.random())
@@ -253,6 +255,17 @@ def _other(arg: Argument, kind: str) -> Other:
         low, high = map(int, arg.bounds or (info.min, info.max))
         return lambda rng: partial(_along, low, high, rng.randrange(high - low + 1))
     return lambda _: _as_it_is
+
+
+def _each(others: Mapping[str, "Other"], rng: random.Random) -> "Turn":
+    """A turn of a struct: one for each of its fields."""
+    turns = {name: other(rng) for name, other in others.items()}
+
+    def turn(source: Array, flat: Array) -> None:
+        for name, one in turns.items():
+            one(source[name], flat[name])
+
+    return turn
 
 
 def _shrunk(low: float, factor: float, source: Array, flat: Array) -> None:

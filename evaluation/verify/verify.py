@@ -182,7 +182,7 @@ class Verification:
     ) -> Failure | None:
         """Another input must give another output where the truths differ."""
         one, other = cases[-_AFTER_LAST - 2 : -_AFTER_LAST]
-        for arg in self.problem.outputs:
+        for arg in self.problem.results:
             if not _equal_bits(outputs[one.key][arg.name], outputs[other.key][arg.name]):
                 continue
             truths = [self.references.truths(case)[arg.name] for case in (one, other)]

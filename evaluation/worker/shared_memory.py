@@ -24,6 +24,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
+from typing import Any
 
 import numpy as np
 
@@ -101,7 +102,7 @@ class ArrayPlace:
 
     name: str
     offset: int
-    dtype: str
+    dtype: np.dtype[Any]
     shape: tuple[int, ...]
     first: int
     last: int
@@ -114,7 +115,7 @@ class ArrayPlace:
     @property
     def nbytes(self) -> int:
         """Bytes of the array itself."""
-        return np.dtype(self.dtype).itemsize * math.prod(self.shape)
+        return self.dtype.itemsize * math.prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ class Layout:
             offset = last - nbytes - (0 if odd else element)
         self._guards.append(self._end)
         self._end = last
-        return ArrayPlace(arg.name, offset, arg.dtype.str, shape, first, last)
+        return ArrayPlace(arg.name, offset, arg.dtype, shape, first, last)
 
     def build(self) -> "SharedMemory":
         """Allocate the memory. Raises `ToolError` where the machine has too little."""

@@ -100,6 +100,28 @@ def test_a_signature_may_lack_const_on_inputs(compare: Compare, head: str) -> No
     assert compare(head) is None
 
 
+@pytest.mark.parametrize(
+    ("struct", "says"),
+    [
+        ("struct Particle { float x, v; int steps; };", None),
+        (
+            "struct Particle { float x; int steps; float v; };",
+            "has not the fields float32 x, float3",
+        ),
+        ("struct Particle { float x, v; short steps; };", "has not the fields"),
+        ("struct Body { float x, v; int steps; }; typedef Body Particle;", None),
+    ],
+)
+def test_the_fields_of_a_struct_are_where_they_are_declared(
+    cache: Path, struct: str, says: str | None
+) -> None:
+    compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
+    drift = load_problem(Path(__file__).parents[2] / "adversarial" / "problem" / "drift")
+    code = f"{struct}\n{drift.signature()} {{ }}"
+    found = mismatch(drift, code, compiler, "serial.cpp")
+    assert (found is None) if says is None else (found is not None and says in found.text)
+
+
 SIGNATURE = 'extern "C" void scale(const float* x, float* y, float a, int n)'
 
 

@@ -129,6 +129,37 @@ MISTAKES = [
     ('role = "out"', 'role = "out"\ncount = "n"', "count 'n' is no output"),
     ('role = "out"', 'role = "out"\ncount = "y"', "count 'y' is no output"),
     ('role = "out"', 'role = "out"\norder = "x"', "order 'x' is no output of order"),
+    ('type = "float32"', 'type = "struct"', 'needs struct = "<its name>" and fields'),
+    (
+        'type = "float32"',
+        'type = "float32"\nstruct = "P"\nfields = { a = "int8" }',
+        "no other does",
+    ),
+    (
+        'type = "float32"',
+        'type = "struct"\nstruct = "P"\nfields = { a = "int8", b = "int32" }',
+        "struct P has padding: declare that as fields, too",
+    ),
+    (
+        'type = "float32"',
+        'type = "struct"\nstruct = "P"\nfields = { a = "int8" }\nrange = [200, 300]',
+        "range holds no int8",
+    ),
+    (
+        'type = "float32"',
+        'type = "struct"\nstruct = "P"\nfields = { z = "complex64" }',
+        "fields of a struct are real numbers",
+    ),
+    (
+        'type = "float32"',
+        'type = "struct"\nstruct = "P"\nfields = { a = "int8" }\nvalues = ["sorted"]',
+        'neither "custom" nor "sorted"',
+    ),
+    (
+        'type = "float32"\nrole = "in"\nvalue',
+        'type = "struct"\nstruct = "P"\nfields = { a = "int8" }\nrole = "in"\nvalue',
+        "for arrays",
+    ),
     ("value = 2.5", "", "args.2"),
     ('size = "n"', "", "args.3"),
     ('role = "out"', 'role = "in"', 'role "out"'),
@@ -217,6 +248,38 @@ def test_what_is_returned_is_an_output_of_one_element(problem_folder: Callable[.
     assert Problem.model_validate_json(problem.model_dump_json(by_alias=True)) == problem
 
 
+def test_fields_of_structs_are_compared_by_themselves() -> None:
+    problem = load_problem(ADVERSARIAL / "drift")
+    assert problem.signature() == (
+        'extern "C" void drift(const Particle* p, Particle* q, float dt, int n)'
+    )
+    assert [arg.name for arg in problem.outputs] == ["q"]
+    assert [(arg.name, arg.type) for arg in problem.results] == [
+        ("q.x", "float32"),
+        ("q.v", "float32"),
+        ("q.steps", "int32"),
+    ]
+    assert [arg.type for arg in problem.promoted().results] == ["float64", "float64", "int32"]
+    assert problem.nbytes({"n": 10}) == 2 * 120
+    assert Problem.model_validate_json(problem.model_dump_json(by_alias=True)) == problem
+
+
+def test_structs_of_any_order_are_rows() -> None:
+    problem = load_problem(ADVERSARIAL / "drift")
+    p, q, *rest = problem.args
+    index = q.model_copy(
+        update={"name": "k", "type": "int32", "struct": None, "fields": None, "order": "q"}
+    )
+    args = (p, q.model_copy(update={"order": "any"}), index, *rest)
+    results = problem.model_copy(update={"args": args}).results
+    assert [(arg.name, arg.order) for arg in results] == [
+        ("q.x", "any"),
+        ("q.v", "q.x"),
+        ("q.steps", "q.x"),
+        ("k", "q.x"),
+    ]
+
+
 def test_a_problem_without_later_fields_is_what_it_was() -> None:
     """Its identity: findings and sessions are kept by it."""
     text = problem_named("scale").model_dump_json()
@@ -225,6 +288,7 @@ def test_a_problem_without_later_fields_is_what_it_was() -> None:
     )
 
 
+ADVERSARIAL = Path(__file__).parents[2] / "adversarial" / "problem"
 DOCS = Path(__file__).parents[3] / "docs" / "problems.md"
 
 

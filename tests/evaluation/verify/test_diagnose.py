@@ -316,6 +316,11 @@ def test_what_is_returned_is_told_without_an_index() -> None:
     assert str(text).startswith("the returned value is 2, expected 3 (tolerance 0.1)")
 
 
+def test_a_field_of_a_struct_is_told_as_it_is_written() -> None:
+    text = mismatch("q.steps", np.array([2, 3]), ExpectedOutput(np.array([2, 4]), 0.0), POISON)
+    assert str(text).startswith("q[1].steps is 3, expected 4 (tolerance 0)")
+
+
 def test_empty_outputs_are_right() -> None:
     for dtype in (np.float32, np.int32):
         empty = np.zeros((0, 3), dtype)

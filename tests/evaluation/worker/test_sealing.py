@@ -143,10 +143,12 @@ def desks() -> Iterator[Desks]:
         each.shared.close()
 
 
-@pytest.mark.parametrize("kind", ["complex128", "float16", "bool"])
+@pytest.mark.parametrize("kind", ["complex128", "float16", "bool", "struct"])
 def test_elements_of_every_size_change_masked(kind: str) -> None:
     problem = problem_named("scale")
-    x = problem.args[0].model_copy(update={"type": kind})
+    fields = {"a": "float32", "b": "int32", "c": "int32"}
+    record = {"struct": "S", "fields": fields} if kind == "struct" else {}
+    x = problem.args[0].model_copy(update={"type": kind, **record})
     desk = Desk(problem.model_copy(update={"metric": "device", "args": (x, *problem.args[1:])}))
     place, call = desk.calls[0].places["x"], desk.calls[0]
     values = (np.arange(place.shape[0]) % 100).astype(place.dtype)

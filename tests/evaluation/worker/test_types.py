@@ -12,14 +12,14 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.inputs import generate
-from regraph_kg.evaluation.problem.problem import C_TYPES, Problem
+from regraph_kg.evaluation.problem.problem import C_TYPES, Problem, load_problem
 from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.problem.types import Type, bits, dtype_of, is_inexact, wide
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.worker.runner import Runner
 from regraph_kg.evaluation.worker.spawn import Program
 
-TYPES: tuple[Type, ...] = get_args(Type)
+TYPES: tuple[Type, ...] = tuple(kind for kind in get_args(Type) if kind != "struct")
 RETURNED: tuple[Type, ...] = ("bool", "char", "uint64", "float64", "complex64", "complex128")
 PLAIN: tuple[Type, ...] = ("bool", "int8", "uint16", "float32", "size_t")
 SIZES = {"n": 37}
@@ -96,6 +96,18 @@ def test_the_reference_has_twice_the_precision(compiler: Compiler, kind: Type) -
     outputs = ran(compiler, problem.promoted(), to_double(problem.serial_code), made)
     assert outputs["y"].itemsize >= 2 * made["x"].itemsize
     assert np.allclose(outputs["y"], wide(made["x"]) / 3, rtol=1e-15)
+
+
+def test_the_reference_of_structs_has_wider_fields(compiler: Compiler) -> None:
+    problem = load_problem(Path(__file__).parents[2] / "adversarial" / "problem" / "drift")
+    problem = problem.model_copy(update={"sizes": problem.sizes.model_copy(update={"time": SIZES})})
+    made = generate(problem, SIZES, 0, 1)
+    code = to_double(problem.serial_code)
+    outputs = ran(compiler, problem.promoted(), code, made)
+    right = made["p"]["x"].astype(np.float64) + 0.25 * made["p"]["v"].astype(np.float64)
+    assert list(outputs) == ["q.x", "q.v", "q.steps"]
+    assert np.array_equal(outputs["q.x"], right)
+    assert np.array_equal(outputs["q.steps"], made["p"]["steps"] + 1)
 
 
 @pytest.mark.parametrize("kind", PLAIN)
