@@ -218,10 +218,10 @@ def imprecise(wrong: Wrong) -> str | None:
     if not (scale > 0 and np.isfinite(error).all() and np.max(error) <= _CLOSE * 10 * scale):
         return None
     text = f"all within {np.max(error) / scale:.1g} of the output's RMS: too low a precision?"
-    halves = np.array_split(error, 4)
-    rising = [float(np.median(part)) for part in halves]
-    if error.size >= 64 * _FEW and rising == sorted(rising) and rising[-1] > 3 * rising[0]:
-        text += " The error grows along the array"
+    if error.size >= 64 * _FEW:
+        rising = [float(np.median(part)) for part in np.array_split(error, 4)]
+        if rising == sorted(rising) and rising[-1] > 3 * rising[0]:
+            text += " The error grows along the array"
     return text
 
 

@@ -100,6 +100,15 @@ def test_a_signature_may_lack_const_on_inputs(compare: Compare, head: str) -> No
     assert compare(head) is None
 
 
+def test_rows_whose_tolerance_is_too_narrow_get_a_wider_one(check: Check) -> None:
+    compact = load_problem(Path(__file__).parents[2] / "adversarial" / "problem" / "compact")
+    code = compact.serial_code.replace("sqrtf(x[i])", "sinf(100 * x[i])")
+    far = compact.model_copy(update={"serial_code": code, "tolerance": "conditioned"})
+    (said,) = told(check(far), "error")
+    assert "serial.cpp fails its own check" in said
+    assert 'tolerance = { rule = "conditioned", terms = "' in said
+
+
 @pytest.mark.parametrize(
     ("struct", "says"),
     [

@@ -97,6 +97,11 @@ def test_a_low_precision_is_guessed_from_small_errors_everywhere() -> None:
     assert "grows" not in text
 
 
+def test_three_small_errors_are_told_as_such() -> None:
+    text = said(changed([5, 50, 500], by=1e-4)(vector()), vector(), 1e-6)
+    assert "too low a precision?" in text
+
+
 @pytest.mark.parametrize("bits", [8, 16])
 def test_an_integer_that_wrapped_is_recognised(bits: int) -> None:
     right = np.arange(1, 2000, 7, dtype=np.int32) * 1000
