@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTEST   = $(BIN)/python -m pytest $(if $(REQUIRE),--require=$(REQUIRE))
 
 .DEFAULT_GOAL := help
-.PHONY: help need demo test test-slow test-stress test-docker check bench bench-search ollama-test-server llama-test-server clean
+.PHONY: help need demo test test-slow test-stress test-docker check docs bench bench-search ollama-test-server llama-test-server clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -65,6 +65,10 @@ test-docker: $(VENV)/.dev ## the container parts, where an engine answers (Error
 
 check: $(VENV)/.dev ## format, lint, types, architecture
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
+
+docs: $(VENV)/.dev ## the documents as one site, in build/docs; a link that leads nowhere ends it
+	@$(BIN)/sphinx-build -q -W --keep-going -c docs/site -d build/docs/.doctrees docs build/docs
+	@echo "open build/docs/package.html"
 
 bench: $(VENV)/.dev ## measure, then rewrite docs/benchmarks.md
 	@$(BIN)/python tests/install_neo4j.py && $(BIN)/python benchmarks/run.py

@@ -7,7 +7,7 @@ WHERE r.id IN row.ids
 SET r.step = r.step
 CREATE (a:Archived)
 SET a = r {.id, .trajectory, .step, .problem, .after, .reasoning, .detail, .original_label,
-           .relabel_stage, .learner, .diff, .disclosed, .verified_on, .effects, .effect},
+           .relabel_stage, .also, .learner, .diff, .disclosed, .verified_on, .effects, .effect},
     a.before = CASE WHEN r.step = 1 THEN r.before END,
     a.source = row.source, a.target = row.target, a.pair = row.pair
 DELETE r

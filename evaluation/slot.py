@@ -15,11 +15,13 @@ import numpy as np
 
 from regraph_kg.evaluation.gpu.nvml import GpuMonitor
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.types import wide
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness, reserve
 from regraph_kg.evaluation.verify.covering import unaligned_shape
-from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
+from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
 from regraph_kg.evaluation.verify.large_outputs import Arranged, Product
+from regraph_kg.evaluation.verify.outputs import fault
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.verify.verify import Verification
@@ -199,12 +201,9 @@ class Examiner:
         return Failure(Outcome.WRONG_ANSWER, f"{where}: {text}")
 
     def _mismatch(self, witness: Witness) -> str | None:
+        truths = self._references.truths(self._case(witness.content))
         nan_fails = self._defences.nan_compare
-        for name, truth in self._references.truths(self._case(witness.content)).items():
-            text = mismatch(name, witness.outputs[name], truth, witness.poison, nan_fails)
-            if text:
-                return text
-        return None
+        return fault(self._problem, witness.outputs, truths, witness.poison, nan_fails)
 
     def _case(self, content: TimedInputs) -> Case:
         return Case(self._problem.sizes.time, 0, content.seed, content.version, timed=True)
@@ -213,7 +212,7 @@ class Examiner:
 def _differs(one: Expected, other: Expected) -> bool:
     """Whether some element could not pass for the other's."""
     if isinstance(one, ExpectedOutput) and isinstance(other, ExpectedOutput):
-        off = np.abs(one.values.astype(np.float64) - other.values.astype(np.float64))
+        off = np.abs(wide(one.values) - wide(other.values))
         return bool(np.any(off > _CLEARLY * (one.tolerance + np.asarray(other.tolerance))))
     if isinstance(one, Product) and isinstance(other, Product):
         off = np.abs(one.values - other.values)

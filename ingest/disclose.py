@@ -68,7 +68,7 @@ def _nameless(labels: Labels, known: Mapping[str, Technique]) -> Labels:
                     ' statistics are to be told: give its "technique", or a --vocabulary with it'
                 )
     steps, failures = (
-        tuple(Relabelled(WITHHELD, one.technique, "given") for one in some)
+        tuple(Relabelled(WITHHELD, one.technique, "given", also=one.also) for one in some)
         for some in (labels.steps, labels.failures)
     )
     return Labels(steps, failures)
@@ -79,11 +79,17 @@ def _steps(trajectory: Trajectory, labels: Labels, disclosure: Disclosure) -> It
     for step, label in zip(trajectory.steps, labels.steps, strict=True):
         measurements = tuple(map(_plain, step.measurements))
         if disclosure == "statistics":
-            yield Step(label=WITHHELD, technique=label.technique, measurements=measurements)
+            yield Step(
+                label=WITHHELD,
+                technique=label.technique,
+                also=label.also,
+                measurements=measurements,
+            )
         else:
             yield Step(
                 label=step.label,
                 technique=step.technique,
+                also=step.also,
                 reasoning=step.reasoning,
                 detail=step.detail,
                 diff=step.diff or diff(before, step.code),

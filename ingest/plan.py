@@ -42,8 +42,9 @@ def plan(
 
 
 def _teaches(label: Relabelled, technique: Technique) -> bool:
-    """Whether the label is a name of the technique that it does not have yet."""
-    return label.stage not in ("given", "exact", "alias") and label.label not in technique.aliases
+    """Whether the label is a name of the technique that it does not have yet, and of no other."""
+    known = label.stage in ("given", "exact", "alias", "compound")
+    return not known and label.label not in technique.aliases
 
 
 def _new(

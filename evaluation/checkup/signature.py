@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.problem.problem import C_TYPES, Argument, Problem
+from regraph_kg.evaluation.problem.types import is_whole
 from regraph_kg.evaluation.rules import Failure
 
 _FLAGS = ("-std=c++17", "-O0")
@@ -25,6 +26,7 @@ template <class T> struct regraph_actual;  // never defined: an error message na
 namespace regraph_signature {
 template <class A, class D> constexpr bool value() {
   using T = std::remove_cv_t<A>;
+  if constexpr (std::is_same_v<T, D>) return true;
   if constexpr (std::is_same_v<T, char>) return sizeof(D) == 1;
   return std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) == sizeof(D) &&
          std::is_floating_point_v<T> == std::is_floating_point_v<D> &&
@@ -37,14 +39,17 @@ template <class A, class D> constexpr bool alike() {
     using To = std::remove_pointer_t<A>;
     using Declared = std::remove_pointer_t<D>;
     if constexpr (std::is_const_v<To> && !std::is_const_v<Declared>) return false;
-    else if constexpr (std::is_arithmetic_v<To>) return value<To, std::remove_cv_t<Declared>>();
-    else return false;
+    else return value<To, std::remove_cv_t<Declared>>();
   }
 }
-template <class... D> struct declared {
+template <class A, class D> constexpr bool result() {
+  if constexpr (std::is_void_v<A> || std::is_void_v<D>) return std::is_same_v<A, D>;
+  else return value<A, D>();
+}
+template <class Q, class... D> struct declared {
   template <class R, class... A> static constexpr bool same(R (*)(A...)) {
     if constexpr (sizeof...(A) != sizeof...(D)) return false;
-    else return std::is_void_v<R> && (alike<A, D>() && ...);
+    else return result<R, Q>() && (alike<A, D>() && ...);
   }
 };
 }
@@ -57,6 +62,7 @@ _SPELLED = {
     "float": "float32",
     "double": "float64",
     "char": "int8",
+    "size_t": "uint64",
     "signed char": "int8",
     "unsigned char": "uint8",
     "short int": "int16",
@@ -69,6 +75,7 @@ _SPELLED = {
     "long long unsigned int": "uint64",
 }
 """What g++ writes for a type -> ours."""
+_WHOLE = {kind for kind in C_TYPES if is_whole(kind)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +91,16 @@ def mismatch(problem: Problem, code: str, compiler: Compiler, name: str) -> Mism
 
     `name` is that of its file.
     """
-    types = ", ".join(_declared(arg) for arg in problem.args)
-    built = compiler.host(code + _CHECK % {"types": types, "entry": problem.entry}, _FLAGS)
+    types = ", ".join([_returned(problem), *map(_declared, problem.args)])
+    check = _CHECK % {"types": types, "entry": problem.entry}
+    built = compiler.host(code + check + "".join(map(_layout, problem.args)), _FLAGS)
     if not isinstance(built, Failure):
         return _exchanged(problem, code, name)
+    for arg in problem.args:
+        if arg.struct and (f"regraph_layout_{arg.struct}" in built.diagnosis):
+            declared = ", ".join(f"{kind} {name}" for name, kind in (arg.fields or {}).items())
+            text = f"struct {arg.struct} of {name} has not the fields {declared}, in this order"
+            return Mismatch(text, f"fields of [[args]] {arg.name} as {name} has them")
     found = _ACTUAL.search(built.diagnosis)
     if found is None:
         text = f"{name} has no such function {problem.entry} ({_short(built.diagnosis)})"
@@ -97,7 +110,26 @@ def mismatch(problem: Problem, code: str, compiler: Compiler, name: str) -> Mism
 
 def _declared(arg: Argument) -> str:
     const = "const " if arg.is_array and arg.role == "in" else ""
-    return f"{const}{C_TYPES[arg.type]}{'*' if arg.is_array else ''}"
+    return f"{const}{arg.spelled()}{'*' if arg.is_array else ''}"
+
+
+def _layout(arg: Argument) -> str:
+    """Whether a struct of the code has the declared fields where they are declared."""
+    if not arg.struct or not arg.fields:
+        return ""
+    places = dict(arg.dtype.fields or {})
+    each = [
+        f"regraph_signature::value<decltype({arg.struct}::{name}), {C_TYPES[kind]}>()"
+        f" && offsetof({arg.struct}, {name}) == {places[name][1]}"
+        for name, kind in arg.fields.items()
+    ]
+    size = f"sizeof({arg.struct}) == {arg.dtype.itemsize}"
+    told = f"regraph_layout_{arg.struct}"
+    return f'#include <stddef.h>\nstatic_assert({" && ".join([size, *each])}, "{told}");\n'
+
+
+def _returned(problem: Problem) -> str:
+    return C_TYPES[problem.returns.type] if problem.returns else "void"
 
 
 def _split(arguments: str) -> list[str]:
@@ -117,8 +149,11 @@ def _explained(problem: Problem, returned: str, actual: list[str], name: str) ->
     for index, (kind, arg) in enumerate(zip(kinds, problem.args, strict=True)):
         if kind != declared[index]:
             return _argument(arg, index, actual[index], name)
-    if returned != "void":
-        return Mismatch(f"{name} returns {returned}, not void", problem.signature())
+    if _kind(returned) != _kind(_returned(problem)):
+        told = f"{name} returns {returned}, not {_returned(problem)}"
+        ours, _ = _kind(returned)
+        known = ours in set(C_TYPES)
+        return Mismatch(told, f'returns = {{ type = "{ours}" }}' if known else problem.signature())
     for arg, text in zip(problem.args, actual, strict=True):
         if arg.role in ("out", "inout") and text.startswith("const "):
             told = f"{name} takes {arg.name} as {text}, problem.toml as an output"
@@ -131,7 +166,8 @@ def _argument(arg: Argument, index: int, actual: str, name: str) -> Mismatch:
     told = (
         f"argument {index + 1}, {arg.name}, is {actual} in {name}, {_declared(arg)} in problem.toml"
     )
-    if pointer == arg.is_array and kind in C_TYPES:
+    fits = arg.role != "size" or kind in _WHOLE
+    if pointer == arg.is_array and kind in set(C_TYPES) and fits:
         return Mismatch(told, f'type = "{kind}" in [[args]] {arg.name}')
     return Mismatch(told, f"{_declared(arg)} {arg.name} in {name}")
 

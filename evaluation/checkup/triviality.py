@@ -12,7 +12,7 @@ Not covered: scalars; an input that matters at another shape only; what one numb
 chance in some cases and not in all.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -35,7 +35,7 @@ def trivial(trials: Trials) -> Iterator[ProblemFinding]:
     full = [s for s in problem.sizes.check if all(0 not in shape for shape in problem.shapes_at(s))]
     cases = trials.cases(max(full, key=problem.nbytes))
     cases += [replace(case, seed=case.seed + 1) for case in cases]
-    for arg in problem.outputs:
+    for arg in problem.results:
         truths = [trials.references.truths(case)[arg.name] for case in cases]
         yield from _of_output(arg, [truth for truth in truths if isinstance(truth, ExpectedOutput)])
     yield from _idle_inputs(trials, cases)
@@ -43,22 +43,32 @@ def trivial(trials: Trials) -> Iterator[ProblemFinding]:
 
 def _of_output(arg: Argument, truths: Sequence[ExpectedOutput]) -> Iterator[ProblemFinding]:
     with np.errstate(invalid="ignore", over="ignore"):
-        low, high = _common(truths)
-    if low <= 0 <= high:
+        bounds = [_common(truths, part) for part in _parts(truths)]
+    if all(low <= 0 <= high for low, high in bounds):
         told = f"{arg.name} is 0 within the tolerance for every input: code that computes nothing"
         yield error("output", f"{told} passes", _remedy(arg))
-    elif low <= high:
-        value = number(truths[0].values.dtype.type((low + high) / 2))
+    elif all(low <= high for low, high in bounds):
+        middle = [(low + high) / 2 for low, high in bounds]
+        kind = truths[0].values.dtype.type
+        value = number(kind(middle[0]) if len(middle) == 1 else kind(complex(*middle)))
         told = f"{arg.name} is {value} within the tolerance, whatever the input"
         yield error("output", f"{told}: a constant passes", _remedy(arg))
     else:
         yield from _alike_along(arg, truths)
 
 
-def _common(truths: Sequence[ExpectedOutput]) -> tuple[float, float]:
+def _parts(truths: Sequence[ExpectedOutput]) -> Sequence[Callable[[Array], Array]]:
+    """What is looked at by itself: of complex numbers the two parts."""
+    is_complex = any(truth.values.dtype.kind == "c" for truth in truths)
+    return (np.real, np.imag) if is_complex else (np.real,)
+
+
+def _common(
+    truths: Sequence[ExpectedOutput], part: Callable[[Array], Array]
+) -> tuple[float, float]:
     """Between which bounds a number passes for every element; the first above the second: none."""
-    low = max((float(np.max(t.values - t.tolerance)) for t in truths), default=np.nan)
-    high = min((float(np.min(t.values + t.tolerance)) for t in truths), default=np.nan)
+    low = max((float(np.max(part(t.values) - t.tolerance)) for t in truths), default=np.nan)
+    high = min((float(np.min(part(t.values) + t.tolerance)) for t in truths), default=np.nan)
     return low, high
 
 
@@ -79,8 +89,12 @@ def _alike_along(arg: Argument, truths: Sequence[ExpectedOutput]) -> Iterator[Pr
 def _is_alike(truth: ExpectedOutput, axis: int) -> bool:
     """Whether one number for each line along the axis is within the tolerance."""
     with np.errstate(invalid="ignore", over="ignore"):
-        low = np.max(truth.values - truth.tolerance, axis=axis)
-        return bool(np.all(low <= np.min(truth.values + truth.tolerance, axis=axis)))
+        for part in _parts([truth]):
+            values = part(truth.values)
+            low = np.max(values - truth.tolerance, axis=axis)
+            if not np.all(low <= np.min(values + truth.tolerance, axis=axis)):
+                return False
+        return True
 
 
 def _idle_inputs(trials: Trials, cases: Sequence[Case]) -> Iterator[ProblemFinding]:

@@ -263,18 +263,24 @@ def _sweep() -> None:
 
 
 def signature_header(problem: Problem) -> str:
-    """signature.h for the harness: how to call the entry point with an array of pointers."""
-    types = [C_TYPES[a.type] + ("*" if a.is_array else "") for a in problem.args]
+    """signature.h for the harness: how to call the entry point with an array of pointers.
+
+    What it returns goes to the last of them.
+    """
+    types = ["void*" if a.struct else a.spelled() + "*" * a.is_array for a in problem.args]
+    result = C_TYPES[problem.returns.type] if problem.returns else "void"
+    keeps = f"*({result} *)a[{len(types)}] = " if problem.returns else ""
+    complex_ = "#include <complex>\n" if any("complex" in a.type for a in problem.slots) else ""
     passed = [
         f"({type_})a[{index}]" if arg.is_array else f"*({type_}*)a[{index}]"
         for index, (type_, arg) in enumerate(zip(types, problem.args, strict=True))
     ]
-    flags = ", ".join("true" if arg.is_array else "false" for arg in problem.args)
+    flags = ", ".join("true" if arg.is_array else "false" for arg in problem.slots)
     return (
-        f"enum {{ ARGUMENTS = {len(types)} }};\n"
+        f"{complex_}enum {{ ARGUMENTS = {len(problem.slots)}, PARAMETERS = {len(types)} }};\n"
         f"static const bool is_array[ARGUMENTS] = {{{flags}}};\n"
         f"static inline void call(void *f, void *const *a) {{\n"
-        f"  ((void (*)({', '.join(types)}))f)({', '.join(passed)});\n}}\n"
+        f"  {keeps}(({result} (*)({', '.join(types)}))f)({', '.join(passed)});\n}}\n"
     )
 
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.types import parts
 
 _GENERATOR = (Path(__file__).parents[1] / "confined" / "generator.py").resolve()
 _SECONDS = 60.0
@@ -104,7 +105,7 @@ class Generator:
 
 
 def _nbytes(arg: Argument, sizes: Sizes) -> int:
-    return int(np.prod(arg.dimensions(sizes), dtype=object)) * np.dtype(arg.type).itemsize
+    return int(np.prod(arg.dimensions(sizes), dtype=object)) * arg.dtype.itemsize
 
 
 def _started() -> subprocess.Popen[bytes]:
@@ -188,7 +189,7 @@ def _received(
         count = int(np.prod(shape, dtype=object))
         if at + count * dtype.itemsize > len(reply):
             raise _Refused(f"{name}: ends after {len(reply) - at} bytes")
-        array = np.frombuffer(reply, dtype, count, at).reshape(shape)
+        array = np.frombuffer(reply, wanted[name].dtype, count, at).reshape(shape)
         at += count * dtype.itemsize
         _require_values(name, array, wanted[name])
         yield name, array
@@ -205,7 +206,8 @@ def _require_declared(
         raise _Refused(f"gives {sorted(given)}, needs {sorted(wanted)}"[:300])
     for name, (dtype, shape) in given.items():
         declared = wanted[name]
-        if dtype != np.dtype(declared.type):
+        own = np.dtype(np.bool_) if declared.type == "bool" else declared.dtype
+        if dtype not in (declared.dtype, own):
             raise _Refused(f"{name}: dtype {dtype}, declared {declared.type}")
         if shape != declared.dimensions(sizes):
             raise _Refused(
@@ -216,15 +218,11 @@ def _require_declared(
 def _require_values(name: str, array: Array, arg: Argument) -> None:
     if not np.isfinite(array).all():
         raise _Refused(f"{name}: has NaN or Inf")
-    if (
-        arg.range
-        and array.size
-        and not (arg.range[0] <= array.min() and array.max() <= arg.range[1])
-    ):
-        low, high = array.min(), array.max()
-        raise _Refused(
-            f"{name}: values from {low:.6g} to {high:.6g}, declared range {list(arg.range)}"
-        )
+    if arg.bounds and array.size:
+        low, high = parts(array).min(), parts(array).max()
+        if not (arg.bounds[0] <= low and high <= arg.bounds[1]):
+            told = f"values from {low:.6g} to {high:.6g}, declared range {list(arg.bounds)}"
+            raise _Refused(f"{name}: {told}")
 
 
 def _complaint(errors: str) -> str:

@@ -4,38 +4,35 @@ Not covered: what only a whole problem shows (problem.py); whether it is true (c
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
+import numpy as np
 from pydantic import (
     Discriminator,
     Field,
     NonNegativeInt,
     PositiveInt,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     Tag,
+    field_validator,
+    model_serializer,
     model_validator,
 )
 
 from regraph_kg.evaluation.problem.expression import Expression, Relation, Sizes, holds, size_of
+from regraph_kg.evaluation.problem.types import (
+    C_TYPES,
+    CUDA_TYPES,
+    WIDER,
+    Type,
+    dtype_of,
+    is_inexact,
+    is_whole,
+    record_of,
+)
 from regraph_kg.models.base import Frozen
 
-C_TYPES = {
-    "float32": "float",
-    "float64": "double",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "int16": "short",
-    "uint16": "unsigned short",
-    "int32": "int",
-    "uint32": "unsigned int",
-    "int64": "long long",
-    "uint64": "unsigned long long",
-}
-"""Element type (also its numpy name) -> its C++ spelling."""
-
-Type = Literal[
-    "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"
-]
 Values = Literal["normal", "uniform", "sparse", "large-range", "small-int", "sorted", "custom"]
 Precision = Literal["fp32", "tf32", "fp16"]
 """What a candidate may compute floats with: fp16 and tf32 keep 11 significant bits."""
@@ -136,6 +133,34 @@ class SizesTable(Frozen):
             raise ValueError(f'{where} ({shape_text(sizes)}) breaks require "{broken}"')
 
 
+RESULT = "return"
+"""Name of the output that holds what the entry point returns."""
+
+
+class Returned(Frozen):
+    """What the entry point returns: one element, which is verified like an output."""
+
+    type: Type
+
+    @model_validator(mode="after")
+    def _passed_alike(self) -> Self:
+        if self.type in ("float16", "struct"):  # _Float16 and __half come in different registers
+            raise ValueError(f"{self.type} is for arrays only")
+        return self
+
+
+def _within(kind: Type, limits: tuple[float, float]) -> tuple[float, float]:
+    """As much of a range as a type has; raises `ValueError` where that is nothing."""
+    if is_inexact(kind):
+        return limits
+    info = np.iinfo(dtype_of(kind))
+    least, most = (0, 1) if kind == "bool" else (info.min, info.max)
+    low, high = max(limits[0], least), min(limits[1], most)
+    if low > high:
+        raise ValueError(f"range holds no {kind}")
+    return low, high
+
+
 class Argument(Frozen):
     """One parameter of the C signature: an array, a size or a plain scalar."""
 
@@ -148,15 +173,59 @@ class Argument(Frozen):
     """Bounds of "uniform", "sorted" and "custom" values, both included for integer types."""
     size: Expression | None = None
     value: float | int | None = None
+    struct: Identifier | None = None
+    """Of type "struct": its name in C++; `fields` are its members in order, none of them padded."""
+    fields: dict[Identifier, Type] | None = None
+    count: Identifier | None = None
+    """Of an output: which other one says how many of its rows count; `shape` is the room."""
+    order: Identifier | None = None
+    """Of an output: "any", rows may come in any order; or the output whose rows it goes with."""
+
+    @field_validator("type", mode="before")
+    @classmethod
+    def _no_bfloat(cls, given: object) -> object:
+        if given == "bfloat16":
+            raise ValueError(
+                "bfloat16 is no type of numpy's, nor of g++ before 13: declare float32, and convert"
+                " inside the function"
+            )
+        return given
+
+    @model_validator(mode="after")
+    def _fields_of_type(self) -> Self:
+        if (self.type == "struct") != bool(self.struct and self.fields):
+            raise ValueError('type "struct" needs struct = "<its name>" and fields, no other does')
+        if self.fields:
+            self._require_plain(self.fields)
+        kind = self.dtype.kind
+        if not self.is_array and (kind in "cV" or self.type == "float16"):
+            raise ValueError(f'{self.type} is for arrays: give a shape, such as ["1"]')
+        if kind == "c" and "sorted" in self.values:
+            raise ValueError('values "sorted": complex numbers have no order')
+        if self.type == "bool" and self.range and not 0 <= min(self.range) <= max(self.range) <= 1:
+            raise ValueError("range of a bool lies within [0, 1]")
+        return self
+
+    def _require_plain(self, fields: Mapping[str, Type]) -> None:
+        if any(kind == "struct" or dtype_of(kind).kind == "c" for kind in fields.values()):
+            raise ValueError("fields of a struct are real numbers")
+        if {"custom", "sorted"} & set(self.values):
+            raise ValueError('values of a struct are neither "custom" nor "sorted"')
+        record = record_of(fields)
+        if record.itemsize != sum(dtype_of(kind).itemsize for kind in fields.values()):
+            raise ValueError(f"struct {self.struct} has padding: declare that as fields, too")
+        _ = self.leaves  # whose range must hold something
 
     @model_validator(mode="after")
     def _fields_of_role(self) -> Self:
         if self.role == "size" and (self.size is None or self.shape or self.value is not None):
             raise ValueError('role "size" needs `size = "<expression>"` and no shape or value')
-        if self.role == "size" and self.type.startswith("float"):
+        if self.role == "size" and not is_whole(self.type):
             raise ValueError(f'role "size" needs an integer type, not {self.type}')
         if self.role in ("out", "inout") and not self.shape:
             raise ValueError(f'role "{self.role}" needs a shape')
+        if (self.count or self.order) and self.role not in ("out", "inout"):
+            raise ValueError("count and order are for outputs")
         if self.role != "size" and bool(self.shape) == (self.value is not None):
             raise ValueError("give either a shape (array) or a value (scalar)")
         if "custom" in self.values and len(self.values) > 1:
@@ -165,6 +234,15 @@ class Argument(Frozen):
             raise ValueError("values must not be empty and range must be [low, high]")
         return self
 
+    @model_serializer(mode="wrap")
+    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what later versions brought, where it says nothing: a problem's identity."""
+        return {
+            name: value
+            for name, value in handler(self).items()
+            if name not in ("struct", "fields", "count", "order") or value is not None
+        }
+
     @property
     def is_custom(self) -> bool:
         """Drawn by the problem's inputs.py."""
@@ -172,8 +250,43 @@ class Argument(Frozen):
 
     @property
     def is_array(self) -> bool:
-        """Passed as a pointer."""
+        """Passed as a pointer, or returned."""
         return bool(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """How numpy holds an element."""
+        return record_of(self.fields) if self.fields else dtype_of(self.type)
+
+    @property
+    def is_inexact(self) -> bool:
+        """Whether elements are rounded: floats and complex numbers, structs that have some."""
+        return any(map(is_inexact, self.fields.values())) if self.fields else is_inexact(self.type)
+
+    @property
+    def leaves(self) -> dict[str, "Argument"]:
+        """Each field of a struct as an array of its own, "p.x"; by the field's name."""
+        found = {}
+        for field, kind in (self.fields or {}).items():
+            limits = self.range and _within(kind, self.range)
+            update = {"name": f"{self.name}.{field}", "type": kind, "range": limits}
+            found[field] = self.model_copy(update={**update, "struct": None, "fields": None})
+        return found
+
+    def promoted(self) -> "Argument":
+        """With floats as float64, complex numbers likewise."""
+        fields = self.fields and {n: WIDER.get(kind, kind) for n, kind in self.fields.items()}
+        update = {"type": WIDER.get(self.type, self.type), "fields": fields}
+        return self.model_copy(update=update)
+
+    def spelled(self, cuda: bool = False) -> str:
+        """An element's type in C++."""
+        return self.struct or (CUDA_TYPES if cuda else C_TYPES)[self.type]
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Between which values, both included, its elements lie; None where none are declared."""
+        return (0, 1) if self.type == "bool" and self.range is None else self.range
 
     def dimensions(self, sizes: Sizes) -> tuple[int, ...]:
         """The array's shape at `sizes`."""

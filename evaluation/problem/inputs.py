@@ -7,12 +7,13 @@ Arguments whose values are "custom" come from the problem's inputs.py (custom_in
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from regraph_kg.evaluation.problem.custom_inputs import custom
 from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes
+from regraph_kg.evaluation.problem.types import parts
 
 _DENSITY = 0.1
 """Share of elements of a sparse array that are not zero."""
@@ -115,15 +116,24 @@ def move_by_one_ulp(
     are exact and stay as they are.
     """
     rng = np.random.default_rng(seed)
-    for arg in problem.inputs:
-        flat = views[arg.name].reshape(-1)
+    for arg, view in _numbers(problem, views):
+        flat = parts(view)
         if flat.dtype.kind != "f":
             continue
-        eps = max(float(np.finfo(arg.type).eps), least)
+        eps = max(float(np.finfo(arg.dtype).eps), least)
         signs = rng.choice([1 - eps, 1 + eps], min(flat.size, _SIGNS))
         for start in range(0, flat.size, _SIGNS):  # a piece that fits the cache at a time
             part = flat[start : start + _SIGNS]
             np.multiply(part, signs[: part.size], out=part, casting="unsafe")
+
+
+def _numbers(problem: Problem, views: Mapping[str, Array]) -> Iterator[tuple[Argument, Array]]:
+    """Inputs, and of structs each field."""
+    for arg in problem.inputs:
+        for field, leaf in arg.leaves.items():
+            yield leaf, views[arg.name][field]
+        if not arg.fields:
+            yield arg, views[arg.name]
 
 
 def _key(name: str, variant: int, sizes: Sizes) -> int:
@@ -131,10 +141,15 @@ def _key(name: str, variant: int, sizes: Sizes) -> int:
 
 
 def draw(arg: Argument, values: str, shape: tuple[int, ...], seed: list[int]) -> Array:
-    """One argument's array of this distribution."""
-    rng, made = np.random.default_rng(seed), np.empty(shape, arg.type)
-    flat = made.reshape(-1)
-    of_kind = _draw_float if made.dtype.kind == "f" else _draw_int
+    """One argument's array of this distribution, as are the fields of a struct."""
+    if arg.fields:
+        record = np.empty(shape, arg.dtype)
+        for number, (field, leaf) in enumerate(arg.leaves.items()):
+            record[field] = draw(leaf, values, shape, [*seed, number])
+        return record
+    rng, made = np.random.default_rng(seed), np.empty(shape, arg.dtype)
+    flat = parts(made)
+    of_kind = _draw_float if arg.is_inexact else _draw_int
     for start in range(0, flat.size, _BLOCK):  # what is drawn may be wider than what is wanted
         part = flat[start : start + _BLOCK]
         part[:] = of_kind(rng, arg, values, part.size)
@@ -154,21 +169,22 @@ def _draw_float(rng: np.random.Generator, arg: Argument, values: str, count: int
             keep = rng.random(count, dtype=np.float32) < _DENSITY
             return rng.standard_normal(count, dtype=np.float32) * keep
         case "large-range":
-            return rng.standard_normal(count) * 10.0 ** rng.uniform(-4, 4, count)
+            most = 2 if arg.type == "float16" else 4  # whose largest number is 65504
+            return rng.standard_normal(count) * 10.0 ** rng.uniform(-most, most, count)
     return rng.integers(-4, 5, count)  # small-int
 
 
 def _draw_int(rng: np.random.Generator, arg: Argument, values: str, count: int) -> Array:
-    info = np.iinfo(arg.type)
-    low, high = (int(arg.range[0]), int(arg.range[1])) if arg.range else (info.min, info.max)
+    info = np.iinfo(arg.dtype)
+    low, high = map(int, arg.bounds or (info.min, info.max))
     match values:
         case "uniform" | "large-range" | "sorted":
-            return rng.integers(low, high, count, dtype=arg.type, endpoint=True)
+            return rng.integers(low, high, count, dtype=arg.dtype, endpoint=True)
         case "normal":
             middle, spread = (low + high) / 2, min((high - low) / 6, 1e6)
             drawn = np.rint(middle + spread * rng.standard_normal(count))
             return np.clip(drawn, low, min(high, 2**62))
         case "sparse":
-            drawn = rng.integers(low, high, count, dtype=arg.type, endpoint=True)
+            drawn = rng.integers(low, high, count, dtype=arg.dtype, endpoint=True)
             return np.where(rng.random(count) < _DENSITY, drawn, min(max(0, low), high))
     return rng.integers(max(low, -4), min(high, 4), count, endpoint=True)  # small-int

@@ -1,7 +1,6 @@
 """What a problem is: a folder with problem.toml, serial.cpp and, rarely, reference.cpp, inputs.py.
 
-Not covered: whether a declaration is true (checkup.py looks); arrays whose shape depends on their
-content.
+Not covered: whether a declaration is true (checkup.py looks).
 """
 
 import difflib
@@ -13,20 +12,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from numpy.typing import NDArray
 from pydantic import (
     ConfigDict,
     Field,
     PositiveInt,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     ValidationError,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import ErrorDetails
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.declaration import (
-    C_TYPES,
+    RESULT,
     AbsoluteRule,
     Argument,
     CheapCheck,
@@ -34,16 +34,19 @@ from regraph_kg.evaluation.problem.declaration import (
     DeclaredWork,
     Identifier,
     Precision,
+    Returned,
     SizesTable,
     SumRule,
     Tolerance,
     shape_text,
 )
 from regraph_kg.evaluation.problem.expression import Sizes, size_of
+from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Array, is_whole
 from regraph_kg.models.base import Frozen, Metric
 
 __all__ = [
     "C_TYPES",
+    "RESULT",
     "AbsoluteRule",
     "Argument",
     "Array",
@@ -58,10 +61,7 @@ __all__ = [
     "shape_text",
     "size_of",
 ]
-"""Also names of declaration.py and expression.py that a problem's users need with it."""
-
-Array = NDArray[Any]
-"""One array of a call."""
+"""Also names of declaration.py, expression.py and types.py that a problem's users need with it."""
 
 _MAX_BYTES = 8 * 2**30
 _PROGRAM_BYTES = 192 * 2**20
@@ -95,6 +95,7 @@ class Problem(Frozen):
     """Also check a secret shape between the smallest and the largest value of each size."""
     sizes: SizesTable
     args: tuple[Argument, ...] = Field(min_length=1, max_length=32)
+    returns: Returned | None = None
     serial_code: str
     reference_code: str | None = None
     """Own fp64 reference (float32 of the signature becomes double), where rewriting will not do."""
@@ -106,8 +107,10 @@ class Problem(Frozen):
         names = [arg.name for arg in self.args]
         if len(set(names)) != len(names):
             raise ValueError("args: two arguments have the same name")
+        if self.returns and RESULT in names:
+            raise ValueError(f'args: "{RESULT}" is the name of what is returned')
         if not self.outputs:
-            raise ValueError('args: no array has role "out" or "inout"')
+            raise ValueError('args: no array has role "out" or "inout", and nothing is returned')
         custom = any(arg.is_custom for arg in self.args)
         if custom != (self.inputs_code is not None):
             raise ValueError('args: values "custom" and a file inputs.py need each other')
@@ -116,6 +119,8 @@ class Problem(Frozen):
             if fault:
                 raise ValueError(fault)
         self._check_empty()
+        for arg in self.outputs:
+            _check_rows(self, arg)
         if self.cheap_check:
             _check_cheap(self, self.cheap_check)
         return self
@@ -138,7 +143,7 @@ class Problem(Frozen):
                     shape = arg.dimensions(sizes)
                     if min(shape) < 0:
                         raise ValueError(f"shape {list(shape)} is negative at {shape_text(sizes)}")
-                    total += _product(shape) * 8
+                    total += _product(shape) * max(8, arg.dtype.itemsize)
                 else:
                     arg.scalar(sizes)
             except ValueError as error:
@@ -159,14 +164,35 @@ class Problem(Frozen):
         return [arg.dimensions(sizes) for arg in self.arrays]
 
     @property
+    def slots(self) -> tuple[Argument, ...]:
+        """Arguments in order, then what is returned, as an output of one element."""
+        if self.returns is None:
+            return self.args
+        result = Argument(name=RESULT, type=self.returns.type, role="out", shape=("1",))
+        return (*self.args, result)
+
+    @property
     def arrays(self) -> tuple[Argument, ...]:
-        """Arguments that are pointers, in order."""
-        return tuple(arg for arg in self.args if arg.is_array)
+        """Arguments that are pointers, in order, then what is returned."""
+        return tuple(arg for arg in self.slots if arg.is_array)
 
     @property
     def outputs(self) -> tuple[Argument, ...]:
-        """Arrays that the function writes, in order."""
-        return tuple(arg for arg in self.args if arg.is_array and arg.role in ("out", "inout"))
+        """Arrays that the function writes, in order, then what it returns."""
+        return tuple(arg for arg in self.arrays if arg.role in ("out", "inout"))
+
+    @property
+    def results(self) -> tuple[Argument, ...]:
+        """What is compared: outputs, and of those that hold structs each field by itself."""
+        first = {arg.name: next(iter(arg.leaves.values()), arg).name for arg in self.outputs}
+        found = []
+        for arg in self.outputs:
+            for leaf in arg.leaves.values() or (arg,):
+                order = first.get(arg.order) if arg.order else None
+                if arg.order == "any":
+                    order = "any" if leaf.name == first[arg.name] else first[arg.name]
+                found.append(leaf.model_copy(update={"order": order}))
+        return tuple(found)
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
@@ -178,10 +204,7 @@ class Problem(Frozen):
         return self._nbytes(self.arrays, sizes)
 
     def _nbytes(self, arrays: Sequence[Argument], sizes: Sizes) -> int:
-        return sum(
-            int("".join(filter(str.isdigit, arg.type))) // 8 * _product(arg.dimensions(sizes))
-            for arg in arrays
-        )
+        return sum(arg.dtype.itemsize * _product(arg.dimensions(sizes)) for arg in arrays)
 
     def memory_bytes(self) -> int:
         """What judging takes at most, about.
@@ -198,26 +221,55 @@ class Problem(Frozen):
         kept = min(_KEPT_TIMES * (own + checked), _KEPT_BYTES)
         return inputs + max(wide, 2 * slot) + kept + _PROGRAM_BYTES
 
-    def signature(self) -> str:
-        """The C declaration that a candidate must export."""
+    def signature(self, cuda: bool = False) -> str:
+        """The C declaration that a candidate must export, in the words of nvcc or of g++."""
         parts = []
         for arg in self.args:
             const = "const " if arg.is_array and arg.role == "in" else ""
             star = "*" if arg.is_array else ""
-            parts.append(f"{const}{C_TYPES[arg.type]}{star} {arg.name}")
-        return f'extern "C" void {self.entry}({", ".join(parts)})'
+            parts.append(f"{const}{arg.spelled(cuda)}{star} {arg.name}")
+        returned = C_TYPES[self.returns.type] if self.returns else "void"
+        return f'extern "C" {returned} {self.entry}({", ".join(parts)})'
 
     def promoted(self) -> "Problem":
-        """The same problem with every float32 as float64: the signature of its reference."""
-        wide = tuple(
-            arg.model_copy(update={"type": "float64"}) if arg.type == "float32" else arg
-            for arg in self.args
-        )
-        return self.model_copy(update={"args": wide})
+        """The same problem with floats as float64, complex likewise: its reference's signature."""
+        wide = tuple(arg.promoted() for arg in self.args)
+        returns = self.returns and Returned(type=WIDER.get(self.returns.type, self.returns.type))
+        return self.model_copy(update={"args": wide, "returns": returns})
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what later versions brought, where it says nothing: a problem's identity."""
+        return {
+            name: value
+            for name, value in handler(self).items()
+            if name != "returns" or value is not None
+        }
+
+
+def _check_rows(problem: Problem, arg: Argument) -> None:
+    """Raise `ValueError` where what an output's count or order names is not fit for that."""
+    known = {output.name: output for output in problem.outputs}
+    if arg.count:
+        counter = known.get(arg.count)
+        if not counter or counter.role != "out" or counter.shape != ("1",):
+            raise ValueError(
+                f'args.{arg.name}: count {arg.count!r} is no output, role "out", shape ["1"]'
+            )
+        if not is_whole(counter.type) or counter.count or counter.order:
+            raise ValueError(f"args.{arg.name}: count {arg.count!r} is no integer of its own")
+    if arg.order and arg.order != "any":
+        leader = known.get(arg.order)
+        if not leader or leader.order != "any":
+            raise ValueError(f'args.{arg.name}: order {arg.order!r} is no output of order "any"')
+        if (leader.shape[0], leader.count) != (arg.shape[0], arg.count):
+            raise ValueError(f"args.{arg.name}: needs the rows and the count of {arg.order}")
 
 
 def _check_cheap(problem: Problem, check: CheapCheck) -> None:
     """Raise `ValueError` where the arguments are not what the rule speaks of."""
+    if any(arg.count or arg.order for arg in problem.outputs):
+        raise ValueError("cheap_check: outputs with count or order are compared whole")
     if check.rule == "random-indices":
         return
     known = {arg.name: arg for arg in problem.arrays}
@@ -227,6 +279,8 @@ def _check_cheap(problem: Problem, check: CheapCheck) -> None:
     named = [known[name] for name in check.args]
     if [arg.name for arg in problem.outputs] != [named[-1].name] or named[-1].role != "out":
         raise ValueError('cheap_check: its last argument must be the only output, role "out"')
+    if any(arg.dtype.kind in "cV" for arg in named):
+        raise ValueError(f"cheap_check: {check.rule} is for real numbers")
     shapes = [arg.dimensions(problem.sizes.time) for arg in named]
     if check.rule == "sorted" and (named[0].type, shapes[0]) != (named[1].type, shapes[1]):
         raise ValueError("cheap_check: sorted needs two arrays of one type and shape")
@@ -310,6 +364,7 @@ def _fields(place: Sequence[int | str]) -> list[str]:
     tables: dict[str, Sequence[type[Frozen]]] = {
         "sizes": (SizesTable,),
         "args": (Argument,),
+        "returns": (Returned,),
         "work": (DeclaredWork,),
         "cheap_check": (CheapCheck,),
         "tolerance": (SumRule, ConditionedRule, AbsoluteRule),

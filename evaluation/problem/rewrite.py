@@ -60,7 +60,7 @@ _LIBM = [
     "trunc",
 ]
 _WORDS = (
-    {"float": "double"}
+    {"float": "double", "_Float16": "double"}
     | {f"{name}f": name for name in _LIBM}
     | {f"FLT_{name}": f"DBL_{name}" for name in ("MAX", "MIN", "EPSILON", "DIG", "MANT_DIG")}
 )

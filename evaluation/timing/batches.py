@@ -23,6 +23,7 @@ from typing import Literal
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.rows import settled
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput, keeper
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
@@ -342,10 +343,9 @@ class Bench:
         if failure:
             return failure
         keep = keeper(self._shared.problem, content.seed)
-        outputs = {
-            arg.name: keep(arg.name, self._shared.view(call.places[arg.name]))
-            for arg in self._shared.problem.outputs
-        }
+        problem = self._shared.problem
+        views = {arg.name: self._shared.view(call.places[arg.name]) for arg in problem.outputs}
+        outputs = {name: keep(name, output) for name, output in settled(problem, views).items()}
         return Witness(content, outputs, self.poison)
 
     def _changed_input(self, at: int) -> Failure | None:

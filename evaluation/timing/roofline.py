@@ -30,10 +30,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 from pydantic import Field
 
 from regraph_kg.evaluation.problem.problem import Argument, Problem, size_of
+from regraph_kg.evaluation.problem.types import is_inexact
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Bound, Outcome, Roof, SpeedOfLight, WorkAccount
@@ -125,10 +125,10 @@ class Traffic:
 def traffic(problem: Problem) -> Traffic:
     """Compulsory bytes at the timing sizes: the smaller of the declared and the derived."""
     inward = sum(_bytes(problem, arg) for arg in problem.inputs)
-    outward = sum(_bytes(problem, arg) for arg in problem.outputs)
+    outward = sum(_bytes(problem, arg) for arg in problem.outputs if not arg.count)
     held = sum(_bytes(problem, arg) for arg in problem.arrays)
     declared = _declared(problem, problem.work.bytes)
-    kept = 1.0 if declared is None else min(1.0, declared / (inward + outward))
+    kept = 1.0 if declared is None else min(1.0, declared / max(1, inward + outward))
     return Traffic(inward * kept, outward * kept, held)
 
 
@@ -198,7 +198,7 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
 def _light(problem: Problem, peaks: Peaks) -> SpeedOfLight | None:
     if problem.work.early_exit:
         return None
-    in_float = any(arg.type.startswith("float") for arg in problem.arrays)
+    in_float = any(arg.is_inexact for arg in problem.arrays)
     counts = in_float and not peaks.on_gpu
     flop = _declared(problem, problem.work.flop) if counts else None
     bound, amount, peak = _bounds(problem, peaks, traffic(problem).total, flop or 0)[-1]
@@ -242,8 +242,9 @@ def _notes(problem: Problem, seconds: float, peaks: Peaks) -> tuple[str, ...]:
 
 
 def _arithmetic(problem: Problem, peaks: Peaks) -> float:
-    types = {arg.type for arg in problem.arrays if arg.type.startswith("float")}
-    return peaks.fp64 if types == {"float64"} else peaks.fp32
+    each = (kind for arg in problem.arrays for kind in (arg.fields or {"": arg.type}).values())
+    types = set(filter(is_inexact, each))
+    return peaks.fp64 if types and types <= {"float64", "complex128"} else peaks.fp32
 
 
 def _declared(problem: Problem, expression: str | None) -> int | None:
@@ -253,4 +254,4 @@ def _declared(problem: Problem, expression: str | None) -> int | None:
 
 
 def _bytes(problem: Problem, arg: Argument) -> int:
-    return np.dtype(arg.type).itemsize * math.prod(arg.dimensions(problem.sizes.time))
+    return arg.dtype.itemsize * math.prod(arg.dimensions(problem.sizes.time))

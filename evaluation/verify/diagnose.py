@@ -1,8 +1,10 @@
 """Compares an output with its truth, and says what is wrong in words fit for a repair prompt.
 
-The comparison is !(|d| <= tolerance): NaN fails unless the truth has it. A diagnosis tells the
-first wrong element, how many there are, the shape, what their values and their places have in
-common (patterns.py, one of each at most), and three others.
+The comparison is !(|d| <= tolerance): NaN fails unless the truth has it. Where a complex truth is
+not finite each of its parts that is not must be the same, and the other one near.
+
+A diagnosis tells the first wrong element, how many there are, the shape, what their values and
+their places have in common (patterns.py, one of each at most), and three others.
 
 Not covered: patterns of arrays above 2^22 elements and of samples: they take seconds, or are lost.
 """
@@ -11,13 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regraph_kg.evaluation.problem.problem import Array
+from regraph_kg.evaluation.problem.problem import RESULT, Array
+from regraph_kg.evaluation.problem.types import is_rounded, parts, wide
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.patterns import PLACES, VALUES, Wrong, number
 
 LENGTH = 1500
 """Characters of a whole diagnosis at most."""
 _EXAMPLES = 3
+_NEAR = 2.0**-10
+"""Of a finite part beside one that is not: how far off, relative to itself."""
 _LARGE = 2**22
 _CHUNK = 2**16
 """Elements compared at once: what is computed of them stays in the cache."""
@@ -64,7 +69,7 @@ def mismatch(
     seen = truth.of(output)
     if _agrees(seen, truth):
         return None
-    bad = _wrong_elements(seen, truth, nan_fails)
+    bad = wrong_elements(seen, truth, nan_fails)
     if not bad.any():
         return None
     if truth.at is not None:
@@ -75,38 +80,49 @@ def mismatch(
 def _agrees(output: Array, truth: ExpectedOutput) -> bool:
     """Whether all is right and finite: the quick way, a piece that fits the cache at a time."""
     flat, values = output.reshape(-1), truth.values.reshape(-1)
-    if output.dtype.kind != "f":
-        return not _wrong_elements(output, truth, nan_fails=True).any()
+    if not is_rounded(output):
+        return not wrong_elements(output, truth, nan_fails=True).any()
     allowed = np.asarray(truth.tolerance)
     spread = np.broadcast_to(allowed, output.shape).reshape(-1) if allowed.ndim else None
     with np.errstate(invalid="ignore", over="ignore"):
         for start in range(0, flat.size, _CHUNK):
             part = slice(start, start + _CHUNK)
-            off = np.subtract(flat[part], values[part], dtype=np.float64)
-            np.abs(off, out=off)
+            off = np.abs(np.subtract(wide(flat[part]), values[part]))
             if not (off <= (allowed if spread is None else spread[part])).all():
                 return False
     return True
 
 
-def _wrong_elements(output: Array, truth: ExpectedOutput, nan_fails: bool) -> Array:
-    if output.dtype.kind != "f":
+def wrong_elements(output: Array, truth: ExpectedOutput, nan_fails: bool = True) -> Array:
+    """Which elements are off by more than the tolerance."""
+    if not is_rounded(output):
         if isinstance(truth.tolerance, float) and truth.tolerance > 0:
             return np.asarray(_apart(output, truth.values) > truth.tolerance)
         return np.asarray(output != truth.values)
-    wide = output.astype(np.float64)
+    seen = wide(output)
     with np.errstate(invalid="ignore", over="ignore"):
-        difference = np.abs(wide - truth.values)
+        difference = np.abs(seen - truth.values)
         bad = ~(difference <= truth.tolerance) if nan_fails else difference > truth.tolerance
     special = ~np.isfinite(truth.values)
-    same = (np.isnan(wide) & np.isnan(truth.values)) | (wide == truth.values)
-    return np.where(special, ~same, bad)
+    return np.where(special, ~_alike(seen, truth.values), bad)
+
+
+def _alike(seen: Array, values: Array) -> Array:
+    """Of elements that are not finite, whether they are the same, part by part."""
+    one, other = parts(seen), parts(values)
+    same: Array = np.asarray((np.isnan(one) & np.isnan(other)) | (one == other))
+    if seen.dtype.kind != "c":
+        return same.reshape(seen.shape)
+    with np.errstate(invalid="ignore"):
+        near = np.isfinite(other) & (np.abs(one - other) <= _NEAR * np.abs(other))
+    same = np.logical_or(same, near)
+    return np.asarray(same.reshape(*seen.shape, 2).all(axis=-1))
 
 
 def _apart(output: Array, values: Array) -> Array:
     """Distances of integers of one type, exact for 64 bits too."""
-    wide = np.uint64
-    return np.maximum(output, values).astype(wide) - np.minimum(output, values).astype(wide)
+    most = np.uint64
+    return np.maximum(output, values).astype(most) - np.minimum(output, values).astype(most)
 
 
 def _of_sample(name: str, seen: Array, truth: ExpectedOutput, bad: Array) -> str:
@@ -140,9 +156,11 @@ def explain(name: str, wrong: Wrong) -> str:
 
 def _element(name: str, wrong: Wrong, flat: int) -> str:
     index = tuple(int(i) for i in np.unravel_index(flat, wrong.bad.shape))
-    at = ", ".join(map(str, index))
+    at = f"[{', '.join(map(str, index))}]"
     got, right = number(wrong.output[index]), number(wrong.expected[index])
-    return f"{name}[{at}] is {got}, expected {right}"
+    whole, dot, field = name.partition(".")  # of a struct
+    named = "the returned value" if name == RESULT else f"{whole}{at}{dot}{field}"
+    return f"{named} is {got}, expected {right}"
 
 
 def _allowed(wrong: Wrong, flat: int) -> float:

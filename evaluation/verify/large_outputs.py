@@ -7,6 +7,8 @@ own secret says which, and both ends. A problem may declare how those above 64 M
     freivalds        C x against A (B x) for four secret vectors of signs, row by row
     sorted           ascending, and a keyed sum over its elements' bits equals the input's
 
+Outputs with rows that count, or of any order (rows.py), are always compared whole.
+
 Not covered: an element wrong outside the sample (each is looked at with probability 2^19 / size);
 a product's element off by less than sqrt(columns) tolerances; floats that a sort changed between
 -0 and +0 are reported as wrong.
@@ -53,8 +55,9 @@ def thinning(problem: Problem) -> int:
 def _sampled(problem: Problem) -> dict[str, int]:
     """Elements of those outputs of which a sample is compared."""
     declared = problem.cheap_check is not None and _is_large(problem)
-    sizes = {arg.name: _size(arg.dimensions(problem.sizes.time)) for arg in problem.outputs}
-    types = {arg.name: np.dtype(arg.type).itemsize for arg in problem.outputs}
+    whole = [arg for arg in problem.results if not (arg.count or arg.order)]
+    sizes = {arg.name: _size(arg.dimensions(problem.sizes.time)) for arg in whole}
+    types = {arg.name: arg.dtype.itemsize for arg in whole}
     return {
         name: size for name, size in sizes.items() if declared or size * types[name] > _WHOLE_BYTES
     }

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from regraph_kg.evaluation.problem.problem import Array
+from regraph_kg.evaluation.problem.types import is_rounded, wide
 
 Pattern = Callable[["Wrong"], str | None]
 
@@ -56,10 +57,10 @@ class Wrong:
         if np.count_nonzero(known) < max(_FEW, known.size / 2):
             return False
         with np.errstate(invalid="ignore", over="ignore"):
-            off = np.abs(self.got.astype(np.float64) - values)[known]
+            off = np.abs(wide(self.got) - values)[known]
             near = np.broadcast_to(self.tolerance, self.bad.shape)[self.bad][known]
             fits = off <= np.fmax(near, slack * np.abs(values[known]))
-        varied = np.ptp(values[known]) > 0
+        varied = np.any(values[known] != values[known][0])
         return bool(varied and np.mean(fits) >= _MOST)
 
 
@@ -98,8 +99,20 @@ def sign_flipped(wrong: Wrong) -> str | None:
     return "their sign is flipped" if _guess(wrong, lambda e: -e) else None
 
 
+def conjugated(wrong: Wrong) -> str | None:
+    """The sign of the imaginary part, or the two parts exchanged."""
+    if wrong.output.dtype.kind != "c":
+        return None
+    if _guess(wrong, np.conj):
+        return "they are the complex conjugates of the right values"
+    exchanged = _guess(wrong, lambda e: e.imag + 1j * e.real)
+    return "real and imaginary parts are exchanged" if exchanged else None
+
+
 def scaled(wrong: Wrong) -> str | None:
     """The right values times one factor."""
+    if wrong.got.dtype.kind == "c":
+        return None
     got, right = wrong.got.astype(np.float64), wrong.right.astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         factor = float(np.median((got / right)[right != 0])) if np.any(right) else np.nan
@@ -111,7 +124,9 @@ def scaled(wrong: Wrong) -> str | None:
 
 def offset(wrong: Wrong) -> str | None:
     """The right values plus one number."""
-    if wrong.output.dtype.kind != "f":
+    if wrong.output.dtype.kind == "c":
+        return None
+    if not is_rounded(wrong.output):
         return _whole_offset(wrong)
     with np.errstate(invalid="ignore", over="ignore"):
         added = float(np.median(wrong.got.astype(np.float64) - wrong.right))
@@ -133,6 +148,8 @@ def _whole_offset(wrong: Wrong) -> str | None:
 
 def wrapped(wrong: Wrong) -> str | None:
     """Integer overflow: off by multiples of 2^8, 2^16 or 2^32."""
+    if wrong.output.dtype.kind == "c":
+        return None
     with np.errstate(invalid="ignore", over="ignore"):
         off = wrong.right.astype(np.float64) - wrong.got.astype(np.float64)
     if off.size < _FEW or not np.isfinite(off).all():
@@ -149,7 +166,7 @@ def wrapped(wrong: Wrong) -> str | None:
 
 def truncated(wrong: Wrong) -> str | None:
     """The right values cut to whole numbers."""
-    if _guess(wrong, np.trunc):
+    if wrong.output.dtype.kind != "c" and _guess(wrong, np.trunc):
         return "they are the right values cut to whole numbers (integer division or conversion?)"
     return None
 
@@ -158,13 +175,13 @@ def transposed(wrong: Wrong) -> str | None:
     """Rows and columns exchanged."""
     if wrong.bad.ndim != _MATRIX or min(wrong.bad.shape) < _MATRIX:
         return None
-    swapped = wrong.expected.astype(np.float64).T.reshape(wrong.bad.shape)
+    swapped = wide(wrong.expected).T.reshape(wrong.bad.shape)
     return "the matrix is transposed" if wrong.predicts(swapped) else None
 
 
 def shifted(wrong: Wrong) -> str | None:
     """Each element is its neighbour's: off by one element, row or column."""
-    expected = wrong.expected.astype(np.float64)
+    expected = wide(wrong.expected)
     for axis in reversed(range(expected.ndim)):
         for step in (1, -1):
             moved = np.roll(expected, step, axis)
@@ -180,12 +197,12 @@ def shifted(wrong: Wrong) -> str | None:
 
 def misplaced(wrong: Wrong) -> str | None:
     """The right values in the wrong places."""
-    got, right = wrong.got, wrong.right.astype(np.float64)
+    got, right = wrong.got, wide(wrong.right)
     if got.size < 2 * _FEW or np.unique(right).size < got.size // 2:
         return None
-    order, other = np.sort(got.astype(np.float64)), np.sort(right)
+    order, other = np.sort(wide(got)), np.sort(right)
     near = np.max(np.broadcast_to(wrong.tolerance, wrong.bad.shape)[wrong.bad])
-    spacing = np.ptp(other) / other.size
+    spacing = abs(other[-1] - other[0]) / other.size
     if near < spacing / 4 and np.mean(np.abs(order - other) <= near) >= _MOST:
         return "they are the right values in the wrong places"
     return None
@@ -193,18 +210,18 @@ def misplaced(wrong: Wrong) -> str | None:
 
 def imprecise(wrong: Wrong) -> str | None:
     """Near the right values, but not near enough: precision, or an error that grows."""
-    if wrong.output.dtype.kind != "f" or wrong.got.size < _FEW:
+    if not is_rounded(wrong.output) or wrong.got.size < _FEW:
         return None
     finite = wrong.expected[np.isfinite(wrong.expected)]
-    scale = float(np.sqrt(np.mean(np.square(finite)))) if finite.size else 0.0
-    error = np.abs(wrong.got.astype(np.float64) - wrong.right)
+    scale = float(np.sqrt(np.mean(np.square(np.abs(finite))))) if finite.size else 0.0
+    error = np.abs(wide(wrong.got) - wrong.right)
     if not (scale > 0 and np.isfinite(error).all() and np.max(error) <= _CLOSE * 10 * scale):
         return None
     text = f"all within {np.max(error) / scale:.1g} of the output's RMS: too low a precision?"
-    halves = np.array_split(error, 4)
-    rising = [float(np.median(part)) for part in halves]
-    if error.size >= 64 * _FEW and rising == sorted(rising) and rising[-1] > 3 * rising[0]:
-        text += " The error grows along the array"
+    if error.size >= 64 * _FEW:
+        rising = [float(np.median(part)) for part in np.array_split(error, 4)]
+        if rising == sorted(rising) and rising[-1] > 3 * rising[0]:
+            text += " The error grows along the array"
     return text
 
 
@@ -308,6 +325,7 @@ VALUES: Sequence[Pattern] = (
     infinite,
     all_alike,
     sign_flipped,
+    conjugated,
     wrapped,
     offset,
     scaled,
@@ -333,7 +351,7 @@ PLACES: Sequence[Pattern] = (
 
 def _guess(wrong: Wrong, rule: Callable[[Array], Array], slack: float = 0.0) -> bool:
     with np.errstate(invalid="ignore", over="ignore"):
-        return wrong.predicts(rule(wrong.expected.astype(np.float64)), slack)
+        return wrong.predicts(rule(wide(wrong.expected)), slack)
 
 
 def _covers(wrong: Wrong, only: Array) -> bool:

@@ -23,6 +23,7 @@ import numpy as np
 from regraph_kg.evaluation.problem.draws import Drawings
 from regraph_kg.evaluation.problem.inputs import distributed, distributions, draw
 from regraph_kg.evaluation.problem.problem import Argument, Array, Problem
+from regraph_kg.evaluation.problem.types import bits, parts
 from regraph_kg.evaluation.verify.large_outputs import thinning
 
 _DRAWINGS = 3
@@ -126,20 +127,19 @@ class Contents:
         return None
 
     def _holds(self, arg: Argument, content: TimedInputs, flat: Array) -> bool:
-        bits = f"u{flat.itemsize}"
         for start, source, turn in self._segments(arg, content):
             for at in range(0, source.size, _BLOCK):
-                wanted = np.empty(source[at : at + _BLOCK].size, arg.type)
+                wanted = np.empty(source[at : at + _BLOCK].size, arg.dtype)
                 turn(source[at : at + _BLOCK], wanted)
                 seen = flat[start + at : start + at + wanted.size]
-                if not np.array_equal(seen.view(bits), wanted.view(bits)):
+                if not np.array_equal(bits(seen), bits(wanted)):
                     return False
         return True
 
     def arrays(self, content: TimedInputs) -> dict[str, Array]:
         """A content in memory of its own."""
         made = {
-            arg.name: np.empty(arg.dimensions(self._sizes), arg.type)
+            arg.name: np.empty(arg.dimensions(self._sizes), arg.dtype)
             for arg in self._problem.inputs
         }
         self.write(content, made)
@@ -245,17 +245,31 @@ def _other(arg: Argument, kind: str) -> Other:
     Floats shrink a little towards the lower end of their range, or zero; integers drawn from a
     whole range move along it and come in again at its other end. Small integers stay: they are few.
     """
-    if arg.type.startswith("float") and kind != "small-int":
+    if arg.fields:
+        return partial(_each, {name: _other(leaf, kind) for name, leaf in arg.leaves.items()})
+    if arg.is_inexact and kind != "small-int":
         low = arg.range[0] if arg.range and kind in ("uniform", "sorted") else 0.0
         return lambda rng: partial(_shrunk, low, 1 - _SHRINK * rng.random())
-    if not arg.type.startswith("float") and kind in ("uniform", "large-range"):
-        info = np.iinfo(arg.type)
-        low, high = map(int, arg.range or (info.min, info.max))
+    if not arg.is_inexact and kind in ("uniform", "large-range"):
+        info = np.iinfo(arg.dtype)
+        low, high = map(int, arg.bounds or (info.min, info.max))
         return lambda rng: partial(_along, low, high, rng.randrange(high - low + 1))
     return lambda _: _as_it_is
 
 
+def _each(others: Mapping[str, "Other"], rng: random.Random) -> "Turn":
+    """A turn of a struct: one for each of its fields."""
+    turns = {name: other(rng) for name, other in others.items()}
+
+    def turn(source: Array, flat: Array) -> None:
+        for name, one in turns.items():
+            one(source[name], flat[name])
+
+    return turn
+
+
 def _shrunk(low: float, factor: float, source: Array, flat: Array) -> None:
+    source, flat = parts(source), parts(flat)
     np.multiply(source, flat.dtype.type(factor), out=flat)
     if low:
         flat += flat.dtype.type(low * (1 - factor))
@@ -265,8 +279,8 @@ def _shrunk(low: float, factor: float, source: Array, flat: Array) -> None:
 def _along(low: int, high: int, by: int, source: Array, flat: Array) -> None:
     info, span = np.iinfo(flat.dtype), high - low + 1
     if (low, high) == (info.min, info.max):
-        bits = f"u{flat.itemsize}"  # which wrap around
-        np.add(source.view(bits), np.dtype(bits).type(by), out=flat.view(bits))
+        words = bits(flat)  # which wrap around
+        np.add(bits(source), words.dtype.type(by), out=words)
     elif span < _MOST_SPAN and flat.itemsize < np.dtype(np.uint64).itemsize:
         for at in range(0, flat.size, _BLOCK):
             part = source[at : at + _BLOCK].astype(np.int64)

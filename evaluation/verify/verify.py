@@ -19,9 +19,12 @@ import numpy as np
 
 from regraph_kg.evaluation.problem.inputs import describe
 from regraph_kg.evaluation.problem.problem import Array, Problem, shape_text
+from regraph_kg.evaluation.problem.rows import settled
+from regraph_kg.evaluation.problem.types import bits, is_rounded, wide
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.verify.covering import check_shapes, plan
-from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
+from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
+from regraph_kg.evaluation.verify.outputs import fault, paired
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.worker.shared_memory import POISON, Call, SharedMemory
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -123,7 +126,8 @@ class Verification:
         failure = _verdict(seen, wrongs, where)
         if failure or not (self.defences.comparison and _differ(seen)):
             return failure or _Right(seen[0], frozenset())
-        unsteady = _unsteady(seen, truths)
+        steady = [outputs | paired(self.problem, outputs, truths) for outputs in seen]
+        unsteady = _unsteady(steady, truths)
         if unsteady:
             return Failure(Outcome.NONDETERMINISTIC, f"{where}: {unsteady}")
         return _Right(seen[0], frozenset(["nondeterministic within tolerance"]))
@@ -153,7 +157,7 @@ class Verification:
         outputs = {
             arg.name: self.shared.view(call.places[arg.name]).copy() for arg in self.problem.outputs
         }
-        return self._damage(call, made, where) or outputs
+        return self._damage(call, made, where) or settled(self.problem, outputs)
 
     def _damage(self, call: Call, made: Mapping[str, Array], where: str) -> Failure | None:
         for arg in self.problem.arrays:
@@ -171,18 +175,14 @@ class Verification:
     ) -> str | None:
         if not self.defences.comparison:
             return None
-        for name, truth in truths.items():
-            text = mismatch(name, outputs[name], truth, poison, self.defences.nan_compare)
-            if text:
-                return text
-        return None
+        return fault(self.problem, outputs, truths, poison, self.defences.nan_compare)
 
     def _insensitive(
         self, cases: list[Case], outputs: Mapping[tuple[object, ...], Mapping[str, Array]]
     ) -> Failure | None:
         """Another input must give another output where the truths differ."""
         one, other = cases[-_AFTER_LAST - 2 : -_AFTER_LAST]
-        for arg in self.problem.outputs:
+        for arg in self.problem.results:
             if not _equal_bits(outputs[one.key][arg.name], outputs[other.key][arg.name]):
                 continue
             truths = [self.references.truths(case)[arg.name] for case in (one, other)]
@@ -212,11 +212,11 @@ def _unsteady(seen: list[dict[str, Array]], truths: Mapping[str, Expected]) -> s
         for later in (outputs[name] for outputs in seen[1:]):
             if _equal_bits(first, later):
                 continue
-            if first.dtype.kind != "f":
+            if not is_rounded(first):
                 return f"{name}: integers differ between runs on the same input (a data race?)"
             if not isinstance(truth, ExpectedOutput):
                 return f"{name}: runs on the same input differ"
-            off = np.abs(truth.of(first).astype(np.float64) - truth.of(later))
+            off = np.abs(wide(truth.of(first)) - truth.of(later))
             if np.any(off > truth.tolerance):
                 return f"{name}: runs on the same input differ by more than the tolerance"
     return None
@@ -238,8 +238,7 @@ def _verdict(seen: list[dict[str, Array]], wrongs: list[str | None], where: str)
 
 
 def _equal_bits(one: Array, other: Array) -> bool:
-    bits = f"u{one.itemsize}"
-    return np.array_equal(one.view(bits), other.view(bits))
+    return np.array_equal(bits(one), bits(other))
 
 
 def _differ(seen: list[dict[str, Array]]) -> bool:

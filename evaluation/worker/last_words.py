@@ -25,10 +25,12 @@ def after_call(control: Control) -> Failure:
     return Failure(Outcome.CRASHED, f"{where}: {text}")
 
 
-def unloadable(shared: SharedMemory) -> Failure:
-    """Why the candidate could not be loaded, and what it must export."""
+def unloadable(shared: SharedMemory, cuda: bool) -> Failure | None:
+    """Why the candidate could not be loaded, and what it must export; None where it was."""
+    if not shared.control.status:
+        return None
     text = quoted(shared.control.message.decode(errors="replace").rpartition(": ")[2])
-    wanted = shared.problem.signature()
+    wanted = shared.problem.signature(cuda)
     return Failure(Outcome.COMPILE_FAILED, f"cannot load it: {text}; export {wanted}")
 
 

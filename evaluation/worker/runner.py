@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.rows import require_room, settled
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.worker.shared_memory import Call, Layout, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program
@@ -76,7 +77,11 @@ class Runner:
                 self._require(done)
             else:
                 self.seconds = done.ours
-            return {arg.name: keep(arg.name, views[arg.name]) for arg in self._problem.outputs}
+            outputs = {arg.name: views[arg.name] for arg in self._problem.outputs}
+            require_room(self._problem, outputs, self._name)
+            return {
+                name: keep(name, output) for name, output in settled(self._problem, outputs).items()
+            }
         finally:
             if layout is not self._small and layout in self._running:
                 self._end(layout)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from regraph_kg.evaluation.problem.problem import Array
+from regraph_kg.evaluation.problem.types import bits
 from regraph_kg.evaluation.worker.shared_memory import (
     MAX_SEALED,
     PART,
@@ -152,10 +153,16 @@ class Sealing:
 
 
 def _elements(at: Array, values: Array, offset: int) -> Array:
-    """Entries of these elements: of those that change twice the last, as numpy has it."""
+    """Entries of these elements: of those that change twice the last, as numpy has it.
+
+    Elements of more than 64 bits take several.
+    """
+    words = bits(values)
+    word, each = words.itemsize, values.itemsize // words.itemsize
+    at = (at[:, None] * each + np.arange(each)).reshape(-1)
     at, last = np.unique(at[::-1], return_index=True)
     entries = np.zeros(at.size, SEALED)
-    entries["at"] = offset + at * values.itemsize
-    entries["bytes"] = values.itemsize
-    entries["value"] = values[::-1][last].view(f"u{values.itemsize}")
+    entries["at"] = offset + at * word
+    entries["bytes"] = word
+    entries["value"] = words[::-1][last]
     return entries

@@ -24,11 +24,12 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
+from typing import Any
 
 import numpy as np
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes
+from regraph_kg.evaluation.problem.problem import RESULT, Argument, Array, Problem, Sizes
 from regraph_kg.evaluation.rules import Defences
 
 PAGE = mmap.PAGESIZE
@@ -101,15 +102,20 @@ class ArrayPlace:
 
     name: str
     offset: int
-    dtype: str
+    dtype: np.dtype[Any]
     shape: tuple[int, ...]
     first: int
     last: int
 
     @property
+    def is_returned(self) -> bool:
+        """Whether it holds what was returned: to the host, wherever other arrays lie."""
+        return self.name == RESULT
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the array itself."""
-        return np.dtype(self.dtype).itemsize * math.prod(self.shape)
+        return self.dtype.itemsize * math.prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +148,7 @@ class Layout:
         return call
 
     def _place(self, arg: Argument, sizes: Sizes, aligned: bool) -> ArrayPlace:
-        shape, element = arg.dimensions(sizes), np.dtype(arg.type).itemsize
+        shape, element = arg.dimensions(sizes), arg.dtype.itemsize
         nbytes = int(element * np.prod(shape, dtype=np.int64))
         first = self._end + PAGE
         last = first + _round_up(nbytes + self._alignment, PAGE)
@@ -152,7 +158,7 @@ class Layout:
             offset = last - nbytes - (0 if odd else element)
         self._guards.append(self._end)
         self._end = last
-        return ArrayPlace(arg.name, offset, arg.type, shape, first, last)
+        return ArrayPlace(arg.name, offset, arg.dtype, shape, first, last)
 
     def build(self) -> "SharedMemory":
         """Allocate the memory. Raises `ToolError` where the machine has too little."""
@@ -166,7 +172,7 @@ class SharedMemory:
         self, problem: Problem, calls: Sequence[Call], guards: Sequence[int], nbytes: int
     ) -> None:
         self.problem = problem
-        row_bytes = 8 * len(problem.args)
+        row_bytes = 8 * len(problem.slots)
         sequence_at = _round_up(ctypes.sizeof(Control), 64)
         parts_at = sequence_at + 4 * MAX_BATCH
         rows_at = parts_at + PART.itemsize * MAX_BATCH
@@ -315,14 +321,14 @@ class SharedMemory:
         return before, self._bytes[start + place.nbytes : self._base + place.last]
 
     def _row(self, call: Call) -> bytes:
-        return np.array([self._slot(arg, call) for arg in self.problem.args], np.uint64).tobytes()
+        return np.array([self._slot(arg, call) for arg in self.problem.slots], np.uint64).tobytes()
 
     def _slot(self, arg: Argument, call: Call) -> int:
         """An array's offset from the shared memory's start, or a scalar's bits."""
         if arg.is_array:
             return self._base + call.places[arg.name].offset
         bits = np.zeros(8, np.uint8)
-        value = np.array([arg.scalar(call.sizes)], arg.type)
+        value = np.array([arg.scalar(call.sizes)], arg.dtype)
         bits[: value.itemsize] = value.view(np.uint8)
         return int(bits.view(np.uint64)[0])
 

@@ -202,7 +202,8 @@ class Worker:
 
     def download(self, places: Sequence[ArrayPlace]) -> Failure | None:
         """Metric "device": copy arrays with their gaps back from the device."""
-        return self._transfer(Operation.DOWNLOAD, [self._shared.span(place) for place in places])
+        spans = [self._shared.span(place) for place in places if not place.is_returned]
+        return self._transfer(Operation.DOWNLOAD, spans)
 
     def settle(self) -> Failure | None:
         """Get ready for timing: pages mapped, allocations no longer poisoned or guarded."""
@@ -396,4 +397,4 @@ class Worker:
     def _loaded(self, failure: Failure | None) -> Failure | None:
         if failure:
             return Failure(failure.outcome, f"while loading: {failure.diagnosis}")
-        return last_words.unloadable(self._shared) if self._shared.control.status else None
+        return last_words.unloadable(self._shared, self._program.cuda)

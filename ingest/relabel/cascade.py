@@ -14,6 +14,7 @@ from operator import add
 
 from regraph_kg.ingest.relabel.answers import Bundle
 from regraph_kg.ingest.relabel.candidates import Shortlists
+from regraph_kg.ingest.relabel.compound import parts
 from regraph_kg.ingest.relabel.grouping import groups
 from regraph_kg.ingest.relabel.sorting import AskingCost, Sorter
 from regraph_kg.ingest.relabel.usage import Label, NameUse
@@ -60,6 +61,7 @@ class Cascade:
         self._sorter = sorter
         self._finish = finish
         self._verdicts: dict[Label, LabelVerdict] = {}
+        self._joined: dict[Label, tuple[str, ...]] = {}
 
     def named(self, label: str, target: Target) -> bool:
         """Whether `label` is a name, or an alias, of a technique."""
@@ -133,19 +135,55 @@ class Cascade:
         )
 
     def _of(self, step: Step | FailedStep, target: Target) -> LabelVerdict:
+        verdict = self._own(step, target)
+        also = tuple(map(self.vocabulary.current, step.also)) if isinstance(step, Step) else ()
+        if step.technique is None and not also:
+            also = self._techniques_of(step.label, target)
+        told = verdict.relabelled
+        others = tuple(one for one in dict.fromkeys(also) if one != told.technique)
+        return replace(verdict, relabelled=replace(told, also=others)) if others else verdict
+
+    def _own(self, step: Step | FailedStep, target: Target) -> LabelVerdict:
         if step.technique is None:
             return self.resolve(step.label, target)
-        return LabelVerdict(
-            Relabelled(step.label, self.vocabulary.current(step.technique), "given")
-        )
+        technique = self.vocabulary.current(step.technique)
+        return LabelVerdict(Relabelled(step.label, technique, "given"))
+
+    def _techniques_of(self, label: str, target: Target) -> tuple[str, ...]:
+        """Those of a compound name, in its order; none where a part is no name.
+
+        By names alone (no stages) a name is what it says as a whole.
+        """
+        key = (target, label)
+        if not self._stages:
+            return ()
+        if key not in self._joined:
+            found = [self._recognized(part, target) for part in parts(label)]
+            known = [one.relabelled.technique for one in found if one is not None]
+            self._joined[key] = tuple(known) if len(known) == len(found) else ()
+        return self._joined[key]
 
     def _decide(self, label: str, target: Target) -> LabelVerdict:
+        named = self._named(label, target) or self._compound(label, target)
+        if named is not None:
+            return named
+        return self._recognized(label, target) or new(self._asked(label, target))
+
+    def _recognized(self, label: str, target: Target) -> LabelVerdict | None:
+        """What a name, or the first stage that knows it, says of a label."""
         named = self._named(label, target)
         if named is not None:
             return named
         asked = self._asked(label, target)
         verdicts = (stage(asked) for stage in self._stages)
-        return next((one for one in verdicts if one is not None), new(asked))
+        return next((one for one in verdicts if one is not None), None)
+
+    def _compound(self, label: str, target: Target) -> LabelVerdict | None:
+        """The first technique of a compound name."""
+        found = self._techniques_of(label, target)
+        if not found or self.vocabulary.disowns(found[0], label):
+            return None
+        return LabelVerdict(Relabelled(label, found[0], "compound"))
 
     def _asked(self, label: str, target: Target) -> Shortlist:
         """What `label` may mean, but for what a curator says that it does not."""

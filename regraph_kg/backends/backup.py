@@ -227,7 +227,7 @@ _WRITE: dict[str, Callable[..., None]] = {
 
 def _plan(one: TrajectoryLine) -> MergePlan:
     labels = [
-        Relabelled(step.label, _resolved(step.technique), stage)
+        Relabelled(step.label, _resolved(step.technique), stage, also=step.also)
         for step, stage in zip(one.trajectory.steps, one.stages, strict=True)
     ]
     return MergePlan(one.trajectory, tuple(labels))

@@ -241,13 +241,23 @@ class Bolt:
             )
         if code == "Neo.ClientError.Database.DatabaseNotFound":
             return f"has no database {self._address.database!r}; see REGRAPH_STORE_DATABASE"
-        if code == DEADLOCK:
-            return "too many writers stand in each other's way; start fewer at once"
+        if code in _SAID:
+            return _SAID[code]
         folder = self._address.folder
         if folder is not None and code.startswith("Neo.DatabaseError"):
             return _own_failure(folder)
         text = getattr(error, "message", None) or str(error) or type(error).__name__
         return f"{code or type(error).__name__}: {text.splitlines()[0][:200]}"
+
+
+_SAID = {
+    DEADLOCK: "too many writers stand in each other's way; start fewer at once",
+    "Neo.TransientError.General.MemoryPoolOutOfMemoryError": (
+        "the server has too little memory for one transaction of that size; raise its"
+        " server.memory.heap.max_size (or dbms.memory.transaction.total.max) and try again"
+    ),
+}
+"""What is told in place of the server's words, by its code."""
 
 
 class _Unseen(list[object]):

@@ -118,7 +118,9 @@ def _content(one: Trajectory) -> str:
 
 def _plan(one: Trajectory) -> MergePlan:
     labels = [
-        Relabelled(step.label, step.technique, "given") for step in one.steps if step.technique
+        Relabelled(step.label, step.technique, "given", also=step.also)
+        for step in one.steps
+        if step.technique
     ]
     if len(labels) < len(one.steps):
         raise BadInput(

@@ -26,7 +26,7 @@ MEASURED = ("verified_on", "effects", "effect")
 """Of an archived example's measurements: what decides whether it comes back."""
 ARCHIVED = (
     *("id", "trajectory", "step", "problem", "after", "reasoning", "detail"),
-    *("original_label", "relabel_stage", "learner", "diff", "disclosed", *MEASURED),
+    *("original_label", "relabel_stage", "also", "learner", "diff", "disclosed", *MEASURED),
 )
 """What an (:Archived) node takes over from a TRANSITION; a first step's `before`, too."""
 PROVENANCE = ("model", "licence", "prompt_hash", "created")

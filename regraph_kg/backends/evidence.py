@@ -158,6 +158,7 @@ def trajectory(
                 | {
                     "label": step["label"],
                     "technique": step["technique"],
+                    "also": step["also"] or (),
                     "reasoning": step["reasoning"],
                     "detail": step["detail"],
                     "code": step["after"] or "",

@@ -26,7 +26,7 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import spelling
 from regraph_kg.models.trajectory import FailedStep
 
-LOGGED = ("lexical", "embed", "model", "new")
+LOGGED = ("compound", "lexical", "embed", "model", "new")
 """Stages whose verdicts a curator may want to look at."""
 TRIES_AT_ONCE = 3
 """Of a batch beside curations; after them it takes its turn with them."""
@@ -133,7 +133,10 @@ def _redirected(plan: MergePlan, replaced: Mapping[str, str]) -> MergePlan:
         return plan
 
     def label(one: Relabelled) -> Relabelled:
-        return replace(one, technique=replaced.get(one.technique, one.technique))
+        technique = replaced.get(one.technique, one.technique)
+        also = (replaced.get(other, other) for other in one.also)
+        others = tuple(other for other in dict.fromkeys(also) if other != technique)
+        return replace(one, technique=technique, also=others)
 
     failures = tuple(
         failure.model_copy(update={"technique": replaced.get(failure.technique, failure.technique)})
@@ -224,6 +227,7 @@ def _examples(arrival: Arrival) -> list[Placed]:
             "detail": step.detail,
             "original_label": step.label,
             "relabel_stage": relabelled.stage,
+            "also": list(relabelled.also) or None,
             "learner": source.learner,
             "model": source.model,
             "licence": source.licence,

@@ -5,6 +5,7 @@ from functools import partial
 from itertools import count, groupby
 
 from regraph_kg.backends import (
+    besides,
     edges,
     embeddings,
     export,
@@ -99,20 +100,23 @@ class BoltStore:
         """See `GraphStore`."""
         if near is not None:
             choice = ExampleFilter(device, min(limit, MOST_ROWS), exclude_problem)
-            return self._bolt.read(lambda ask: vectors.near(ask, near, source, target, choice))
-        rows = self._bolt.read(
-            lambda ask: ask(
-                "examples",
-                source=source,
-                target=target,
-                device=device or "",
-                limit=min(limit, MOST_ROWS),
-                exclude_problem=exclude_problem,
+            return self._bolt.read(
+                lambda ask: besides.today(ask, vectors.near(ask, near, source, target, choice))
             )
-        )
+        wanted = {
+            "source": source,
+            "target": target,
+            "device": device or "",
+            "limit": min(limit, MOST_ROWS),
+            "exclude_problem": exclude_problem,
+        }
         ends = {"source": source, "target": target}
-        told = (row["example"] for row in rows)
-        return tuple(Example.read(one | ends) for one in told if Example.whole(one))
+
+        def work(ask: Query) -> tuple[Example, ...]:
+            told = (row["example"] for row in ask("examples", **wanted))
+            return besides.today(ask, (Example.read(x | ends) for x in told if Example.whole(x)))
+
+        return self._bolt.read(work)
 
     def failures(
         self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3
@@ -147,7 +151,9 @@ class BoltStore:
     ) -> tuple[Example, ...]:
         """See `GraphStore`."""
         choice = ExampleFilter(None, min(k, MOST_ROWS), exclude_problem)
-        return self._bolt.read(lambda ask: vectors.nearest(ask, vector, target, choice))
+        return self._bolt.read(
+            lambda ask: besides.today(ask, vectors.nearest(ask, vector, target, choice))
+        )
 
     def embedding_space(self) -> EmbeddingSpace | None:
         """See `GraphStore`."""

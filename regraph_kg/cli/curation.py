@@ -1,11 +1,10 @@
-"""`regraph techniques audit, merge, split, rename, describe, keep, drop, undo, log`: curation."""
+"""`regraph techniques merge, split, rename, describe, keep, drop, undo, log`: curation."""
 
 import getpass
 import json
 import platform
 import shlex
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -16,7 +15,7 @@ from regraph_kg import wiring
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import Curator
-from regraph_kg.models.curation import Concern, Curation, LabelDecision, Note, Part
+from regraph_kg.models.curation import Curation, LabelDecision, Note, Part
 from regraph_kg.runs.ingest import embed_new
 from regraph_kg.settings import read_settings
 
@@ -25,44 +24,8 @@ Why = Annotated[str, typer.Option(help="The reason, for whoever reads the log.")
 AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="Its id: regraph techniques list.")]
 
-SHOWN = 20
-"""Findings of a kind that an audit prints without --all."""
 LONGEST = 120
 """Characters of a name or label that are printed."""
-
-HEADINGS = {
-    "shared-name": "two techniques share the name {about}",
-    "low-margin": "{about} was taken for {first}, hardly rather than {second} (margin {score})",
-    "suspect": "two techniques may be one ({score} alike)",
-    "review": "new, and nobody has looked at it",
-    "orphan": "nothing leads to it",
-    "undescribed": "no definition tells what it is",
-}
-
-
-def audit(
-    everything: Annotated[bool, typer.Option("--all", help=f"Not only {SHOWN} of a kind.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Look for what is wrong with the vocabulary; print each finding with the commands to mend it.
-
-    Of several commands take one; keep says that all is well, and the finding does not come again.
-
-    Exit code 0: nothing to look at; 1: there is something.
-    """
-    with _curator() as curator:
-        found = wiring.audit(curator)
-    if as_json:
-        rows = [
-            one.model_dump(mode="json", exclude={"commands"})
-            | {"commands": [_command(words) for words in one.commands]}
-            for one in found
-        ]
-        typer.echo(json.dumps(rows, indent=2))
-    else:
-        _print_concerns(found, len(found) if everything else SHOWN)
-    if found:
-        raise typer.Exit(1)
 
 
 def merge(
@@ -179,11 +142,11 @@ def drop(technique: Id, why: Why, who: Who = None, as_json: AsJson = False) -> N
 
 
 def undo(
-    curation: Annotated[
-        int | None,
+    curations: Annotated[
+        list[int] | None,
         typer.Argument(
-            metavar="NUMBER",
-            help="Number of the curation: regraph techniques log.",
+            metavar="[NUMBER]...",
+            help="Numbers of curations (regraph techniques log), the latest undone first.",
             show_default="the last one that holds",
         ),
     ] = None,
@@ -196,7 +159,10 @@ def undo(
     Without a NUMBER, one undo after another walks back. The undo of an undo makes the curation
     again. What a later curation builds upon cannot be undone before that one.
     """
-    _make(lambda curator, note: curator.undo(curation, note), who, why, as_json=as_json)
+    if not curations:
+        _make(lambda curator, note: curator.undo(None, note), who, why, as_json=as_json)
+    for number in sorted(curations or (), reverse=True):
+        _make(lambda curator, note: curator.undo(number, note), who, why, as_json=as_json)  # noqa: B023 (called at once)
 
 
 def log(
@@ -209,7 +175,7 @@ def log(
     as_json: AsJson = False,
 ) -> None:
     """Print who changed the vocabulary, when, how and why; oldest first."""
-    with _curator() as curator:
+    with open_curator() as curator:
         curations = [
             one for one in curator.log() if technique is None or technique in one.techniques
         ]
@@ -231,7 +197,6 @@ def log(
 
 
 COMMANDS: tuple[Callable[..., None], ...] = (
-    audit,
     merge,
     split,
     rename,
@@ -244,7 +209,8 @@ COMMANDS: tuple[Callable[..., None], ...] = (
 """Of `regraph techniques`."""
 
 
-def _curator() -> "closing[Curator]":
+def open_curator() -> "closing[Curator]":
+    """Curates the graph of the settings."""
     return closing(wiring.open_curator(read_settings()))
 
 
@@ -252,22 +218,27 @@ def _make(
     order: Callable[[Curator, Note], Curation], who: str | None, why: str, *, as_json: bool
 ) -> None:
     """Carry a curation out and say what it did."""
-    note, settings = Note(_who() if who is None else who, why), read_settings()
+    note, settings = note_of(who, why), read_settings()
     with closing(wiring.open_curator(settings)) as curator:
         done = order(curator, note)
     watch(embed_new(settings))  # what came back from the archive
     if as_json:
         typer.echo(json.dumps(asdict(done), indent=2))
         return
-    typer.echo(f"curation {done.number}: {_legible(done.summary)}")
+    typer.echo(f"curation {done.number}: {legible(done.summary)}")
     if done.examples or done.failures:
         typer.echo(
-            f"{_number(done.examples, 'example')} and {_number(done.failures, 'failure')} moved"
+            f"{counted(done.examples, 'example')} and {counted(done.failures, 'failure')} moved"
         )
     typer.echo(f"to take it back: regraph techniques undo {done.number}")
 
 
-def _who() -> str:
+def note_of(who: str | None, why: str) -> Note:
+    """Who decides, this user if nobody is named, and why."""
+    return Note(_user() if who is None else who, why)
+
+
+def _user() -> str:
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a container without a user of that number
@@ -275,37 +246,7 @@ def _who() -> str:
     return f"{user} @ {platform.node() or 'somewhere'}"
 
 
-def _print_concerns(found: Sequence[Concern], most: int) -> None:
-    if not found:
-        typer.echo("the vocabulary is clean: nothing to look at")
-        return
-    counts = Counter(one.kind for one in found)
-    shown: Counter[str] = Counter()
-    for one in found:
-        shown[one.kind] += 1
-        if shown[one.kind] <= most:
-            for line in _concern_lines(one):
-                typer.echo(line)
-            typer.echo()
-    for kind, count in counts.items():
-        left = f", of which {count - most} are not shown (--all)" if count > most else ""
-        typer.echo(f"{count:5d} {kind}{left}")
-
-
-def _concern_lines(one: Concern) -> Iterator[str]:
-    first, second = (*one.techniques, "")[:2]
-    about, score = _legible(json.dumps(one.about, ensure_ascii=False)), f"{one.score or 0:.2f}"
-    heading = HEADINGS[one.kind].format(about=about, first=first, second=second, score=score)
-    yield f"{one.kind}: {heading}"
-    width = max(map(len, one.techniques))
-    for key, examples, labels in zip(one.techniques, one.examples, one.labels, strict=True):
-        called = ", ".join(_legible(json.dumps(label, ensure_ascii=False)) for label in labels)
-        yield f"    {key:<{width}}  {_number(examples, 'example'):>12}  {called}".rstrip()
-    for words in one.commands:
-        yield f"  {_command(words)}"
-
-
-def _command(words: Iterable[str]) -> str:
+def command(words: Iterable[str]) -> str:
     """What to type in a shell; also where a name holds quotes or control characters."""
     return " ".join(map(_word, ("regraph", *words)))
 
@@ -327,13 +268,13 @@ def _ansi_c(character: str) -> str:
 
 def _log_lines(curations: Iterable[Curation]) -> Iterator[str]:
     for one in curations:
-        yield f"{one.number}  {one.created}  {_legible(one.who)}"
-        moved = f" ({_number(one.examples, 'example')}, {_number(one.failures, 'failure')} moved)"
-        yield f"   {_legible(one.summary)}" + (moved if one.examples or one.failures else "")
+        yield f"{one.number}  {one.created}  {legible(one.who)}"
+        moved = f" ({counted(one.examples, 'example')}, {counted(one.failures, 'failure')} moved)"
+        yield f"   {legible(one.summary)}" + (moved if one.examples or one.failures else "")
         if one.labels:
-            yield f"   names: {', '.join(_legible(label) for label in one.labels)}"
+            yield f"   names: {', '.join(legible(label) for label in one.labels)}"
         if one.why:
-            yield f"   why: {_legible(one.why)}"
+            yield f"   why: {legible(one.why)}"
         if one.undone_by is not None:
             yield f"   undone by {one.undone_by}"
 
@@ -341,16 +282,17 @@ def _log_lines(curations: Iterable[Curation]) -> Iterator[str]:
 def _verdict_line(one: LabelDecision) -> str:
     rival = f", then {one.runner_up} {one.runner_up_score or 0:.2f}" if one.runner_up else ""
     return (
-        f"{one.created}  {_legible(one.label)} -> {one.technique}"
+        f"{one.created}  {legible(one.label)} -> {one.technique}"
         f" ({one.stage} {one.score:.2f}{rival})"
     )
 
 
-def _number(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """A number of things: "1 example", "2 examples"."""
     return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
-def _legible(text: str) -> str:
+def legible(text: str) -> str:
     """Text in one line of bounded length whose control characters cannot steer the terminal."""
     plain = "".join(one if one.isprintable() else "\ufffd" for one in text[: LONGEST + 1])
     return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}..."

@@ -194,7 +194,8 @@ def _lines(number: int, example: Example, device: str | None, *, with_path: bool
     yield Text(_legible(" ".join(title.split())), style="bold")
     if with_path:
         yield Text(_legible(f"{example.source} -> {example.target}"))
-    for text in (measured(example, device), example.reasoning, example.detail):
+    besides = f"also: {', '.join(example.also)}" if example.also else ""
+    for text in (measured(example, device), besides, example.reasoning, example.detail):
         if text:
             yield Text(_legible(text))
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from rich.table import Table
 
 from regraph_kg import report, wiring
-from regraph_kg.cli import curation
+from regraph_kg.cli import audit, curation
 from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.models.graph import EFFECT_SCALE, Neighbourhood, Successor
@@ -20,7 +20,7 @@ from regraph_kg.models.technique import Technique, Vocabulary, spelling, start_i
 from regraph_kg.settings import read_settings
 
 app = typer.Typer(no_args_is_help=True, help="Look at the techniques; mend the vocabulary.")
-for command in curation.COMMANDS:
+for command in (*audit.COMMANDS, *curation.COMMANDS):
     app.command()(command)
 
 

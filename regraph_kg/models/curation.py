@@ -1,5 +1,6 @@
 """Curation: what a person changes in the vocabulary, the log of it, and what asks for it."""
 
+import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -133,3 +134,43 @@ class Concern(Frozen):
     about: str = ""
     commands: tuple[tuple[str, ...], ...] = Field(min_length=1)
     """Words of `regraph` commands, the one most likely wanted first."""
+
+
+class Proposal(Frozen):
+    """A curation that an audit proposes."""
+
+    kind: Literal["merge", "keep", "drop"]
+    techniques: tuple[str, ...] = Field(min_length=1)
+    """Of a merge the one that stays comes first."""
+    alias: str = ""
+    """Of one that is kept: a name that is rightly its own."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """As words of a `regraph` command."""
+        more = ("--alias", self.alias) if self.alias else ()
+        return ("techniques", self.kind, *self.techniques, *more)
+
+
+class Cluster(Frozen):
+    """Findings about the same techniques, or of one kind, and what is proposed for them."""
+
+    techniques: tuple[str, ...]
+    """Most examples first."""
+    examples: tuple[int, ...]
+    labels: tuple[tuple[str, ...], ...]
+    findings: tuple[Concern, ...] = Field(min_length=1)
+    proposals: tuple[Proposal, ...]
+    """Empty where a person must decide."""
+    moved: int
+    """Examples that the proposals move."""
+
+    @property
+    def token(self) -> str:
+        """Names these proposals for these examples: another one where either has changed."""
+        return token_of(self.model_dump_json(exclude={"labels", "findings"}))
+
+
+def token_of(*parts: str) -> str:
+    """Eight hexadecimal digits."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]

@@ -22,7 +22,7 @@ UNMEASURED = "unmeasured"
 LEARNED_TRIES = 8
 """Tries learned from one model that count on an edge whatever else is known of it."""
 
-RelabelStage = Literal["given", "exact", "alias", "lexical", "embed", "model", "new"]
+RelabelStage = Literal["given", "exact", "alias", "compound", "lexical", "embed", "model", "new"]
 """What decided; see ingest/relabel."""
 
 RelabelLevel = Literal["exact", "lexical", "embed", "model"]
@@ -42,6 +42,8 @@ class Relabelled:
     model: str = ""
     """Name and digest of the model that decided or embedded; empty where none did."""
     prompt_hash: str = ""
+    also: tuple[str, ...] = ()
+    """Techniques that the step did besides; never `technique`."""
 
 
 EmbeddedKind = Literal["text", "code"]
@@ -212,6 +214,8 @@ class Example:
     """Where it is less, there is no `before` and no `after`."""
     diff: str = ""
     """What took their place, if that is disclosed."""
+    also: tuple[str, ...] = ()
+    """Ids of techniques that the step did besides its target."""
 
     @classmethod
     def whole(cls, told: Mapping[str, Any]) -> bool:
@@ -222,11 +226,11 @@ class Example:
     @classmethod
     def read(cls, told: Mapping[str, Any]) -> "Example":
         """From a relationship's properties, and what is known of it beside."""
-        known = {one.name: told.get(one.name) for one in fields(cls)}
+        known: dict[str, Any] = {one.name: told.get(one.name) for one in fields(cls)}
         known |= {name: told.get(name) or "" for name in ("before", "after", "diff")}
         known["disclosed"] = told.get("disclosed") or "code"
-        devices, effects = tuple(told["verified_on"]), tuple(told["effects"])
-        return cls(**known | {"verified_on": devices, "effects": effects})
+        lists = ("verified_on", "effects", "also")
+        return cls(**known | {name: tuple(told.get(name) or ()) for name in lists})
 
     @property
     def effect_on(self) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 History: 1 (2026-11) first version; later in 1: `source.learned` and a measurement's `roofline`,
 absent from older files; the outcome "declined" of a failure; fields of the sender's own (`x_...`,
-outside the identity); `disclosed`, `content` and a step's `diff`.
+outside the identity); `disclosed`, `content` and a step's `diff`; a step's `also`.
 """
 
 import hashlib
@@ -162,6 +162,8 @@ class Step(Extensible):
     """The technique's name as the model wrote it."""
     technique: TechniqueId | None = None
     """Resolved technique id, once relabelled."""
+    also: Annotated[tuple[TechniqueId, ...], Field(max_length=8)] = ()
+    """Ids of techniques that it did besides; outside the identity, as `technique` is."""
     reasoning: NoteText = ""
     detail: NoteText = ""
     code: NoteText = ""
@@ -261,7 +263,7 @@ class Trajectory(Extensible):
 
     @model_validator(mode="after")
     def _techniques_are_of_target(self) -> Self:
-        given = [step.technique for step in self.steps]
+        given = [one for step in self.steps for one in (step.technique, *step.also)]
         given += [failure.technique for failure in self.failures]
         for technique in filter(None, given):
             if not technique.startswith(f"{self.target}/"):

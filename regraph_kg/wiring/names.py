@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from regraph_kg.graph import Curator
     from regraph_kg.ingest.relabel.cascade import Cascade
     from regraph_kg.llm.model import LanguageModel
-    from regraph_kg.models.curation import Concern
+    from regraph_kg.models.curation import Cluster
     from regraph_kg.models.graph import RelabelLevel
     from regraph_kg.models.technique import Technique, Vocabulary
 
 
-def audit(curator: "Curator") -> "tuple[Concern, ...]":
-    """What a curator should look at in the vocabulary of a graph."""
+def audit(curator: "Curator") -> "list[tuple[Cluster, ...]]":
+    """What a curator should look at in the vocabulary of a graph, page by page."""
     from regraph_kg.ingest.audit import audit  # noqa: PLC0415
+    from regraph_kg.ingest.clusters import clusters, pages  # noqa: PLC0415
     from regraph_kg.ingest.relabel.candidates import Shortlists  # noqa: PLC0415
 
     usage = curator.usage()
@@ -32,7 +33,7 @@ def audit(curator: "Curator") -> "tuple[Concern, ...]":
         for candidate in shortlists.of(name, target).candidates:
             yield candidate.technique.id, candidate.lexical
 
-    return audit(usage, curator.verdicts(), curator.log(), near)
+    return pages(clusters(audit(usage, curator.verdicts(), curator.log(), near)))
 
 
 def vocabulary(settings: Settings, path: Path | None = None) -> "tuple[Technique, ...]":

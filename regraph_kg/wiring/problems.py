@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import Task
-from regraph_kg.models.target import Target
+from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, shipped_corpus
 
@@ -111,11 +111,13 @@ def _missing(settings: Settings, own: Path) -> str:
 
 def task_of(problem: "Problem", target: Target) -> Task:
     """What a search of a problem is asked."""
+    from regraph_kg.evaluation.problem.rows import remarks  # noqa: PLC0415
+
     return Task(
         problem=problem.name,
         target=target,
         serial=problem.serial_code,
         entry=problem.entry,
-        signature=problem.signature(),
+        signature=problem.signature(TARGETS[target].on_gpu) + remarks(problem),
         metric=problem.metric,
     )

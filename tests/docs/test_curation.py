@@ -60,8 +60,9 @@ def test_the_session_of_the_document_runs_and_prints_what_it_says(
 
 
 def test_the_document_names_every_finding_and_every_command() -> None:
-    from regraph_kg.cli.curation import COMMANDS, HEADINGS  # noqa: PLC0415
+    from regraph_kg.cli import audit, curation  # noqa: PLC0415
 
-    missing = [kind for kind in HEADINGS if f"| `{kind}` |" not in TEXT]
-    missing += [one.__name__ for one in COMMANDS if f"`{one.__name__}" not in TEXT]
+    commands = (*audit.COMMANDS, *curation.COMMANDS)
+    missing = [kind for kind in audit.HEADINGS if f"| `{kind}` |" not in TEXT]
+    missing += [one.__name__ for one in commands if f"`{one.__name__}" not in TEXT]
     assert missing == []

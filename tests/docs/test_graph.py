@@ -49,6 +49,7 @@ def trajectory(problem: str, *more: object, learned: bool = False) -> str:
     roofline = {"roofline": {"memory": 0.5, "compute": 0.1}}
     step = {
         "label": TILES,
+        "also": ["cuda/loop-unrolling"],
         "reasoning": f"why {problem}",
         "detail": "how",
         "code": f"code of {problem}",

@@ -1,6 +1,7 @@
 """`regraph techniques audit, merge, split, ..` as they are typed, on the embedded store."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -61,8 +62,11 @@ class Desk:
         return Ended(int(ended.value.code or 0), said.out, said.err)
 
     def audit(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads(self.run("audit", "--json").out)
-        return found
+        return [one for cluster in self.clusters() for one in cluster["findings"]]
+
+    def clusters(self) -> list[dict[str, Any]]:
+        pages = json.loads(self.run("audit", "--json").out)
+        return [one for page in pages for one in page["clusters"]]
 
     def follow(self, command: str) -> Ended:
         """Type a command that an audit has printed, as a shell would read it."""
@@ -284,9 +288,9 @@ def test_only_the_first_of_many_findings_are_printed(desk: Desk) -> None:
     lost = [new(f"lost-{i}", f"{chr(97 + i) * 4} {chr(98 + i) * 5}") for i in range(22)]
     desk.store.add_techniques([one.model_copy(update={"review": False}) for one in lost])
     shown = desk.run("audit").out
-    assert "22 orphan, of which 2 are not shown (--all)" in shown
-    assert shown.count("\norphan: ") == 19
-    assert desk.run("audit", "--all").out.count("\norphan: ") == 21
+    assert shown.count("\norphan: ") == 8
+    assert shown.count("and 7 findings more (--json)") == 2
+    assert len(desk.audit()) == 22
 
 
 def test_files_ingested_again_land_where_the_names_lead_now(
@@ -329,3 +333,60 @@ def test_files_ingested_again_land_where_the_names_lead_now(
     assert paths["pads"] == ["cuda/padding", "cuda/tiling", "cuda/odd-trick"]
     assert paths["Pad"] == ["cuda/padding", "cuda/tiling"]
     assert desk.store.check() == ()
+
+
+def suspects(desk: Desk, count: int) -> None:
+    """Techniques of which an ingest made two each."""
+    for number, name in enumerate(("Warp voting", "Index packing", "Mask blending")[:count]):
+        other = f"{name} by {name.split()[0].lower()}s"
+        for made, label in ((f"{number}-one", name), (f"{number}-two", other)):
+            desk.learn(label, new(made, label))
+
+
+def test_a_page_is_accepted_and_taken_back_as_a_whole(desk: Desk) -> None:
+    suspects(desk, 3)
+    before = list(desk.store.export())
+    shown = desk.run("audit").out
+    (command,) = [line for line in shown.splitlines() if "techniques accept" in line]
+    planned = desk.follow(f"{command.strip()} --dry-run").out
+    assert planned.count("regraph techniques merge") == 3
+    assert list(desk.store.export()) == before
+    done = desk.follow(command.strip())
+    assert (done.code, done.out.count("curation ")) == (0, planned.count("\n"))
+    assert [one for one in desk.audit() if one["kind"] == "suspect"] == []
+    assert desk.store.check() == ()
+    (back,) = re.findall(r"regraph techniques undo [\d ]+", done.out)
+    assert desk.follow(back.strip()).code == 0
+    assert list(desk.store.export()) == before
+
+
+def test_a_cluster_is_accepted_by_its_own_token(desk: Desk) -> None:
+    suspects(desk, 2)
+    one, other = (it for it in desk.clusters() if it["findings"][0]["kind"] == "suspect")
+    assert desk.run("accept", one["token"]).code == 0
+    (left,) = [it for it in desk.clusters() if it["findings"][0]["kind"] == "suspect"]
+    assert left["techniques"] == other["techniques"]
+
+
+def test_a_token_of_what_has_changed_since_is_refused_and_nothing_is_done(desk: Desk) -> None:
+    suspects(desk, 2)
+    one, other = (it for it in desk.clusters() if it["findings"][0]["kind"] == "suspect")
+    desk.store.merge([plan(["0-one"], problem="later", code="int later;")])
+    desk.store.merge([plan(["1-one"], problem="later", code="int later;")])
+    for tokens in ([one["token"]], ["nonsense"], [other["token"], one["token"]]):
+        refused = desk.run("accept", *tokens)
+        assert refused.code == 2
+        assert "regraph techniques audit" in refused.err
+    assert desk.run("log").out == "nothing has been curated\n"
+
+
+def test_what_a_person_must_decide_is_not_accepted(desk: Desk) -> None:
+    desk.store.add_techniques([PADDING.model_copy(update={"aliases": ("Padded Tiles",)})])
+    (shared,) = [it for it in desk.clusters() if it["findings"][0]["kind"] == "shared-name"]
+    refused = desk.run("accept", shared["token"])
+    assert (refused.code, "take one of its commands" in refused.err) == (2, True)
+
+
+def test_a_page_that_is_not_there_is_refused(desk: Desk) -> None:
+    suspects(desk, 1)
+    assert "the audit has 1 page" in desk.run("audit", "--page", "7").err

@@ -36,7 +36,7 @@ def of(*techniques: Technique) -> Cascade:
         ("memory coalesing", "cuda/memory-coalescing", "lexical"),
         ("Shared memory tiling (TILE=16)", "cuda/shared-memory-tiling", "lexical"),
         ("Shared memory tiling for matrices", "cuda/shared-memory-tiling", "lexical"),
-        ("Shared memory tiling + memory coalescing", "cuda/shared-memory-tiling", "lexical"),
+        ("Shared memory tiling + memory coalescing", "cuda/shared-memory-tiling", "compound"),
         ("Warp Shuffle", "cuda/warp-shuffle", "new"),
     ],
 )

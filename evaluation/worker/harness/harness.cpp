@@ -1,7 +1,8 @@
 // Trusted half of a worker: maps the shared memory, prepares the device, then loads candidates, calls
 // them, times them, as it is told through that memory. Nothing of the verdict is decided here.
 // `signature.h` is generated for each signature:
-//   ARGUMENTS, is_array[], call(function, pointers to arguments)
+//   ARGUMENTS, is_array[], call(function, pointers to arguments); after PARAMETERS of them comes what
+//   is returned, if anything is
 // REGRAPH_CUDA: the CUDA runtime's device-wide synchronisation and last error inside every call;
 // REGRAPH_DEVICE: array arguments are device pointers into a copy of the shared arrays; before every
 // timed call these are unsealed and L2 is swept (ready.cu).
@@ -262,8 +263,10 @@ void prepare(uint64_t count) {
   const char *table = shared + control->rows_at;
   for (uint64_t i = 0; i < count; ++i) {
     memcpy(rows[i], table + sequence[i] * sizeof rows[i], sizeof rows[i]);
-    for (int a = 0; a < ARGUMENTS; ++a)
+    for (int a = 0; a < PARAMETERS; ++a)
       arguments[i][a] = is_array[a] ? static_cast<void *>(array_base + rows[i][a]) : &rows[i][a];
+    for (int a = PARAMETERS; a < ARGUMENTS; ++a)  // what is returned comes to the host
+      arguments[i][a] = shared + rows[i][a];
   }
   take_parts(count);
   memset(sequence, 0, count * sizeof *sequence);  // the candidate need not know what follows

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.evaluation.checkup.checkup import Checker, Checkup, is_new
+from regraph_kg.evaluation.checkup.checkup import Checker, Checkup, _mend, is_new
 from regraph_kg.evaluation.checkup.duration import unfit_duration
 from regraph_kg.evaluation.checkup.signature import mismatch
 from regraph_kg.evaluation.compile.compile import Compiler
@@ -100,6 +100,48 @@ def test_a_signature_may_lack_const_on_inputs(compare: Compare, head: str) -> No
     assert compare(head) is None
 
 
+def test_rows_whose_tolerance_is_too_narrow_get_a_wider_one(check: Check) -> None:
+    compact = load_problem(Path(__file__).parents[2] / "adversarial" / "problem" / "compact")
+    code = compact.serial_code.replace("sqrtf(x[i])", "sinf(100 * x[i])")
+    far = compact.model_copy(update={"serial_code": code, "tolerance": "conditioned"})
+    (said,) = told(check(far), "error")
+    assert "serial.cpp fails its own check" in said
+    assert 'tolerance = { rule = "conditioned", terms = "' in said
+
+
+def test_rows_that_rounding_exchanges_need_a_number_that_tells_them_apart() -> None:
+    compact = load_problem(Path(__file__).parents[2] / "adversarial" / "problem" / "compact")
+    assert _mend(compact) == "a reference.cpp, or mend serial.cpp"
+    x, root, _, n = compact.args
+    alone = compact.model_copy(update={"args": (x, root, n)})
+    assert _mend(alone) == "a reference.cpp, or mend serial.cpp", "sorting does for one number"
+    dense = root.model_copy(update={"type": "complex64"})
+    alone = compact.model_copy(update={"args": (x, dense, n)})
+    assert _mend(alone).startswith('an integer output with order = "root" that tells rows apart')
+
+
+@pytest.mark.parametrize(
+    ("struct", "says"),
+    [
+        ("struct Particle { float x, v; int steps; };", None),
+        (
+            "struct Particle { float x; int steps; float v; };",
+            "has not the fields float32 x, float3",
+        ),
+        ("struct Particle { float x, v; short steps; };", "has not the fields"),
+        ("struct Body { float x, v; int steps; }; typedef Body Particle;", None),
+    ],
+)
+def test_the_fields_of_a_struct_are_where_they_are_declared(
+    cache: Path, struct: str, says: str | None
+) -> None:
+    compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
+    drift = load_problem(Path(__file__).parents[2] / "adversarial" / "problem" / "drift")
+    code = f"{struct}\n{drift.signature()} {{ }}"
+    found = mismatch(drift, code, compiler, "serial.cpp")
+    assert (found is None) if says is None else (found is not None and says in found.text)
+
+
 SIGNATURE = 'extern "C" void scale(const float* x, float* y, float a, int n)'
 
 
@@ -114,7 +156,11 @@ SIGNATURE = 'extern "C" void scale(const float* x, float* y, float a, int n)'
         ("void scale(const float* x, float* y, int n, float a)", "another order", SIGNATURE),
         ("void scale(float* y, const float* x, float a, int n)", "as an output", 'role = "in"'),
         ("void scale(const float* y, float* x, float a, int n)", "names", "the order y, x, a, n"),
-        ("int scale(const float* x, float* y, float a, int n)", "returns int", SIGNATURE),
+        (
+            "int scale(const float* x, float* y, float a, int n)",
+            "returns int",
+            'returns = { type = "int32" }',
+        ),
         ("void scale(const float* x, float* y, float a)", "takes 3 arguments", SIGNATURE),
         ("void scale(const float* x, float* y, float a, bool n)", "bool", "int n in serial.cpp"),
         ("void scael(const float* x, float* y, float a, int n)", "'scael'", SIGNATURE),

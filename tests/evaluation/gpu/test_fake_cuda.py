@@ -83,6 +83,86 @@ def test_code_for_host_pointers_is_timed_on_the_device(cache: Path, on_device: P
 
 
 @pytest.mark.usefixtures("pretended_gpu")
+@pytest.mark.parametrize("last", [1, 2])
+def test_what_is_returned_comes_to_the_host(
+    cache: Path, problem_folder: Callable[..., Path], last: int
+) -> None:
+    """And outputs that lie on the device beside it, complex ones."""
+    serial = 'extern "C" void scale(const float* x, float* y, float a, int n) {'
+    returning = (
+        "std::complex<double> scale(const std::complex<double>* x, float* y, float a, int n)"
+    )
+    folder = problem_folder(
+        toml=("schema = 1", 'schema = 1\nmetric = "device"\nreturns = { type = "complex128" }'),
+        serial=(serial, f'#include <complex>\nextern "C" {returning} {{'),
+    )
+    toml, source = folder / "problem.toml", folder / "serial.cpp"
+    toml.write_text(toml.read_text().replace("float32", "complex128", 1))
+    text = source.read_text().replace("a * x[i];", "a * x[i].real();")
+    source.write_text(text.replace("\n}", "\n  return x[n - 1];\n}"))
+    code = (
+        "#include <complex>\n"
+        + KERNEL.replace("const float* x", "const std::complex<double>* x").replace(
+            "w->x[i]", "w->x[i].real()"
+        )
+        + f'extern "C" {returning} {{ {ON_DEVICE} cudaDeviceSynchronize();'
+        f" return x[n > {last} ? n - {last} : 0]; }}"
+    )
+    with Judge(cache, seed=5) as judge:
+        report = judge.evaluate(Candidate("cuda", code), load_problem(folder))
+    if last == 1:
+        assert passed(report), report.diagnosis
+    else:
+        assert report.outcome is Outcome.WRONG_ANSWER
+        assert "the returned value is" in report.diagnosis
+
+
+COMPACT = """
+#include <cuda_runtime_api.h>
+#include <math.h>
+struct Job { const float* x; float* root; int* place; int n; int* count; };
+static void kernel(void* p) {
+  Job* job = (Job*)p;
+  int count = 0;
+  for (int i = job->n - 1; i >= 0; --i)
+    if (job->x[i] > 0.5f) {
+      job->root[count] = sqrtf(job->x[i]);
+      job->place[count++] = i;
+    }
+  for (int i = count; i < job->n; ++i) job->root[i] = 7;
+  *job->count = count;
+}
+extern "C" int compact(const float* x, float* root, int* place, int n) {
+  int count = 0;
+  Job job{x, root, place, n, &count};
+  fakeLaunch(kernel, &job, sizeof job);
+  cudaDeviceSynchronize();
+  %s
+  return count;
+}
+"""
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+@pytest.mark.parametrize(
+    ("cheat", "says"),
+    [
+        ("", ""),
+        ("if (count) root[count - 1] = root[0], place[count - 1] = place[0];", "in any order: "),
+        ("++count;", "the returned value is "),
+        ("place[n] = 1;", "past the end of place"),
+    ],
+)
+def test_rows_on_the_device_are_counted_on_the_host(cache: Path, cheat: str, says: str) -> None:
+    problem = load_problem(Path(__file__).parents[2] / "adversarial" / "problem" / "compact")
+    on_device = problem.model_copy(update={"metric": "device"})
+    with Judge(cache, seed=5) as judge:
+        report = judge.evaluate(Candidate("cuda", COMPACT % cheat), on_device)
+    assert says in report.diagnosis
+    assert passed(report) is not bool(says)
+
+
+@pytest.mark.usefixtures("pretended_gpu")
 def test_work_is_waited_for_inside_the_timed_call(cache: Path, on_device: Problem) -> None:
     slow = KERNEL + "#include <unistd.h>\nstatic void slow(void* p) { usleep(20000); kernel(p); }\n"
     code = (

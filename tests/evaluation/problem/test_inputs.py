@@ -56,6 +56,57 @@ def test_float_distributions() -> None:
     assert of("uniform", range=[-3, -2]).max() <= -2
 
 
+@pytest.mark.parametrize("values", ["uniform", "normal", "sparse", "small-int", "large-range"])
+def test_bools_are_bytes_of_0_and_1(values: str) -> None:
+    drawn = of(values, type="bool")
+    assert drawn.dtype == np.uint8
+    assert set(np.unique(drawn)) == {0, 1}
+
+
+def test_complex_numbers_are_drawn_in_both_parts_and_moved_in_both() -> None:
+    drawn = of("uniform", type="complex64", range=[2, 3])
+    assert drawn.dtype == np.complex64
+    for part in (drawn.real, drawn.imag):
+        assert 2 <= part.min() < 2.01
+        assert 2.99 < part.max() <= 3
+    assert abs(np.corrcoef(drawn.real, drawn.imag)[0, 1]) < 0.05
+
+
+def test_fields_of_structs_are_drawn_and_moved_by_themselves() -> None:
+    fields = {"a": "float32", "b": "float32", "c": "int32"}
+    drawn = of("normal", type="struct", struct="S", fields=fields, shape=["n // 2", "2"])
+    assert drawn.dtype.itemsize == 12
+    assert abs(np.corrcoef(drawn["a"].reshape(-1), drawn["b"].reshape(-1))[0, 1]) < 0.05
+    problem = problem_named("scale")
+    update = {"type": "struct", "struct": "S", "fields": fields}
+    arg = problem.args[0].model_copy(update=update)
+    changed = problem.model_copy(update={"args": (arg, *problem.args[1:])})
+    moved = drawn.copy()
+    move_by_one_ulp(changed, {"x": moved}, 1)
+    for field in ("a", "b"):
+        ratio = moved[field] / drawn[field]
+        assert 0 < np.abs(ratio - 1).max() < 3e-7
+        assert (moved[field] != drawn[field]).mean() > 0.9
+    assert np.array_equal(moved["c"], drawn["c"])
+
+
+def test_fields_stay_within_what_their_type_has_of_the_range() -> None:
+    fields = {"a": "int8", "b": "bool", "c": "uint16", "d": "float32"}
+    drawn = of("uniform", type="struct", struct="S", fields=fields, range=[-1000, 1000])
+    limits = {name: (drawn[name].min(), drawn[name].max()) for name in fields}
+    assert limits["a"] == (-128, 127)
+    assert limits["b"] == (0, 1)
+    assert limits["c"] == (0, 1000)
+    assert limits["d"][0] < -900
+
+
+def test_halves_stay_finite() -> None:
+    drawn = of("large-range", type="float16")
+    assert drawn.dtype == np.float16
+    assert np.isfinite(drawn).all()
+    assert np.abs(drawn).max() > 50
+
+
 @pytest.mark.parametrize("values", ["uniform", "normal", "sparse", "small-int", "sorted"])
 def test_integers_stay_within_their_range(values: str) -> None:
     drawn = of(values, type="uint8", range=[3, 9])

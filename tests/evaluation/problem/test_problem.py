@@ -1,9 +1,12 @@
 """problem.toml: what is accepted, and how each mistake is named."""
 
+import hashlib
+import shutil
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from regraph_kg.errors import BadInput
@@ -97,7 +100,7 @@ MISTAKES = [
     ("{ n = 1 }", "{ m = 1 }", "names"),
     ("time = { n = 200000 }", "", "sizes.time"),
     ("time = { n = 200000 }", "time = { n = 9000000000 }", "8 GiB"),
-    ('type = "float32"', 'type = "float16"', "args.0.type"),
+    ('type = "float32"', 'type = "float8"', "args.0.type"),
     ('role = "in"', 'role = "input"', "args.0.role"),
     ('shape = ["n"]', 'shape = ["q"]', "args.x: unknown size 'q'"),
     ('shape = ["n"]', 'shape = ["n - 2"]', "args.x: shape [-1] is negative"),
@@ -106,6 +109,57 @@ MISTAKES = [
     ('shape = ["n"]', 'shape = ["n"]\nrange = [2, 1]', "args.0"),
     ('shape = ["n"]', 'shape = ["n"]\nvalues = ["custom", "normal"]', "stands alone"),
     ('shape = ["n"]', 'shape = ["n"]\nvalues = ["custom"]', "inputs.py need each other"),
+    ('type = "float32"', 'type = "bfloat16"', "args.0.type: bfloat16 is no type of numpy's"),
+    (
+        'type = "float32"\nrole = "in"\nvalue',
+        'type = "complex64"\nrole = "in"\nvalue',
+        "for arrays",
+    ),
+    ('type = "float32"\nrole = "in"\nvalue', 'type = "float16"\nrole = "in"\nvalue', "for arrays"),
+    ('type = "float32"', 'type = "complex64"\nvalues = ["sorted"]', "have no order"),
+    ('type = "float32"', 'type = "bool"\nrange = [0, 2]', "range of a bool lies within [0, 1]"),
+    ('type = "int32"', 'type = "bool"', "needs an integer type"),
+    (
+        'entry = "scale"',
+        'entry = "scale"\nreturns = { type = "float16" }',
+        "returns: float16 is for",
+    ),
+    ('entry = "scale"', 'entry = "scale"\nreturns = { typ = "int32" }', "returns.typ"),
+    ('role = "in"', 'role = "in"\ncount = "n"', "count and order are for outputs"),
+    ('role = "out"', 'role = "out"\ncount = "n"', "count 'n' is no output"),
+    ('role = "out"', 'role = "out"\ncount = "y"', "count 'y' is no output"),
+    ('role = "out"', 'role = "out"\norder = "x"', "order 'x' is no output of order"),
+    ('type = "float32"', 'type = "struct"', 'needs struct = "<its name>" and fields'),
+    (
+        'type = "float32"',
+        'type = "float32"\nstruct = "P"\nfields = { a = "int8" }',
+        "no other does",
+    ),
+    (
+        'type = "float32"',
+        'type = "struct"\nstruct = "P"\nfields = { a = "int8", b = "int32" }',
+        "struct P has padding: declare that as fields, too",
+    ),
+    (
+        'type = "float32"',
+        'type = "struct"\nstruct = "P"\nfields = { a = "int8" }\nrange = [200, 300]',
+        "range holds no int8",
+    ),
+    (
+        'type = "float32"',
+        'type = "struct"\nstruct = "P"\nfields = { z = "complex64" }',
+        "fields of a struct are real numbers",
+    ),
+    (
+        'type = "float32"',
+        'type = "struct"\nstruct = "P"\nfields = { a = "int8" }\nvalues = ["sorted"]',
+        'neither "custom" nor "sorted"',
+    ),
+    (
+        'type = "float32"\nrole = "in"\nvalue',
+        'type = "struct"\nstruct = "P"\nfields = { a = "int8" }\nrole = "in"\nvalue',
+        "for arrays",
+    ),
     ("value = 2.5", "", "args.2"),
     ('size = "n"', "", "args.3"),
     ('role = "out"', 'role = "in"', 'role "out"'),
@@ -166,6 +220,75 @@ def test_a_missing_file_is_named(problem_folder: Callable[..., Path], missing: s
         load_problem(folder)
 
 
+def test_types_are_spelled_as_the_compiler_has_them(problem_folder: Callable[..., Path]) -> None:
+    array, size = 'type = "float32"\nrole = "in"\nshape', 'type = "int32"'
+    for kind, gcc, nvcc in (
+        ("complex64", "std::complex<float>", "std::complex<float>"),
+        ("float16", "_Float16", "__half"),
+        ("char", "char", "char"),
+    ):
+        folder = problem_folder(toml=(array, array.replace("float32", kind)))
+        problem = load_problem(folder)
+        assert f"const {gcc}* x, float* y" in problem.signature()
+        assert f"const {nvcc}* x, float* y" in problem.signature(cuda=True)
+        shutil.rmtree(folder)
+    problem = load_problem(problem_folder(toml=(size, 'type = "size_t"')))
+    assert problem.signature().endswith("size_t n)")
+    assert problem.args[3].dtype == np.uint64
+
+
+def test_what_is_returned_is_an_output_of_one_element(problem_folder: Callable[..., Path]) -> None:
+    said = 'entry = "scale"\nreturns = { type = "complex64" }'
+    problem = load_problem(problem_folder(toml=('entry = "scale"', said)))
+    assert problem.signature().startswith('extern "C" std::complex<float> scale(')
+    assert [arg.name for arg in problem.outputs] == ["y", "return"]
+    assert problem.outputs[-1].dimensions({"n": 7}) == (1,)
+    assert [arg.name for arg in problem.args] == ["x", "y", "a", "n"]
+    assert problem.promoted().outputs[-1].type == "complex128"
+    assert Problem.model_validate_json(problem.model_dump_json(by_alias=True)) == problem
+
+
+def test_fields_of_structs_are_compared_by_themselves() -> None:
+    problem = load_problem(ADVERSARIAL / "drift")
+    assert problem.signature() == (
+        'extern "C" void drift(const Particle* p, Particle* q, float dt, int n)'
+    )
+    assert [arg.name for arg in problem.outputs] == ["q"]
+    assert [(arg.name, arg.type) for arg in problem.results] == [
+        ("q.x", "float32"),
+        ("q.v", "float32"),
+        ("q.steps", "int32"),
+    ]
+    assert [arg.type for arg in problem.promoted().results] == ["float64", "float64", "int32"]
+    assert problem.nbytes({"n": 10}) == 2 * 120
+    assert Problem.model_validate_json(problem.model_dump_json(by_alias=True)) == problem
+
+
+def test_structs_of_any_order_are_rows() -> None:
+    problem = load_problem(ADVERSARIAL / "drift")
+    p, q, *rest = problem.args
+    index = q.model_copy(
+        update={"name": "k", "type": "int32", "struct": None, "fields": None, "order": "q"}
+    )
+    args = (p, q.model_copy(update={"order": "any"}), index, *rest)
+    results = problem.model_copy(update={"args": args}).results
+    assert [(arg.name, arg.order) for arg in results] == [
+        ("q.x", "any"),
+        ("q.v", "q.x"),
+        ("q.steps", "q.x"),
+        ("k", "q.x"),
+    ]
+
+
+def test_a_problem_without_later_fields_is_what_it_was() -> None:
+    """Its identity: findings and sessions are kept by it."""
+    text = problem_named("scale").model_dump_json()
+    assert hashlib.sha256(text.encode()).hexdigest() == (
+        "b7ce15d52d51228fe5d0bc2874e6b0ffb1453f12f4f2c22696b23a506c8b78c1"
+    )
+
+
+ADVERSARIAL = Path(__file__).parents[2] / "adversarial" / "problem"
 DOCS = Path(__file__).parents[3] / "docs" / "problems.md"
 
 

@@ -56,6 +56,12 @@ def declared(problem: Problem, metric: str = "call", **work: object) -> Problem:
     return problem.model_copy(update={"work": DeclaredWork.model_validate(work), "metric": metric})
 
 
+def test_outputs_whose_rows_are_counted_need_not_be_written_whole(scale: Problem) -> None:
+    x, y, *rest = scale.args
+    counted = scale.model_copy(update={"args": (x, y.model_copy(update={"count": "found"}), *rest)})
+    assert (traffic(scale).outward, traffic(counted).outward) == (4.0 * N, 0.0)
+
+
 def roof(problem: Problem, seconds: float, peaks: Peaks) -> Roof:
     found = account(problem, seconds, peaks).roof
     assert found is not None

@@ -29,6 +29,10 @@ def vector(size: int = 1000) -> np.ndarray:
     return np.random.default_rng(4).standard_normal(size)
 
 
+def spirals(size: int = 1000) -> np.ndarray:
+    return vector(size) + 1j * vector(2 * size)[size:]
+
+
 def changed(index: object, by: float = 1.0) -> Change:
     """Wrong there in no regular way."""
 
@@ -63,6 +67,9 @@ VALUE_CASES = [
     (np.zeros_like, vector(), "all are 0"),
     (lambda right: np.full_like(right, 7.5), vector(), "all are 7.5"),
     (lambda right: -right, vector(), "their sign is flipped"),
+    (np.conj, spirals(), "they are the complex conjugates"),
+    (lambda right: right.imag + 1j * right.real, spirals(), "imaginary parts are exchanged"),
+    (lambda right: right * 1j * 1j, spirals(), "their sign is flipped"),
     (lambda right: 0.5 * right, vector(), "all by the factor 0.5"),
     (lambda right: right + 0.25, vector(), "all are too high by 0.25"),
     (lambda right: right - 3, vector(), "all are too low by 3"),
@@ -88,6 +95,11 @@ def test_a_low_precision_is_guessed_from_small_errors_everywhere() -> None:
     text = said(right.astype(np.float16).astype(np.float64), right, 1e-7)
     assert "too low a precision?" in text
     assert "grows" not in text
+
+
+def test_three_small_errors_are_told_as_such() -> None:
+    text = said(changed([5, 50, 500], by=1e-4)(vector()), vector(), 1e-6)
+    assert "too low a precision?" in text
 
 
 @pytest.mark.parametrize("bits", [8, 16])
@@ -275,6 +287,43 @@ def test_large_integers_within_an_absolute_tolerance_are_compared_exactly() -> N
     truth = np.full(3, 2**62, np.int64)
     assert mismatch("y", truth + 2, ExpectedOutput(truth, 2.0), POISON) is None
     assert mismatch("y", truth + 3, ExpectedOutput(truth, 2.0), POISON) is not None
+
+
+def test_complex_numbers_are_compared_by_their_distance() -> None:
+    truth = ExpectedOutput(np.array([3 + 4j, 1 + 0j]), 0.1)
+    assert mismatch("z", np.array([3.06 + 4.06j, 1 + 0j]), truth, POISON) is None
+    text = mismatch("z", np.array([3.08 + 4.08j, 1 + 0j]), truth, POISON)
+    assert str(text).startswith("z[0] is 3.08+4.08j, expected 3+4j (tolerance 0.1)")
+
+
+@pytest.mark.parametrize(
+    ("got", "right", "passes"),
+    [
+        (complex(np.nan, 1), complex(np.nan, 1), True),
+        (complex(np.nan, 1.5), complex(np.nan, 1), False),
+        (complex(1, np.nan), complex(np.nan, 1), False),
+        (complex(np.inf, 0), complex(np.inf, 0), True),
+        (complex(-np.inf, 0), complex(np.inf, 0), False),
+        (complex(np.nan, np.nan), complex(np.inf, 0), False),
+        (complex(np.nan, 1), complex(2, 1), False),
+        (complex(-0.0, 1), complex(0.0, 1), True),
+    ],
+)
+def test_parts_that_are_not_finite_must_be_the_same(
+    got: complex, right: complex, passes: bool
+) -> None:
+    text = mismatch("z", np.array([got]), ExpectedOutput(np.array([right]), 0.1), POISON)
+    assert (text is None) is passes
+
+
+def test_what_is_returned_is_told_without_an_index() -> None:
+    text = mismatch("return", np.array([2.0]), ExpectedOutput(np.array([3.0]), 0.1), POISON)
+    assert str(text).startswith("the returned value is 2, expected 3 (tolerance 0.1)")
+
+
+def test_a_field_of_a_struct_is_told_as_it_is_written() -> None:
+    text = mismatch("q.steps", np.array([2, 3]), ExpectedOutput(np.array([2, 4]), 0.0), POISON)
+    assert str(text).startswith("q[1].steps is 3, expected 4 (tolerance 0)")
 
 
 def test_empty_outputs_are_right() -> None:

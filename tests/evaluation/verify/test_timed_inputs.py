@@ -29,9 +29,15 @@ N = 10_000
 
 def problem(*values: str, type: str = "float32", n: int = N) -> Problem:
     """z[n] = f(x[n], ...), one input for each name of a distribution."""
-    array = {"type": type, "shape": ["n"]}
+    array: dict[str, Any] = {"type": type, "shape": ["n"]}
+    if type == "struct":
+        array |= {
+            "struct": "S",
+            "fields": {"a": "float32", "b": "int16", "c": "bool", "d": "uint8"},
+        }
+    limits = [0, 1] if type == "bool" else [0, 1000]
     inputs = [
-        {"name": f"x{index}", "role": "in", "values": [kind], "range": [0, 1000], **array}
+        {"name": f"x{index}", "role": "in", "values": [kind], "range": limits, **array}
         for index, kind in enumerate(values)
     ]
     return Problem.model_validate(
@@ -68,6 +74,21 @@ def test_a_name_is_its_arrays_and_no_two_are_alike(kind: str, n: int) -> None:
     assert [bits(again.arrays(TimedInputs(seed))) for seed in range(200)] == seen
     other = Contents(problem(kind, n=n), SECRET + 1)
     assert bits(other.arrays(TimedInputs(0))) != seen[0]
+
+
+@pytest.mark.parametrize("kind", ["normal", "uniform", "sparse"])
+@pytest.mark.parametrize("of_type", ["bool", "complex64", "complex128", "float16", "struct"])
+def test_arrays_of_every_type_change_and_are_known_again(of_type: str, kind: str) -> None:
+    contents = Contents(problem(kind, type=of_type), SECRET)
+    seen = [bits(contents.arrays(TimedInputs(seed))) for seed in range(50)]
+    assert len(set(seen)) == 50
+    content = TimedInputs(3)
+    made = contents.arrays(content)
+    assert contents.altered(content, made) is None
+    made["x0"].view(np.uint8)[-1] ^= 1
+    assert contents.altered(content, made) == "x0"
+    changed, before = contents.arrays(content.next), contents.arrays(content)
+    assert 0 < (changed["x0"] != before["x0"]).sum() <= contents.changed
 
 
 def test_large_arrays_of_one_drawing_differ_as_well(monkeypatch: pytest.MonkeyPatch) -> None:

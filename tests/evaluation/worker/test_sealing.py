@@ -23,6 +23,8 @@ from regraph_kg.evaluation.worker.shared_memory import (
     SharedMemory,
 )
 
+from ..conftest import problem_named
+
 Array = np.ndarray[Any, Any]
 SECRET = 5
 NEVER_SPENT, SPENT = 1e9, -1e9
@@ -139,6 +141,26 @@ def desks() -> Iterator[Desks]:
     yield desk
     for each in made:
         each.shared.close()
+
+
+@pytest.mark.parametrize("kind", ["complex128", "float16", "bool", "struct"])
+def test_elements_of_every_size_change_masked(kind: str) -> None:
+    problem = problem_named("scale")
+    fields = {"a": "float32", "b": "int32", "c": "int32"}
+    record = {"struct": "S", "fields": fields} if kind == "struct" else {}
+    x = problem.args[0].model_copy(update={"type": kind, **record})
+    desk = Desk(problem.model_copy(update={"metric": "device", "args": (x, *problem.args[1:])}))
+    place, call = desk.calls[0].places["x"], desk.calls[0]
+    values = (np.arange(place.shape[0]) % 100).astype(place.dtype)
+    at, new = np.array([5, 7, 5]), np.array([10, 1, 0]).astype(place.dtype)
+    sealing = Sealing(desk.shared)
+    sealing.whole({"x": values}, {"x": place})
+    sealing.changed({"x": (at, new)}, {"x": place})
+    desk.device.upload([place], sealing.close(2))
+    for index in range(2):
+        desk.device.open(index)
+    values[at] = new
+    assert np.array_equal(desk.device.holds(call.places["x"]), values)
 
 
 def test_before_its_call_nothing_of_an_input_lies_anywhere(

@@ -1,0 +1,127 @@
+"""Outputs of which the first rows count only, and outputs whose rows may come in any order.
+
+`shape` is what such an output has room for; another output, or what is returned, says how many rows
+(along the first axis) count. What lies behind them may be anything and is set to zero before it is
+looked at; rows of any order are sorted, those of outputs that belong together as one. So two runs
+that say the same in another order are the same bits from here on.
+
+Not covered: which of two rows comes first whose numbers differ by rounding only (unordered.py).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.problem import RESULT, Argument, Array, Problem
+from regraph_kg.evaluation.problem.types import is_rounded, parts
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Outputs whose rows belong together; the first gives the order."""
+
+    args: tuple[Argument, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the outputs."""
+        return tuple(arg.name for arg in self.args)
+
+    @property
+    def is_unordered(self) -> bool:
+        """Whether they may come in any order."""
+        return self.args[0].order is not None
+
+    def number(self, outputs: Mapping[str, Array]) -> int:
+        """How many of them count by the word of the outputs: never more than there is room for."""
+        room: int = outputs[self.args[0].name].shape[0]
+        counter = self.args[0].count
+        if counter is None:
+            return room
+        return min(max(int(outputs[counter].reshape(-1)[0]), 0), room)
+
+
+def rows_of(problem: Problem) -> list[Rows]:
+    """Those outputs that are not compared as they lie."""
+    special = [arg for arg in problem.results if arg.count or arg.order]
+    leaders = [arg for arg in special if arg.order in (None, "any")]
+    return [
+        Rows((leader, *(arg for arg in special if arg.order == leader.name))) for leader in leaders
+    ]
+
+
+def settled(problem: Problem, outputs: Mapping[str, Array]) -> dict[str, Array]:
+    """What is compared: with zeros behind the rows that count, rows of any order sorted.
+
+    Fields of structs are arrays of their own.
+    """
+    outputs = _leaves(problem, outputs)
+    found = dict(outputs)
+    for rows in rows_of(problem):
+        number = rows.number(outputs)
+        heads = [outputs[name][:number] for name in rows.names]
+        order = np.lexsort(columns(heads)[::-1]) if rows.is_unordered and number else slice(None)
+        for name, head in zip(rows.names, heads, strict=True):
+            found[name] = np.zeros_like(outputs[name])
+            found[name][:number] = head[order]
+    return found
+
+
+def _leaves(problem: Problem, outputs: Mapping[str, Array]) -> dict[str, Array]:
+    found = {}
+    for arg in problem.outputs:
+        whole = outputs[arg.name]
+        fields = {leaf.name: whole[field].copy() for field, leaf in arg.leaves.items()}
+        found.update(fields or {arg.name: whole})
+    return found
+
+
+def columns(heads: Sequence[Array]) -> list[Array]:
+    """Numbers of each row, one array for each place in it: exact ones first, as they show more."""
+    each = [column for head in heads for column in _columns(head)]
+    return sorted(each, key=is_rounded)
+
+
+def _columns(head: Array) -> Iterator[Array]:
+    rows = head.shape[0]
+    flat = parts(np.ascontiguousarray(head)).reshape(rows, -1) if head.size else head[:, None]
+    yield from (flat[:, index] for index in range(flat.shape[1]))
+
+
+def require_room(problem: Problem, outputs: Mapping[str, Array], name: str) -> None:
+    """Raise `BadInput` where code that is trusted counts more rows than there is room for."""
+    outputs = _leaves(problem, outputs)
+    for rows in rows_of(problem):
+        first = rows.args[0]
+        said = int(outputs[first.count].reshape(-1)[0]) if first.count else 0
+        room = outputs[first.name].shape[0]
+        if not 0 <= said <= room:
+            raise BadInput(
+                f"problem {problem.name}: {name} says {first.count} = {said}, but"
+                f" {_whole(first.name)} has room for {room} rows: make its shape larger, or mend"
+                " the code"
+            )
+
+
+def remarks(problem: Problem) -> str:
+    """What a candidate's author must know of such outputs: a line of C++ comment for each."""
+    lines = []
+    for rows in rows_of(problem):
+        counter, names = rows.args[0].count, " and ".join(dict.fromkeys(map(_whole, rows.names)))
+        told = []
+        if counter:
+            said = "the function returns" if counter == RESULT else f"{counter}[0] says"
+            told.append(f"as many rows count, from the first on, as {said}")
+        if rows.is_unordered:
+            told.append("rows may come in any order")
+        if " and " in names:
+            told.append("row i of one belongs to row i of the other")
+        lines.append(f"\n// {names}: {'; '.join(told)}")
+    return "".join(lines)
+
+
+def _whole(name: str) -> str:
+    """The output to which a field belongs."""
+    return name.partition(".")[0]

@@ -1,0 +1,111 @@
+"""An audit's findings put together: what concerns the same techniques, and what may be accepted.
+
+Two techniques are joined that share a name or are suspected to be one, the nearest first, up to
+`LARGEST` together; what concerns single techniques alone stands in groups of `PAGE`. Proposals are
+the plain cases: merge what is suspected into the better known one of the two, keep what is new and
+alike to nothing, drop what nothing leads to. Who shares a name with whom, and what a technique is,
+a person must say.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from regraph_kg.models.curation import Cluster, Concern, ConcernKind, Proposal
+
+LARGEST = 6
+"""Techniques of a cluster."""
+PAGE = 10
+"""Clusters of a page; single techniques of a group."""
+JOINING: tuple[ConcernKind, ...] = ("shared-name", "suspect")
+
+
+def clusters(found: Sequence[Concern]) -> tuple[Cluster, ...]:
+    """Every finding in one cluster; those that would change most come first."""
+    place = _places(found)
+    groups: defaultdict[str, list[Concern]] = defaultdict(list)
+    for one in found:
+        groups[place[one.techniques[0]]].append(one)
+    joined, alone = list[list[Concern]](), list[Concern]()
+    for group in groups.values():
+        if any(one.kind in JOINING for one in group):
+            joined.append(group)
+        else:
+            alone += group
+    every = [_cluster(group, place) for group in (*joined, *_of_a_kind(alone))]
+    return tuple(sorted(every, key=lambda one: (-one.moved, -sum(one.examples), one.techniques)))
+
+
+def pages(found: Sequence[Cluster]) -> list[tuple[Cluster, ...]]:
+    """Pages of clusters."""
+    return [tuple(found[first : first + PAGE]) for first in range(0, len(found), PAGE)]
+
+
+def _places(found: Sequence[Concern]) -> dict[str, str]:
+    """Technique -> one that stands for its group: the strongest findings join first."""
+    members = {key: [key] for one in found for key in one.techniques}
+    joining = [one for one in found if one.kind in JOINING]
+    for one in sorted(joining, key=lambda one: (-(one.score or 1.0), one.techniques)):
+        first, second = (members[key] for key in one.techniques)
+        if first is not second and len(first) + len(second) <= LARGEST:
+            first += second
+            members.update(dict.fromkeys(second, first))
+    return {key: min(group) for key, group in members.items()}
+
+
+def _of_a_kind(alone: Sequence[Concern]) -> Iterator[list[Concern]]:
+    """Findings of single techniques, those of one kind and target together."""
+    kinds: defaultdict[tuple[str, str], list[Concern]] = defaultdict(list)
+    for one in alone:
+        kinds[one.kind, one.techniques[0].partition("/")[0]].append(one)
+    for _, some in sorted(kinds.items()):
+        for first in range(0, len(some), PAGE):
+            yield some[first : first + PAGE]
+
+
+def _cluster(findings: Sequence[Concern], place: Mapping[str, str]) -> Cluster:
+    used: dict[str, tuple[int, tuple[str, ...]]] = {}
+    for one in findings:
+        for key, examples, labels in zip(one.techniques, one.examples, one.labels, strict=True):
+            used.setdefault(key, (examples, labels))
+    ids = sorted(used, key=lambda key: (-used[key][0], key))
+    within = [one for one in findings if len({place[key] for key in one.techniques}) == 1]
+    merges = _merges(within)
+    merged = {key for one in merges for key in one.techniques[1:]}
+    return Cluster(
+        techniques=tuple(ids),
+        examples=tuple(used[key][0] for key in ids),
+        labels=tuple(used[key][1] for key in ids),
+        findings=tuple(findings),
+        proposals=(*merges, *_others(findings, merged)),
+        moved=sum(used[key][0] for key in merged),
+    )
+
+
+def _merges(findings: Sequence[Concern]) -> list[Proposal]:
+    """What is suspected to be another one becomes that one; never by way of a third.
+
+    Of pairs that stand within one cluster: no technique is merged by two.
+    """
+    heirs: dict[str, str] = {}
+    for one in sorted(findings, key=lambda one: (-(one.score or 0.0), one.techniques)):
+        if one.kind == "suspect":
+            first, second = one.techniques
+            if not {first, second} & heirs.keys() and second not in heirs.values():
+                heirs[second] = first
+    return [
+        Proposal(
+            kind="merge", techniques=(heir, *sorted(key for key in heirs if heirs[key] == heir))
+        )
+        for heir in sorted(set(heirs.values()))
+    ]
+
+
+def _others(findings: Sequence[Concern], merged: set[str]) -> Iterator[Proposal]:
+    new = [one.techniques[0] for one in findings if one.kind == "review"]
+    if kept := tuple(key for key in new if key not in merged):
+        yield Proposal(kind="keep", techniques=kept)
+    for one in findings:
+        if one.kind == "low-margin" and one.techniques[0] not in merged:
+            yield Proposal(kind="keep", techniques=one.techniques[:1], alias=one.about)
+        if one.kind == "orphan" and one.techniques[0] not in merged:
+            yield Proposal(kind="drop", techniques=one.techniques)

@@ -1,0 +1,196 @@
+"""`regraph techniques audit, accept`: what is wrong with a vocabulary, page by page."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from regraph_kg import wiring
+from regraph_kg.cli.curation import AsJson, Who, command, counted, legible, note_of, open_curator
+from regraph_kg.cli.progress import watch
+from regraph_kg.errors import BadInput
+from regraph_kg.graph import Curator
+from regraph_kg.models.curation import Cluster, Concern, Curation, Note, Proposal, token_of
+from regraph_kg.runs.ingest import embed_new
+from regraph_kg.settings import read_settings
+
+SHOWN = 3
+"""Findings of a cluster that are printed."""
+
+HEADINGS = {
+    "shared-name": "two techniques share the name {about}",
+    "low-margin": "{about} was taken for {first}, hardly rather than {second} (margin {score})",
+    "suspect": "two techniques may be one ({score} alike)",
+    "review": "new, and nobody has looked at it",
+    "orphan": "nothing leads to it",
+    "undescribed": "no definition tells what it is",
+}
+
+
+def audit(
+    page: Annotated[int, typer.Option(min=1, help="Which page of clusters.")] = 1,
+    everything: Annotated[bool, typer.Option("--all", help="All pages.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look for what is wrong with the vocabulary: findings in clusters, what changes most first.
+
+    Each cluster says what `regraph techniques accept` would do, and the commands to choose from
+    instead; keep says that all is well, and the finding does not come again.
+
+    Exit code 0: nothing to look at; 1: there is something.
+    """
+    with open_curator() as curator:
+        pages = wiring.audit(curator)
+    if as_json:
+        typer.echo(json.dumps([_as_json(one) for one in pages], indent=2))
+    elif not pages:
+        typer.echo("the vocabulary is clean: nothing to look at")
+    elif page > len(pages):
+        raise BadInput(f"--page {page}: the audit has {counted(len(pages), 'page')}")
+    else:
+        for number in range(1, len(pages) + 1) if everything else (page,):
+            for line in _page_lines(pages[number - 1], number, len(pages)):
+                typer.echo(line)
+    if pages:
+        raise typer.Exit(1)
+
+
+def accept(
+    tokens: Annotated[
+        list[str], typer.Argument(metavar="TOKEN...", help="Of pages or clusters: see the audit.")
+    ],
+    why: Annotated[str, typer.Option(help="The reason, for whoever reads the log.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done.")] = False,
+    who: Who = None,
+    as_json: AsJson = False,
+) -> None:
+    """Do what the audit proposes for pages or clusters, each a curation that can be undone.
+
+    A token stands for what the audit has shown: where the graph has changed since, it is refused,
+    and nothing is done. After Ctrl-C the next audit shows what is left.
+    """
+    settings = read_settings()
+    done: list[Curation] = []
+    with closing(wiring.open_curator(settings)) as curator:
+        proposals = _proposed(wiring.audit(curator), tokens)
+        if dry_run:
+            for one in proposals:
+                typer.echo(command(one.words))
+            return
+        try:
+            for one in proposals:
+                done.append(_carry_out(curator, one, note_of(who, why or _reason(one))))
+                if not as_json:
+                    typer.echo(f"curation {done[-1].number}: {legible(done[-1].summary)}")
+        finally:
+            if done and not as_json:
+                numbers = " ".join(str(one.number) for one in done)
+                typer.echo(f"to take it back: regraph techniques undo {numbers}")
+    watch(embed_new(settings))  # what came back from the archive
+    if as_json:
+        typer.echo(json.dumps([asdict(one) for one in done], indent=2))
+
+
+COMMANDS: tuple[Callable[..., None], ...] = (audit, accept)
+"""Of `regraph techniques`."""
+
+
+def _proposed(pages: Sequence[Sequence[Cluster]], tokens: Sequence[str]) -> list[Proposal]:
+    """The proposals that the tokens stand for, in the audit's order."""
+    known: dict[str, Sequence[Cluster]] = {one.token: (one,) for page in pages for one in page}
+    known |= {_token(page): page for page in pages}
+    for token in tokens:
+        if token not in known:
+            raise BadInput(
+                f"{token[:40]!r}: the audit finds nothing now that has this token; the graph has"
+                " changed since, or it is mistyped: regraph techniques audit"
+            )
+    wanted = {one.token for token in tokens for one in known[token]}
+    chosen = [one for page in pages for one in page if one.token in wanted]
+    found = [proposal for one in chosen for proposal in one.proposals]
+    if not found:
+        raise BadInput(f"{tokens[0]}: nothing is proposed there; take one of its commands")
+    return found
+
+
+def _carry_out(curator: Curator, one: Proposal, note: Note) -> Curation:
+    if one.kind == "merge":
+        return curator.merge(one.techniques[0], one.techniques[1:], note)
+    if one.kind == "drop":
+        return curator.drop(one.techniques[0], note)
+    return curator.keep(one.techniques, note, labels=(one.alias,) if one.alias else ())
+
+
+def _reason(one: Proposal) -> str:
+    """Where nobody gave another."""
+    return {
+        "merge": "one technique under several names, as the audit proposed",
+        "drop": "nothing leads to it, as the audit found",
+        "keep": "looked at on a page of the audit",
+    }[one.kind]
+
+
+def _token(page: Sequence[Cluster]) -> str:
+    return token_of(*(one.token for one in page))
+
+
+def _page_lines(page: Sequence[Cluster], number: int, pages: int) -> Iterator[str]:
+    for place, one in enumerate(page, 1):
+        yield f"{place}. {one.token}: {_proposal(one)}"
+        width = max(map(len, one.techniques))
+        for key, examples, labels in zip(one.techniques, one.examples, one.labels, strict=True):
+            called = ", ".join(legible(json.dumps(label, ensure_ascii=False)) for label in labels)
+            yield f"    {key:<{width}}  {counted(examples, 'example'):>12}  {called}".rstrip()
+        for finding in one.findings[:SHOWN]:
+            yield from _concern_lines(finding)
+        if left := len(one.findings) - SHOWN:
+            yield from [f"and {counted(left, 'finding')} more (--json)"] if left > 0 else []
+        yield ""
+    todo = sum(bool(one.proposals) for one in page)
+    yield f"page {number} of {pages}; {todo} of its {counted(len(page), 'cluster')} can be accepted"
+    if todo:
+        yield f"  {command(('techniques', 'accept', _token(page)))}"
+
+
+def _proposal(one: Cluster) -> str:
+    """What accepting it does, in a few words."""
+    if not one.proposals:
+        return "to be decided by hand"
+    said = [
+        f"merge {', '.join(proposal.techniques[1:])} into {proposal.techniques[0]}"
+        for proposal in one.proposals
+        if proposal.kind == "merge"
+    ]
+    for kind in ("keep", "drop"):
+        some = [key for it in one.proposals if it.kind == kind for key in it.techniques]
+        more = f" and {len(some) - 1} more" if len(some) > 1 else ""
+        said += [f"{kind} {some[0]}{more}"] if some else []
+    moved = f" ({counted(one.moved, 'example')} moved)" if one.moved else ""
+    return "; ".join(said) + moved
+
+
+def _concern_lines(one: Concern) -> Iterator[str]:
+    first, second = (*one.techniques, "")[:2]
+    about, score = legible(json.dumps(one.about, ensure_ascii=False)), f"{one.score or 0:.2f}"
+    heading = HEADINGS[one.kind].format(about=about, first=first, second=second, score=score)
+    yield f"{one.kind}: {heading}"
+    for words in one.commands:
+        yield f"  {command(words)}"
+
+
+def _as_json(page: Sequence[Cluster]) -> dict[str, object]:
+    return {"token": _token(page), "clusters": [_cluster_json(one) for one in page]}
+
+
+def _cluster_json(one: Cluster) -> dict[str, object]:
+    findings = [
+        finding.model_dump(mode="json", exclude={"commands"})
+        | {"commands": [command(words) for words in finding.commands]}
+        for finding in one.findings
+    ]
+    told = one.model_dump(mode="json", exclude={"findings", "proposals"})
+    proposals = [command(proposal.words) for proposal in one.proposals]
+    return {"token": one.token} | told | {"proposals": proposals, "findings": findings}

@@ -1,0 +1,6 @@
+extern "C" void filter(const int *x, int *kept, int *found, int n) {
+  int count = 0;
+  for (int i = 0; i < n; ++i)
+    if (x[i] % 3 == 0) kept[count++] = x[i];
+  *found = count;
+}

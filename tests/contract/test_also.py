@@ -1,0 +1,111 @@
+"""Contract: what steps did besides their technique is kept, and told by today's names."""
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regraph_kg import wiring
+from regraph_kg.backends.difference import compare, of_file
+from regraph_kg.graph import Curator, GraphStore
+from regraph_kg.models.curation import Note
+from regraph_kg.models.graph import MergePlan
+from regraph_kg.settings import Settings
+from tests.contract.plans import measured, plan, technique
+from tests.stores import cypher, wipe
+
+NOTE = Note("x", "y")
+
+
+def told(path: str, also: str, code: str = "int x;", effect: float = 2.0) -> MergePlan:
+    """A trajectory whose first step did the techniques `also` besides."""
+    one = plan(path, code=code, measurements=[measured(effect=effect)])
+    first, *others = one.labels
+    named = tuple(f"cuda/{name}" for name in also)
+    return replace(
+        one,
+        labels=(replace(first, also=named), *others),
+        new=(*one.new, *(technique(name) for name in also if name not in path)),
+    )
+
+
+def besides(store: GraphStore, source: str = "start", target: str = "a") -> list[tuple[str, ...]]:
+    return [one.also for one in store.examples(f"cuda/{source}", f"cuda/{target}", limit=9)]
+
+
+def test_what_was_done_besides_is_told_with_the_example_and_exported(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    store.merge([told("ab", "cd"), told("ab", "", code="int y;", effect=1.5)])
+    assert besides(store) == [("cuda/c", "cuda/d"), ()]
+    assert besides(store, "a", "b") == [(), ()]
+    exported = {step.also for one in store.export() for step in one.steps}
+    assert exported == {("cuda/c", "cuda/d"), ()}
+    absent = cypher(store_settings, "MATCH ()-[r:TRANSITION]->() WHERE r.also IS NULL RETURN r.id")
+    assert len(absent) == 3
+    assert store.check() == ()
+
+
+def test_an_archived_example_keeps_it(store: GraphStore, store_settings: Settings) -> None:
+    list(store.set_bound(2))
+    effects = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0]
+    store.merge([told("a", "c", f"int x{effect};", effect) for effect in effects])
+    archived = cypher(store_settings, "MATCH (a:Archived) RETURN a.also AS also")
+    assert archived
+    assert all(list(row["also"]) == ["cuda/c"] for row in archived)  # type: ignore[call-overload]
+    assert [step.also for one in store.export() for step in one.steps] == [("cuda/c",)] * 8
+    list(store.set_bound(64))
+    assert besides(store) == [("cuda/c",)] * 8
+
+
+def test_a_technique_that_was_merged_away_is_told_as_its_heir_until_that_is_undone(
+    store: GraphStore, curator: Curator
+) -> None:
+    store.merge([told("a", "cde"), told("b", "", "int y;")])
+    curator.merge("cuda/d", ["cuda/c"], NOTE)
+    assert besides(store) == [("cuda/d", "cuda/e")]
+    curator.merge("cuda/a", ["cuda/e"], NOTE)
+    assert besides(store) == [("cuda/d",)]
+    store.merge([told("a", "ce", "int later;", 1.0)])
+    assert besides(store) == [("cuda/d",), ("cuda/d",)]
+    assert store.check() == ()
+    curator.undo(None, NOTE)
+    curator.undo(None, NOTE)
+    assert besides(store)[0] == ("cuda/c", "cuda/d", "cuda/e")
+
+
+@pytest.mark.slow
+def test_a_backup_holds_it_and_comes_back(
+    store: GraphStore, store_settings: Settings, tmp_path: Path
+) -> None:
+    store.merge([told("ab", "cd"), told("ba", "c", "int y;")])
+    path = tmp_path / "backup"
+    with closing(wiring.open_backup(store_settings)) as graph, path.open("wb") as file:
+        file.writelines(graph.lines())
+    before, first = path.read_bytes(), list(store.export())
+    wipe(store_settings)
+    with closing(wiring.open_backup(store_settings)) as graph:
+        list(graph.restore(path))
+        assert b"".join(graph.lines()) == before
+    with closing(wiring.open_store(store_settings)) as again:
+        assert list(again.export()) == first
+        assert besides(again) == [("cuda/c", "cuda/d")]
+
+
+def test_sending_it_again_with_others_changes_nothing(store: GraphStore) -> None:
+    store.merge([told("a", "c")])
+    assert store.merge([told("a", "d")]).known == 1
+    assert besides(store) == [("cuda/c",)]
+
+
+def test_graphs_that_differ_by_it_differ(tmp_path: Path) -> None:
+    digests = []
+    for also in ((), ("cuda/c",)):
+        one = plan("a").trajectory
+        steps = (one.steps[0].model_copy(update={"technique": "cuda/a", "also": also}),)
+        path = tmp_path / f"{len(also)}.jsonl"
+        path.write_text(one.model_copy(update={"steps": steps}).model_dump_json(by_alias=True))
+        digests.append(of_file(path))
+    (found,) = [part for part in compare(*digests) if part.part == "trajectories"]
+    assert len(found.changed) == 1
