@@ -3,9 +3,10 @@
 // relationship's lock: the sums that follow are read under it. Most rows count no failure, and nothing declined: those
 // leave these counts alone, which are absent as long as they are zero. Of the two best effects the
 // larger stays, of equals that of the problem that is first by name; the other one, if another
-// problem's, may be the best of all others. gain and tries are for eyes.
+// problem's, may be the best of all others. gain and tries are for eyes. written and checksum: see
+// backends/written.py.
 // Parameters: now, rows [{source, target, device, learner, id, rare, best_effect, best_problem,
-// best_other, <count>...}], sorted by pair and device. Columns: written.
+// best_other, writers, <count>...}], sorted by pair and device. Columns: id, tick.
 UNWIND $rows AS row
 MATCH (s:Technique {id: row.source}), (d:Technique {id: row.target})
 MERGE (s)-[n:NEXT {id: row.id}]->(d)
@@ -47,4 +48,12 @@ SET n.tries = toString(n.verified) + ' of ' + toString(n.tried),
     n.gain = CASE WHEN n.verified > 0 THEN
       round(exp(log(2.0) * n.sum_log2_effect / n.verified / 1048576),
             CASE WHEN n.sum_log2_effect < 3 * 1048576 * n.verified THEN 2 ELSE 1 END) END
-RETURN count(*) AS written
+WITH n, row, coalesce(n.written[0], 0) + 1 AS tick,
+     coalesce(n.best_effect, 0.0) AS best, coalesce(n.best_other, 0.0) AS other
+SET n.written = [tick] + row.writers,
+    n.checksum = 15485863 * tick
+      + 32452843 * n.examples + 49979687 * n.tried + 67867967 * n.verified
+      + 86028121 * coalesce(n.declined, 0) + 7 * n.sum_log2_effect
+      + 1299709 * toInteger(1048576.0 * CASE WHEN best < 65536.0 THEN best ELSE 65536.0 END)
+      + 2750159 * toInteger(1048576.0 * CASE WHEN other < 65536.0 THEN other ELSE 65536.0 END)
+RETURN row.id AS id, tick

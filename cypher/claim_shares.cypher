@@ -1,11 +1,10 @@
-// Create those of a problem's statistics that are unknown; what the known ones hold. REMOVE locks a
-// node that was known, too: what is returned holds until the transaction ends.
-// Parameters: rows [properties; see backends/shares.py], sorted by id. Columns: share (map; known).
-UNWIND $rows AS row
-MERGE (s:Share {id: row.id})
-  ON CREATE SET s += row, s.new = true
-WITH s, s.new IS NOT NULL AS new
-REMOVE s.new
-WITH s, new
-WHERE NOT new
+// Create those of problems' statistics that are unknown, and hold all of them until the end of the
+// transaction; what the known ones hold.
+// Parameters: ids (sorted). Columns: share (map; known).
+UNWIND $ids AS id
+MERGE (s:Share {id: id})
+SET s.locked = true
+REMOVE s.locked
+WITH s
+WHERE s.problem IS NOT NULL
 RETURN properties(s) AS share

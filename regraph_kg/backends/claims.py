@@ -10,8 +10,8 @@ import os
 import socket
 import uuid
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from regraph_kg.backends.bolt import GraphRow, Query
 
@@ -56,9 +56,19 @@ def _may_take(holder: str, owner: str) -> bool:
     pid = rest.partition(" ")[0]
     if host != socket.gethostname() or not pid.isdecimal():
         return False
-    with suppress(PermissionError):  # it lives, as another user
-        try:
-            os.kill(int(pid), 0)
-        except ProcessLookupError:
-            return True
-    return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # it lives, as another user
+        return False
+    return _has_ended(int(pid))
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a process is a zombie: killed, and its parent has not asked for it yet."""
+    try:
+        said = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:  # gone meanwhile, or a system without /proc
+        return False
+    return said.rpartition(b")")[2].split()[0] in (b"Z", b"X")

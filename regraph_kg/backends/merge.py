@@ -340,9 +340,12 @@ def _add_to_statistics(ask: Query, growth: Growth) -> None:
     rows = growth.next
     if not rows:
         return
-    shares.add(ask, growth.gained, growth.lost)
+    grown = shares.claim(ask, growth.gained, growth.lost, growth.lowered)
+    writers = shares.writers(grown)
+    rows = [row | {"writers": writers[row["id"]]} for row in rows]
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    written = ask("add_to_next", rows=rows, now=now)[0]["written"]
-    if written != len(rows):
+    ticks = {row["id"]: row["tick"] for row in ask("add_to_next", rows=rows, now=now)}
+    if len(ticks) != len(rows):
         edges.refuse_missing(ask, (row[end] for row in rows for end in ("source", "target")))
+    shares.write(ask, grown, ticks)
     shares.lower(ask, growth.lowered)

@@ -1,22 +1,26 @@
 """The neighbourhood of a technique, with or without one problem's share of it.
 
-What a problem contributed is read in the statement that reads the sums, before and after them: who
-writes that problem meanwhile is noticed, and all is read again. Not covered: a server that shows
-some of a commit before the rest (docs/dev/graph.md, section 3).
+What a problem contributed is read in the statement that reads the sums, before and after them.
+Where somebody writes that problem meanwhile, the rows say so (written.py), and of such a pair all
+other problems' shares are added up instead. Not covered: how far another problem's commit is seen.
 """
 
+from collections.abc import Iterator
+
 from regraph_kg.backends.bolt import GraphRow, Query
-from regraph_kg.backends.shares import ShareKey, read
-from regraph_kg.backends.statistics import RowCounts, RowKey, precedence, successor, tallies
-from regraph_kg.errors import StoreError
+from regraph_kg.backends.edges import pair_id
+from regraph_kg.backends.shares import ShareKey, is_empty, read
+from regraph_kg.backends.statistics import Pair, RowCounts, RowKey, precedence, successor, tallies
+from regraph_kg.backends.written import of_one_state
 from regraph_kg.models.graph import Neighbourhood
 from regraph_kg.models.technique import Technique
 
-READINGS = 20
-"""While somebody writes that very problem all the time."""
-
 _Tallies = dict[str, dict[RowKey, RowCounts]]
 """NEXT rows by target."""
+
+_TECHNIQUE = {"id", "name", "target"}
+_SHARE = {"pair", "device", "problem"}
+"""Without these nothing can be read of a node."""
 
 
 def neighbourhood(
@@ -24,7 +28,7 @@ def neighbourhood(
 ) -> Neighbourhood:
     """See `graph.GraphStore`."""
     if exclude_problem is None:
-        rows = ask("neighbourhood", technique=technique, limit=limit)
+        rows = _known(ask("neighbourhood", technique=technique, limit=limit))
         by_target = {row["technique"]["id"]: tallies(row["statistics"]) for row in rows}
     else:
         rows, by_target = _without(ask, technique, exclude_problem)
@@ -41,29 +45,61 @@ def neighbourhood(
 
 
 def _without(ask: Query, technique: str, problem: str) -> tuple[list[GraphRow], _Tallies]:
-    for _ in range(READINGS):
-        (found,) = ask("neighbourhood_without", technique=technique, problem=problem)
-        rows = [row for row in found["rows"] if row["technique"] is not None]
-        left = _less(rows, found["own"], problem)
-        if left is not None and _same(found["own"], found["own_then"]):
-            return rows, left
-    raise StoreError(f"graph store: {problem} is being written all the time; try again")
+    (found,) = ask("neighbourhood_without", technique=technique, problem=problem)
+    rows = _known(found["rows"])
+    own, then = (
+        {node["id"]: node for node in found[name] if "id" in node} for name in ("own", "own_then")
+    )
+    torn = set(_unsteady(own, then, rows))
+    left: _Tallies = {}
+    for row in rows:
+        pair = Pair(technique, row["technique"]["id"])
+        tallied = _less(row["statistics"], then, problem)
+        if tallied is None:
+            torn.add(pair)
+        else:
+            left[pair.target] = tallied
+    if torn:
+        left |= _of_others(ask, torn, problem)
+    return rows, {row["technique"]["id"]: left[row["technique"]["id"]] for row in rows}
 
 
-def _less(rows: list[GraphRow], own: list[GraphRow], problem: str) -> _Tallies | None:
-    """What is left of the sums; None where they do not hold what they must."""
-    by_target = {row["technique"]["id"]: tallies(row["statistics"]) for row in rows}
-    for node in own:
-        key = ShareKey.read(node)
-        told = by_target.get(key.pair.target, {})
-        if key.origin not in told:
-            return None
-        left = told[key.origin].less(read(node), problem)
-        if any(left.counts[name] < 0 for name in ("examples", "tried", "verified", "declined")):
-            return None
-        told[key.origin] = left
-    return by_target
+def _known(rows: list[GraphRow]) -> list[GraphRow]:
+    """Without techniques that somebody is making or deleting: Neo4j shows parts of them."""
+    return [row for row in rows if row["technique"] and row["technique"].keys() >= _TECHNIQUE]
 
 
-def _same(some: list[GraphRow], others: list[GraphRow]) -> bool:
-    return {one["id"]: one for one in some} == {one["id"]: one for one in others}
+def _unsteady(
+    own: dict[str, GraphRow], then: dict[str, GraphRow], rows: list[GraphRow]
+) -> Iterator[Pair]:
+    """Where somebody wrote a Share between the two looks at it, or it has no NEXT."""
+    held = {one.get("id") for row in rows for one in row["statistics"]}
+    for key in own.keys() | then.keys():
+        lost = key not in then or (key.rpartition("\n")[0] not in held and not is_empty(then[key]))
+        if lost or own.get(key) != then[key]:
+            yield Pair(*key.split(" ", 2)[:2])
+
+
+def _less(
+    statistics: list[GraphRow], own: dict[str, GraphRow], problem: str
+) -> dict[RowKey, RowCounts] | None:
+    """What is left of a pair's sums; None where they are not of one state with what goes."""
+    shares = {row.get("id"): own.get(f"{row.get('id')}\n{problem}") for row in statistics}
+    if not all(of_one_state(row, shares[row.get("id")], problem) for row in statistics):
+        return None
+    return {
+        origin: tally if (share := shares[row["id"]]) is None else tally.less(read(share))
+        for row in statistics
+        for origin, tally in tallies([row]).items()
+    }
+
+
+def _of_others(ask: Query, pairs: set[Pair], problem: str) -> _Tallies:
+    """The sums of all other problems' shares: slower, and nothing that the problem writes."""
+    found: _Tallies = {pair.target: {} for pair in pairs}
+    for row in ask("shares_of_others", pairs=sorted(map(pair_id, pairs)), problem=problem):
+        if not row["share"].keys() >= _SHARE:  # somebody is making or deleting it
+            continue
+        key = ShareKey.read(row["share"])
+        found[key.pair.target].setdefault(key.origin, RowCounts()).add(read(row["share"]))
+    return found

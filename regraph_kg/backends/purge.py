@@ -9,9 +9,10 @@ what arrives while it runs, which the next purge finds.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from functools import partial
 
-from regraph_kg.backends import edges
+from regraph_kg.backends import edges, shares
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.migrate import prepare
@@ -37,6 +38,18 @@ class Purge:
         (row,) = self._bolt.read(lambda ask: ask("purge_count", by=origin.by, value=origin.value))
         return PurgeCounts(**row)
 
+    def unknown(self, origin: Provenance) -> list[str] | None:
+        """Names of origins that are there, most alike first, where nothing is of this one.
+
+        None where something is, be it what a purge that was interrupted left.
+        """
+        names = [
+            row["name"] for row in self._bolt.read(lambda ask: ask("purge_origins", by=origin.by))
+        ]
+        if origin.value in names or self._bolt.read(partial(_left, origin=origin)):
+            return None
+        return get_close_matches(origin.value, sorted(names), n=3)
+
     def run(self, origin: Provenance) -> Iterator[PurgeCounts]:
         """Take it out; yields what went so far, after each transaction."""
         prepare(self._bolt)
@@ -45,6 +58,7 @@ class Purge:
         for first in range(0, len(ids), AT_ONCE):
             done += self._bolt.write(partial(_take_out, ids=ids[first : first + AT_ONCE]))
             yield done
+        self._bolt.write(shares.sweep)
         done += self._bolt.write(partial(_tidy, origin=origin))
         yield done
 
@@ -55,6 +69,12 @@ class Purge:
 
 def _found(ask: Query, origin: Provenance) -> list[GraphRow]:
     return ask("purge_trajectories", by=origin.by, value=origin.value)
+
+
+def _left(ask: Query, origin: Provenance) -> bool:
+    """Whether a purge was interrupted before it tidied up."""
+    emptied = origin.by == "problem" and ask("purge_emptied", problem=origin.value)[0]["left"]
+    return bool(emptied or _unused_verdicts(ask))
 
 
 def _take_out(ask: Query, ids: Sequence[str]) -> PurgeCounts:
@@ -102,13 +122,18 @@ def _drop_unused(ask: Query, techniques: Sequence[str]) -> int:
 def _tidy(ask: Query, origin: Provenance) -> PurgeCounts:
     """Runs of free steps, and what labels that nothing has any more have taught."""
     (runs,) = ask("purge_free_runs", by=origin.by, value=origin.value)
-    used = {_name(row["technique"], row["label"]) for row in ask("labels_in_use")}
-    lost = [
-        row for row in ask("purge_verdicts") if _name(row["technique"], row["label"]) not in used
-    ]
+    lost = _unused_verdicts(ask)
     if lost:
         _unteach(ask, lost)
     return PurgeCounts(free_runs=runs["deleted"], names=len(lost))
+
+
+def _unused_verdicts(ask: Query) -> list[GraphRow]:
+    """Log entries of labels that nothing has any more."""
+    used = {_name(row["technique"], row["label"]) for row in ask("labels_in_use")}
+    return [
+        row for row in ask("purge_verdicts") if _name(row["technique"], row["label"]) not in used
+    ]
 
 
 def _unteach(ask: Query, verdicts: Iterable[GraphRow]) -> None:

@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from regraph_kg.backends import edges, shares
+from regraph_kg.backends import edges, shares, written
 from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.bounded import limit
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.merge import failure_node, read_context
-from regraph_kg.backends.shares import Shares, gather
+from regraph_kg.backends.shares import LastWriters, Shares, gather
 from regraph_kg.backends.statistics import (
     Pair,
     RowCounts,
@@ -97,8 +97,8 @@ def recount(ask: Query, pairs: Iterable[Pair]) -> None:
         failures = [node for row in page for node in truth.add(row)]
         if failures:
             ask("update_failures", rows=sorted(failures, key=lambda node: str(node["id"])))
-    shares.rebuild(ask, wanted, truth.by_problem)
-    _set_next(ask, rows, truth.shares)
+    changed, writers = shares.wrong(ask, wanted, truth.by_problem)
+    shares.write(ask, changed, _set_next(ask, rows, truth.shares, writers))
     ask("delete_failures", ids=sorted(key for key in known if key not in truth.failures))
     edges.reselect(ask, wanted, read_context(ask).bound)
     ask("finish_edges", ids=ids)
@@ -130,12 +130,20 @@ def _pages(ask: Query, through: Sequence[str] | None = None) -> Iterator[list[Gr
         after = page[-1]["id"]
 
 
-def _set_next(ask: Query, pairs: Sequence[GraphRow], shares: Share) -> None:
-    rows = next_rows(total([shares]))
+def _set_next(
+    ask: Query, pairs: Sequence[GraphRow], shares: Share, writers: LastWriters
+) -> dict[str, int]:
+    """Returns the tick of every row, by id; of those that it deletes, too."""
+    rows = [
+        row | {"writers": writers.get(row["id"], []), "checksum": written.checksum(row, 0)}
+        for row in next_rows(total([shares]))
+    ]
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    ask("delete_next", rows=pairs, keep=[row["id"] for row in rows])
-    if rows and ask("set_next", rows=rows, now=now)[0]["written"] != len(rows):
+    gone = ask("delete_next", rows=pairs, keep=[row["id"] for row in rows])
+    told = ask("set_next", rows=rows, now=now) if rows else []
+    if len(told) != len(rows):
         edges.refuse_missing(ask, (row[end] for row in rows for end in ("source", "target")))
+    return {row["id"]: row["tick"] for row in (*gone, *told)}
 
 
 def _misplaced(ask: Query, page: Sequence[GraphRow]) -> Iterator[GraphFinding]:
@@ -157,14 +165,20 @@ def _misplaced(ask: Query, page: Sequence[GraphRow]) -> Iterator[GraphFinding]:
 
 def _wrong_statistics(ask: Query, truth: Share) -> Iterator[GraphFinding]:
     stored: Share = {}
+    unsound = set()
     for row in ask("transitions"):
         numbers = row["statistics"]
         origin = RowKey(numbers["device"], numbers.get("learner"))
-        stored[Pair(row["source"], row["target"]), origin] = RowCounts.read(numbers)
+        stored[pair := Pair(row["source"], row["target"]), origin] = RowCounts.read(numbers)
+        if not written.whole(numbers):
+            unsound.add((pair, origin))
     for key in total([truth, stored]):
         expected, found = truth.get(key, RowCounts()), stored.get(key, RowCounts())
         pair, origin = key
-        for name, right, is_ in differences(expected, found):
+        wrong = [*differences(expected, found)]
+        if not wrong and key in unsound:
+            wrong = [written.UNSOUND]
+        for name, right, is_ in wrong:
             yield GraphFinding("statistics", *pair, f"{name} on {origin}", right, is_)
 
 

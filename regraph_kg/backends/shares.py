@@ -1,13 +1,15 @@
 """What each problem has in the statistics: (:Share) rows, of which NEXT is the sum.
 
 One for each pair, device, learner and problem, written in the transaction that writes NEXT, so that
-a search can leave out its own problem by one read. A merge writes them before NEXT, whose locks
-every writer wants. Not covered: when a Share last grew.
+a search can leave out its own problem by one read. A merge holds them before NEXT, whose locks
+every writer wants, and writes them after it, with its tick. Not covered: when a Share last grew.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from regraph_kg.backends import written
 from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.statistics import (
@@ -49,6 +51,8 @@ class ShareKey(NamedTuple):
 
 Shares = dict[ShareKey, RowCounts]
 """Per (:Share)."""
+LastWriters = dict[str, list[int]]
+"""By id of a NEXT: the problems whose rows in it are written (written.py)."""
 
 
 def read(node: Mapping[str, Any]) -> RowCounts:
@@ -65,22 +69,50 @@ def gather(into: Shares, problem: str, rows: Share, sign: int = 1) -> None:
         into.setdefault(ShareKey(pair, origin, problem), RowCounts()).add(tally, sign)
 
 
-def add(ask: Query, gained: Iterable[tuple[str, Share]], lost: Iterable[tuple[str, Share]]) -> None:
-    """Add to the rows what trajectories of some problems gained, less what they had before.
+def claim(
+    ask: Query,
+    gained: Iterable[tuple[str, Share]],
+    lost: Iterable[tuple[str, Share]],
+    lowered: Iterable[ShareKey],
+) -> Shares:
+    """What rows come to with what trajectories of some problems gained, less what they had before.
 
-    A best effect that was lost stays for now: see `lower`.
+    Holds them until the transaction ends; `write` writes them. `lowered`: rows whose best effect is
+    looked for anew, in their problems' trajectories.
     """
     sums: Shares = {}
     for sign, some in ((1, gained), (-1, lost)):
         for problem, told in some:
             gather(sums, problem, told, sign)
-    known: Shares = {}
-    for row in ask("claim_shares", rows=_nodes(sums)):
-        key = ShareKey.read(row["share"])
-        known[key] = read(row["share"])
-        known[key].add(sums[key])
-    if known:
-        ask("set_shares", rows=_nodes(known))
+    for row in ask("claim_shares", ids=sorted(key.id for key in sums)):
+        sums[ShareKey.read(row["share"])].add(read(row["share"]))
+    own: Shares = {}
+    wanted = sorted(set(lowered), key=lambda key: key.id)
+    for problem, source in sorted({(key.problem, key.pair.source) for key in wanted}):
+        for node in ask("problem_evidence", problem=problem, technique=source):
+            gather(own, problem, share(Evidence.read(node)))
+    for key in wanted:
+        sums[key].best_effect = own[key].best_effect if key in own else None
+    return sums
+
+
+def writers(shares: Shares) -> LastWriters:
+    """Of rows that a merge writes."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for key, tally in shares.items():
+        sign = 1 if any(tally.counts[name] for name in COUNTS) else -1
+        found[row_id(key.pair, key.origin)].append(sign * written.key(key.problem))
+    return found
+
+
+def write(ask: Query, shares: Shares, ticks: Mapping[str, int]) -> None:
+    """Set the rows, after the NEXT rows that they are in: by id, the ticks of these."""
+    nodes = _nodes(shares)
+    for node in nodes:
+        tick = ticks.get(node["id"].rpartition("\n")[0], 0)
+        node |= {"written": [tick], "checksum": written.checksum(node, tick)}
+    if nodes:
+        ask("set_shares", rows=nodes)
 
 
 def lowered(before: Share, after: Share) -> set[tuple[Pair, RowKey]]:
@@ -94,21 +126,10 @@ def lowered(before: Share, after: Share) -> set[tuple[Pair, RowKey]]:
 
 
 def lower(ask: Query, keys: Iterable[ShareKey]) -> None:
-    """Look anew for the best effects of these rows, and of the NEXT rows that they are in.
-
-    Part of the transaction that lowered them. Reads the problems' trajectories, then all rows of
-    the pairs.
-    """
+    """Look anew for the best effects of the NEXT rows that these rows are in; reads all of them."""
     wanted = sorted(set(keys), key=lambda key: key.id)
     if not wanted:
         return
-    own: Shares = {}
-    for problem, source in sorted({(key.problem, key.pair.source) for key in wanted}):
-        for node in ask("problem_evidence", problem=problem, technique=source):
-            gather(own, problem, share(Evidence.read(node)))
-    none = RowCounts()
-    best = [{"id": key.id, "best_effect": own.get(key, none).best_effect} for key in wanted]
-    ask("lower_shares", rows=best)
     bests: Share = {(key.pair, key.origin): RowCounts() for key in wanted}
     for row in ask("best_of_shares", pairs=_ids(key.pair for key in wanted)):
         key = ShareKey.read(row["share"])
@@ -122,16 +143,36 @@ def hold(ask: Query, pairs: Iterable[Pair]) -> None:
     ask("lock_shares", pairs=_ids(pairs))
 
 
-def rebuild(ask: Query, pairs: Iterable[Pair], expected: Shares) -> None:
-    """Make the rows of these pairs what they must be."""
-    nodes = {node["id"]: node for node in _nodes(expected)}
-    stored = {row["share"]["id"]: row["share"] for row in ask("shares", pairs=_ids(pairs))}
-    gone = sorted(stored.keys() - nodes.keys())
-    if gone:
-        ask("delete_shares", ids=gone)
-    wrong = [node for key, node in nodes.items() if stored.get(key) != node]
-    if wrong:
-        ask("set_shares", rows=wrong)
+def wrong(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Shares, LastWriters]:
+    """Those rows of these pairs that are not as expected, as they must be; `write` writes them.
+
+    What is not expected is emptied now, and deleted by whoever comes next (`sweep`). Who had it is
+    not told: all others of that NEXT get its tick instead.
+    """
+    nodes = {row["share"]["id"]: row["share"] for row in ask("shares", pairs=_ids(pairs))}
+    right = {key.id for key in expected}
+    old = {id_ for id_, node in nodes.items() if is_empty(node) and id_ not in right}
+    old |= {id_ for id_, node in nodes.items() if ShareKey.read(node).id != id_}
+    if old:
+        ask("delete_shares", ids=sorted(old))
+    stored = {ShareKey.read(node): node for id_, node in nodes.items() if id_ not in old}
+    found: Shares = {}
+    for key, tally in expected.items():
+        node = stored.get(key)
+        if node is None or not written.whole(node) or any(differences(tally, read(node))):
+            found[key] = tally
+    by_row = writers(found)
+    gone = stored.keys() - expected.keys()
+    for row in {row_id(key.pair, key.origin) for key in gone}:
+        by_row.setdefault(row, []).append(written.SOMEBODY)
+    emptied = {(key.pair, key.origin) for key in gone}
+    found |= {key: tally for key, tally in expected.items() if key[:2] in emptied}
+    return found | {key: RowCounts() for key in gone}, by_row
+
+
+def sweep(ask: Query) -> None:
+    """Delete the rows that count nothing any more, some time after they were emptied."""
+    ask("delete_empty_shares")
 
 
 def findings(ask: Query) -> Iterator[GraphFinding]:
@@ -156,10 +197,18 @@ def _wrong(ask: Query, problems: Sequence[str]) -> Iterator[GraphFinding]:
             gather(truth, row["problem"], share(Evidence.read(row)))
         after = page[-1]["id"]
     rows = (row["share"] for row in ask("shares_of_problems", problems=problems))
-    stored = {ShareKey.read(row): read(row) for row in rows}
+    stored: Shares = {}
+    unsound = set()
+    for row in rows:
+        stored[key := ShareKey.read(row)] = read(row)
+        if not written.whole(row):
+            unsound.add(key)
     for key in sorted({*truth, *stored}, key=lambda one: one.id):
         numbers = truth.get(key, RowCounts()), stored.get(key, RowCounts())
-        for name, right, found in differences(*numbers):
+        wrong = [*differences(*numbers)]
+        if not wrong and key in unsound:
+            wrong = [written.UNSOUND]
+        for name, right, found in wrong:
             what = f"{name} of {key.problem} on {key.origin}"
             yield GraphFinding("statistics", *key.pair, what, right, found)
 
@@ -179,6 +228,11 @@ def _nodes(shares: Shares) -> list[GraphRow]:
         }
         for key, tally in sorted(shares.items(), key=lambda row: row[0].id)
     ]
+
+
+def is_empty(node: Mapping[str, Any]) -> bool:
+    """Whether a node counts nothing any more."""
+    return not any(node.get(name) for name in COUNTS)
 
 
 def _ids(pairs: Iterable[Pair]) -> list[str]:

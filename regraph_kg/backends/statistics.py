@@ -20,14 +20,12 @@ from typing import Any, Literal, NamedTuple
 
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, Successor
+from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, UNMEASURED, Successor
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import standing
 
 LEARNED = " learned from"
 """Between device and model in the id of what was learned."""
-UNMEASURED = "unmeasured"
-"""Device of what was never measured, or failed on a device nobody noted."""
 
 NO_FAILURES = (Outcome.PASSED, Outcome.DECLINED)
 FAILURES = tuple(f"failed_{outcome}" for outcome in Outcome if outcome not in NO_FAILURES)
@@ -83,12 +81,12 @@ class RowCounts:
             self.best_effect, self.best_problem = first.best_effect, first.best_problem
             self.best_other = best(*others)
 
-    def less(self, share: "RowCounts", problem: str) -> "RowCounts":
-        """Without one problem's share, as if it had never been."""
-        left = RowCounts(self.counts.copy(), self.best_effect, self.best_problem)
+    def less(self, share: "RowCounts") -> "RowCounts":
+        """Without one problem's share, as if it had never been; whose the best is, is lost."""
+        left = RowCounts(self.counts.copy(), self.best_effect)
         left.add(share, -1)
-        if self.best_problem == problem:
-            left.best_effect, left.best_problem = self.best_other, None
+        if share.best_effect is not None and share.best_effect == self.best_effect:
+            left.best_effect = self.best_other
         return left
 
     def count(self, outcome: Outcome, repairs: int = 0, effect: float | None = None) -> None:
@@ -130,8 +128,12 @@ Share = dict[tuple[Pair, RowKey], RowCounts]
 
 
 def tallies(rows: Iterable[Mapping[str, Any]]) -> dict[RowKey, RowCounts]:
-    """NEXT rows of one pair, or one problem's (:Share) rows of it."""
-    return {RowKey(row["device"], row.get("learner")): RowCounts.read(row) for row in rows}
+    """NEXT rows of one pair, or one problem's (:Share) rows of it, less one that is half made."""
+    return {
+        RowKey(row["device"], row.get("learner")): RowCounts.read(row)
+        for row in rows
+        if "device" in row
+    }
 
 
 def share(evidence: Evidence) -> Share:

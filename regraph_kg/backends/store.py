@@ -14,6 +14,7 @@ from regraph_kg.backends import (
     migrate,
     nearby,
     recount,
+    shares,
     vectors,
 )
 from regraph_kg.backends import techniques as vocabulary
@@ -196,6 +197,7 @@ class BoltStore:
         for first in range(0, len(pairs), PAIRS_AT_ONCE):
             some = pairs[first : first + PAIRS_AT_ONCE]
             self._bolt.write(partial(recount.recount, pairs=some))
+        self._bolt.write(shares.sweep)
 
     def bound(self) -> int:
         """See `GraphStore`."""

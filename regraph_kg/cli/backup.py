@@ -17,12 +17,18 @@ from regraph_kg.settings import read_settings
 
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write (JSONL).")],
+    *,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace FILE, once the new one is whole.")
+    ] = False,
 ) -> None:
     """Write the whole graph to FILE: vocabulary, trajectories, failures, log, settings.
 
     The same graph gives the same bytes, whichever store holds it. Embeddings are left out: they are
     made anew after a restore. What is ingested meanwhile may or may not be in.
     """
+    if file.exists() and not force:
+        raise BadInput(f"{file}: is there already; give another FILE, or --force to replace it")
     with (
         closing(wiring.open_backup(read_settings())) as graph,
         _progress(file.name, None) as show,

@@ -18,7 +18,7 @@ from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.cli.techniques import by_id, resolve
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.graph import Example
+from regraph_kg.models.graph import UNMEASURED, Example
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings, read_settings
 
@@ -93,6 +93,8 @@ def examples(  # noqa: PLR0913 (a command's options)
             found = store.examples(
                 *path, device=device, limit=limit, exclude_problem=exclude_problem, near=vector
             )
+        if device is not None:
+            _say_if_unmeasured(store, path, device)
     if as_json:
         typer.echo(json.dumps([asdict(example) for example in found], indent=2))
     else:
@@ -122,6 +124,19 @@ def _pair(store: GraphStore, source: str, technique: str, target: Target | None)
     known = by_id(store.techniques())
     after = resolve(technique, known, target)
     return resolve(source, known, target or known[after].target), after
+
+
+def _say_if_unmeasured(store: GraphStore, path: tuple[str, str] | None, device: str) -> None:
+    """Where nothing was tried on the device that examples are ordered by, say where it was."""
+    known = {
+        row.device
+        for row in store.transitions()
+        if row.tried and path in (None, (row.source, row.target))
+    }
+    if device not in known:
+        where = ", ".join(repr(one) for one in sorted(known - {UNMEASURED})) or "no named device"
+        step = "example" if path is None else "example of this step"
+        typer.echo(f"no {step} was measured on {device!r}; they were on {where}", err=True)
 
 
 def _show(

@@ -35,11 +35,13 @@ def purge(
 
     Trajectories go with their examples, vectors, failures and statistics, and techniques that only
     an ingest has made for them; examples that they had displaced come back. It cannot be undone:
-    regraph graph backup first. May be interrupted and run again; what is ingested meanwhile stays.
+    regraph graph backup first. A name of which the graph has nothing is refused. May be interrupted
+    and run again; what is ingested meanwhile stays.
     """
     origin, settings = _provenance(problem, source, run), read_settings()
     with closing(wiring.open_purge(settings)) as graph:
         wanted = graph.count(origin)
+        _refuse_unknown(origin, graph.unknown(origin))
         if dry_run:
             _tell("would go", wanted, as_json=as_json)
             return
@@ -60,6 +62,12 @@ def _provenance(problem: str | None, source: str | None, run: str | None) -> Pro
     if len(given) != 1 or not given[0].value:
         raise BadInput("say what is to go: one of --problem, --source and --run")
     return given[0]
+
+
+def _refuse_unknown(origin: Provenance, near: list[str] | None) -> None:
+    if near is not None:
+        meant = f"did you mean {' or '.join(map(repr, near))}?" if near else "nor one like it"
+        raise BadInput(f"nothing in the graph is of {origin.by} {origin.value!r}; {meant}")
 
 
 def _ask(origin: Provenance, wanted: PurgeCounts) -> None:

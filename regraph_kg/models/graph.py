@@ -16,6 +16,9 @@ EFFECT_SCALE = 2**20
 UNTIMED = 0.0
 """Among `effects`: it passed there, and nobody knows what it gained."""
 
+UNMEASURED = "unmeasured"
+"""Device of what was never measured, or failed on a device nobody noted."""
+
 LEARNED_TRIES = 8
 """Tries learned from one model that count on an edge whatever else is known of it."""
 

@@ -9,6 +9,7 @@ import pytest
 
 from regraph_kg import wiring
 from regraph_kg.cli import app
+from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
 from tests.contract.plans import measured, plan
 from tests.stores import cypher, environment
@@ -87,7 +88,27 @@ def test_a_purge_says_what_goes_and_is_not_done_unasked(run: Run) -> None:
     assert json.loads(run("stats", "--json")[1])["trajectories"] == 10
     assert run("purge", "--source", "m", "--yes")[1].startswith(f"gone: {said}")
     assert json.loads(run("stats", "--json")[1])["trajectories"] == 0
-    assert run("purge", "--run", "r", "--yes", "--json")[0] == 0
+    code, refused = run("purge", "--run", "r", "--yes", "--json")
+    assert (code, "nothing in the graph is of run 'r'; nor one like it" in refused) == (2, True)
+
+
+def test_a_purge_of_a_mistyped_name_says_what_it_may_have_meant(run: Run) -> None:
+    for words in (["--yes"], ["--dry-run"]):
+        code, said = run("purge", "--problem", "saxpi", *words)
+        assert (code, "of problem 'saxpi'; did you mean 'saxpy'?" in said) == (2, True)
+    assert json.loads(run("stats", "--json")[1])["trajectories"] == 10
+
+
+def test_a_purge_that_was_killed_before_its_end_is_run_again(
+    run: Run, embedded_settings: Settings
+) -> None:
+    with closing(wiring.open_purge(embedded_settings)) as purge:
+        next(iter(purge.run(Provenance("problem", "saxpy"))))
+    shares = "MATCH (s:Share) RETURN count(s) AS left"
+    assert cypher(embedded_settings, shares) == [{"left": 1}]
+    assert run("purge", "--problem", "saxpy", "--yes")[0] == 0
+    assert cypher(embedded_settings, shares) == [{"left": 0}]
+    assert run("purge", "--problem", "saxpy", "--yes")[0] == 2
 
 
 def test_a_purge_of_no_or_of_two_origins_is_refused(run: Run) -> None:

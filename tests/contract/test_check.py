@@ -27,6 +27,8 @@ DAMAGE = {
         " device: 'X', examples: 1})",
     ),
     "a wrong second best": ("statistics", "MATCH ()-[n:NEXT]->() SET n.best_other = 77.0"),
+    "a wrong checksum": ("statistics", "MATCH ()-[n:NEXT]->() SET n.checksum = n.checksum + 1"),
+    "a share's wrong checksum": ("statistics", "MATCH (s:Share) SET s.written = [9]"),
     "a lost failure": ("failure", "MATCH (f:Failure) DELETE f"),
     "a failure elsewhere": ("failure", "MATCH (f:Failure) SET f.pair = 'cuda/b cuda/b'"),
     "a wrong bookkeeping": ("edge", "MATCH (e:Edge) SET e.kept = 99"),

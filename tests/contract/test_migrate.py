@@ -53,16 +53,17 @@ def statistics(settings: Settings) -> list[dict[str, Any]]:
 
 def counted(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Statistics without what counts nothing, when they last grew, and what version 1 had not."""
-    later = ("last_seen", "gain", "tries", "best_problem", "best_other")
+    later = ("last_seen", "gain", "tries", "best_problem", "best_other", "written", "checksum")
     return {key: value for key, value in properties.items() if value and key not in later}
 
 
 def whole(settings: Settings) -> list[str]:
-    """Every node and relationship, without the times of the last change."""
+    """Every node and relationship, without when it was changed, and how often."""
     rows = cypher(settings, "MATCH (n) RETURN labels(n)[0] AS k, properties(n) AS p")
     rows += cypher(settings, "MATCH ()-[r]->() RETURN type(r) AS k, properties(r) AS p")
     for row in rows:
-        row["p"].pop("last_seen", None)
+        for name in ("last_seen", "written", "checksum"):
+            row["p"].pop(name, None)
     return sorted(repr((row["k"], sorted(row["p"].items()))) for row in rows)
 
 

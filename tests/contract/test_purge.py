@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from regraph_kg import wiring
+from regraph_kg.backends.written import key
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.llm.embedder import HashEmbedder
 from regraph_kg.models.graph import FreeChoice, FreeRun, FreeSteps, MergePlan
@@ -105,7 +106,7 @@ def purge(settings: Settings, origin: Provenance) -> PurgeCounts:
 def whole(store: GraphStore, settings: Settings) -> dict[str, Any]:
     """All that a graph holds once every pair has chosen its examples from all of them.
 
-    Without the hours at which something was written.
+    Without when something was written, and how often.
     """
     list(store.set_bound(BOUND))
     embed(store)
@@ -116,7 +117,7 @@ def whole(store: GraphStore, settings: Settings) -> dict[str, Any]:
         " properties(r) AS node",
     )
     for row in (*nodes, *arrows):
-        for name in ("last_seen", "created"):
+        for name in ("last_seen", "created", "written", "checksum"):
             row["node"].pop(name, None)
         row["node"] = sorted(row["node"].items(), key=str)
     with closing(wiring.open_backup(settings)) as backup:
@@ -167,6 +168,8 @@ def test_what_is_purged_leaves_no_trace(
     assert done == PurgeCounts(30, 75, 60, 1, 2, 1)
     assert store.check() == ()
     assert whole(store, store_settings) == never
+    rows = cypher(store_settings, "MATCH ()-[n:NEXT]->() RETURN n.written AS written")
+    assert {abs(one) for row in rows for one in row["written"]}.isdisjoint({key("secret")})
 
 
 def test_what_is_counted_before_is_what_goes(store: GraphStore, store_settings: Settings) -> None:

@@ -1,5 +1,6 @@
 """A graph changes to another model's vectors while the old ones serve."""
 
+import os
 import socket
 import subprocess
 import time
@@ -202,21 +203,26 @@ def test_an_embedder_that_fails_leaves_no_claim(
     assert claims_left(store_settings) == 0
 
 
-@pytest.mark.parametrize("holder", ["expired elsewhere", "dead here"])
+@pytest.mark.parametrize("holder", ["expired elsewhere", "dead here", "a zombie here"])
 def test_a_dead_writers_claim_holds_nobody_up(
     holder: str, store: GraphStore, store_settings: Settings
 ) -> None:
     table = small_graph(store)
-    host = socket.gethostname() if holder == "dead here" else "elsewhere"
+    host = "elsewhere" if holder == "expired elsewhere" else socket.gethostname()
     child = subprocess.Popen(["true"])
-    child.wait()
-    left = 600_000 if holder == "dead here" else -1
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it ended, and nobody reaped it
+    if holder != "a zombie here":
+        child.wait()
+    left = -1 if holder == "expired elsewhere" else 600_000
     cypher(
         store_settings,
         f"MATCH (e:Edge) SET e.claimed_by = '{host} {child.pid} x',"
         f" e.claimed_until = timestamp() + {left}",
     )
+    started = time.monotonic()
     embed(store, table)
+    child.wait()
+    assert time.monotonic() - started < 20
     assert None not in every_vector(store_settings, "embedding").values()
     assert claims_left(store_settings) == 0
 

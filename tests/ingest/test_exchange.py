@@ -121,3 +121,13 @@ def test_a_step_that_a_newer_judge_found_wrong_is_no_training_example(desk: Desk
     one["steps"][0]["measurements"] = [measured(0.5), wrong]
     desk.run("ingest", desk.write("file.jsonl", one))
     assert desk.run("graph", "export", "--format", "sft").out == ""
+
+
+def test_a_backup_takes_the_place_of_another_file_only_if_told_to(desk: Desk) -> None:
+    desk.run("ingest", desk.write("file.jsonl", row(1, "Odd trick")))
+    kept = desk.folder / "backup.jsonl"
+    kept.write_text("mine")
+    done = desk.run("graph", "backup", kept)
+    assert (done.code, "is there already" in done.err, kept.read_text()) == (2, True, "mine")
+    assert desk.run("graph", "backup", kept, "--force").code == 0
+    assert desk.run("graph", "diff", kept, "embedded").code == 0
