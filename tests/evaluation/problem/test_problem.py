@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.declaration import Argument, Returned
 from regraph_kg.evaluation.problem.expression import holds
 from regraph_kg.evaluation.problem.problem import Problem, load_problem, size_of
 
@@ -296,6 +297,15 @@ def test_the_documented_problem_is_one() -> None:
     text = DOCS.read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
     problem = Problem.model_validate(tomllib.loads(text) | {"serial_code": ""})
     assert problem.signature() == 'extern "C" void saxpy(const float* x, float* y, float a, int n)'
+
+
+def test_documented_arguments_are_some() -> None:
+    fences = DOCS.read_text(encoding="utf-8").split("```toml\n")[1:]
+    tables = [tomllib.loads(fence.partition("```")[0]) for fence in fences]
+    read = [Argument.model_validate(arg) for table in tables for arg in table.get("args", ())]
+    assert {"key", "place", "p"} <= {arg.name for arg in read}
+    returned = [table["returns"] for table in tables if "returns" in table]
+    assert [Returned.model_validate(each).type for each in returned] == ["float64", "int32"]
 
 
 def test_the_documented_generator_is_that_of_the_example() -> None:

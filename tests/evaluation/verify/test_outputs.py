@@ -115,6 +115,20 @@ def test_floats_match_within_the_tolerance_one_to_one() -> None:
         assert (said(FLOATS, got, right, near=0.1 + 1e-6) is None) is passes, kept
 
 
+def test_special_values_are_rows_like_others() -> None:
+    """A NaN of any payload for a NaN and for nothing else, infinities by sign, -0 as 0."""
+    payload = np.array([0x7FC12345], np.uint32).view(np.float32)[0]
+    right = {"kept": np.array([np.nan, 0.0, np.inf, 1.0]), "found": np.array([0])}
+    for kept, passes in (
+        ([1.0, payload, -0.0, np.inf], True),
+        ([1.0, np.nan, np.nan, np.inf], False),
+        ([1.0, 0.0, 0.0, np.inf], False),
+        ([1.0, np.nan, 0.0, -np.inf], False),
+    ):
+        got = {"kept": np.array(kept, np.float32), "found": np.array([0])}
+        assert (said(FLOATS, got, right, near=0.1) is None) is passes, kept
+
+
 def test_rows_belong_together() -> None:
     right = {"key": [1.0, 2.0, 3.0], "value": [10.0, 20.0, 30.0]}
     assert said(PAIRS, pairs([3, 1, 2], [30, 10, 20]), pairs(**right), near=0.01) is None
