@@ -5,7 +5,8 @@
 looked at; rows of any order are sorted, those of outputs that belong together as one. So two runs
 that say the same in another order are the same bits from here on.
 
-Not covered: which of two rows comes first whose numbers differ by rounding only; `problem check` says so.
+Not covered: which of two rows comes first whose numbers differ by rounding only; `problem check`
+says so.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
