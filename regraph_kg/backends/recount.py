@@ -30,6 +30,8 @@ from regraph_kg.models.graph import GraphFinding
 
 PAGE = 2_000
 """Trajectories read at a time."""
+PAIRS = 10
+"""Pairs rebuilt at a time: each has a Share for every problem and device."""
 
 
 @dataclass(slots=True)
@@ -38,10 +40,10 @@ class ExpectedGraph:
 
     wanted: frozenset[Pair] | None = None
     """The pairs to look at; None: all of them."""
-    shares: Share = field(default_factory=dict)
+    shares: defaultdict[Pair, Share] = field(default_factory=lambda: defaultdict(dict))
     failures: dict[str, str] = field(default_factory=dict)
     """Ids of (:Failure) nodes -> of their pairs."""
-    by_problem: Shares = field(default_factory=dict)
+    by_problem: defaultdict[Pair, Shares] = field(default_factory=lambda: defaultdict(dict))
     """Of the pairs to look at: what each problem has in their statistics."""
     steps: defaultdict[Pair, int] = field(default_factory=lambda: defaultdict(int))
     """Examples per pair."""
@@ -55,9 +57,9 @@ class ExpectedGraph:
         told = share(evidence)
         wanted = {key: tally for key, tally in told.items() if self._wants(key[0])}
         for key, tally in wanted.items():
-            self.shares.setdefault(key, RowCounts()).add(tally)
-        if self.wanted is not None:
-            gather(self.by_problem, row["problem"], wanted)
+            self.shares[key[0]].setdefault(key, RowCounts()).add(tally)
+            if self.wanted is not None:
+                gather(self.by_problem[key[0]], row["problem"], {key: tally})
         for pair in map(Pair, evidence.path, evidence.path[1:]):
             self.steps[pair] += self._wants(pair)
         nodes = []
@@ -85,7 +87,7 @@ def recount(ask: Query, pairs: Iterable[Pair]) -> None:
     wanted = sorted(set(pairs))
     if not wanted:
         return
-    rows = [{"id": edges.pair_id(pair), **pair._asdict()} for pair in wanted]
+    rows = _rows(wanted)
     edges.hold(ask, wanted)
     ask("lock_techniques", ids=sorted({end for pair in wanted for end in pair}))
     shares.hold(ask, wanted)
@@ -97,11 +99,26 @@ def recount(ask: Query, pairs: Iterable[Pair]) -> None:
         failures = [node for row in page for node in truth.add(row)]
         if failures:
             ask("update_failures", rows=sorted(failures, key=lambda node: str(node["id"])))
-    changed, writers = shares.wrong(ask, wanted, truth.by_problem)
-    shares.write(ask, changed, _set_next(ask, rows, truth.shares, writers))
+    for first in range(0, len(wanted), PAIRS):
+        _rebuild(ask, wanted[first : first + PAIRS], truth)
     ask("delete_failures", ids=sorted(key for key in known if key not in truth.failures))
     edges.reselect(ask, wanted, read_context(ask).bound)
     ask("finish_edges", ids=ids)
+
+
+def _rows(pairs: Iterable[Pair]) -> list[GraphRow]:
+    return [{"id": edges.pair_id(pair), **pair._asdict()} for pair in pairs]
+
+
+def _rebuild(ask: Query, pairs: Sequence[Pair], truth: ExpectedGraph) -> None:
+    """The Share and NEXT rows of some pairs, of which `truth` holds nothing any more then."""
+    told: Share = {}
+    by_problem: Shares = {}
+    for pair in pairs:
+        told |= truth.shares.pop(pair, {})
+        by_problem |= truth.by_problem.pop(pair, {})
+    changed, writers = shares.wrong(ask, pairs, by_problem)
+    shares.write(ask, changed, _set_next(ask, pairs, told, writers))
 
 
 def trajectories(ask: Query, through: Sequence[str] | None = None) -> Iterator[GraphRow]:
@@ -117,7 +134,7 @@ def findings(ask: Query) -> Iterator[GraphFinding]:
         for row in page:
             truth.add(row)
         yield from _misplaced(ask, page)
-    yield from _wrong_statistics(ask, truth.shares)
+    yield from _wrong_statistics(ask, total(truth.shares.values()))
     yield from shares.findings(ask)
     yield from _wrong_edges(ask, truth.steps)
     yield from _wrong_failures(ask, truth.failures)
@@ -131,7 +148,7 @@ def _pages(ask: Query, through: Sequence[str] | None = None) -> Iterator[list[Gr
 
 
 def _set_next(
-    ask: Query, pairs: Sequence[GraphRow], shares: Share, writers: LastWriters
+    ask: Query, pairs: Sequence[Pair], shares: Share, writers: LastWriters
 ) -> dict[str, int]:
     """Returns the tick of every row, by id; of those that it deletes, too."""
     rows = [
@@ -139,7 +156,7 @@ def _set_next(
         for row in next_rows(total([shares]))
     ]
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    gone = ask("delete_next", rows=pairs, keep=[row["id"] for row in rows])
+    gone = ask("delete_next", rows=_rows(pairs), keep=[row["id"] for row in rows])
     told = ask("set_next", rows=rows, now=now) if rows else []
     if len(told) != len(rows):
         edges.refuse_missing(ask, (row[end] for row in rows for end in ("source", "target")))
