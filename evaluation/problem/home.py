@@ -1,4 +1,4 @@
-"""Where a problem came from, and how a candidate's code gets back there: home.toml, beside problem.toml.
+"""Where a problem came from, and how a candidate gets back there: home.toml, beside problem.toml.
 
 `regraph problem new` writes it; it is no part of the problem's identity. Offsets are bytes of the
 user's file as `sha256` knows it: two edits (declaration, wrapper) make the user's function call a
@@ -68,7 +68,9 @@ class Home(Frozen):
     def _ordered(self) -> Self:
         start, end = self.definition
         if not (self.declare_at <= start < end and start < self.replace[0] <= self.replace[1]):
-            raise ValueError("declare_at, definition and replace must follow each other in the file")
+            raise ValueError(
+                "declare_at, definition and replace must follow each other in the file"
+            )
         return self
 
     def path(self, folder: Path) -> Path:
@@ -81,7 +83,7 @@ class Home(Frozen):
 
 
 def load_home(folder: Path) -> Home | None:
-    """Read a problem's home.toml; None where there is none. Raises `BadInput` naming file and field."""
+    """A problem's home.toml; None where there is none. Raises `BadInput` naming file and field."""
     path = folder / FILE
     try:
         if path.stat().st_size > _MOST_BYTES:

@@ -7,12 +7,14 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli.first_look import checked, print_checkup
+from regraph_kg.cli.new_problem import new
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
 from regraph_kg.evaluation.checkup.findings import error
 from regraph_kg.settings import Settings, read_settings
 
 app = typer.Typer(no_args_is_help=True)
+app.command()(new)
 
 
 @app.callback()

@@ -21,6 +21,7 @@ from regraph_kg.wiring.problems import (
     find_problem,
     first_use,
     is_refused,
+    open_adopter,
     problem_names,
     task_of,
 )
@@ -74,6 +75,7 @@ __all__ = [
     "know_peaks",
     "language_model",
     "local_judge",
+    "open_adopter",
     "open_backup",
     "open_curator",
     "open_dry_search",

@@ -12,6 +12,7 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, shipped_corpus
 
 if TYPE_CHECKING:
+    from regraph_kg.evaluation.adopt.adopt import Adopter
     from regraph_kg.evaluation.checkup.checkup import Checkup
     from regraph_kg.evaluation.problem.problem import Problem
     from regraph_kg.models.evaluation import Candidate
@@ -52,6 +53,13 @@ def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) ->
     from regraph_kg.evaluation.checkup.checkup import Checker  # noqa: PLC0415
 
     return Checker(settings.cache_dir, tell).check(find_problem(settings, name))
+
+
+def open_adopter(settings: Settings, tell: Callable[[str], None]) -> "Adopter":
+    """What makes problems of functions; `tell` hears what takes long. Raises `ToolError`."""
+    from regraph_kg.evaluation.adopt.adopt import Adopter  # noqa: PLC0415
+
+    return Adopter(settings.cache_dir, tell)
 
 
 def first_use(settings: Settings, name: str) -> str | None:
