@@ -75,9 +75,10 @@ def test_a_function_becomes_a_problem_whose_serial_code_passes(
 @pytest.mark.slow
 def test_the_timing_size_is_grown(run: Run, tmp_path: Path) -> None:
     (tmp_path / "own.cpp").write_text(
-        "#include <cmath>\nvoid f(float* x, int n) {\n"
-        "  for (int i = 0; i < n; ++i)\n"
-        "    for (int k = 0; k < 2000; ++k) x[i] = std::sin(x[i]) + k;\n}\n"
+        "#include <cmath>\nvoid f(const float* x, float* y, int n) {\n"
+        "  for (int i = 0; i < n; ++i) {\n    float sum = 0;\n"
+        "    for (int k = 0; k < 2000; ++k) sum += std::sin(x[i] * k);\n"
+        "    y[i] = sum;\n  }\n}\n"
     )
     made = run("problem", "new", "own.cpp", "--function", "f", "--yes")
     assert made.returncode == 0, made.stdout + made.stderr
