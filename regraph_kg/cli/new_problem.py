@@ -127,6 +127,27 @@ def made(
     return folder
 
 
+def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> Path:
+    """The folder of a function's problem: made, or as it was made of the same text before."""
+    from regraph_kg.evaluation.adopt.draft import Said  # noqa: PLC0415
+    from regraph_kg.evaluation.adopt.syntax import choose, read  # noqa: PLC0415
+    from regraph_kg.evaluation.adopt.texts import problem_name  # noqa: PLC0415
+    from regraph_kg.evaluation.problem.home import load_home  # noqa: PLC0415
+
+    source = read(file)
+    folder = Path(problem_name(choose(source, function).name))
+    kept = load_home(folder)
+    if kept is None or kept.path(folder).resolve() != file.resolve():
+        return made(settings, file, function, (Said(), None), ask=ask)
+    if not kept.fits(source.content):
+        raise BadInput(
+            f"{folder}: was made of another content of {file}; remove the folder, or mend it and"
+            f" run regraph optimize {folder}/"
+        )
+    typer.echo(f"{folder}/: made of {kept.function} before", err=True)
+    return folder
+
+
 def _answered(draft: "Draft", *, ask: bool) -> "Draft":
     """With shapes for all arrays: asked for, or what is proposed. Raises `BadInput`."""
     from regraph_kg.evaluation.adopt.draft import Draft  # noqa: PLC0415

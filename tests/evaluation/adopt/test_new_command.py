@@ -1,5 +1,6 @@
 """`regraph problem new` as people call it: functions of a file become problems and are judged."""
 
+import json
 import os
 import subprocess
 import sys
@@ -124,3 +125,43 @@ def test_a_header_that_is_needed_and_not_here_is_named(run: Run, tmp_path: Path)
     made = run("problem", "new", "own.cpp", "--function", "f", "--yes")
     assert made.returncode == 2
     assert "headers that are not here: not/here.h" in made.stderr
+
+
+@pytest.mark.slow
+def test_optimize_makes_the_problem_of_a_function_once(run: Run, tmp_path: Path) -> None:
+    text = (
+        "#include <vector>\nvoid scale(std::vector<float>& x, float by) {\n"
+        "  for (size_t i = 0; i < x.size(); ++i) x[i] *= by + 1;\n}\n"
+    )
+    (tmp_path / "own.cpp").write_text(text)
+    words = ("optimize", "own.cpp", "--function", "scale", "--model", "batch:asked", "--starter")
+    refused = run("optimize", "own.cpp", "other.cpp", "--function", "scale")
+    assert (refused.returncode, "name that file alone" in refused.stderr) == (2, True)
+    made = run(*words)  # no terminal to ask on: it takes what is inferred, and says it
+    assert "x            float32  [n], inout" in made.stdout
+    assert made.returncode == 5, made.stderr
+    waiting = run(*words)
+    run("store", "stop")
+    assert waiting.returncode == 5, waiting.stderr
+    assert "scale/: made of scale before" in waiting.stderr
+    (tmp_path / "own.cpp").write_text(f"// changed\n{text}")
+    changed = run(*words)
+    assert changed.returncode == 2
+    assert "was made of another content of own.cpp" in changed.stderr
+
+
+def test_problems_are_listed_and_shown(run: Run, tmp_path: Path) -> None:
+    listed = json.loads(run("problem", "list", "--json").stdout)
+    assert {"matmul", "stencil"} <= {row["problem"] for row in listed}
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "problem.toml").write_text("schema = 1\n")
+    torn = next(
+        row
+        for row in json.loads(run("problem", "list", "--json").stdout)
+        if row["problem"] == "torn"
+    )
+    assert "a problem needs its serial code" in torn["where"]
+    shown = run("problem", "show", "matmul").stdout
+    assert "matmul, shipped with regraph" in shown
+    assert 'extern "C" void matmul' in shown
+    assert json.loads(run("problem", "show", "matmul", "--json").stdout)["entry"] == "matmul"
