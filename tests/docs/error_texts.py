@@ -18,6 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("regraph_kg", "search", "evaluation", "ingest", "collect")
+SAYS = re.compile(r"%[-.0-9]*[a-z]")
+"""A value's place in the text of a warning."""
 ROOTS = {"RegraphError", "ValueError", "Exception"}
 REMEDIES = {"CheckResult": 2, "Feature": 3, "Confinement": 1}
 """Rows of `regraph doctor`: which argument says how to mend what was found."""
@@ -252,12 +254,33 @@ def error_texts() -> dict[str, str]:
                 where = f"{module.path.relative_to(ROOT)}:{call.lineno}"
                 for text in texts_of(module, call.args[:1]):
                     found.setdefault(text, where)
-        for name, at in REMEDIES.items():
-            for call in module.calls[name]:
-                where = f"{module.path.relative_to(ROOT)}:{call.lineno}"
-                for text in texts_of(module, call.args[at : at + 1]):
-                    found.setdefault(text, where)
+        for text, where in _beside(module):
+            found.setdefault(text, where)
     return found
+
+
+def _beside(module: Module) -> Iterator[tuple[str, str]]:
+    """Texts that are no first argument of an error: of constructors, warnings and doctor's rows."""
+    several = [
+        *((call, call.args[:1]) for call in module.calls["__init__"] if _raises(module, call)),
+        *((call, call.args[:1]) for call in module.calls["warning"]),
+        *(
+            (call, call.args[at : at + 1])
+            for name, at in REMEDIES.items()
+            for call in module.calls[name]
+        ),
+    ]
+    for call, arguments in several:
+        for text in texts_of(module, arguments):
+            yield plain(SAYS.sub(HOLE, text)), f"{module.path.relative_to(ROOT)}:{call.lineno}"
+
+
+def _raises(module: Module, call: ast.Call) -> bool:
+    """Whether a call of a constructor stands in a class of errors."""
+    return any(
+        isinstance(node, ast.ClassDef) and node.name in error_classes() and call in ast.walk(node)
+        for node in module.tree.body
+    )
 
 
 def texts_of(module: Module, arguments: list[ast.expr]) -> Iterator[str]:
