@@ -218,9 +218,9 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
     }
 
 
-def ended(outcome: Outcome | None) -> str:
+def ended(outcome: Outcome) -> str:
     """How an answer ended, in words that follow a number: "3 did not compile"."""
-    return "no recorded answer" if outcome is None else _ENDED[outcome]
+    return _ENDED[outcome]
 
 
 def limits(told: SearchLimits) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Exchange:
     """One call of the model for a step: what was asked, "" where that is not known, and said."""
 
     prompt: str
@@ -35,7 +35,7 @@ class Node:
     code: str = ""
     diff: str = ""
     """To the code before."""
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[Exchange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class Dot:
     at: float
     speedup: float | None
     name: str
+    ended: str
 
 
 @dataclass(frozen=True, slots=True)

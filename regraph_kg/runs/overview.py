@@ -41,14 +41,14 @@ Place = tuple[tuple[str, ...], int]
 
 
 @dataclass(frozen=True, slots=True)
-class SeenStep:
+class TracedStep:
     """A step of the run without its texts."""
 
     path: tuple[str, ...]
     technique: str | None
     did: str | None
     sample: int
-    outcome: Outcome | None
+    outcome: Outcome
     speedup: float | None
     code: str
     """Hash; "" where the answer held none."""
@@ -91,8 +91,8 @@ class Overview:
 
     path: Path
     header: RunHeader
-    steps: list[SeenStep] = field(default_factory=list)
-    bests: list[SeenStep] = field(default_factory=list)
+    steps: list[TracedStep] = field(default_factory=list)
+    bests: list[TracedStep] = field(default_factory=list)
     """Those that were faster than all before them."""
     replies: dict[Place, list[int]] = field(default_factory=dict)
     """Where the lines of a step's answers begin."""
@@ -112,14 +112,16 @@ class Overview:
     ours: bool = True
     size: int = 0
     iterations: int = 0
+    unrecorded: int = 0
+    """Steps that a recorded model had no answer for; they are not among `steps`."""
     relabelled: int = 0
     roof: RoofWatch = field(default_factory=RoofWatch)
     """How near the fastest code comes to what the device allows."""
 
     @property
-    def finalists(self) -> list[SeenStep]:
+    def finalists(self) -> list[TracedStep]:
         """As `search.answer.finalists`."""
-        first: dict[str, SeenStep] = {}
+        first: dict[str, TracedStep] = {}
         for step in self.steps:
             if step.code and (step.speedup or 0) > 1:
                 first.setdefault(step.code, step)
@@ -131,7 +133,7 @@ class Overview:
         return self.over and all(step.code in self.finals for step in self.finalists)
 
     @property
-    def answer(self) -> tuple[SeenStep, EvalReport] | None:
+    def answer(self) -> tuple[TracedStep, EvalReport] | None:
         """The fastest that is surely faster than the serial code, measured again."""
         found = [
             (step, self.finals[step.code])
@@ -157,7 +159,7 @@ class Overview:
             final=header.final,
             iterations=self.iterations,
             cost=self.cost,
-            unrecorded=sum(step.outcome is None for step in self.steps),
+            unrecorded=self.unrecorded,
             outcomes=dict(self.outcomes),
             failure=first
             and CommonFailure(outcome=first.outcome, diagnosis=first.diagnosis, count=first.count),
@@ -275,16 +277,20 @@ class _Reading:
         found = self._found
         found.iterations += record.reward is not None
         for index, step in enumerate(record.steps):
+            outcome = step.outcome
+            if outcome is None:  # a recorded model had no answer: nothing was tried
+                found.unrecorded += 1
+                continue
             cost = step.cost
             found.cost += Cost(
                 evaluations=cost.evaluations, judge_seconds=cost.judge_seconds, joules=cost.joules
             )
-            seen = SeenStep(
+            seen = TracedStep(
                 self._paths.setdefault(step.path, step.path),
                 step.technique,
                 step.did,
                 step.sample,
-                step.outcome,
+                outcome,
                 step.speedup,
                 code_hash(step.code) if step.code else "",
                 record.spent,
@@ -296,19 +302,18 @@ class _Reading:
             if (step.speedup or 0) > self._best:
                 self._best = step.speedup or 0
                 found.bests.append(seen)
-            self._count(step)
+            self._count(step, outcome)
 
-    def _count(self, step: StepRecord) -> None:
+    def _count(self, step: StepRecord, outcome: Outcome) -> None:
         found = self._found
-        if step.outcome is not None:
-            found.outcomes[step.outcome.value] += 1
+        found.outcomes[outcome.value] += 1
         if step.speedup is not None:
             found.applied[step.applied] += 1
         found.relabelled += step.did is not None
         if step.declined:
             self._declined[step.diagnosis[:DIAGNOSIS]] += 1
-        elif step.outcome not in (None, Outcome.UNSTABLE_TIMING) and step.speedup is None:
-            failed = (step.outcome, step.diagnosis.partition("\n")[0][:DIAGNOSIS])
+        elif outcome is not Outcome.UNSTABLE_TIMING and step.speedup is None:
+            failed = (outcome, step.diagnosis.partition("\n")[0][:DIAGNOSIS])
             self._failed[failed] += 1
             self._latest[failed] = len(found.steps)
             self._of[failed][step.technique or ""] += 1

@@ -15,7 +15,13 @@ from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import RunHeader
 from regraph_kg.models.target import TARGETS
 from regraph_kg.pages.views import Dot, FailureRow, RunView
-from regraph_kg.runs.overview import FailureCount, Overview, SeenStep, being_written, read_overview
+from regraph_kg.runs.overview import (
+    FailureCount,
+    Overview,
+    TracedStep,
+    being_written,
+    read_overview,
+)
 from regraph_kg.runs.steps_shown import MOST_CHARACTERS, code_of, steps_shown
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
@@ -187,10 +193,10 @@ def _failure(one: FailureCount) -> FailureRow:
     return FailureRow(one.count, report.ended(one.outcome), one.diagnosis, technique)
 
 
-def _dot(step: SeenStep) -> Dot:
-    return Dot(step.call, step.at, step.speedup, step.name)
+def _dot(step: TracedStep) -> Dot:
+    return Dot(step.call, step.at, step.speedup, step.name, report.ended(step.outcome))
 
 
-def _thinned(steps: Sequence[SeenStep]) -> Sequence[SeenStep]:
+def _thinned(steps: Sequence[TracedStep]) -> Sequence[TracedStep]:
     """Every so many steps, so that a plot stays readable."""
     return steps[:: max(1, -(-len(steps) // MOST_DOTS))]

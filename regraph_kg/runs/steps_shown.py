@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 from regraph_kg import report
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.prompt import PromptKey
-from regraph_kg.pages.views import Node, Turn
-from regraph_kg.runs.overview import Overview, SeenStep
+from regraph_kg.pages.views import Node, Exchange
+from regraph_kg.runs.overview import Overview, TracedStep
 
 MOST_NODES = 1_500
 MOST_CHARACTERS = 60_000
@@ -23,19 +23,21 @@ MOST_CHARACTERS = 60_000
 MOST_LINES = 2_000
 """Of codes that are compared line by line."""
 
-Path = tuple[str, ...]
-Prompts = Mapping[PromptKey, str]
+Way = tuple[str, ...]
+PromptTexts = Mapping[PromptKey, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownTree:
     """The nodes of a page, and what it leaves out, in words."""
 
     nodes: tuple[Node, ...]
     left_out: tuple[str, ...]
 
 
-def steps_shown(overview: Overview, serial: str, prompts: Prompts, characters: int) -> Shown:
+def steps_shown(
+    overview: Overview, serial: str, prompts: PromptTexts, characters: int
+) -> ShownTree:
     """The tree of a run, its texts as far as `characters` go; `serial` may be "": not known."""
     parents = _parents(overview.steps)
     chosen = _chosen(overview, parents)
@@ -53,19 +55,19 @@ def steps_shown(overview: Overview, serial: str, prompts: Prompts, characters: i
         left_out.append(f"the tree shows {len(chosen)} of {len(overview.steps)} steps")
     if told < len(chosen):
         left_out.append(f"code and answers of {told} of these steps are in the page")
-    return Shown(tuple(nodes), tuple(left_out))
+    return ShownTree(tuple(nodes), tuple(left_out))
 
 
-def code_of(overview: Overview, step: SeenStep) -> str:
+def code_of(overview: Overview, step: TracedStep) -> str:
     """The code of a step, from the trace."""
     with overview.path.open("rb") as file:
         told = _Lines(file).at(step.line)["steps"][step.index]
     return str(told["code"] or "")[:MOST_CHARACTERS]
 
 
-def _parents(steps: Sequence[SeenStep]) -> dict[int, int]:
+def _parents(steps: Sequence[TracedStep]) -> dict[int, int]:
     """Of each step the one whose code it began with; -1 is the serial code."""
-    places: dict[Path, int] = {}
+    places: dict[Way, int] = {}
     for number, step in enumerate(steps):
         if step.path and step.speedup is not None:
             places.setdefault(step.path, number)
@@ -127,22 +129,26 @@ def _tell(
     overview: Overview,
     steps: Mapping[int, int],
     nodes: Sequence[Node],
-    prompts: Prompts,
+    prompts: PromptTexts,
     characters: int,
 ) -> int:
-    """Give nodes their texts, the first of `steps` first; how many came to have them."""
+    """Give nodes their texts, the first of `steps` first; how many came to have them.
+
+    Differences have what codes and answers leave, half of `characters` at least.
+    """
     told = 0
     spent = _weight(nodes[0].code)
     with overview.path.open("rb") as file:
         for one, number in steps.items():
-            if spent >= characters:
+            if spent >= characters // 2:
                 break
             spent += _tell_one(_Lines(file), overview, overview.steps[number], nodes[one], prompts)
             told += 1
-    for node in nodes[1:]:
-        before = nodes[node.parent or 0]
-        if node.code and before.code:
+    for one in steps:
+        node, before = nodes[one], nodes[nodes[one].parent or 0]
+        if node.code and before.code and spent < characters:
             node.diff = _diff(before.code, node.code)
+            spent += _weight(node.diff)
     return told
 
 
@@ -163,7 +169,7 @@ class _Lines:
 
 
 def _tell_one(
-    lines: _Lines, overview: Overview, step: SeenStep, node: Node, prompts: Prompts
+    lines: _Lines, overview: Overview, step: TracedStep, node: Node, prompts: PromptTexts
 ) -> int:
     """Give a node its texts; how long they are."""
     told = lines.at(step.line)["steps"][step.index]
@@ -174,13 +180,16 @@ def _tell_one(
         line = json.loads(lines.line(start))
         key = PromptKey.model_validate_json(line["key"])
         prompt = prompts.get(key, "")[:MOST_CHARACTERS]
-        turns.append(Turn(prompt, line["value"]["text"][:MOST_CHARACTERS]))
+        turns.append(Exchange(prompt, line["value"]["text"][:MOST_CHARACTERS]))
     node.turns = tuple(turns)
     if step.code in overview.reports:
         judged = EvalReport.model_validate(lines.at(overview.reports[step.code]))
         node.facts |= measured(judged)
-    texts = (node.code, node.code, node.diagnosis, *(one.prompt + one.answer for one in turns))
-    return sum(map(_weight, texts))  # a diff is about as long as its code at most
+    again = overview.finals.get(step.code)
+    if again is not None and again.speedup is not None:
+        node.facts["measured again"] = report.times(again.speedup)
+    texts = (node.code, node.diagnosis, *(one.prompt + one.answer for one in turns))
+    return sum(map(_weight, texts))
 
 
 def _weight(text: str) -> int:
@@ -204,7 +213,7 @@ def measured(judged: EvalReport) -> dict[str, str]:
 
 def _diff(before: str, after: str) -> str:
     """A unified diff, without its head; "" where the two are alike."""
-    old, new = before.splitlines(), after.splitlines()
+    old, new = (text.removesuffix("\n").split("\n") for text in (before, after))
     if max(len(old), len(new)) > MOST_LINES:
         return ""
     return "\n".join([*difflib.unified_diff(old, new, lineterm="")][2:])

@@ -24,7 +24,7 @@
     const all = box.dataset.run === "all";
     const shown = all ? runs : [runs[Number(box.dataset.run)]];
     const over = box.dataset.x;
-    const width = 480, height = 260, left = 52, right = 14, top = 12, foot = 40;
+    const width = Math.max(280, Math.min(560, box.clientWidth)), height = 260, left = 52, right = 14, top = 12, foot = 40;
     const dots = all ? [] : shown[0].dots;
     const bests = shown.map((run) => run.bests);
     const values = [1, ...dots.map((dot) => dot.speedup), ...bests.flat().map((dot) => dot.speedup)];
@@ -50,7 +50,7 @@
       } else {
         const [cx, cy] = [x(dot[over]), height - foot - 6];
         svg.append("path").attr("class", "cross").attr("d", `M${cx - 3},${cy - 3}l6,6m0,-6l-6,6`)
-          .append("title").text(`${dot.name}: failed`);
+          .append("title").text(`${dot.name}: ${dot.ended}`);
       }
     }
     bests.forEach((best, index) => {
@@ -67,9 +67,9 @@
   function tree(box) {
     const number = Number(box.dataset.run), nodes = runs[number].nodes;
     const root = d3.stratify().id((node) => node.id).parentId((node) => node.parent)(nodes);
-    d3.tree().nodeSize([24, 190])(root);
+    d3.tree().nodeSize([36, 190])(root);
     box.replaceChildren();
-    const svg = d3.select(box).append("svg").attr("role", "tree").attr("aria-label", "Steps of the search");
+    const svg = d3.select(box).append("svg").attr("role", "tree").attr("aria-label", `Steps of run ${number + 1}`);
     const plane = svg.append("g");
     const way = (link) => link.target.data.answer ? "link answer" : "link";
     plane.selectAll(null).data(root.links()).join("path").attr("class", way)
@@ -81,11 +81,11 @@
     const steps = plane.selectAll(null).data(root.descendants()).join("g").attr("class", classes)
       .attr("transform", (node) => `translate(${node.y},${node.x})`).attr("role", "treeitem")
       .attr("aria-level", (node) => node.depth + 1).attr("tabindex", -1)
-      .attr("aria-label", (node) => `${node.data.name}, ${said(node)}${node.data.answer ? ", on the way to the answer" : ""}`);
+      .attr("aria-label", (node) => `${node.data.name} ${said(node)}${node.data.answer ? ", on the way to the answer" : ""}`);
     steps.filter(({ data }) => data.right).append("circle").attr("class", "mark").attr("r", 5);
     steps.filter(({ data }) => !data.right).append("path").attr("class", "mark").attr("d", "M-4,-4L4,4M4,-4L-4,4");
-    steps.append("text").attr("x", 9).attr("dy", "-.3em").text(({ data }) => data.name);
-    steps.append("text").attr("x", 9).attr("dy", ".9em").text(said);
+    steps.append("text").attr("x", 9).attr("dy", "-.35em").text(({ data }) => `${data.name} `);
+    steps.append("text").attr("x", 9).attr("dy", "1em").text(said);
     const view = zoomed(box, svg, plane, root);
     const choose = (node, focus) => {
       chosen.set(number, node.data.id);
@@ -127,13 +127,13 @@
       const down = free > 0 ? free / 2 - low * scale : height / 2;
       svg.call(zoom.transform, d3.zoomIdentity.translate(20, down).scale(scale));
     };
-    fit(0.55);
+    fit(0.7);
     const buttons = element("div", undefined, box);
     buttons.className = "zoom";
     for (const [text, label, act] of [
       ["+", "Zoom in", () => svg.call(zoom.scaleBy, 1.4)],
       ["\u2212", "Zoom out", () => svg.call(zoom.scaleBy, 1 / 1.4)],
-      ["all", "Show the whole tree", () => fit(0)],
+      ["whole tree", "Show the whole tree", () => fit(0)],
     ]) {
       const button = element("button", text, buttons);
       button.type = "button";
