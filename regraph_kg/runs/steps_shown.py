@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from regraph_kg import report
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.prompt import PromptKey
-from regraph_kg.pages.views import Node, Exchange
+from regraph_kg.pages.views import Exchange, Node
 from regraph_kg.runs.overview import Overview, TracedStep
 
 MOST_NODES = 1_500
