@@ -36,6 +36,8 @@ COMMANDS: Mapping[str, str] = {
     " judge.",
     "relabel-check": "Relabel a labelled set against the vocabulary alone, and count errors stage"
     " by stage.",
+    "report": "Show RUNs of `regraph optimize` as one page for a browser: answer, tree, failures,"
+    " cost.",
     "settings": "Show every setting: name, value, and who set it. Passwords and keys are not"
     " shown.",
     "corpus": "Trajectory files as a whole: what they show, and what they lack.",
