@@ -254,7 +254,7 @@ def _replace(path: Path, content: bytes) -> None:
     draft = real.with_name(f".{real.name}.regraph")
     try:
         mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else None
-        if mode is not None and not os.access(real, os.W_OK):
+        if mode is not None and not mode & 0o222:
             raise PermissionError(13, "is read-only")
         draft.write_bytes(content)
         if mode is not None:
