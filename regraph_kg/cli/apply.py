@@ -14,7 +14,7 @@ from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.text import plain
 from regraph_kg.runs import take_home
 from regraph_kg.runs.overview import read_overview
-from regraph_kg.runs.take_home import FileChange
+from regraph_kg.runs.take_home import HomeChange
 from regraph_kg.settings import Settings, read_settings
 
 
@@ -81,7 +81,7 @@ def apply(  # noqa: PLR0913 (a command's options)
 
 def _changes(
     settings: Settings, trace: Path, where: tuple[str | None, Path | None], *, again: bool
-) -> list[FileChange]:
+) -> list[HomeChange]:
     named, to = where
     found = take_home.found_code(read_overview(trace, wiring.trace_key(settings)))
     name = named or found.overview.header.problem

@@ -27,10 +27,10 @@ DAY_SECONDS = 86_400.0
 """Seconds of a day."""
 
 Runs = Annotated[Path, typer.Option(help="Folder of traces.")]
-Name = Annotated[
+RunName = Annotated[
     str, typer.Argument(metavar="RUN", help="A trace, or its name.", autocompletion=complete_run)
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -56,7 +56,7 @@ class RunLine:
 
 
 @app.callback()
-def _root(context: typer.Context, runs: Runs = FOLDER, as_json: AsJson = False) -> None:
+def _root(context: typer.Context, runs: Runs = FOLDER, as_json: Json = False) -> None:
     """Runs of regraph optimize: a table of all, or one of the commands below.
 
     A run is named by its trace's file, or by the beginning of its name in the folder `runs/`.
@@ -67,12 +67,12 @@ def _root(context: typer.Context, runs: Runs = FOLDER, as_json: AsJson = False) 
 
 @app.command()
 def show(
-    run: Name,
+    run: RunName,
     code: Annotated[
         bool, typer.Option("--code", help="Print the fastest right code alone.")
     ] = False,
     runs: Runs = FOLDER,
-    as_json: AsJson = False,
+    as_json: Json = False,
 ) -> None:
     """Show what RUN found, as optimize tells it at its end, and its state.
 
@@ -96,14 +96,14 @@ def show(
 
 @app.command()
 def compare(
-    first: Name,
-    second: Name,
+    first: RunName,
+    second: RunName,
     again: Annotated[
         bool, typer.Option("--again", help="Time both answers now, in turn, by one judge.")
     ] = False,
     problem: Annotated[str | None, typer.Option(help="Their problem's folder.")] = None,
     runs: Runs = FOLDER,
-    as_json: AsJson = False,
+    as_json: Json = False,
 ) -> None:
     """Compare what two runs found, where they may be compared at all.
 

@@ -41,7 +41,7 @@ _MARK = "// regraph: "
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class HomeChange:
     """What a file holds before and after; `before` None: it is new."""
 
     path: Path
@@ -50,7 +50,7 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundCode:
+class RunAnswer:
     """The answer of a run, its verdict, and its code without what cannot be seen."""
 
     overview: Overview
@@ -59,7 +59,7 @@ class FoundCode:
     code: str
 
 
-def found_code(overview: Overview) -> FoundCode:
+def found_code(overview: Overview) -> RunAnswer:
     """Raise `BadInput` where a run has no answer that can be trusted here."""
     path = overview.path
     if not overview.ours:
@@ -74,12 +74,12 @@ def found_code(overview: Overview) -> FoundCode:
     if overview.answer is None:
         raise BadInput(f"{path}: it found nothing that is surely faster than the serial code")
     step, verdict = overview.answer
-    return FoundCode(overview, step, verdict, plain(whole_code_of(overview, step)))
+    return RunAnswer(overview, step, verdict, plain(whole_code_of(overview, step)))
 
 
 def brought_home(
-    found: FoundCode, problem: "Problem", home: "Home", folder: Path
-) -> list[FileChange]:
+    found: RunAnswer, problem: "Problem", home: "Home", folder: Path
+) -> list[HomeChange]:
     """The user's file, whose function calls the answer, and the answer's own beside it."""
     path = home.path(folder)
     content = _content(path)
@@ -90,24 +90,24 @@ def brought_home(
     own = path.with_name(f"{path.stem}_regraph{TARGETS[found.overview.header.target].suffix}")
     text = f"{comment}\n{_housed(found.code, home.entry)}"
     return [
-        FileChange(path, content, _called(content, home, own.name)),
-        FileChange(own, _ours(own), text.encode()),
+        HomeChange(path, content, _called(content, home, own.name)),
+        HomeChange(own, _ours(own), text.encode()),
     ]
 
 
-def put_into(found: FoundCode, problem: "Problem", path: Path) -> list[FileChange]:
+def put_into(found: RunAnswer, problem: "Problem", path: Path) -> list[HomeChange]:
     """A file that holds the answer, or the answer in the place of the serial code in it."""
     content = _content(path)
     text = f"{told(found, problem, None)}\n{found.code.rstrip()}\n"
     serial = problem.serial_code.strip().encode()
     if content is None or content.startswith(_MARK.encode()):
-        return [FileChange(path, content, text.encode())]
+        return [HomeChange(path, content, text.encode())]
     if content.count(serial) != 1:
         raise BadInput(f"{path}: does not hold the problem's serial.cpp; give a new FILE with --to")
-    return [FileChange(path, content, content.replace(serial, text.strip().encode()))]
+    return [HomeChange(path, content, content.replace(serial, text.strip().encode()))]
 
 
-def told(found: FoundCode, problem: "Problem", home: "Home | None") -> str:
+def told(found: RunAnswer, problem: "Problem", home: "Home | None") -> str:
     """What whoever meets the code later must know, as a comment."""
     header, verdict = found.overview.header, found.verdict
     interval = verdict.speedup_interval
@@ -132,7 +132,7 @@ def told(found: FoundCode, problem: "Problem", home: "Home | None") -> str:
     return "\n".join(_comment(line) for line in lines)
 
 
-def patch(changes: Sequence[FileChange]) -> str:
+def patch(changes: Sequence[HomeChange]) -> str:
     """Unified diffs with the names that `git apply` takes in the repository's root folder.
 
     Outside a repository they are relative to the folder of the first file (`patch -p1` there).
@@ -150,7 +150,7 @@ def patch(changes: Sequence[FileChange]) -> str:
     return "".join(texts)
 
 
-def write(changes: Sequence[FileChange], record: Path) -> None:
+def write(changes: Sequence[HomeChange], record: Path) -> None:
     """Write all of them or none, and in `record` how to take them back. Raises `BadInput`."""
     rows = [
         {
@@ -165,7 +165,7 @@ def write(changes: Sequence[FileChange], record: Path) -> None:
             json.dump({"schema": 1, "files": rows}, file)
     except OSError as error:
         raise BadInput(f"{record}: {error.strerror}; it is to say how to take this back") from None
-    done: list[FileChange] = []
+    done: list[HomeChange] = []
     try:
         for one in changes:
             if _content(one.path) != one.before:
