@@ -1,18 +1,25 @@
-"""Takes the pictures of docs/browser.md from the real Neo4j Browser.
+"""Takes the pictures of docs/browser.md from the real Neo4j Browser, and that of docs/report.md.
 
     python -m docs.screenshots
+    python -m docs.screenshots .demo/runs/NAME.jsonl
 
 In the repository's root; needs what the test of the Browser needs: a Chromium and a Neo4j. What
-the pictures show is the graph of tests/browser/sample.py.
+the pictures show is the graph of tests/browser/sample.py. With a trace (`make demo` leaves one) it
+is the page of that run alone, and no Neo4j is needed.
 """
 
 import json
+import sys
 import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
 
 from regraph_kg import wiring
+from regraph_kg.pages.render import runs_page
+from regraph_kg.runs.run_page import view_runs
+from regraph_kg.settings import read_settings
+from tests.browser.chromium import chromium
 from tests.browser.sample import grow
 from tests.browser.server import FRAMES, Browser, opened, served
 
@@ -142,7 +149,24 @@ def text(name: str) -> str:
     return (FOLDER / f"{name}.cypher").read_text(encoding="utf-8")
 
 
+def report(trace: Path) -> None:
+    """The page of a run, from its head to the end of its tree, as docs/images/report.png."""
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        chromium(Path(folder)) as page,
+    ):
+        file = Path(folder) / "report.html"
+        file.write_text(runs_page(view_runs(read_settings(), [trace])), encoding="utf-8")
+        page.size(1000, 1700)
+        page.open(file.as_uri())
+        _, top, _, height = page.box(".tree")
+        (IMAGES / "report.png").write_bytes(page.picture((0.0, 0.0, 1000.0, top + height + 12)))
+
+
 def main() -> None:
+    if len(sys.argv) > 1:
+        report(Path(sys.argv[1]))
+        return
     with (
         tempfile.TemporaryDirectory() as data,
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,  # a child still writes

@@ -1,0 +1,202 @@
+"""Runs as pages: from traces to what a page shows of each.
+
+Not here: how a trace is read (overview.py), which steps are shown (steps_shown.py), the page's text
+(pages/render.py).
+"""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from regraph_kg import report, wiring
+from regraph_kg.errors import RegraphError
+from regraph_kg.models.evaluation import EvalReport, code_hash
+from regraph_kg.models.model_spec import ModelSpec
+from regraph_kg.models.run import RunHeader
+from regraph_kg.models.target import TARGETS
+from regraph_kg.pages.views import Dot, FailureRow, RunView
+from regraph_kg.runs.overview import (
+    FailureCount,
+    Overview,
+    TracedStep,
+    being_written,
+    read_overview,
+)
+from regraph_kg.runs.steps_shown import MOST_CHARACTERS, code_of, steps_shown
+from regraph_kg.search.methods import kind_of
+from regraph_kg.settings import Settings
+
+CHARACTERS = 6_000_000
+"""Of codes, prompts and answers in a page, of all its runs together."""
+MOST_DOTS = 2_000
+"""Steps in a plot; the best ones are all there."""
+MOST_FAILURES = 20
+
+
+def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]:
+    """What the page of these traces shows. `BadInput` names the file that is no trace."""
+    key = wiring.trace_key(settings)
+    paths = list(dict.fromkeys(traces))
+    return tuple(_view(settings, read_overview(path, key), len(paths)) for path in paths)
+
+
+def _view(settings: Settings, overview: Overview, runs: int) -> RunView:
+    header, answer = overview.header, overview.answer
+    serial = _serial(settings, header)
+    shown = steps_shown(overview, serial, {}, CHARACTERS // runs)
+    best = answer[0] if answer else next(reversed(overview.bests), None)
+    judged = answer[1] if answer else None
+    interval = judged.speedup_interval if judged else None
+    failures = overview.failures[:MOST_FAILURES]
+    return RunView(
+        title=f"{header.problem}, {header.target}",
+        file=overview.path.name,
+        state=_state(overview),
+        headline=_headline(overview),
+        speedup=judged.speedup if judged else best.speedup if best else None,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        roofline=_roofline(judged),
+        share=_share(judged),
+        path=report.path(best.path) if best else "",
+        code=code_of(overview, best) if best else serial[:MOST_CHARACTERS],
+        notes=(*_notes(overview, serial), *shown.left_out),
+        rows=_rows(overview),
+        machine=_machine(header, judged),
+        failures=tuple(_failure(one) for one in failures),
+        more_failures=len(overview.failures) - len(failures),
+        bests=tuple(map(_dot, overview.bests)),
+        dots=tuple(map(_dot, _thinned(overview.steps))),
+        nodes=shown.nodes,
+        commands=tuple(_commands(overview)),
+        settings=_settings(header),
+    )
+
+
+def _serial(settings: Settings, header: RunHeader) -> str:
+    """The serial code that the run began with, where it is found here; else ""."""
+    try:
+        serial = wiring.find_problem(settings, header.problem).serial_code
+    except RegraphError:
+        return ""
+    return serial if code_hash(serial) == header.serial else ""
+
+
+def _state(overview: Overview) -> str:
+    """Where the run stands, in a word or two."""
+    if overview.finished:
+        return "finished"
+    if being_written(overview.path):
+        return "measuring the best again" if overview.over else "running"
+    return "not finished"
+
+
+def _headline(overview: Overview) -> str:
+    if overview.finished:
+        return report.headline(overview.summary())
+    what = f"{overview.header.problem} ({overview.header.target})"
+    if not overview.bests:
+        return f"{what}: nothing faster than the serial code so far"
+    best = report.times(overview.bests[-1].speedup or 0)
+    return f"{what}: {best} so far, not yet measured again"
+
+
+def _notes(overview: Overview, serial: str) -> Iterator[str]:
+    """What a reader must know before believing the figures."""
+    header = overview.header
+    asked = ModelSpec.traced(header.model)
+    if not overview.ours:
+        yield (
+            "another installation wrote this trace, or one of its lines was changed: the figures"
+            " are what it claims; regraph learn judges its codes again"
+        )
+    if _state(overview) == "not finished":
+        yield "the search was stopped before its end: regraph optimize --resume goes on with it"
+    if overview.torn:
+        yield "the last line of the trace is incomplete and was left out"
+    if asked is not None and asked.is_recorded:
+        yield "the answers of the model were recorded before; compiler, checks and clock are real"
+    if header.judge != "live":
+        yield f"the verdicts were replayed from another trace ({header.judge})"
+    if not serial:
+        yield (
+            f"the serial code of {header.problem} is not here, or is another one by now: the first"
+            " steps are shown without their difference to it"
+        )
+
+
+def _rows(overview: Overview) -> dict[str, str]:
+    summary = overview.summary()
+    rows = report.run_rows(summary, walks=kind_of(summary.method).walks)
+    elsewhere = {"path", "device", "failures"}
+    return {name: said for name, said in rows.items() if said and name not in elsewhere}
+
+
+def _machine(header: RunHeader, judged: EvalReport | None) -> dict[str, str]:
+    """What the code was measured on, and by which judge."""
+    facts = {
+        "device": header.device,
+        "machine": header.machine,
+        "compiler": header.toolchain,
+        "judge": f"version {judged.evaluator}, times by {judged.metric}" if judged else "",
+        "other work meanwhile": judged.load or "none" if judged else "",
+    }
+    facts |= dict(judged.facts) if judged else {}
+    return {name: said for name, said in facts.items() if said}
+
+
+def _settings(header: RunHeader) -> dict[str, str]:
+    """Everything else that the course of the run depended on."""
+    own = header.settings.model_dump()
+    prompting = {f"prompt.{name}": said for name, said in header.prompting.model_dump().items()}
+    head = {
+        "regraph": header.version,
+        "began": header.created,
+        "prompts": header.prompts,
+        "serial code": header.serial,
+        "examples of the problem itself": "left out" if header.excluded else "read, too",
+    }
+    return head | {name: str(said) for name, said in (own | prompting).items()}
+
+
+def _commands(overview: Overview) -> Iterator[str]:
+    """What to type to search again, and to judge the answer again."""
+    header = overview.header
+    model = ModelSpec.traced(header.model)
+    options = {
+        "--target": header.target,
+        "--method": header.method,
+        "--model": str(model) if model and not model.by_file else "",
+        "--budget": str(header.limits.calls),
+        "--parallel": str(header.parallel) if header.parallel > 1 else "",
+        "--seed": str(header.seed),
+    }
+    words = ["regraph", "optimize", header.problem]
+    for name, value in options.items():
+        words += [name, value] if value else []
+    yield shlex.join(words)
+    code = overview.path.with_suffix(TARGETS[header.target].suffix).name
+    yield shlex.join(["regraph", "evaluate", header.problem, code, "--target", header.target])
+
+
+def _roofline(judged: EvalReport | None) -> str:
+    return report.roofline(judged.account) if judged and judged.account else ""
+
+
+def _share(judged: EvalReport | None) -> float | None:
+    roof = judged.account.roof if judged and judged.account else None
+    return None if roof is None else min(1.0, roof.share)
+
+
+def _failure(one: FailureCount) -> FailureRow:
+    technique = one.technique.partition("/")[2].replace("-", " ")
+    return FailureRow(one.count, report.ended(one.outcome), one.diagnosis, technique)
+
+
+def _dot(step: TracedStep) -> Dot:
+    return Dot(step.call, step.at, step.speedup, step.name, report.ended(step.outcome))
+
+
+def _thinned(steps: Sequence[TracedStep]) -> Sequence[TracedStep]:
+    """Every so many steps, so that a plot stays readable."""
+    return steps[:: max(1, -(-len(steps) // MOST_DOTS))]
