@@ -44,7 +44,7 @@ def _view(settings: Settings, overview: Overview, runs: int) -> RunView:
     header, answer = overview.header, overview.answer
     serial = _serial(settings, header)
     shown = steps_shown(overview, serial, {}, CHARACTERS // runs)
-    best = answer[0] if answer else next(reversed(overview.bests), None)
+    best = overview.best
     judged = answer[1] if answer else None
     interval = judged.speedup_interval if judged else None
     failures = overview.failures[:MOST_FAILURES]

@@ -45,9 +45,8 @@ def steps_shown(
     for number in sorted(chosen, key=lambda one: (len(overview.steps[one].path), one)):
         numbers[number] = len(nodes)
         nodes.append(_node(overview, number, parents[number], numbers))
-    answer = overview.answer
-    if answer is not None:
-        for number in _way(overview.steps.index(answer[0]), parents):
+    if overview.best is not None:
+        for number in _way(overview.steps.index(overview.best), parents):
             nodes[numbers[number]].answer = True
     told = _tell(overview, {numbers[one]: one for one in chosen}, nodes, prompts, characters)
     left_out = []
@@ -91,7 +90,7 @@ def _way(number: int, parents: Mapping[int, int]) -> list[int]:
 def _chosen(overview: Overview, parents: Mapping[int, int]) -> list[int]:
     """Numbers of the steps that are shown, the most telling first."""
     numbers = {id(step): number for number, step in enumerate(overview.steps)}
-    first = [] if overview.answer is None else [numbers[id(overview.answer[0])]]
+    first = [] if overview.best is None else [numbers[id(overview.best)]]
     first += [numbers[id(step)] for step in reversed(overview.bests)]
     right = [number for number, step in enumerate(overview.steps) if step.speedup is not None]
     right.sort(key=lambda number: -(overview.steps[number].speedup or 0))

@@ -81,7 +81,7 @@
     const steps = plane.selectAll(null).data(root.descendants()).join("g").attr("class", classes)
       .attr("transform", (node) => `translate(${node.y},${node.x})`).attr("role", "treeitem")
       .attr("aria-level", (node) => node.depth + 1).attr("tabindex", -1)
-      .attr("aria-label", (node) => `${node.data.name} ${said(node)}${node.data.answer ? ", on the way to the answer" : ""}`);
+      .attr("aria-label", (node) => `${node.data.name} ${said(node)}${node.data.answer ? ", on the way to the best code" : ""}`);
     steps.filter(({ data }) => data.right).append("circle").attr("class", "mark").attr("r", 5);
     steps.filter(({ data }) => !data.right).append("path").attr("class", "mark").attr("d", "M-4,-4L4,4M4,-4L-4,4");
     steps.append("text").attr("x", 9).attr("dy", "-.35em").text(({ data }) => `${data.name} `);
