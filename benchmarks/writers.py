@@ -63,11 +63,18 @@ class Noting(Bolt):
 
         def noted(ask: Query) -> T:
             self.created = []
+            coined: set[str] = set()
 
             def asked(name: str, /, **parameters: Any) -> list[GraphRow]:
-                if name.startswith(("create_", "claim_")):
+                told = ask(name, **parameters)
+                if name == "claim_shares":
+                    coined.update(parameters["ids"])
+                    coined.difference_update(row["share"]["id"] for row in told)
+                elif name == "set_shares":
+                    self.created += [row for row in parameters["rows"] if row["id"] in coined]
+                elif name.startswith(("create_", "claim_")):
                     self.created += [row.get("properties", row) for row in parameters["rows"]]
-                return ask(name, **parameters)
+                return told
 
             return work(asked)
 

@@ -19,7 +19,7 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.graph import RelabelStage
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.target import Target
-from regraph_kg.models.technique import TechniqueId, start_id
+from regraph_kg.models.technique import Technique, TechniqueId, start_id
 from regraph_kg.models.trajectory import Name
 
 LabelKind = Literal["spelling", "synonym", "hard_negative", "cross_target", "new", "injection"]
@@ -96,6 +96,22 @@ def read_labelled(folder: Path, split: Split | None) -> tuple[Labelled, ...]:
     if not found:
         raise BadInput(f"{folder}: no labels (*.jsonl) there; give the folder of a labelled set")
     return tuple(line for line in found if split in (None, line.split))
+
+
+def aliases_of(
+    techniques: Sequence[Technique],
+) -> tuple[tuple[Technique, ...], tuple[Labelled, ...]]:
+    """The techniques without their aliases, and these as names that a level is asked about.
+
+    What is then taken for another technique ("wrong") may be an alias too wide for its own.
+    """
+    bare = tuple(one.model_copy(update={"aliases": ()}) for one in techniques)
+    lines = [
+        Labelled(label=alias, target=one.target, technique=one.id, kind="synonym", split="dev")
+        for one in techniques
+        for alias in one.aliases
+    ]
+    return bare, tuple(lines)
 
 
 class RecordedVerdicts:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regraph_kg.backends.bolt import GraphRow, Query
+from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
 from regraph_kg.backends.bounded import Floors, Mark, choose, limit
 from regraph_kg.backends.evidence import Evidence, latest
 from regraph_kg.backends.statistics import Pair
@@ -101,8 +101,7 @@ def remeasured(trajectory: str, evidence: Evidence, step: int) -> Placed:
 
 def hold(ask: Query, pairs: Iterable[Pair]) -> None:
     """Nothing moves within these pairs until the transaction ends."""
-    if rows := _counts(set(pairs), {}, {}):
-        ask("add_to_edges", rows=rows)
+    _grown(ask, _counts(set(pairs), {}, {}))
 
 
 def add(ask: Query, examples: Sequence[Placed], bound: int, others: Iterable[Pair] = ()) -> None:
@@ -180,7 +179,7 @@ def _choose_anew(ask: Query, pair: Pair, bound: int) -> None:
 
 def count_failed_codes(ask: Query, failures: Mapping[Pair, int]) -> dict[Pair, int]:
     """Make room for the code of new failures: how many of each pair may keep theirs."""
-    rows = ask("add_to_edges", rows=_counts(failures, {}, failures))
+    rows = _grown(ask, _counts(failures, {}, failures))
     had = {row["id"]: row["codes_before"] for row in rows}
     return {
         pair: min(count, max(0, FAILED_CODES - had[pair_id(pair)]))
@@ -201,8 +200,16 @@ def _count_kept(ask: Query, pairs: Iterable[Pair], bound: int) -> list[Pair]:
     """Count new TRANSITIONs, one per element of `pairs`; the pairs that have too many then."""
     new = Counter(pairs)
     by_id = {pair_id(pair): pair for pair in new}
-    rows = ask("add_to_edges", rows=_counts(new, new, {})) if new else []
+    rows = _grown(ask, _counts(new, new, {}))
     return [by_id[row["id"]] for row in rows if row["kept"] > limit(bound)]
+
+
+def _grown(ask: Query, rows: Sequence[GraphRow]) -> list[GraphRow]:
+    """Count on, and hold; begin anew where somebody deleted an (:Edge) that we waited for."""
+    grown = ask("add_to_edges", rows=rows) if rows else []
+    if any(row["kept"] is None for row in grown):
+        raise Overtaken
+    return grown
 
 
 def _prune(ask: Query, pairs: Sequence[Pair], bound: int) -> None:

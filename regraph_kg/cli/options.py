@@ -46,8 +46,18 @@ class Options:
 
     problems: Annotated[
         list[str],
-        typer.Argument(metavar="PROBLEM", help="Folders of problems, or names of the corpus."),
+        typer.Argument(
+            metavar="PROBLEM",
+            help="Folders of problems, names of the corpus, or a C++ file with --function.",
+        ),
     ]
+    function: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A function of the C++ file PROBLEM: regraph problem new makes its folder first.",
+        ),
+    ] = None
     model: Annotated[
         str | None,
         typer.Option(

@@ -56,13 +56,19 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
         Literal["empty", "shipped"] | None,
         typer.Option(help="Count pairs of the set's clusters, with this vocabulary."),
     ] = None,
+    aliases: Annotated[
+        bool,
+        typer.Option("--aliases", help="Ask about the vocabulary's own aliases, without them."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Relabel a labelled set against the vocabulary alone, and count errors stage by stage.
 
     A wrong merge takes a name for another technique, or a new one for a known one: it destroys
     knowledge. A missed merge only splits it. No graph is read. With --clusters, two names that are
-    put together are a merge, whatever they are taken for.
+    put together are a merge, whatever they are taken for. With --aliases, the names are the
+    vocabulary's aliases, as if it lacked them: what a model takes for another technique may be
+    too wide a name for its own.
 
     Exit code 1: more than 0.5 % of the names were merged wrongly at the asked level.
     """
@@ -73,8 +79,12 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
         known = Vocabulary(wiring.vocabulary(settings) if clusters == "shipped" else ())
         _check_pairs(settings, pairs.read_pairs(folder, half), known, LEVELS[relabel])
         return
-    lines = check.read_labelled(folder, half)
-    vocabulary = Vocabulary(wiring.vocabulary(settings))
+    shipped = wiring.vocabulary(settings)
+    if aliases:
+        shipped, lines = check.aliases_of(shipped)
+    else:
+        lines = check.read_labelled(folder, half)
+    vocabulary = Vocabulary(shipped)
     judged: dict[RelabelLevel, Sequence[Judged]] = {}
     for level in LEVELS[relabel]:
         recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded

@@ -12,7 +12,9 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, shipped_corpus
 
 if TYPE_CHECKING:
+    from regraph_kg.evaluation.adopt.adopt import Adopter
     from regraph_kg.evaluation.checkup.checkup import Checkup
+    from regraph_kg.evaluation.problem.home import Home
     from regraph_kg.evaluation.problem.problem import Problem
     from regraph_kg.models.evaluation import Candidate
 
@@ -38,6 +40,13 @@ def chosen_problem(settings: Settings, name: str) -> str:
     return f"{folder}/" + (f", not the shipped {name}" if beats_shipped(settings, name) else "")
 
 
+def home_of(settings: Settings, name: str) -> "Home | None":
+    """Which function of which file a problem was made of; None where it was written by hand."""
+    from regraph_kg.evaluation.problem.home import load_home  # noqa: PLC0415
+
+    return load_home(_folder_of(settings, name))
+
+
 def beats_shipped(settings: Settings, name: str) -> bool:
     """Whether a folder of the user's is taken where the corpus has a problem of that name, too."""
     other = _of_corpus(settings, name)
@@ -52,6 +61,13 @@ def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) ->
     from regraph_kg.evaluation.checkup.checkup import Checker  # noqa: PLC0415
 
     return Checker(settings.cache_dir, tell).check(find_problem(settings, name))
+
+
+def open_adopter(settings: Settings, tell: Callable[[str], None]) -> "Adopter":
+    """What makes problems of functions; `tell` hears what takes long. Raises `ToolError`."""
+    from regraph_kg.evaluation.adopt.adopt import Adopter  # noqa: PLC0415
+
+    return Adopter(settings.cache_dir, tell)
 
 
 def first_use(settings: Settings, name: str) -> str | None:
@@ -100,8 +116,8 @@ def _missing(settings: Settings, own: Path) -> str:
         beside = (own.parent / "problem.toml").exists()
         remedy = f"; give {own.parent}" if beside else ""
         return (
-            "a file; a problem is a folder with problem.toml and serial.cpp"
-            f"{remedy} (regraph docs problems)"
+            f"a file; a problem is a folder with problem.toml and serial.cpp{remedy}; of one of its"
+            f" functions regraph problem new {own} --function NAME makes one"
         )
     known = problem_names(settings)
     near = difflib.get_close_matches(str(own), known, 1)

@@ -60,7 +60,7 @@ def test_the_function_of_the_readme_is_well_posed_and_its_faster_version_right(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     """As typed, in an empty folder, up to the first command that needs a model."""
-    block = re.search(r"^    mkdir .*?(?=^    regraph optimize)", README, re.MULTILINE | re.DOTALL)
+    block = re.search(r"^    cat > .*?(?=^    regraph optimize)", README, re.MULTILINE | re.DOTALL)
     assert block
     typed = "set -e\n" + re.sub(r"^    ", "", block[0], flags=re.MULTILINE)
     typed = re.sub(r"^regraph doctor.*\n", "", typed, flags=re.MULTILINE)

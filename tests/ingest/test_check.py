@@ -117,6 +117,22 @@ def test_a_model_is_asked_by_file(
     assert (code, "1 prompt pending" in err) == (5, True)
 
 
+def test_the_vocabulary_s_own_aliases_are_names_that_a_model_is_asked_about(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alias, owner = "wmma", "cuda/tensor-cores"
+    words = ("--aliases", "--relabel", "model", "--model", f"batch:{tmp_path}")
+    code, _, err = run(capsys, monkeypatch, *words)
+    pending = [json.loads(one) for one in (tmp_path / "pending.jsonl").read_text().splitlines()]
+    prompts = [one["body"]["messages"][1]["content"] for one in pending]
+    (asked,) = [one for one in prompts if f'["{alias}"]' in one]
+    known, _, names = asked.partition("The names")
+    assert code == 5, err
+    (said,) = [line for line in known.splitlines() if line.startswith(f"- {owner}:")]
+    assert said.endswith("Also called: -")
+    assert alias in names
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
