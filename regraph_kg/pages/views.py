@@ -88,6 +88,8 @@ class RunView:
     nodes: tuple[Node, ...]
     commands: tuple[str, ...]
     """How it is done again."""
+    system: str
+    """What stands before every prompt; "" where that is not known."""
     settings: Mapping[str, str]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
@@ -29,7 +29,7 @@ from regraph_kg.models.run import (
 from regraph_kg.search.answer import FINALISTS, surely_faster
 from regraph_kg.search.harvest import ENDS
 from regraph_kg.search.roof import RoofWatch
-from regraph_kg.search.trace_lines import TraceLine, TraceReader, header_of
+from regraph_kg.search.trace_lines import AS_WRITTEN, TraceLine, TraceReader, header_of
 
 DIAGNOSIS = 200
 """Characters of a diagnosis by which failures are counted as the same."""
@@ -38,6 +38,7 @@ _NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
 _RECORD = TypeAdapter(SimulationRecord)
 _REPORT = TypeAdapter(EvalReport)
 _REPLY = TypeAdapter(Reply)
+_STOPPED: TypeAdapter[Stopped] = TypeAdapter(Stopped)
 
 Place = tuple[tuple[str, ...], int]
 """Which sample of a step: its path without sample marks at the end, and its number."""
@@ -73,7 +74,9 @@ class TracedStep:
 
     @property
     def place(self) -> Place:
-        """What its prompts are known by."""
+        """What its prompts are known by: of a free choice from the serial code, no path."""
+        if self.technique is None and len(self.path) == 1:
+            return (), self.sample
         return place_of(self.path, self.sample)
 
 
@@ -205,8 +208,11 @@ def read_overview(path: Path, key: bytes) -> Overview:
     except BadInput as error:
         raise BadInput(str(error) if str(path) in str(error) else f"{path}:1: {error}") from None
     reading = _Reading(found)
-    for line in lines:
-        reading.take(line, reader.start)
+    for number, line in enumerate(lines, start=2):
+        try:
+            reading.take(line, reader.start)
+        except ValidationError:
+            raise BadInput(f"{path}:{number}: no search writes such a line; {AS_WRITTEN}") from None
     found.torn, found.ours, found.size = reader.torn, reader.ours, reader.size
     reading.end()
     return found
@@ -279,7 +285,7 @@ class _Reading:
         elif line.event == "final":
             found.finals[line.key] = _REPORT.validate_python(line.value)
         elif line.event == "stop":
-            found.stopped = line.value
+            found.stopped = _STOPPED.validate_python(line.value)
         elif line.event == "record":
             self._record(_RECORD.validate_python(line.value), line.at, start)
 

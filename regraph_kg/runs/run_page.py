@@ -5,14 +5,15 @@ Not here: how a trace is read (overview.py), which steps are shown (steps_shown.
 """
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from regraph_kg import report, wiring
 from regraph_kg.errors import RegraphError
 from regraph_kg.models.evaluation import EvalReport, code_hash
 from regraph_kg.models.model_spec import ModelSpec
-from regraph_kg.models.run import RunHeader
+from regraph_kg.models.prompt import Prompt, PromptKey
+from regraph_kg.models.run import RunHeader, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.pages.views import Dot, FailureRow, RunView
 from regraph_kg.runs.overview import (
@@ -24,10 +25,15 @@ from regraph_kg.runs.overview import (
 )
 from regraph_kg.runs.steps_shown import MOST_CHARACTERS, code_of, steps_shown
 from regraph_kg.search.methods import kind_of
+from regraph_kg.search.prompts.render import prompts_id
+from regraph_kg.search.replay import prompts_again
+from regraph_kg.search.trace_lines import read
 from regraph_kg.settings import Settings
 
 CHARACTERS = 6_000_000
 """Of codes, prompts and answers in a page, of all its runs together."""
+REPLAYED = 20_000_000
+"""Bytes of the largest trace whose search is gone through again for its prompts."""
 MOST_DOTS = 2_000
 """Steps in a plot; the best ones are all there."""
 MOST_FAILURES = 20
@@ -42,8 +48,10 @@ def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]
 
 def _view(settings: Settings, overview: Overview, runs: int) -> RunView:
     header, answer = overview.header, overview.answer
-    serial = _serial(settings, header)
-    shown = steps_shown(overview, serial, {}, CHARACTERS // runs)
+    task = _task(settings, header)
+    serial = task.serial if task else ""
+    prompts = _prompts(overview, task)
+    shown = steps_shown(overview, serial, prompts, CHARACTERS // runs)
     best = overview.best
     judged = answer[1] if answer else None
     interval = judged.speedup_interval if judged else None
@@ -60,7 +68,7 @@ def _view(settings: Settings, overview: Overview, runs: int) -> RunView:
         share=_share(judged),
         path=report.path(best.path) if best else "",
         code=code_of(overview, best) if best else serial[:MOST_CHARACTERS],
-        notes=(*_notes(overview, serial), *shown.left_out),
+        notes=(*_notes(overview, serial, prompts), *shown.left_out),
         rows=_rows(overview),
         machine=_machine(header, judged),
         failures=tuple(_failure(one) for one in failures),
@@ -69,17 +77,27 @@ def _view(settings: Settings, overview: Overview, runs: int) -> RunView:
         dots=tuple(map(_dot, _thinned(overview.steps))),
         nodes=shown.nodes,
         commands=tuple(_commands(overview)),
+        system=next((one.system for one in prompts.values()), ""),
         settings=_settings(header),
     )
 
 
-def _serial(settings: Settings, header: RunHeader) -> str:
-    """The serial code that the run began with, where it is found here; else ""."""
+def _task(settings: Settings, header: RunHeader) -> Task | None:
+    """What the run was asked, where its problem is found here as it was."""
     try:
-        serial = wiring.find_problem(settings, header.problem).serial_code
+        problem = wiring.find_problem(settings, header.problem)
+        task = wiring.task_of(problem, header.target)
     except RegraphError:
-        return ""
-    return serial if code_hash(serial) == header.serial else ""
+        return None
+    return task if code_hash(task.serial) == header.serial else None
+
+
+def _prompts(overview: Overview, task: Task | None) -> Mapping[PromptKey, Prompt]:
+    """What the model was asked: made anew, as a trace does not keep it; none where that fails."""
+    same = overview.header.prompts == prompts_id()
+    if task is None or not same or not overview.ours or overview.size > REPLAYED:
+        return {}
+    return prompts_again(read(overview.path), overview.header, task)
 
 
 def _state(overview: Overview) -> str:
@@ -101,7 +119,7 @@ def _headline(overview: Overview) -> str:
     return f"{what}: {best} so far, not yet measured again"
 
 
-def _notes(overview: Overview, serial: str) -> Iterator[str]:
+def _notes(overview: Overview, serial: str, prompts: Mapping[PromptKey, Prompt]) -> Iterator[str]:
     """What a reader must know before believing the figures."""
     header = overview.header
     asked = ModelSpec.traced(header.model)
@@ -122,6 +140,12 @@ def _notes(overview: Overview, serial: str) -> Iterator[str]:
         yield (
             f"the serial code of {header.problem} is not here, or is another one by now: the first"
             " steps are shown without their difference to it"
+        )
+    if not prompts and overview.replies:
+        yield (
+            "what the model was asked is not shown: it is made anew from a trace that this"
+            f" installation wrote, of at most {REPLAYED // 10**6} MB, with the same problem and the"
+            " same version's prompts"
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from regraph_kg import report
 from regraph_kg.models.evaluation import EvalReport
-from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.pages.views import Exchange, Node
 from regraph_kg.runs.overview import Overview, TracedStep
 
@@ -24,7 +24,6 @@ MOST_LINES = 2_000
 """Of codes that are compared line by line."""
 
 Way = tuple[str, ...]
-PromptTexts = Mapping[PromptKey, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class ShownTree:
 
 
 def steps_shown(
-    overview: Overview, serial: str, prompts: PromptTexts, characters: int
+    overview: Overview, serial: str, prompts: Mapping[PromptKey, Prompt], characters: int
 ) -> ShownTree:
     """The tree of a run, its texts as far as `characters` go; `serial` may be "": not known."""
     parents = _parents(overview.steps)
@@ -128,7 +127,7 @@ def _tell(
     overview: Overview,
     steps: Mapping[int, int],
     nodes: Sequence[Node],
-    prompts: PromptTexts,
+    prompts: Mapping[PromptKey, Prompt],
     characters: int,
 ) -> int:
     """Give nodes their texts, the first of `steps` first; how many came to have them.
@@ -168,7 +167,11 @@ class _Lines:
 
 
 def _tell_one(
-    lines: _Lines, overview: Overview, step: TracedStep, node: Node, prompts: PromptTexts
+    lines: _Lines,
+    overview: Overview,
+    step: TracedStep,
+    node: Node,
+    prompts: Mapping[PromptKey, Prompt],
 ) -> int:
     """Give a node its texts; how long they are."""
     told = lines.at(step.line)["steps"][step.index]
@@ -178,8 +181,9 @@ def _tell_one(
     for start in overview.replies.get(step.place, ()):
         line = json.loads(lines.line(start))
         key = PromptKey.model_validate_json(line["key"])
-        prompt = prompts.get(key, "")[:MOST_CHARACTERS]
-        turns.append(Exchange(prompt, line["value"]["text"][:MOST_CHARACTERS]))
+        asked = prompts[key].user if key in prompts else ""
+        answer = line["value"]["text"]
+        turns.append(Exchange(asked[:MOST_CHARACTERS], answer[:MOST_CHARACTERS]))
     node.turns = tuple(turns)
     if step.code in overview.reports:
         judged = EvalReport.model_validate(lines.at(overview.reports[step.code]))

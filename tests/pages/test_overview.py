@@ -5,6 +5,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary
@@ -105,6 +106,14 @@ def test_a_changed_trace_is_refused_with_its_line(whole: tuple[Path, Run], tmp_p
     path.write_bytes(b"".join(lines))
     with pytest.raises(BadInput, match=r"changed\.jsonl:5: the trace was changed here"):
         read_overview(path, SEAL)
+
+
+@pytest.mark.parametrize("event", ["record", "reply", "report", "stop"])
+def test_a_well_summed_line_that_no_search_writes_is_refused(tmp_path: Path, event: str) -> None:
+    with Trace.create(tmp_path, header(), SEAL, still) as trace:
+        trace._append(event, "{}", TypeAdapter(dict[str, int]), {"steps": 1})  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match=r"\.jsonl:2: no search writes such a line"):
+        read_overview(trace.path, SEAL)
 
 
 def test_a_trace_that_a_search_writes_is_known_as_that(whole: tuple[Path, Run]) -> None:
