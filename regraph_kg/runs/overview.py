@@ -70,7 +70,7 @@ class TracedStep:
         """Its technique in words; its number, where it is not the first sample."""
         asked = self.technique or "".join(self.path[-1:])
         words = asked.partition("#")[0].partition("/")[2].replace("-", " ") or "answer"
-        return f"{words} #{self.sample}" if self.sample else words
+        return f"{words[:DIAGNOSIS]} #{self.sample}" if self.sample else words[:DIAGNOSIS]
 
     @property
     def place(self) -> Place:

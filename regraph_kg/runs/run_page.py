@@ -4,12 +4,13 @@ Not here: how a trace is read (overview.py), which steps are shown (steps_shown.
 (pages/render.py).
 """
 
+import itertools
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from regraph_kg import report, wiring
-from regraph_kg.errors import RegraphError
+from regraph_kg.errors import BadInput, RegraphError
 from regraph_kg.models.evaluation import EvalReport, code_hash
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Prompt, PromptKey
@@ -23,19 +24,24 @@ from regraph_kg.runs.overview import (
     being_written,
     read_overview,
 )
-from regraph_kg.runs.steps_shown import MOST_CHARACTERS, code_of, steps_shown
+from regraph_kg.runs.steps_shown import (
+    MOST_CHARACTERS,
+    MOST_FACT,
+    PageShare,
+    code_of,
+    steps_shown,
+)
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.prompts.render import prompts_id
 from regraph_kg.search.replay import prompts_again
 from regraph_kg.search.trace_lines import read
 from regraph_kg.settings import Settings
 
-CHARACTERS = 6_000_000
-"""Of codes, prompts and answers in a page, of all its runs together."""
+MOST_RUNS = 20
 REPLAYED = 20_000_000
 """Bytes of the largest trace whose search is gone through again for its prompts."""
-MOST_DOTS = 2_000
-"""Steps in a plot; the best ones are all there."""
+MOST_FACTS = 100
+"""Of a machine, or of settings."""
 MOST_FAILURES = 20
 
 
@@ -43,38 +49,41 @@ def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]
     """What the page of these traces shows. `BadInput` names the file that is no trace."""
     key = wiring.trace_key(settings)
     paths = list(dict.fromkeys(traces))
-    return tuple(_view(settings, read_overview(path, key), len(paths)) for path in paths)
+    if len(paths) > MOST_RUNS:
+        raise BadInput(f"{len(paths)} runs are too many for a page: name {MOST_RUNS} at most")
+    share = PageShare().of(len(paths))
+    return tuple(_view(settings, read_overview(path, key), share) for path in paths)
 
 
-def _view(settings: Settings, overview: Overview, runs: int) -> RunView:
+def _view(settings: Settings, overview: Overview, share: PageShare) -> RunView:
     header, answer = overview.header, overview.answer
     task = _task(settings, header)
     serial = task.serial if task else ""
     prompts = _prompts(overview, task)
-    shown = steps_shown(overview, serial, prompts, CHARACTERS // runs)
+    shown = steps_shown(overview, serial, prompts, share)
     best = overview.best
     judged = answer[1] if answer else None
     interval = judged.speedup_interval if judged else None
     failures = overview.failures[:MOST_FAILURES]
     return RunView(
-        title=f"{header.problem}, {header.target}",
+        title=_short(f"{header.problem}, {header.target}"),
         file=overview.path.name,
         state=_state(overview),
-        headline=_headline(overview),
+        headline=_short(_headline(overview)),
         speedup=judged.speedup if judged else best.speedup if best else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
         roofline=_roofline(judged),
         share=_share(judged),
-        path=report.path(best.path) if best else "",
+        path=_short(report.path(best.path)) if best else "",
         code=code_of(overview, best) if best else serial[:MOST_CHARACTERS],
         notes=(*_notes(overview, serial, prompts), *shown.left_out),
         rows=_rows(overview),
         machine=_machine(header, judged),
         failures=tuple(_failure(one) for one in failures),
         more_failures=len(overview.failures) - len(failures),
-        bests=tuple(map(_dot, overview.bests)),
-        dots=tuple(map(_dot, _thinned(overview.steps))),
+        bests=tuple(map(_dot, _thinned(overview.bests, share.dots // 4))),
+        dots=tuple(map(_dot, _thinned(overview.steps, share.dots))),
         nodes=shown.nodes,
         commands=tuple(_commands(overview)),
         system=next((one.system for one in prompts.values()), ""),
@@ -153,7 +162,7 @@ def _rows(overview: Overview) -> dict[str, str]:
     summary = overview.summary()
     rows = report.run_rows(summary, walks=kind_of(summary.method).walks)
     elsewhere = {"path", "device", "failures"}
-    return {name: said for name, said in rows.items() if said and name not in elsewhere}
+    return _facts({name: said for name, said in rows.items() if name not in elsewhere})
 
 
 def _machine(header: RunHeader, judged: EvalReport | None) -> dict[str, str]:
@@ -165,8 +174,7 @@ def _machine(header: RunHeader, judged: EvalReport | None) -> dict[str, str]:
         "judge": f"version {judged.evaluator}, times by {judged.metric}" if judged else "",
         "other work meanwhile": judged.load or "none" if judged else "",
     }
-    facts |= dict(judged.facts) if judged else {}
-    return {name: said for name, said in facts.items() if said}
+    return _facts(facts | dict(judged.facts) if judged else facts)
 
 
 def _settings(header: RunHeader) -> dict[str, str]:
@@ -180,7 +188,7 @@ def _settings(header: RunHeader) -> dict[str, str]:
         "serial code": header.serial,
         "examples of the problem itself": "left out" if header.excluded else "read, too",
     }
-    return head | {name: str(said) for name, said in (own | prompting).items()}
+    return _facts(head | {name: str(said) for name, said in (own | prompting).items()})
 
 
 def _commands(overview: Overview) -> Iterator[str]:
@@ -221,6 +229,17 @@ def _dot(step: TracedStep) -> Dot:
     return Dot(step.call, step.at, step.speedup, step.name, report.ended(step.outcome))
 
 
-def _thinned(steps: Sequence[TracedStep]) -> Sequence[TracedStep]:
-    """Every so many steps, so that a plot stays readable."""
-    return steps[:: max(1, -(-len(steps) // MOST_DOTS))]
+def _thinned(steps: Sequence[TracedStep], most: int) -> Sequence[TracedStep]:
+    """Every so many steps, the last one among them, so that a plot stays readable."""
+    return steps[:: -max(1, -(-len(steps) // max(1, most)))][::-1]
+
+
+def _short(text: str) -> str:
+    """A text that is a line in a page; a stranger's may be a whole book."""
+    return text if len(text) <= MOST_FACT else f"{text[:MOST_FACT]}.."
+
+
+def _facts(found: Mapping[str, str]) -> dict[str, str]:
+    """Those that say something, each a line."""
+    said = ((_short(name), _short(what)) for name, what in found.items() if what)
+    return dict(itertools.islice(said, MOST_FACTS))

@@ -17,13 +17,30 @@ from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.pages.views import Exchange, Node
 from regraph_kg.runs.overview import Overview, TracedStep
 
-MOST_NODES = 1_500
 MOST_CHARACTERS = 60_000
 """Of one text."""
+MOST_FACT = 1_000
+"""Characters of a fact."""
 MOST_LINES = 2_000
 """Of codes that are compared line by line."""
 
 Way = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageShare:
+    """What a run may take of a page, whose text is to stay within 10 MB."""
+
+    nodes: int = 1_500
+    """Of its tree."""
+    dots: int = 2_000
+    """In a plot."""
+    characters: int = 6_000_000
+    """Of codes, prompts and answers."""
+
+    def of(self, runs: int) -> "PageShare":
+        """The share of one of so many runs."""
+        return PageShare(self.nodes // runs, self.dots // runs, self.characters // runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +52,20 @@ class ShownTree:
 
 
 def steps_shown(
-    overview: Overview, serial: str, prompts: Mapping[PromptKey, Prompt], characters: int
+    overview: Overview, serial: str, prompts: Mapping[PromptKey, Prompt], share: PageShare
 ) -> ShownTree:
-    """The tree of a run, its texts as far as `characters` go; `serial` may be "": not known."""
+    """The tree of a run, as far as its share goes; `serial` may be "": not known."""
     parents = _parents(overview.steps)
-    chosen = _chosen(overview, parents)
+    chosen = _chosen(overview, parents, share.nodes)
     nodes, numbers = [_root(serial)], {-1: 0}
     for number in sorted(chosen, key=lambda one: (len(overview.steps[one].path), one)):
         numbers[number] = len(nodes)
         nodes.append(_node(overview, number, parents[number], numbers))
     if overview.best is not None:
         for number in _way(overview.steps.index(overview.best), parents):
-            nodes[numbers[number]].answer = True
-    told = _tell(overview, {numbers[one]: one for one in chosen}, nodes, prompts, characters)
+            nodes[numbers.get(number, 0)].answer = True
+    steps = {numbers[one]: one for one in chosen}
+    told = _tell(overview, steps, nodes, prompts, share.characters)
     left_out = []
     if len(chosen) < len(overview.steps):
         left_out.append(f"the tree shows {len(chosen)} of {len(overview.steps)} steps")
@@ -86,7 +104,7 @@ def _way(number: int, parents: Mapping[int, int]) -> list[int]:
     return way
 
 
-def _chosen(overview: Overview, parents: Mapping[int, int]) -> list[int]:
+def _chosen(overview: Overview, parents: Mapping[int, int], most: int) -> list[int]:
     """Numbers of the steps that are shown, the most telling first."""
     numbers = {id(step): number for number, step in enumerate(overview.steps)}
     first = [] if overview.best is None else [numbers[id(overview.best)]]
@@ -94,9 +112,9 @@ def _chosen(overview: Overview, parents: Mapping[int, int]) -> list[int]:
     right = [number for number, step in enumerate(overview.steps) if step.speedup is not None]
     right.sort(key=lambda number: -(overview.steps[number].speedup or 0))
     chosen: dict[int, None] = {}
-    for number in (*first, *right[: MOST_NODES // 2], *range(len(overview.steps))):
+    for number in (*first, *right[: most // 2], *range(len(overview.steps))):
         way = [one for one in _way(number, parents)[:-1] if one not in chosen]
-        if len(chosen) + len(way) <= MOST_NODES:
+        if len(chosen) + len(way) <= most:
             chosen |= dict.fromkeys(way)
     return list(chosen)
 
@@ -176,7 +194,7 @@ def _tell_one(
     """Give a node its texts; how long they are."""
     told = lines.at(step.line)["steps"][step.index]
     node.code = (told["code"] or "")[:MOST_CHARACTERS]
-    node.diagnosis = told["diagnosis"]
+    node.diagnosis = told["diagnosis"][:MOST_CHARACTERS]
     turns = []
     for start in overview.replies.get(step.place, ()):
         line = json.loads(lines.line(start))
@@ -210,7 +228,7 @@ def measured(judged: EvalReport) -> dict[str, str]:
     if judged.account is not None and judged.account.roof is not None:
         facts["roofline"] = report.roofline(judged.account)
     if judged.load:
-        facts["not a quiet machine"] = judged.load
+        facts["not a quiet machine"] = judged.load[:MOST_FACT]
     return facts
 
 

@@ -32,7 +32,7 @@ def test_a_page_that_cannot_be_written_says_so_and_leaves_nothing(grown: Lab) ->
     (grown.folder / "folder").mkdir()
     done = grown.run("report", str(trace), "-o", "folder")
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert not list(grown.folder.glob("*.part"))
+    assert not list(grown.folder.glob("tmp*"))
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,7 @@
     setTimeout(follow, wait);
   }
 
+  addEventListener("beforeprint", () => document.querySelectorAll(".answer details").forEach((one) => { one.open = true; }));
   draw();
   if (document.body.dataset.live) setTimeout(follow, 2000);
 })();
