@@ -137,9 +137,10 @@ def _notes(overview: Overview, serial: str, prompts: Mapping[PromptKey, Prompt])
             "another installation wrote this trace, or one of its lines was changed: the figures"
             " are what it claims; regraph learn judges its codes again"
         )
-    if _state(overview) == "not finished":
+    state = _state(overview)
+    if state == "not finished":
         yield "the search was stopped before its end: regraph optimize --resume goes on with it"
-    if overview.torn:
+    if overview.torn and state != "running":
         yield "the last line of the trace is incomplete and was left out"
     if asked is not None and asked.is_recorded:
         yield "the answers of the model were recorded before; compiler, checks and clock are real"

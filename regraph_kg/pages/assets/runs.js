@@ -193,13 +193,19 @@
   }
 
   async function follow() {
-    let wait = 2000;
+    let wait = 5000; // milliseconds
+    const live = document.querySelector(".live");
     try {
       const began = performance.now();
       const answer = await fetch(location.href, { cache: "no-store" });
-      if (!answer.ok) throw new Error(answer.statusText);
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      wait = Math.max(wait, 4 * (performance.now() - began));
+      const text = await answer.text();
+      if (!answer.ok) {
+        live.textContent = text;
+        setTimeout(follow, wait);
+        return;
+      }
+      const fresh = new DOMParser().parseFromString(text, "text/html");
+      wait = Math.max(wait, 20 * (performance.now() - began)); // the search measures times beside it
       if (fresh.getElementById("data").textContent !== document.getElementById("data").textContent) {
         const open = [...document.querySelectorAll("article > details, .answer details")].map((one) => one.open);
         document.getElementById("page").replaceWith(document.adoptNode(fresh.getElementById("page")));
@@ -207,7 +213,7 @@
         draw();
       }
     } catch {
-      document.querySelector(".live").textContent = "The page is no longer served: this is how the search stood last.";
+      live.textContent = "The page is no longer served: this is how the search stood last.";
       return;
     }
     setTimeout(follow, wait);
@@ -215,5 +221,5 @@
 
   addEventListener("beforeprint", () => document.querySelectorAll(".answer details").forEach((one) => { one.open = true; }));
   draw();
-  if (document.body.dataset.live) setTimeout(follow, 2000);
+  if (document.body.dataset.live) setTimeout(follow, 5000);
 })();
