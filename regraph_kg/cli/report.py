@@ -6,6 +6,7 @@ Not here: what stands in it (runs/run_page.py), how it is written (pages/).
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from threading import Event
 from typing import Annotated
 
@@ -14,7 +15,6 @@ import typer
 from regraph_kg.errors import BadInput
 from regraph_kg.pages.live import served
 from regraph_kg.pages.render import runs_page
-from regraph_kg.private import opener
 from regraph_kg.runs.overview import being_written
 from regraph_kg.runs.run_page import view_runs
 from regraph_kg.settings import Settings, read_settings
@@ -77,12 +77,15 @@ def follow(settings: Settings, runs: Sequence[Path]) -> None:
 
 def write_page(path: Path, page: str) -> None:
     """Write a page for its user alone, whole or not at all, and say where it is."""
-    draft = path.with_name(f"{path.name}.part")
     try:
-        with open(draft, "w", encoding="utf-8", opener=opener) as file:
-            file.write(page)
-        draft.replace(path)
+        with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as draft:
+            try:
+                draft.write(page)
+                draft.close()
+                Path(draft.name).replace(path)
+            except BaseException:
+                Path(draft.name).unlink(missing_ok=True)
+                raise
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise BadInput(f"{path}: {error.strerror}; choose another place: --output") from None
     typer.echo(f"{path}: open it in a browser ({len(page.encode()) / 1e6:.1f} MB)")

@@ -21,23 +21,31 @@ from markupsafe import Markup
 
 from regraph_kg import report
 from regraph_kg.models.text import plain
-from regraph_kg.pages.views import RunView
+from regraph_kg.pages.views import GraphView, RunView
 
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def runs_page(runs: Sequence[RunView], *, live: bool = False) -> str:
     """One page of these runs, side by side where they are several."""
-    return _page("runs", {"runs": runs, "live": live}, [asdict(run) for run in runs], live=live)
+    data = as_data([asdict(run) for run in runs])
+    values = {"runs": runs, "live": live, "data": Markup(data)}
+    return _page("runs.html", values, ["d3.min.js", "runs.js"], live=live)
 
 
-def _page(name: str, values: Mapping[str, Any], told: Any, *, live: bool = False) -> str:
-    scripts = [_asset("d3.min.js"), _asset(f"{name}.js")]
+def graph_page(graph: GraphView) -> str:
+    """One page of a graph."""
+    return _page("graph.html", {"graph": graph, "live": False}, ["graph.js"])
+
+
+def _page(
+    name: str, values: Mapping[str, Any], assets: Sequence[str], *, live: bool = False
+) -> str:
+    scripts = list(map(_asset, assets))
     style = _asset("page.css")
-    template = _environment().get_template(f"{name}.html")
+    template = _environment().get_template(name)
     return template.render(
         **values,
-        data=Markup(as_data(told)),
         scripts=[Markup(one) for one in scripts],
         style=Markup(style),
         policy=_policy(scripts, style, live=live),

@@ -28,7 +28,7 @@ class Node:
     """Over the code before."""
     call: int = 0
     answer: bool = False
-    """Whether it lies on the way to the answer."""
+    """Whether it lies on the way to the answer, or to the best so far."""
     facts: dict[str, str] = field(default_factory=dict)
     """What else is known, by name."""
     diagnosis: str = ""
@@ -88,4 +88,85 @@ class RunView:
     nodes: tuple[Node, ...]
     commands: tuple[str, ...]
     """How it is done again."""
+    system: str
+    """What stands before every prompt; "" where that is not known."""
     settings: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class GainCell:
+    """What something brought: a geometric mean, None where nothing was verified, of how many."""
+
+    mean: float | None
+    best: float | None
+    verified: int
+    tried: int
+
+
+@dataclass(frozen=True, slots=True)
+class GainRow:
+    """A technique in the table of techniques and devices; a cell is None where nobody tried it."""
+
+    id: str
+    name: str
+    target: str
+    cells: tuple[GainCell | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """A technique after another one, on one device."""
+
+    source: str
+    target: str
+    device: str
+    gain: GainCell
+
+
+@dataclass(frozen=True, slots=True)
+class CodePair:
+    """An example: code before and after a step, or what is disclosed of it in their place."""
+
+    title: str
+    before: str
+    after: str
+    diff: str
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """A technique that was seen after another one, on all devices."""
+
+    id: str
+    name: str
+    examples: int
+    declined: int
+    gain: GainCell
+
+
+@dataclass(frozen=True, slots=True)
+class TechniqueView:
+    """A technique's own part of the page."""
+
+    id: str
+    name: str
+    target: str
+    told: Mapping[str, str]
+    """What it is, when it applies and hurts, by heading."""
+    followers: tuple[Follower, ...]
+    example: CodePair | None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphView:
+    """A graph as its page shows it."""
+
+    totals: Mapping[str, str]
+    devices: tuple[str, ...]
+    rows: tuple[GainRow, ...]
+    strongest: tuple[PairRow, ...]
+    techniques: tuple[TechniqueView, ...]
+    names: Mapping[str, str]
+    """Of techniques, by id."""
+    notes: tuple[str, ...]

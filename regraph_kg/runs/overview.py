@@ -6,11 +6,13 @@ afterwards, for the steps that are shown (steps_shown.py).
 """
 
 import fcntl
+import re
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
@@ -27,14 +29,16 @@ from regraph_kg.models.run import (
 from regraph_kg.search.answer import FINALISTS, surely_faster
 from regraph_kg.search.harvest import ENDS
 from regraph_kg.search.roof import RoofWatch
-from regraph_kg.search.trace_lines import TraceLine, TraceReader, header_of
+from regraph_kg.search.trace_lines import AS_WRITTEN, TraceLine, TraceReader, header_of
 
 DIAGNOSIS = 200
 """Characters of a diagnosis by which failures are counted as the same."""
 
+_NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
 _RECORD = TypeAdapter(SimulationRecord)
 _REPORT = TypeAdapter(EvalReport)
 _REPLY = TypeAdapter(Reply)
+_STOPPED: TypeAdapter[Stopped] = TypeAdapter(Stopped)
 
 Place = tuple[tuple[str, ...], int]
 """Which sample of a step: its path without sample marks at the end, and its number."""
@@ -66,20 +70,23 @@ class TracedStep:
         """Its technique in words; its number, where it is not the first sample."""
         asked = self.technique or "".join(self.path[-1:])
         words = asked.partition("#")[0].partition("/")[2].replace("-", " ") or "answer"
-        return f"{words} #{self.sample}" if self.sample else words
+        return f"{words[:DIAGNOSIS]} #{self.sample}" if self.sample else words[:DIAGNOSIS]
 
     @property
     def place(self) -> Place:
-        """What its prompts are known by."""
+        """What its prompts are known by: of a free choice from the serial code, no path."""
+        if self.technique is None and len(self.path) == 1:
+            return (), self.sample
         return place_of(self.path, self.sample)
 
 
 @dataclass(frozen=True, slots=True)
 class FailureCount:
-    """How often something went wrong in the same way."""
+    """How often something went wrong in the same way, whatever the numbers in its diagnosis."""
 
     outcome: Outcome
     diagnosis: str
+    """The latest."""
     count: int
     technique: str
     """The one that it happened to most."""
@@ -103,6 +110,7 @@ class Overview:
     outcomes: Counter[str] = field(default_factory=Counter)
     applied: Counter[str] = field(default_factory=Counter)
     failures: tuple[FailureCount, ...] = ()
+    commonest: CommonFailure | None = None
     declined: str = ""
     stopped: Stopped | None = None
     seconds: float = 0.0
@@ -133,6 +141,11 @@ class Overview:
         return self.over and all(step.code in self.finals for step in self.finalists)
 
     @property
+    def best(self) -> TracedStep | None:
+        """The answer's step; while there is none, the fastest so far."""
+        return self.answer[0] if self.answer else next(reversed(self.bests), None)
+
+    @property
     def answer(self) -> tuple[TracedStep, EvalReport] | None:
         """The fastest that is surely faster than the serial code, measured again."""
         found = [
@@ -145,7 +158,6 @@ class Overview:
     def summary(self) -> RunSummary:
         """As `regraph optimize` tells it at its end."""
         header, answer = self.header, self.answer
-        first = self.failures[0] if self.failures else None
         return RunSummary(
             problem=header.problem,
             target=header.target,
@@ -161,8 +173,7 @@ class Overview:
             cost=self.cost,
             unrecorded=self.unrecorded,
             outcomes=dict(self.outcomes),
-            failure=first
-            and CommonFailure(outcome=first.outcome, diagnosis=first.diagnosis, count=first.count),
+            failure=self.commonest,
             applied=dict(self.applied),
             relabelled=self.relabelled,
             best_path=answer[0].path if answer else (),
@@ -197,8 +208,11 @@ def read_overview(path: Path, key: bytes) -> Overview:
     except BadInput as error:
         raise BadInput(str(error) if str(path) in str(error) else f"{path}:1: {error}") from None
     reading = _Reading(found)
-    for line in lines:
-        reading.take(line, reader.start)
+    for number, line in enumerate(lines, start=2):
+        try:
+            reading.take(line, reader.start)
+        except ValidationError:
+            raise BadInput(f"{path}:{number}: no search writes such a line; {AS_WRITTEN}") from None
     found.torn, found.ours, found.size = reader.torn, reader.ours, reader.size
     reading.end()
     return found
@@ -216,6 +230,34 @@ def being_written(path: Path) -> bool:
     return False
 
 
+class _Failures:
+    """Counts failures; diagnoses to which `name` gives one name are of one way."""
+
+    def __init__(self, name: Callable[[str], str]) -> None:
+        self._name = name
+        self._count: Counter[tuple[Outcome, str]] = Counter()
+        self._latest: dict[tuple[Outcome, str], tuple[int, str]] = {}
+        self._of: defaultdict[tuple[Outcome, str], Counter[str]] = defaultdict(Counter)
+
+    def take(self, number: int, outcome: Outcome, step: StepRecord) -> None:
+        """The `number`-th step failed."""
+        said = step.diagnosis.partition("\n")[0][:DIAGNOSIS]
+        key = (outcome, self._name(said))
+        self._count[key] += 1
+        self._latest[key] = (number, said)
+        self._of[key][step.technique or ""] += 1
+
+    def ways(self) -> tuple[FailureCount, ...]:
+        """Most first; of equals the latest."""
+        order = sorted(self._count, key=lambda key: (-self._count[key], -self._latest[key][0]))
+        return tuple(
+            FailureCount(
+                key[0], self._latest[key][1], self._count[key], self._of[key].most_common(1)[0][0]
+            )
+            for key in order
+        )
+
+
 class _Reading:
     """Takes the lines of a trace into an overview."""
 
@@ -223,9 +265,7 @@ class _Reading:
         self._found = found
         self._best, self._last = 1.0, ""
         self._paths: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._failed: Counter[tuple[Outcome, str]] = Counter()
-        self._latest: dict[tuple[Outcome, str], int] = {}
-        self._of: defaultdict[tuple[Outcome, str], Counter[str]] = defaultdict(Counter)
+        self._exact, self._alike = _Failures(str), _Failures(lambda said: _NUMBER.sub("0", said))
         self._declined: Counter[str] = Counter()
 
     def take(self, line: TraceLine, start: int) -> None:
@@ -245,7 +285,7 @@ class _Reading:
         elif line.event == "final":
             found.finals[line.key] = _REPORT.validate_python(line.value)
         elif line.event == "stop":
-            found.stopped = line.value
+            found.stopped = _STOPPED.validate_python(line.value)
         elif line.event == "record":
             self._record(_RECORD.validate_python(line.value), line.at, start)
 
@@ -253,11 +293,11 @@ class _Reading:
         """What is known after the last line."""
         found = self._found
         found.over = self._last in ENDS or found.cost.calls >= found.header.limits.calls
-        order = sorted(self._failed, key=lambda one: (-self._failed[one], -self._latest[one]))
-        found.failures = tuple(
-            FailureCount(*one, self._failed[one], self._of[one].most_common(1)[0][0])
-            for one in order
-        )
+        found.failures = self._alike.ways()
+        for one in self._exact.ways()[:1]:  # as search.answer.commonest_failure
+            found.commonest = CommonFailure(
+                outcome=one.outcome, diagnosis=one.diagnosis, count=one.count
+            )
         found.declined = next((why for why, _ in self._declined.most_common(1)), "")
 
     def _reply(self, line: TraceLine, start: int) -> None:
@@ -313,7 +353,5 @@ class _Reading:
         if step.declined:
             self._declined[step.diagnosis[:DIAGNOSIS]] += 1
         elif outcome is not Outcome.UNSTABLE_TIMING and step.speedup is None:
-            failed = (outcome, step.diagnosis.partition("\n")[0][:DIAGNOSIS])
-            self._failed[failed] += 1
-            self._latest[failed] = len(found.steps)
-            self._of[failed][step.technique or ""] += 1
+            for counted in (self._exact, self._alike):
+                counted.take(len(found.steps), outcome, step)

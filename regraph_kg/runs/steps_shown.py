@@ -13,18 +13,34 @@ from typing import Any, BinaryIO
 
 from regraph_kg import report
 from regraph_kg.models.evaluation import EvalReport
-from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.pages.views import Exchange, Node
 from regraph_kg.runs.overview import Overview, TracedStep
 
-MOST_NODES = 1_500
 MOST_CHARACTERS = 60_000
 """Of one text."""
+MOST_FACT = 1_000
+"""Characters of a fact."""
 MOST_LINES = 2_000
 """Of codes that are compared line by line."""
 
 Way = tuple[str, ...]
-PromptTexts = Mapping[PromptKey, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PageShare:
+    """What a run may take of a page, whose text is to stay within 10 MB."""
+
+    nodes: int = 1_500
+    """Of its tree."""
+    dots: int = 2_000
+    """In a plot."""
+    characters: int = 6_000_000
+    """Of codes, prompts and answers."""
+
+    def of(self, runs: int) -> "PageShare":
+        """The share of one of so many runs."""
+        return PageShare(self.nodes // runs, self.dots // runs, self.characters // runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +52,20 @@ class ShownTree:
 
 
 def steps_shown(
-    overview: Overview, serial: str, prompts: PromptTexts, characters: int
+    overview: Overview, serial: str, prompts: Mapping[PromptKey, Prompt], share: PageShare
 ) -> ShownTree:
-    """The tree of a run, its texts as far as `characters` go; `serial` may be "": not known."""
+    """The tree of a run, as far as its share goes; `serial` may be "": not known."""
     parents = _parents(overview.steps)
-    chosen = _chosen(overview, parents)
+    chosen = _chosen(overview, parents, share.nodes)
     nodes, numbers = [_root(serial)], {-1: 0}
     for number in sorted(chosen, key=lambda one: (len(overview.steps[one].path), one)):
         numbers[number] = len(nodes)
         nodes.append(_node(overview, number, parents[number], numbers))
-    answer = overview.answer
-    if answer is not None:
-        for number in _way(overview.steps.index(answer[0]), parents):
-            nodes[numbers[number]].answer = True
-    told = _tell(overview, {numbers[one]: one for one in chosen}, nodes, prompts, characters)
+    if overview.best is not None:
+        for number in _way(overview.steps.index(overview.best), parents):
+            nodes[numbers.get(number, 0)].answer = True
+    steps = {numbers[one]: one for one in chosen}
+    told = _tell(overview, steps, nodes, prompts, share.characters)
     left_out = []
     if len(chosen) < len(overview.steps):
         left_out.append(f"the tree shows {len(chosen)} of {len(overview.steps)} steps")
@@ -93,17 +109,17 @@ def _way(number: int, parents: Mapping[int, int]) -> list[int]:
     return way
 
 
-def _chosen(overview: Overview, parents: Mapping[int, int]) -> list[int]:
+def _chosen(overview: Overview, parents: Mapping[int, int], most: int) -> list[int]:
     """Numbers of the steps that are shown, the most telling first."""
     numbers = {id(step): number for number, step in enumerate(overview.steps)}
-    first = [] if overview.answer is None else [numbers[id(overview.answer[0])]]
+    first = [] if overview.best is None else [numbers[id(overview.best)]]
     first += [numbers[id(step)] for step in reversed(overview.bests)]
     right = [number for number, step in enumerate(overview.steps) if step.speedup is not None]
     right.sort(key=lambda number: -(overview.steps[number].speedup or 0))
     chosen: dict[int, None] = {}
-    for number in (*first, *right[: MOST_NODES // 2], *range(len(overview.steps))):
+    for number in (*first, *right[: most // 2], *range(len(overview.steps))):
         way = [one for one in _way(number, parents)[:-1] if one not in chosen]
-        if len(chosen) + len(way) <= MOST_NODES:
+        if len(chosen) + len(way) <= most:
             chosen |= dict.fromkeys(way)
     return list(chosen)
 
@@ -134,7 +150,7 @@ def _tell(
     overview: Overview,
     steps: Mapping[int, int],
     nodes: Sequence[Node],
-    prompts: PromptTexts,
+    prompts: Mapping[PromptKey, Prompt],
     characters: int,
 ) -> int:
     """Give nodes their texts, the first of `steps` first; how many came to have them.
@@ -174,18 +190,23 @@ class _Lines:
 
 
 def _tell_one(
-    lines: _Lines, overview: Overview, step: TracedStep, node: Node, prompts: PromptTexts
+    lines: _Lines,
+    overview: Overview,
+    step: TracedStep,
+    node: Node,
+    prompts: Mapping[PromptKey, Prompt],
 ) -> int:
     """Give a node its texts; how long they are."""
     told = lines.at(step.line)["steps"][step.index]
     node.code = (told["code"] or "")[:MOST_CHARACTERS]
-    node.diagnosis = told["diagnosis"]
+    node.diagnosis = told["diagnosis"][:MOST_CHARACTERS]
     turns = []
     for start in overview.replies.get(step.place, ()):
         line = json.loads(lines.line(start))
         key = PromptKey.model_validate_json(line["key"])
-        prompt = prompts.get(key, "")[:MOST_CHARACTERS]
-        turns.append(Exchange(prompt, line["value"]["text"][:MOST_CHARACTERS]))
+        asked = prompts[key].user if key in prompts else ""
+        answer = line["value"]["text"]
+        turns.append(Exchange(asked[:MOST_CHARACTERS], answer[:MOST_CHARACTERS]))
     node.turns = tuple(turns)
     if step.code in overview.reports:
         judged = EvalReport.model_validate(lines.at(overview.reports[step.code]))
@@ -212,7 +233,7 @@ def measured(judged: EvalReport) -> dict[str, str]:
     if judged.account is not None and judged.account.roof is not None:
         facts["roofline"] = report.roofline(judged.account)
     if judged.load:
-        facts["not a quiet machine"] = judged.load
+        facts["not a quiet machine"] = judged.load[:MOST_FACT]
     return facts
 
 

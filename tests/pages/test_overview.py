@@ -5,11 +5,12 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary
 from regraph_kg.runs.overview import Overview, being_written, read_overview
-from regraph_kg.runs.steps_shown import MOST_NODES, steps_shown
+from regraph_kg.runs.steps_shown import PageShare, steps_shown
 from regraph_kg.search.trace import Trace
 from tests.pages.traces import record, searched, step
 from tests.search.recorded_run import still
@@ -48,7 +49,7 @@ def test_an_overview_sums_a_run_up_as_the_search_did(whole: tuple[Path, Run]) ->
 
 def test_each_step_stands_below_the_code_that_it_began_with(whole: tuple[Path, Run]) -> None:
     path, run = whole
-    shown = steps_shown(read_overview(path, SEAL), SERIAL, {}, 10**6)
+    shown = steps_shown(read_overview(path, SEAL), SERIAL, {}, PageShare())
     codes = {one.path: one.code for record in run.records for one in record.steps if one.speedup}
     by_code = {node.code: node for node in shown.nodes}
     checked = 0
@@ -62,7 +63,7 @@ def test_each_step_stands_below_the_code_that_it_began_with(whole: tuple[Path, R
 
 
 def test_a_step_has_its_difference_and_what_the_model_said(whole: tuple[Path, Run]) -> None:
-    shown = steps_shown(read_overview(whole[0], SEAL), SERIAL, {}, 10**6)
+    shown = steps_shown(read_overview(whole[0], SEAL), SERIAL, {}, PageShare())
     first = next(node for node in shown.nodes if node.parent == 0 and node.right)
     assert f"-{SERIAL}" in first.diff.splitlines()
     assert f"+{first.code.strip()}" in first.diff.splitlines()
@@ -107,6 +108,14 @@ def test_a_changed_trace_is_refused_with_its_line(whole: tuple[Path, Run], tmp_p
         read_overview(path, SEAL)
 
 
+@pytest.mark.parametrize("event", ["record", "reply", "report", "stop"])
+def test_a_well_summed_line_that_no_search_writes_is_refused(tmp_path: Path, event: str) -> None:
+    with Trace.create(tmp_path, header(), SEAL, still) as trace:
+        trace._append(event, "{}", TypeAdapter(dict[str, int]), {"steps": 1})  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match=r"\.jsonl:2: no search writes such a line"):
+        read_overview(trace.path, SEAL)
+
+
 def test_a_trace_that_a_search_writes_is_known_as_that(whole: tuple[Path, Run]) -> None:
     assert not being_written(whole[0])
     with whole[0].open("rb") as file:
@@ -131,10 +140,10 @@ def test_long_codes_are_not_held_while_a_trace_is_read(tmp_path: Path) -> None:
 
 
 def test_of_a_large_run_the_best_steps_are_shown_with_all_before_them(tmp_path: Path) -> None:
-    found = read_overview(long_run(tmp_path, MOST_NODES + 300), SEAL)
-    shown = steps_shown(found, SERIAL, {}, 20_000)
-    assert len(shown.nodes) == MOST_NODES + 1
+    found = read_overview(long_run(tmp_path, 500), SEAL)
+    shown = steps_shown(found, SERIAL, {}, PageShare(nodes=200, characters=10_000))
+    assert len(shown.nodes) == 201
     assert max(node.speedup or 0 for node in shown.nodes) == found.bests[-1].speedup
-    assert shown.left_out[0] == f"the tree shows {MOST_NODES} of {MOST_NODES + 300} steps"
+    assert shown.left_out[0] == "the tree shows 200 of 500 steps"
     texts = sum(len(node.code) + len(node.diff) for node in shown.nodes)
-    assert 3_000 < texts < 25_000
+    assert 2_000 < texts < 10_000

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg.errors import BadInput
 from regraph_kg.pages.render import as_data, runs_page
+from regraph_kg.runs import run_page
 from regraph_kg.runs.run_page import view_runs
 from regraph_kg.settings import Settings, read_settings
+from tests.pages.test_overview import long_run
 from tests.pages.traces import HOSTILE, hostile, searched
-from tests.search.toy import SEAL
+from tests.search.recorded_run import HEADER
+from tests.search.toy import SEAL, TASK
 
 
 @pytest.fixture
@@ -114,3 +118,38 @@ def test_a_strangers_figures_are_called_claims(
     path, _ = searched(tmp_path)
     (view,) = view_runs(read_settings(), [path])
     assert any("the figures are what it claims" in note for note in view.notes)
+
+
+def test_prompts_are_shown_where_they_can_be_made_anew(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, run = searched(tmp_path)
+    (without,) = view_runs(settings, [path])
+    assert any("what the model was asked is not shown" in note for note in without.notes)
+    monkeypatch.setattr(run_page, "_task", lambda settings, header: TASK)
+    monkeypatch.setattr(run_page, "prompts_id", lambda: HEADER.prompts)
+    (view,) = view_runs(settings, [path])
+    asked = [turn.prompt for node in view.nodes[1:] for turn in node.turns]
+    assert len(asked) >= run.summary.cost.calls
+    assert all("Apply this one technique" in one for one in asked)
+    assert not any("is not shown" in note for note in view.notes)
+    assert view.system
+
+
+def test_a_page_of_many_runs_is_refused_in_a_line(settings: Settings, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"^21 runs are too many for a page: name 20 at most$"):
+        view_runs(settings, [tmp_path / f"{number}.jsonl" for number in range(21)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [1, 4])
+def test_a_page_of_100_000_steps_with_long_texts_stays_within_10_mb(
+    settings: Settings, tmp_path: Path, runs: int
+) -> None:
+    traces = [
+        long_run(tmp_path / f"{number}", 100_000 // runs, "<" * 1_000) for number in range(runs)
+    ]
+    views = view_runs(settings, traces)
+    assert any(note.startswith("the tree shows") for note in views[0].notes)
+    assert views[0].bests[-1].speedup == max(node.speedup or 0 for node in views[0].nodes)
+    assert 10**6 < len(runs_page(views).encode()) < 10**7

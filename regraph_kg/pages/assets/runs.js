@@ -81,7 +81,7 @@
     const steps = plane.selectAll(null).data(root.descendants()).join("g").attr("class", classes)
       .attr("transform", (node) => `translate(${node.y},${node.x})`).attr("role", "treeitem")
       .attr("aria-level", (node) => node.depth + 1).attr("tabindex", -1)
-      .attr("aria-label", (node) => `${node.data.name} ${said(node)}${node.data.answer ? ", on the way to the answer" : ""}`);
+      .attr("aria-label", (node) => `${node.data.name} ${said(node)}${node.data.answer ? ", on the way to the best code" : ""}`);
     steps.filter(({ data }) => data.right).append("circle").attr("class", "mark").attr("r", 5);
     steps.filter(({ data }) => !data.right).append("path").attr("class", "mark").attr("d", "M-4,-4L4,4M4,-4L-4,4");
     steps.append("text").attr("x", 9).attr("dy", "-.35em").text(({ data }) => `${data.name} `);
@@ -193,13 +193,19 @@
   }
 
   async function follow() {
-    let wait = 2000;
+    let wait = 5000; // milliseconds
+    const live = document.querySelector(".live");
     try {
       const began = performance.now();
       const answer = await fetch(location.href, { cache: "no-store" });
-      if (!answer.ok) throw new Error(answer.statusText);
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      wait = Math.max(wait, 4 * (performance.now() - began));
+      const text = await answer.text();
+      if (!answer.ok) {
+        live.textContent = text;
+        setTimeout(follow, wait);
+        return;
+      }
+      const fresh = new DOMParser().parseFromString(text, "text/html");
+      wait = Math.max(wait, 20 * (performance.now() - began)); // the search measures times beside it
       if (fresh.getElementById("data").textContent !== document.getElementById("data").textContent) {
         const open = [...document.querySelectorAll("article > details, .answer details")].map((one) => one.open);
         document.getElementById("page").replaceWith(document.adoptNode(fresh.getElementById("page")));
@@ -207,12 +213,13 @@
         draw();
       }
     } catch {
-      document.querySelector(".live").textContent = "The page is no longer served: this is how the search stood last.";
+      live.textContent = "The page is no longer served: this is how the search stood last.";
       return;
     }
     setTimeout(follow, wait);
   }
 
+  addEventListener("beforeprint", () => document.querySelectorAll(".answer details").forEach((one) => { one.open = true; }));
   draw();
-  if (document.body.dataset.live) setTimeout(follow, 2000);
+  if (document.body.dataset.live) setTimeout(follow, 5000);
 })();
