@@ -53,6 +53,9 @@ def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path)
     timed = [r["code_hash"] for r in screened if r["outcome"] != "unstable_timing"]
     assert len(set(timed)) == len(timed), "equal code is judged once, unless it was too noisy"
     assert len(final) <= 3, "the best three alone are measured again"
+    page = tmp_path / "data" / "report.html"
+    assert f"open {page} in a browser" in done.stdout
+    assert f"{found.group(1)}x faster than the serial code" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
