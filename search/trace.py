@@ -107,7 +107,9 @@ class Trace:
         try:
             trace = cls(path, path.open("r+b", buffering=0), key, clock)
         except OSError as error:
-            raise ToolError(f"{path}: {error.strerror}") from None
+            raise ToolError(
+                f"{path}: {error.strerror}; make it writable, or start a new run"
+            ) from None
         content = read(path, key)
         if not content.ours:
             trace.close()
