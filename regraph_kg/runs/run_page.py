@@ -61,7 +61,7 @@ def _view(settings: Settings, overview: Overview, share: PageShare) -> RunView:
     serial = task.serial if task else ""
     prompts = _prompts(overview, task)
     shown = steps_shown(overview, serial, prompts, share)
-    best = overview.best
+    best = None if overview.finished and answer is None else overview.best
     judged = answer[1] if answer else None
     interval = judged.speedup_interval if judged else None
     failures = overview.failures[:MOST_FAILURES]
