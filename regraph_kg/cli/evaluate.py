@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.progress import telling
 from regraph_kg.errors import BadInput
@@ -23,7 +24,12 @@ MOST_BYTES = 16 * 2**20
 
 def evaluate(  # noqa: PLR0913 (a command's options)
     *,
-    problem: Annotated[str, typer.Argument(help="Folder of a problem, or a name of the corpus.")],
+    problem: Annotated[
+        str,
+        typer.Argument(
+            help="Folder of a problem, or a name of the corpus.", autocompletion=complete_problem
+        ),
+    ],
     candidates: Annotated[
         list[Path],
         typer.Argument(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from regraph_kg.cli.completion import complete_problem
 from regraph_kg.models.method import (
     Preset,
     Prompting,
@@ -49,6 +50,7 @@ class Options:
         typer.Argument(
             metavar="PROBLEM",
             help="Folders of problems, names of the corpus, or a C++ file with --function.",
+            autocompletion=complete_problem,
         ),
     ]
     function: Annotated[

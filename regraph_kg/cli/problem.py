@@ -7,6 +7,7 @@ import typer
 from rich.table import Table
 
 from regraph_kg import wiring
+from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import checked, print_checkup
 from regraph_kg.cli.new_problem import new
 from regraph_kg.cli.tables import PlainConsole, print_table
@@ -32,7 +33,9 @@ def check(
     problems: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PROBLEM", help="Names or folders; all of this folder and the corpus if none."
+            metavar="PROBLEM",
+            help="Names or folders; all of this folder and the corpus if none.",
+            autocompletion=complete_problem,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what is found as JSON.")] = False,
@@ -78,7 +81,12 @@ def list_(
 
 @app.command()
 def show(
-    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="A name, or a folder.")],
+    problem: Annotated[
+        str,
+        typer.Argument(
+            metavar="PROBLEM", help="A name, or a folder.", autocompletion=complete_problem
+        ),
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Show a problem as the judge reads it: arguments, shapes, tolerance, code, and its origin."""

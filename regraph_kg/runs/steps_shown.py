@@ -75,10 +75,15 @@ def steps_shown(
 
 
 def code_of(overview: Overview, step: TracedStep) -> str:
+    """The code of a step as a page shows it."""
+    return whole_code_of(overview, step)[:MOST_CHARACTERS]
+
+
+def whole_code_of(overview: Overview, step: TracedStep) -> str:
     """The code of a step, from the trace."""
     with overview.path.open("rb") as file:
         told = _Lines(file).at(step.line)["steps"][step.index]
-    return str(told["code"] or "")[:MOST_CHARACTERS]
+    return str(told["code"] or "")
 
 
 def _parents(steps: Sequence[TracedStep]) -> dict[int, int]:

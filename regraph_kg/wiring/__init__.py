@@ -23,6 +23,7 @@ from regraph_kg.wiring.problems import (
     home_of,
     is_refused,
     open_adopter,
+    problem_folder,
     problem_names,
     task_of,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "open_search",
     "open_searches",
     "open_store",
+    "problem_folder",
     "problem_names",
     "recorded_verdicts",
     "start_embedded",

@@ -23,7 +23,7 @@ def find_problem(settings: Settings, name: str) -> "Problem":
     """The problem in the folder `name`, or the one of the corpus of that name."""
     from regraph_kg.evaluation.problem.problem import load_problem  # noqa: PLC0415
 
-    return load_problem(_folder_of(settings, name))
+    return load_problem(problem_folder(settings, name))
 
 
 def problem_names(settings: Settings) -> list[str]:
@@ -34,7 +34,7 @@ def problem_names(settings: Settings) -> list[str]:
 
 def chosen_problem(settings: Settings, name: str) -> str:
     """Which problem `name` is, in words: the user's own folder, or one of the corpus."""
-    folder = _folder_of(settings, name)
+    folder = problem_folder(settings, name)
     if folder == _of_corpus(settings, name) and settings.corpus is None:
         return f"{name}, shipped with regraph"
     return f"{folder}/" + (f", not the shipped {name}" if beats_shipped(settings, name) else "")
@@ -44,13 +44,13 @@ def home_of(settings: Settings, name: str) -> "Home | None":
     """Which function of which file a problem was made of; None where it was written by hand."""
     from regraph_kg.evaluation.problem.home import load_home  # noqa: PLC0415
 
-    return load_home(_folder_of(settings, name))
+    return load_home(problem_folder(settings, name))
 
 
 def beats_shipped(settings: Settings, name: str) -> bool:
     """Whether a folder of the user's is taken where the corpus has a problem of that name, too."""
     other = _of_corpus(settings, name)
-    return other is not None and _folder_of(settings, name) != other
+    return other is not None and problem_folder(settings, name) != other
 
 
 def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) -> "Checkup":
@@ -78,7 +78,7 @@ def first_use(settings: Settings, name: str) -> str | None:
     from regraph_kg.evaluation.checkup.checkup import is_new  # noqa: PLC0415
     from regraph_kg.evaluation.problem.problem import load_problem  # noqa: PLC0415
 
-    folder = _folder_of(settings, name)
+    folder = problem_folder(settings, name)
     problem = load_problem(folder)
     shipped = (shipped_corpus() / "problems").resolve()
     if folder.resolve().parent == shipped or not is_new(settings.cache_dir, problem):
@@ -95,8 +95,8 @@ def is_refused(candidate: "Candidate") -> bool:
     return rejected(candidate.code) is not None
 
 
-def _folder_of(settings: Settings, name: str) -> Path:
-    """A folder of the user's goes first, where it holds a problem or the beginnings of one."""
+def problem_folder(settings: Settings, name: str) -> Path:
+    """Where a problem lies; a folder of the user's goes first, with one or its beginnings."""
     own, other = Path(name), _of_corpus(settings, name)
     if other and not any((own / file).exists() for file in ("problem.toml", "serial.cpp")):
         return other
