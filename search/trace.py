@@ -114,8 +114,8 @@ class Trace:
         if not content.ours:
             trace.close()
             raise BadInput(
-                f"{path}: not written by this installation, so that its verdicts are claims:"
-                " start a new run"
+                f"{path}: not written by this installation, so that its times are not believed:"
+                " start a new run, or have its codes judged again with regraph learn"
             )
         for line in content.lines[1:]:
             if line.event in ("reply", "report"):
