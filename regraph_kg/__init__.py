@@ -1,1 +1,54 @@
-"""regraph-kg: a graph of optimization techniques that a small model walks. Imports nothing."""
+"""regraph-kg: a graph of optimization techniques that a small model walks.
+
+The names of `__all__` are for programs (docs/python.md); each is loaded when it is first used, so
+that importing this package loads nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from regraph_kg.api.graph import Graph, open_graph
+    from regraph_kg.errors import BadInput, Environment, RegraphError
+    from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep
+    from regraph_kg.models.technique import Technique
+    from regraph_kg.settings import Settings, read_settings
+
+__all__ = [
+    "BadInput",
+    "Environment",
+    "Graph",
+    "NextSteps",
+    "RegraphError",
+    "Settings",
+    "StepExample",
+    "SuggestedStep",
+    "Technique",
+    "open_graph",
+    "read_settings",
+]
+
+_HOME = {
+    "Graph": "api.graph",
+    "open_graph": "api.graph",
+    "BadInput": "errors",
+    "Environment": "errors",
+    "RegraphError": "errors",
+    "NextSteps": "models.next_steps",
+    "SuggestedStep": "models.next_steps",
+    "StepExample": "models.next_steps",
+    "Technique": "models.technique",
+    "Settings": "settings",
+    "read_settings": "settings",
+}
+"""Module of each name."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_HOME]

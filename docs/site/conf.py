@@ -18,7 +18,10 @@ html_title = "regraph-kg"
 myst_heading_anchors = 4
 suppress_warnings = ["toc.not_included"]  # decisions: their own page lists them
 
-USE = ("problems", "models", "methods", "prompts", "cli", "settings", "models-by-file", "workers")
+USE = (
+    *("problems", "models", "methods", "prompts", "cli", "settings", "models-by-file", "workers"),
+    "python",
+)
 SHARE = (
     *("backup", "ingest", "collect", "ownership", "corpus", "relabelling", "curation", "learning"),
     *("embeddings", "browser"),

@@ -32,10 +32,13 @@ COMMANDS: Mapping[str, str] = {
     " paths.",
     "measure": "Compile, verify and time every step of the trajectories in FILEs, one run per"
     " trajectory.",
+    "next": "Say what the graph would try next on CODE_FILE, and why: gains, tries, when it"
+    " applies.",
     "optimize": "Search for a faster version of each PROBLEM: a model proposes, compiler and clock"
     " judge.",
     "relabel-check": "Relabel a labelled set against the vocabulary alone, and count errors stage"
     " by stage.",
+    "schema": "Print the JSON Schema of what COMMAND prints with --json.",
     "settings": "Show every setting: name, value, and who set it. Passwords and keys are not"
     " shown.",
     "corpus": "Trajectory files as a whole: what they show, and what they lack.",
