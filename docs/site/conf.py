@@ -20,7 +20,7 @@ suppress_warnings = ["toc.not_included"]  # decisions: their own page lists them
 
 USE = (
     *("problems", "models", "methods", "prompts", "cli", "settings", "models-by-file", "workers"),
-    "python",
+    *("python", "agents"),
 )
 SHARE = (
     *("backup", "ingest", "collect", "ownership", "corpus", "relabelling", "curation", "learning"),

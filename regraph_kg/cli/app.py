@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = {
     " code}].",
     "learn": "Teach the graph what finished RUNs of `regraph optimize` found: their verified"
     " paths.",
+    "mcp": "Serve the graph and the judge to coding agents (Model Context Protocol).",
     "measure": "Compile, verify and time every step of the trajectories in FILEs, one run per"
     " trajectory.",
     "next": "Say what the graph would try next on CODE_FILE, and why: gains, tries, when it"
