@@ -11,8 +11,11 @@ say regraph ingest --starter
 say regraph graph stats
 say regraph optimize matmul --target openmp --model recorded --budget 20 --seed 1 \
   --runs "$REGRAPH_DATA_DIR/runs" --output "$REGRAPH_DATA_DIR/matmul.cpp"
+run="$(ls -t "$REGRAPH_DATA_DIR"/runs/*.jsonl | head -n 1)"
+say regraph report "$run" --output "$REGRAPH_DATA_DIR/report.html"
 cat <<END
 
+The search as a page, its tree and every answer: open $REGRAPH_DATA_DIR/report.html in a browser.
 The model's answers were recorded; graph, compiler, verification and clock are real. Look around:
   export REGRAPH_DATA_DIR=$REGRAPH_DATA_DIR PATH="\$PWD/.venv/bin:\$PATH"
   regraph techniques show loop-interchange --target openmp

@@ -1,18 +1,26 @@
-"""Takes the pictures of docs/browser.md from the real Neo4j Browser.
+"""Takes the pictures of docs/browser.md from the real Neo4j Browser, and those of docs/report.md.
 
     python -m docs.screenshots
+    python -m docs.screenshots .demo/runs/NAME.jsonl
 
 In the repository's root; needs what the test of the Browser needs: a Chromium and a Neo4j. What
-the pictures show is the graph of tests/browser/sample.py.
+the pictures show is the graph of tests/browser/sample.py. With a trace (`make demo` leaves one)
+they are the pages of that run and of the settings' graph alone, and no Neo4j is needed.
 """
 
 import json
+import sys
 import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
 
 from regraph_kg import wiring
+from regraph_kg.pages.render import graph_page, runs_page
+from regraph_kg.runs.graph_page import view_graph
+from regraph_kg.runs.run_page import view_runs
+from regraph_kg.settings import read_settings
+from tests.browser.chromium import chromium
 from tests.browser.sample import grow
 from tests.browser.server import FRAMES, Browser, opened, served
 
@@ -142,7 +150,34 @@ def text(name: str) -> str:
     return (FOLDER / f"{name}.cypher").read_text(encoding="utf-8")
 
 
+def report(trace: Path) -> None:
+    """The pages of a run and of the settings' graph, as docs/images/report.png and graph.png."""
+    settings = read_settings()
+    pages = {
+        "report": (runs_page(view_runs(settings, [trace])), ".tree"),
+        "graph": (graph_page(view_graph(settings)), "details[open]"),
+    }
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        chromium(Path(folder)) as page,
+    ):
+        for name, (html, last) in pages.items():
+            file = Path(folder) / f"{name}.html"
+            file.write_text(html, encoding="utf-8")
+            page.size(1000, 1700)
+            page.open(f"{file.as_uri()}#openmp/loop-interchange")
+            page.wait(f"!!document.querySelector({json.dumps(last)})", last)
+            _, top, _, height = page.box(last)
+            top += page.evaluate("scrollY")
+            first = top - 8 if name == "graph" else 0.0
+            clip = (0.0, first, 1000.0, top + height - first + 12)
+            (IMAGES / f"{name}.png").write_bytes(page.picture(clip))
+
+
 def main() -> None:
+    if len(sys.argv) > 1:
+        report(Path(sys.argv[1]))
+        return
     with (
         tempfile.TemporaryDirectory() as data,
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,  # a child still writes

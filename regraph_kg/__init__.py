@@ -9,36 +9,54 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from regraph_kg.api.graph import Graph, open_graph
+    from regraph_kg.api.judge import CodeJudge, evaluate, load_problem
+    from regraph_kg.api.searches import optimize
     from regraph_kg.errors import BadInput, Environment, RegraphError
+    from regraph_kg.models.evaluation import EvalReport, Outcome
     from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep
+    from regraph_kg.models.run import RunSummary
     from regraph_kg.models.technique import Technique
     from regraph_kg.settings import Settings, read_settings
 
 __all__ = [
     "BadInput",
+    "CodeJudge",
     "Environment",
+    "EvalReport",
     "Graph",
     "NextSteps",
+    "Outcome",
     "RegraphError",
+    "RunSummary",
     "Settings",
     "StepExample",
     "SuggestedStep",
     "Technique",
+    "evaluate",
+    "load_problem",
     "open_graph",
+    "optimize",
     "read_settings",
 ]
 
 _HOME = {
-    "Graph": "api.graph",
-    "open_graph": "api.graph",
     "BadInput": "errors",
+    "CodeJudge": "api.judge",
     "Environment": "errors",
-    "RegraphError": "errors",
+    "EvalReport": "models.evaluation",
+    "Graph": "api.graph",
     "NextSteps": "models.next_steps",
-    "SuggestedStep": "models.next_steps",
-    "StepExample": "models.next_steps",
-    "Technique": "models.technique",
+    "Outcome": "models.evaluation",
+    "RegraphError": "errors",
+    "RunSummary": "models.run",
     "Settings": "settings",
+    "StepExample": "models.next_steps",
+    "SuggestedStep": "models.next_steps",
+    "Technique": "models.technique",
+    "evaluate": "api.judge",
+    "load_problem": "api.judge",
+    "open_graph": "api.graph",
+    "optimize": "api.searches",
     "read_settings": "settings",
 }
 """Module of each name."""

@@ -15,6 +15,7 @@ from regraph_kg.models.graph import (
     Example,
     FreeChoice,
     FreeRun,
+    Gain,
     GraphFinding,
     GraphStats,
     KnownFailure,
@@ -147,6 +148,15 @@ class GraphStore(Protocol):
 
     def transitions(self) -> tuple[TransitionStats, ...]:
         """Every NEXT row that counts something, ordered by source, target, device."""
+
+    def gains(self, *, limit: int) -> tuple[Gain, ...]:
+        """What each technique brought on each device after whatever else; most tried first."""
+
+    def strongest(self, *, limit: int) -> tuple[Gain, ...]:
+        """What each pair brought on each device where it was verified; the most promising first.
+
+        A mean of few measurements is drawn towards 1 in that order.
+        """
 
     def stats(self) -> GraphStats:
         """Totals."""

@@ -188,11 +188,17 @@ def headline(summary: RunSummary) -> str:
 
 
 def run_table(summary: RunSummary, files: Mapping[str, str], *, walks: bool) -> str:
-    """How the result came about: path, machine, cost, samples, what was left out, `files`.
+    """`run_rows` as text, and `files`."""
+    rows = run_rows(summary, walks=walks) | dict(files)
+    return "\n".join(f"  {name:<10}  {value}" for name, value in rows.items() if value)
 
-    `walks`: whether the method walks the graph.
+
+def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
+    """How the result came about: path, machine, cost, samples, what was left out.
+
+    `walks`: whether the method walks the graph. What is not known is "".
     """
-    rows = {
+    return {
         "path": path(summary.best_path) if walks else "",
         "method": f"{summary.method}, seed {summary.seed}",
         "device": f"{summary.device}, {summary.toolchain}",
@@ -209,9 +215,12 @@ def run_table(summary: RunSummary, files: Mapping[str, str], *, walks: bool) -> 
         "left out": f"{summary.excluded}'s own examples (--include-own reads them)"
         if summary.excluded and walks
         else "",
-        **files,
     }
-    return "\n".join(f"  {name:<10}  {value}" for name, value in rows.items() if value)
+
+
+def ended(outcome: Outcome) -> str:
+    """How an answer ended, in words that follow a number: "3 did not compile"."""
+    return _ENDED[outcome]
 
 
 def limits(told: SearchLimits) -> str:

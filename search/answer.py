@@ -58,7 +58,7 @@ def final_answer(
         report = evaluate_final(Candidate(task.target, code))
         if report.outcome is Outcome.UNSTABLE_TIMING:  # our machine's fault: timed once more
             report = evaluate_final(Candidate(task.target, code))
-        if _surely_faster(report) and (report.speedup or 0) > best_speedup:
+        if surely_faster(report) and (report.speedup or 0) > best_speedup:
             best, best_speedup = Answer(step.path, code, report), report.speedup or 0
     return best
 
@@ -125,6 +125,7 @@ def _steps(records: Sequence[SimulationRecord]) -> Iterator[StepRecord]:
     return (step for record in records for step in record.steps)
 
 
-def _surely_faster(report: EvalReport) -> bool:
+def surely_faster(report: EvalReport) -> bool:
+    """Whether code may be an answer: right, timed stably, its interval above 1."""
     interval = report.speedup_interval
     return report.passed and interval is not None and interval.low > 1

@@ -157,7 +157,7 @@ class Trace:
 
     def append_result(self, effect: Effect, result: Result) -> float:
         """Note what an effect came to; the run's active seconds."""
-        event, key = _address(effect)
+        event, key = address(effect)
         if isinstance(result, EvalReport):
             return self._append(event, key, _REPORT, result)
         return self._append(event, key, _REPLY, result)
@@ -247,10 +247,10 @@ class _Again:
 
     def start(self, effect: Effect) -> None:
         """Begin an effect, unless the trace knows its result."""
-        address = _address(effect)
-        if self._known[address] > 0:
-            self._known[address] -= 1
-            self._held[address].append(effect)
+        where = address(effect)
+        if self._known[where] > 0:
+            self._known[where] -= 1
+            self._held[where].append(effect)
         else:
             self._live.start(effect)
 
@@ -279,7 +279,7 @@ class _Again:
         return Finished(held.pop(0), adapter.validate_python(line.value))
 
 
-def _address(effect: Effect) -> tuple[Event, str]:
+def address(effect: Effect) -> tuple[Event, str]:
     """Event and key of an effect's line."""
     if isinstance(effect, ModelRequest):
         return "reply", effect.prompt.key.model_dump_json()

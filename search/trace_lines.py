@@ -10,6 +10,7 @@ Not here: what a search makes of them (trace.py).
 
 import hashlib
 import hmac
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -67,6 +68,10 @@ AS_WRITTEN = "give a trace as this version's regraph optimize wrote it"
 """What mends a trace that cannot be read."""
 
 
+LONGEST_LINE = 1 << 26
+"""Bytes; a file with a longer one is no trace, and is not read into memory to find that out."""
+
+
 @dataclass(frozen=True, slots=True)
 class TraceContent:
     """A trace as read: its whole lines, their bytes, and whether half a line follows them."""
@@ -78,26 +83,56 @@ class TraceContent:
     """Whether every line was written with the key that it was read with."""
 
 
+class TraceReader:
+    """The whole lines of a trace one by one, in the memory that one of them takes.
+
+    What it says of the file (`size`, `torn`, `ours`) holds of what was read so far.
+    """
+
+    def __init__(self, path: Path, key: bytes | None = None) -> None:
+        """`key`: this installation's, to know whether the trace is `ours`; else it is not."""
+        self.path, self.size, self.torn, self.ours = path, 0, False, key is not None
+        self.start = 0
+        """Where the line that was read last begins, in bytes."""
+        self._key = key or b""
+
+    def __iter__(self) -> Iterator[TraceLine]:
+        """Its lines; `BadInput` names the one that is none, or was changed."""
+        total = mac = ""
+        for number, text in enumerate(self._texts(), start=1):
+            body = text.rpartition(b',"sum":')[0]
+            total, mac = checksum(total, body), mac_of(self._key, mac, body)
+            self.ours = self.ours and hmac.compare_digest(text, body + ending(total, mac))
+            line = _line(self.path, number, text)
+            if line.sum != total:
+                raise BadInput(f"{self.path}:{number}: the trace was changed here; {AS_WRITTEN}")
+            self.start, self.size = self.size, self.size + len(text) + 1
+            yield line
+        if self.size == 0:
+            _line(self.path, 1, b"")
+
+    def _texts(self) -> Iterator[bytes]:
+        """Whole lines without their ends; half a line is cut off where the file ends in it."""
+        try:
+            with self.path.open("rb") as file:
+                while text := file.readline(LONGEST_LINE):
+                    self.torn = not text.endswith(b"\n")
+                    if not self.torn:
+                        yield text[:-1]
+                    elif len(text) == LONGEST_LINE:
+                        raise BadInput(f"{self.path}: a line is too long; {AS_WRITTEN}")
+        except OSError as error:
+            raise BadInput(f"{self.path}: {error.strerror}; {AS_WRITTEN}") from None
+
+
 def read(path: Path, key: bytes | None = None) -> TraceContent:
     """Every whole line of a trace; `BadInput` names the one that is none.
 
     `key`: this installation's, to know whether the trace is `ours`; without one it is not.
     """
-    try:
-        whole, _, rest = path.read_bytes().rpartition(b"\n")
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; {AS_WRITTEN}") from None
-    lines: list[TraceLine] = []
-    total = mac = ""
-    ours = key is not None
-    for number, text in enumerate(whole.split(b"\n"), start=1):
-        body = text.rpartition(b',"sum":')[0]
-        total, mac = checksum(total, body), mac_of(key or b"", mac, body)
-        ours = ours and hmac.compare_digest(text, body + ending(total, mac))
-        lines.append(_line(path, number, text))
-        if lines[-1].sum != total:
-            raise BadInput(f"{path}:{number}: the trace was changed here; {AS_WRITTEN}")
-    return TraceContent(tuple(lines), size=len(whole) + 1, torn=bool(rest), ours=ours)
+    reader = TraceReader(path, key)
+    lines = tuple(reader)
+    return TraceContent(lines, reader.size, reader.torn, reader.ours)
 
 
 def _line(path: Path, number: int, text: bytes) -> TraceLine:

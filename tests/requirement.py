@@ -13,6 +13,7 @@ KNOWN = (
     "ollama",
     "llama-cpp",
     "browser",
+    "axe",
     "sandbox",
     "root",
     "core-dumps",

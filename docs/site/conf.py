@@ -19,8 +19,8 @@ myst_heading_anchors = 4
 suppress_warnings = ["toc.not_included"]  # decisions: their own page lists them
 
 USE = (
-    *("problems", "models", "methods", "prompts", "cli", "settings", "models-by-file", "workers"),
-    *("python", "agents"),
+    *("problems", "home", "report", "models", "methods", "prompts", "cli", "settings"),
+    *("models-by-file", "workers", "python", "agents"),
 )
 SHARE = (
     *("backup", "ingest", "collect", "ownership", "corpus", "relabelling", "curation", "learning"),

@@ -172,7 +172,7 @@ class Checker:
         for _ in range(3):
             if not terms <= _ROUNDING:
                 return ""
-            text, rule = _suggested(problem, seen, terms)
+            text, rule = suggested(problem, seen, terms)
             again = problem.model_copy(update={"tolerance": rule})
             self._tell(f"{problem.name}: trying {text}")
             tried = calibrate(again, self._compiler, self._limits)
@@ -194,7 +194,7 @@ def _key(problem: Problem) -> str:
     return hashlib.sha256(repr((problem.model_dump_json(), here)).encode()).hexdigest()
 
 
-def _suggested(
+def suggested(
     problem: Problem, seen: Calibration, terms: float
 ) -> tuple[str, SumRule | ConditionedRule | AbsoluteRule]:
     """A tolerance that allows the rounding of `terms` operations in a row, and how to write it."""

@@ -53,6 +53,8 @@ class Runner:
         self._running: dict[Layout, tuple[Worker, SharedMemory]] = {}
         self.seconds = 0.0
         """What the last call took, copies aside."""
+        self.patience = _PATIENCE_SECONDS
+        """How long a call may take."""
 
     def __call__(self, sizes: Sizes, made: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs by argument name."""
@@ -72,7 +74,7 @@ class Runner:
                 if arg.role == "out":
                     shared.fill(call.places[arg.name], 0)
             shared.unmap()
-            done = worker.call([call.row], _PATIENCE_SECONDS)
+            done = worker.call([call.row], self.patience)
             if isinstance(done, Failure):
                 self._require(done)
             else:

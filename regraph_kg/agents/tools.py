@@ -41,7 +41,7 @@ ProblemName = Annotated[
 ]
 TechniqueName = Annotated[str, Field(description='Id, name or alias; "start" is serial code.')]
 Few = Annotated[int, Field(ge=1, le=10)]
-Plain = dict[str, Any]
+ToolAnswer = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Tools:
         code: Annotated[str, Field(description="Examples that began with such code first.")] = "",
         target: Target | None = None,
         limit: Few = 3,
-    ) -> Plain:
+    ) -> ToolAnswer:
         """Steps that were seen from one technique to another: both codes, effect, reasoning."""
         graph = await self.graph()
         found = await asyncio.to_thread(
@@ -155,7 +155,7 @@ class Tools:
         technique: TechniqueName,
         target: Target | None = None,
         limit: Few = 3,
-    ) -> Plain:
+    ) -> ToolAnswer:
         """How a step has failed before, with diagnosis and code: read it before you apply it."""
         graph = await self.graph()
         found = await asyncio.to_thread(
@@ -164,7 +164,9 @@ class Tools:
         return {"failures": [asdict(one) for one in found]}
 
     @told
-    async def check_problem(self, *, problem: ProblemName, context: Context[Any, Any]) -> Plain:
+    async def check_problem(
+        self, *, problem: ProblemName, context: Context[Any, Any]
+    ) -> ToolAnswer:
         """Whether a problem is well posed: its serial code compiles, is right, can be timed.
 
         Each finding ends with the line to write. An error must be mended before anything is judged.
@@ -203,7 +205,7 @@ class Tools:
         other: Annotated[str, Field(description="The code that it may be faster than.")],
         context: Context[Any, Any],
         target: Target = USUAL,
-    ) -> Plain:
+    ) -> ToolAnswer:
         """Whether code is surely faster than other code: fresh processes of both, in turn.
 
         `ratio` is time of other / time of code, with a 99.9 % interval. For differences that two
@@ -229,7 +231,7 @@ class Tools:
         code: Code = "",
         file: File = "",
         target: Target = USUAL,
-    ) -> Plain:
+    ) -> ToolAnswer:
         """How near code comes to what the device can do, and what bounds it: memory or compute.
 
         Near 100 % nothing is left to gain. Code that was evaluated before costs nothing.
@@ -261,7 +263,7 @@ class Tools:
         finish: Annotated[
             bool, Field(description="With the last step: the trajectory goes into the graph.")
         ] = False,
-    ) -> Plain:
+    ) -> ToolAnswer:
         """Record one optimization step: the whole code after it is judged, and joins a trajectory.
 
         A step that fails is kept as a failure, and the next one stands on the step before it. What
@@ -283,7 +285,7 @@ class Tools:
         judged = await self._judged(problem, Candidate(target, text), "screening", context)
         draft = draft.with_step(step, judged)
         kept = drafts.write(root, draft)
-        said: Plain = {
+        said: ToolAnswer = {
             "trajectory": draft.id,
             "kept_in": str(kept.relative_to(root)),
             "steps": len(draft.steps),
@@ -296,7 +298,7 @@ class Tools:
         return said
 
     @told
-    async def search_status(self) -> Plain:
+    async def search_status(self) -> ToolAnswer:
         """Searches of this project (runs/*.jsonl): how far each is, and the best so far.
 
         Also how many seconds of judging are left to this session.
@@ -340,7 +342,7 @@ def hearing(context: Context[Any, Any]) -> Hear:
     return hear
 
 
-def _status(trace: Path) -> Plain:
+def _status(trace: Path) -> ToolAnswer:
     """One search in figures; what cannot be read says why."""
     try:
         run = read_run(trace)
@@ -359,7 +361,7 @@ def _status(trace: Path) -> Plain:
     }
 
 
-def _best(run: Run) -> Plain:
+def _best(run: Run) -> ToolAnswer:
     last = run.records[-1] if run.records else None
     if last is None:
         return {"best_speedup": 1.0, "best_path": []}

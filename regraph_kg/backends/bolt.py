@@ -217,7 +217,11 @@ class Bolt:
                 key: _Unseen(value) if isinstance(value, list) else value
                 for key, value in parameters.items()
             }
-            return tx.run(statement, shown).data()
+            answer = tx.run(statement, shown).data()
+            for value in shown.values():  # the driver keeps what was sent until the commit
+                if isinstance(value, _Unseen):
+                    value.clear()
+            return answer
 
         return ask
 

@@ -29,6 +29,7 @@ from regraph_kg.models.graph import (
     Example,
     FreeChoice,
     FreeRun,
+    Gain,
     GraphFinding,
     GraphStats,
     KnownFailure,
@@ -174,6 +175,16 @@ class BoltStore:
             _transition_stats(pair, device, together(tallies(row["statistics"] for row in group)))
             for (pair, device), group in groupby(rows, _place)
         )
+
+    def gains(self, *, limit: int) -> tuple[Gain, ...]:
+        """See `GraphStore`."""
+        rows = self._bolt.read(lambda ask: ask("technique_gains", limit=min(limit, MOST_ROWS)))
+        return tuple(Gain(**row) for row in rows)
+
+    def strongest(self, *, limit: int) -> tuple[Gain, ...]:
+        """See `GraphStore`."""
+        rows = self._bolt.read(lambda ask: ask("strongest_next", limit=min(limit, MOST_ROWS)))
+        return tuple(Gain(**row) for row in rows)
 
     def stats(self) -> GraphStats:
         """See `GraphStore`."""

@@ -17,6 +17,7 @@ KEYBOARD_INTERRUPT = 130
 """What typer returns for a Ctrl-C that no command handled."""
 
 COMMANDS: Mapping[str, str] = {
+    "apply": "Bring the fastest code of RUN home: show the change, ask, write it.",
     "collect": "Collect new trajectories: from a model's answers, a git history, or an evolution's"
     " programs.",
     "docs": "Read a document: how problems are described, what the judge covers, every setting.",
@@ -39,6 +40,8 @@ COMMANDS: Mapping[str, str] = {
     " judge.",
     "relabel-check": "Relabel a labelled set against the vocabulary alone, and count errors stage"
     " by stage.",
+    "report": "Show RUNs of `regraph optimize` as one page for a browser: answer, tree, failures,"
+    " cost.",
     "schema": "Print the JSON Schema of what COMMAND prints with --json.",
     "settings": "Show every setting: name, value, and who set it. Passwords and keys are not"
     " shown.",
@@ -46,6 +49,7 @@ COMMANDS: Mapping[str, str] = {
     "batch": "Models by file: folders of prompts that wait for answers (regraph docs"
     " models-by-file).",
     "graph": "The graph as a whole: look, compare, back up, import, export, purge.",
+    "runs": "Runs of regraph optimize: a table of all, or one of the commands below.",
     "problem": "Problems: a folder with problem.toml and serial.cpp each (regraph docs problems).",
     "store": "The embedded graph store: a local process that commands start when they need it.",
     "techniques": "Look at the techniques; mend the vocabulary.",

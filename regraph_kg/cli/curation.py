@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import Curator
@@ -22,7 +23,12 @@ from regraph_kg.settings import read_settings
 Who = Annotated[str | None, typer.Option(help="Who decides.", show_default="you, at this machine")]
 Why = Annotated[str, typer.Option(help="The reason, for whoever reads the log.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="Its id: regraph techniques list.")]
+Id = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="Its id: regraph techniques list.", autocompletion=complete_technique
+    ),
+]
 
 LONGEST = 120
 """Characters of a name or label that are printed."""

@@ -9,6 +9,7 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.api.sources import read_source
+from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.progress import telling
 from regraph_kg.evaluation.problem.problem import Problem
@@ -20,7 +21,12 @@ from regraph_kg.settings import Settings, read_settings
 
 def evaluate(  # noqa: PLR0913 (a command's options)
     *,
-    problem: Annotated[str, typer.Argument(help="Folder of a problem, or a name of the corpus.")],
+    problem: Annotated[
+        str,
+        typer.Argument(
+            help="Folder of a problem, or a name of the corpus.", autocompletion=complete_problem
+        ),
+    ],
     candidates: Annotated[
         list[Path],
         typer.Argument(

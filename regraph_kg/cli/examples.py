@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regraph_kg import report, wiring
+from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
@@ -34,11 +35,19 @@ def examples(  # noqa: PLR0913 (a command's options)
     source: Annotated[
         str | None,
         typer.Argument(
-            help="Technique before: id, name or alias; or start.", show_default="any transition"
+            help="Technique before: id, name or alias; or start.",
+            show_default="any transition",
+            autocompletion=complete_technique,
         ),
     ] = None,
     technique: Annotated[
-        str | None, typer.Argument(metavar="TARGET", help="Technique after.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="TARGET",
+            help="Technique after.",
+            show_default=False,
+            autocompletion=complete_technique,
+        ),
     ] = None,
     target: Annotated[
         Target | None,

@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli import backup, browser, embeddings, exchange, migrate, purge, upkeep
+from regraph_kg.cli import (
+    backup,
+    browser,
+    embeddings,
+    exchange,
+    graph_page,
+    migrate,
+    purge,
+    upkeep,
+)
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import read_settings
 
@@ -29,6 +38,7 @@ app.command()(upkeep.bound)
 app.command()(purge.purge)
 app.command()(embeddings.reembed)
 app.command()(browser.browser_pack)
+app.command()(graph_page.report)
 
 
 @app.command()

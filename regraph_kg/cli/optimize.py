@@ -3,6 +3,10 @@
 Here: the command, and one search. Several at once: several.py; --dry-run: dry_run.py.
 """
 
+import sys
+from dataclasses import replace
+from pathlib import Path
+
 import typer
 
 from regraph_kg import wiring
@@ -10,10 +14,11 @@ from regraph_kg.cli import display, running
 from regraph_kg.cli.choice import choose, every_call
 from regraph_kg.cli.dry_run import preview
 from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.new_problem import problem_of
 from regraph_kg.cli.options import Options, takes_options
 from regraph_kg.cli.several import run_several
 from regraph_kg.cli.starter import offer
-from regraph_kg.errors import AnswersPending
+from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.choice import traced_model
 from regraph_kg.runs.search import look_at_graph, open_run
@@ -31,6 +36,8 @@ def optimize(options: Options) -> None:
     The best three are measured again in fresh processes; only that speedup is reported, and code
     that is not surely faster than the serial code is no answer. Ctrl-C keeps the best so far.
 
+    optimize FILE.cpp --function NAME does regraph problem new and this in one go.
+
     Several searches go on at once; they take turns at the model and the judge, and one that fails
     leaves the others alone. --fast is for a first look, --dry-run spends nothing.
 
@@ -45,6 +52,8 @@ def _run(options: Options) -> bool:
     """The whole command; whether faster code was found, or would be looked for."""
     asked = traced_model(options.resume) if options.resume else None
     settings = read_settings(model=options.model or asked)
+    if options.function is not None:
+        options = replace(options, problems=[_made(settings, options)])
     choice = choose(options, settings.model, settings.stop_at_roof)
     if options.starter or (kind_of(choice.settings.method).walks and not options.resume):
         offer(settings, options.starter)
@@ -58,6 +67,16 @@ def _run(options: Options) -> bool:
     if len(options.problems) > 1:
         return run_several(settings, options, choice)
     return _run_one(settings, options, choice)
+
+
+def _made(settings: Settings, options: Options) -> str:
+    """The folder of the problem that a function of a file becomes, or has become before."""
+    if len(options.problems) > 1 or options.resume:
+        raise BadInput("function: is of one C++ file, and of a new search; name that file alone")
+    assert options.function is not None
+    file = Path(options.problems[0])
+    ask = sys.stdin.isatty() and sys.stderr.isatty()
+    return f"{problem_of(settings, file, options.function, ask=ask)}/"
 
 
 def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from regraph_kg.cli.completion import complete_problem
 from regraph_kg.models.method import (
     Preset,
     Prompting,
@@ -46,8 +47,19 @@ class Options:
 
     problems: Annotated[
         list[str],
-        typer.Argument(metavar="PROBLEM", help="Folders of problems, or names of the corpus."),
+        typer.Argument(
+            metavar="PROBLEM",
+            help="Folders of problems, names of the corpus, or a C++ file with --function.",
+            autocompletion=complete_problem,
+        ),
     ]
+    function: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A function of the C++ file PROBLEM: regraph problem new makes its folder first.",
+        ),
+    ] = None
     model: Annotated[
         str | None,
         typer.Option(

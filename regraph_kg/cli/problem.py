@@ -1,18 +1,26 @@
 """`regraph problem`: problems themselves, judged before anything is judged by them."""
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 
 from regraph_kg import wiring
+from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import checked, print_checkup
+from regraph_kg.cli.new_problem import new
+from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
 from regraph_kg.evaluation.checkup.findings import error
 from regraph_kg.settings import Settings, read_settings
 
+if TYPE_CHECKING:  # numpy comes with it
+    from regraph_kg.evaluation.problem.problem import Problem
+
 app = typer.Typer(no_args_is_help=True)
+app.command()(new)
 
 
 @app.callback()
@@ -25,7 +33,9 @@ def check(
     problems: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PROBLEM", help="Names or folders; all of this folder and the corpus if none."
+            metavar="PROBLEM",
+            help="Names or folders; all of this folder and the corpus if none.",
+            autocompletion=complete_problem,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what is found as JSON.")] = False,
@@ -50,6 +60,72 @@ def check(
             print_checkup(one, typer.echo)
     if any(one.errors for one in seen):
         raise typer.Exit(BadInput.exit_code)
+
+
+@app.command("list")
+def list_(
+    as_json: Annotated[bool, typer.Option("--json", help="Print them as JSON.")] = False,
+) -> None:
+    """List the problems of this folder and of the corpus, and where each comes from."""
+    settings = read_settings()
+    names = wiring.problem_names(settings)
+    rows = [{"problem": name, **_listed(settings, name)} for name in names]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    table = Table("problem", "where", "entry", "timed at", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row.values())
+    print_table(table, ())
+
+
+@app.command()
+def show(
+    problem: Annotated[
+        str,
+        typer.Argument(
+            metavar="PROBLEM", help="A name, or a folder.", autocompletion=complete_problem
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Show a problem as the judge reads it: arguments, shapes, tolerance, code, and its origin."""
+    settings = read_settings()
+    found, home = wiring.find_problem(settings, problem), wiring.home_of(settings, problem)
+    if as_json:
+        plain = found.model_dump(mode="json", by_alias=True)
+        plain["home"] = home.model_dump(mode="json", by_alias=True) if home else None
+        typer.echo(json.dumps(plain, indent=2))
+        return
+    console = PlainConsole()
+    console.print(f"{found.name}: {wiring.chosen_problem(settings, problem)}", style="bold")
+    if home:
+        console.print(
+            f"made of {home.function}, {home.file}, lines {home.lines[0]}-{home.lines[1]}"
+        )
+    table = Table("argument", "type", "role", "shape, or value", box=None, pad_edge=False)
+    for arg in found.args:
+        extent = arg.size if arg.size is not None else arg.value
+        table.add_row(arg.name, arg.type, arg.role, ", ".join(arg.shape) or str(extent))
+    print_table(table, (), console)
+    tolerance = found.tolerance
+    said = tolerance if isinstance(tolerance, str) else tolerance.model_dump(mode="json")
+    console.print(f"tolerance {said}, metric {found.metric}, timed at {_timed_at(found)}")
+    console.print(f"\n{found.serial_code}", soft_wrap=True)
+
+
+def _listed(settings: Settings, name: str) -> dict[str, str]:
+    """A row; a problem that cannot be read says why."""
+    try:
+        found = wiring.find_problem(settings, name)
+    except BadInput as failed:
+        return {"where": str(failed), "entry": "", "timed_at": ""}
+    where = wiring.chosen_problem(settings, name).removeprefix(f"{name}, ")
+    return {"where": where, "entry": found.entry, "timed_at": _timed_at(found)}
+
+
+def _timed_at(problem: "Problem") -> str:
+    return ", ".join(f"{name} = {extent}" for name, extent in problem.sizes.time.items())
 
 
 def _looked_at(settings: Settings, name: str) -> Checkup:

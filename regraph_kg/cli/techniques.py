@@ -10,6 +10,7 @@ from rich.table import Table
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import audit, curation
+from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.target import Target
@@ -43,7 +44,12 @@ def list_(
 
 @app.command()
 def show(
-    technique: Annotated[str, typer.Argument(metavar="ID", help="Its id, name or alias.")],
+    technique: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="Its id, name or alias.", autocompletion=complete_technique
+        ),
+    ],
     target: Annotated[Target | None, typer.Option(help="Where a name is looked up.")] = None,
     device: Annotated[
         str, typer.Option(help="Whose statistics, if it has any.", show_default="all")

@@ -345,6 +345,31 @@ class TransitionStats:
 
 
 @dataclass(frozen=True, slots=True)
+class Gain:
+    """What a technique brought on one device, after `source`, or, where that is "", after anything.
+
+    What was learned counts in full.
+    """
+
+    target: str
+    device: str
+    examples: int
+    tried: int
+    verified: int
+    sum_log2_effect: int
+    """Fixed point, `EFFECT_SCALE`; of what was verified, over the code before the step."""
+    best_effect: float | None
+    source: str = ""
+
+    @property
+    def mean(self) -> float | None:
+        """Geometric mean of the effects; None where nothing was verified."""
+        if not self.verified:
+            return None
+        return float(2 ** (self.sum_log2_effect / EFFECT_SCALE / self.verified))
+
+
+@dataclass(frozen=True, slots=True)
 class GraphStats:
     """Totals of a store; initial states are no techniques, `pairs` have at least one example."""
 

@@ -12,7 +12,9 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, shipped_corpus
 
 if TYPE_CHECKING:
+    from regraph_kg.evaluation.adopt.adopt import Adopter
     from regraph_kg.evaluation.checkup.checkup import Checkup
+    from regraph_kg.evaluation.problem.home import Home
     from regraph_kg.evaluation.problem.problem import Problem
     from regraph_kg.models.evaluation import Candidate
 
@@ -21,7 +23,7 @@ def find_problem(settings: Settings, name: str) -> "Problem":
     """The problem in the folder `name`, or the one of the corpus of that name."""
     from regraph_kg.evaluation.problem.problem import load_problem  # noqa: PLC0415
 
-    return load_problem(_folder_of(settings, name))
+    return load_problem(problem_folder(settings, name))
 
 
 def problem_names(settings: Settings) -> list[str]:
@@ -32,16 +34,23 @@ def problem_names(settings: Settings) -> list[str]:
 
 def chosen_problem(settings: Settings, name: str) -> str:
     """Which problem `name` is, in words: the user's own folder, or one of the corpus."""
-    folder = _folder_of(settings, name)
+    folder = problem_folder(settings, name)
     if folder == _of_corpus(settings, name) and settings.corpus is None:
         return f"{name}, shipped with regraph"
     return f"{folder}/" + (f", not the shipped {name}" if beats_shipped(settings, name) else "")
 
 
+def home_of(settings: Settings, name: str) -> "Home | None":
+    """Which function of which file a problem was made of; None where it was written by hand."""
+    from regraph_kg.evaluation.problem.home import load_home  # noqa: PLC0415
+
+    return load_home(problem_folder(settings, name))
+
+
 def beats_shipped(settings: Settings, name: str) -> bool:
     """Whether a folder of the user's is taken where the corpus has a problem of that name, too."""
     other = _of_corpus(settings, name)
-    return other is not None and _folder_of(settings, name) != other
+    return other is not None and problem_folder(settings, name) != other
 
 
 def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) -> "Checkup":
@@ -54,6 +63,13 @@ def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) ->
     return Checker(settings.cache_dir, tell).check(find_problem(settings, name))
 
 
+def open_adopter(settings: Settings, tell: Callable[[str], None]) -> "Adopter":
+    """What makes problems of functions; `tell` hears what takes long. Raises `ToolError`."""
+    from regraph_kg.evaluation.adopt.adopt import Adopter  # noqa: PLC0415
+
+    return Adopter(settings.cache_dir, tell)
+
+
 def first_use(settings: Settings, name: str) -> str | None:
     """What of a folder will be compiled and run, said once for each content; None afterwards.
 
@@ -62,7 +78,7 @@ def first_use(settings: Settings, name: str) -> str | None:
     from regraph_kg.evaluation.checkup.checkup import is_new  # noqa: PLC0415
     from regraph_kg.evaluation.problem.problem import load_problem  # noqa: PLC0415
 
-    folder = _folder_of(settings, name)
+    folder = problem_folder(settings, name)
     problem = load_problem(folder)
     shipped = (shipped_corpus() / "problems").resolve()
     if folder.resolve().parent == shipped or not is_new(settings.cache_dir, problem):
@@ -79,8 +95,8 @@ def is_refused(candidate: "Candidate") -> bool:
     return rejected(candidate.code) is not None
 
 
-def _folder_of(settings: Settings, name: str) -> Path:
-    """A folder of the user's goes first, where it holds a problem or the beginnings of one."""
+def problem_folder(settings: Settings, name: str) -> Path:
+    """Where a problem lies; a folder of the user's goes first, with one or its beginnings."""
     own, other = Path(name), _of_corpus(settings, name)
     if other and not any((own / file).exists() for file in ("problem.toml", "serial.cpp")):
         return other
@@ -100,8 +116,8 @@ def _missing(settings: Settings, own: Path) -> str:
         beside = (own.parent / "problem.toml").exists()
         remedy = f"; give {own.parent}" if beside else ""
         return (
-            "a file; a problem is a folder with problem.toml and serial.cpp"
-            f"{remedy} (regraph docs problems)"
+            f"a file; a problem is a folder with problem.toml and serial.cpp{remedy}; of one of its"
+            f" functions regraph problem new {own} --function NAME makes one"
         )
     known = problem_names(settings)
     near = difflib.get_close_matches(str(own), known, 1)

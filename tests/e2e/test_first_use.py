@@ -53,6 +53,9 @@ def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path)
     timed = [r["code_hash"] for r in screened if r["outcome"] != "unstable_timing"]
     assert len(set(timed)) == len(timed), "equal code is judged once, unless it was too noisy"
     assert len(final) <= 3, "the best three alone are measured again"
+    page = tmp_path / "data" / "report.html"
+    assert f"open {page} in a browser" in done.stdout
+    assert f"{found.group(1)}x faster than the serial code" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -60,7 +63,7 @@ def test_the_function_of_the_readme_is_well_posed_and_its_faster_version_right(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     """As typed, in an empty folder, up to the first command that needs a model."""
-    block = re.search(r"^    mkdir .*?(?=^    regraph optimize)", README, re.MULTILINE | re.DOTALL)
+    block = re.search(r"^    cat > .*?(?=^    regraph optimize)", README, re.MULTILINE | re.DOTALL)
     assert block
     typed = "set -e\n" + re.sub(r"^    ", "", block[0], flags=re.MULTILINE)
     typed = re.sub(r"^regraph doctor.*\n", "", typed, flags=re.MULTILINE)

@@ -1,0 +1,1 @@
+"""A function of a user's own file becomes a problem: read, understood, adapted, sized, written."""

@@ -1,0 +1,179 @@
+"""The story of `regraph problem new`: a draft that says everything becomes a problem's files.
+
+Compiled, sized and calibrated by the judge's own parts: the code runs confined, and nowhere else.
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.adopt.draft import Draft
+from regraph_kg.evaluation.adopt.sizes import check_shapes, relations, timing_shape, with_sizes
+from regraph_kg.evaluation.adopt.texts import (
+    home,
+    problem_fields,
+    serial_code,
+    toml,
+)
+from regraph_kg.evaluation.checkup.calibrate import calibrate
+from regraph_kg.evaluation.checkup.checkup import Checker, suggested
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.problem import home as homes
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
+
+_MISSING = re.compile(r"candidate\.cpp:(\d+):\d+: (?:fatal )?error: (\S+): No such file")
+_MOST_MISSING = 40
+_ROUNDS, _ROUNDING = 3, 2.0**33
+"""Tolerances that are tried; operations in a row beyond which a difference is no rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """A problem that can be written, and what became known on the way."""
+
+    problem: Problem
+    files: Mapping[str, str]
+    """File name -> text."""
+    seconds: float
+    """What the serial code takes at the timing shape."""
+    left_out: tuple[str, ...]
+    """Headers that are not here and not needed."""
+
+
+class Adopter:
+    """Makes problems of drafts on this machine; `cache` holds compiled code."""
+
+    def __init__(
+        self, cache: Path, tell: Callable[[str], None], limits: JudgeLimits | None = None
+    ) -> None:
+        """`tell` hears what takes long. Raises `ToolError` without a compiler."""
+        self._tell, self._limits = tell, limits or JudgeLimits()
+        self._compiler = Compiler(cache / "compiled", find_gcc(), self._limits)
+        self._checker = Checker(cache, tell, self._limits)
+
+    def adopt(self, draft: Draft, name: str, folder: Path, tolerance: Any = None) -> Adopted:
+        """The files of a problem `name` that is to lie in `folder`.
+
+        `tolerance` None: calibrated. Raises `BadInput` where the code does not compile, crashes or
+        never ends.
+        """
+        plain = draft.plain()
+        self._tell(f"{name}: compiling the serial code")
+        code, left_out = self._compiled(draft, serial_code(draft, plain))
+        fields = problem_fields(draft, plain, name)
+        problem, fields, seconds = self._sized(draft, fields, code)
+        if tolerance is None:
+            fields = self._tolerated(problem, fields)
+        else:
+            fields = fields | {"tolerance": tolerance}
+        problem = _validated(fields, code)
+        kept = home(draft, plain, folder).model_dump(by_alias=True)
+        files = {"problem.toml": toml(fields), "serial.cpp": code, homes.FILE: toml(kept)}
+        return Adopted(problem, files, seconds, left_out)
+
+    def _compiled(self, draft: Draft, code: str) -> tuple[str, tuple[str, ...]]:
+        """The code without `#include` lines of headers that are neither here nor needed."""
+        lines, left_out, first = code.splitlines(keepends=True), list[str](), ""
+        for _ in range(_MOST_MISSING):
+            built = self._compiler.host("".join(lines), HOST_FLAGS)
+            if not isinstance(built, Failure):
+                return "".join(lines), tuple(left_out)
+            missing = _MISSING.search(built.diagnosis)
+            refused = re.search(r"not allowed: (#\s*include.*) \(reaches", built.diagnosis)
+            if missing:
+                left_out.append(missing[2])
+                lines[int(missing[1]) - 1] = "\n"
+            elif refused:
+                left_out.append(refused[1])
+                lines = [line for line in lines if refused[1].strip() not in line]
+            else:
+                first = built.diagnosis.splitlines()[0]
+                break
+        function = draft.read.function
+        why = f"; headers that are not here: {', '.join(left_out)}" if left_out else ""
+        said = first.replace("candidate.cpp", "the code that it needs of its file")
+        raise BadInput(
+            f"{function.source.path}: {function.qualified} does not compile: {said[:300]}{why}"
+        )
+
+    def _sized(
+        self, draft: Draft, fields: dict[str, Any], code: str
+    ) -> tuple[Problem, dict[str, Any], float]:
+        """With shapes to check, and one to time."""
+        names = list(draft.sizes)
+        extents = [text for name in draft.names for text in draft.shape(name)]
+        check = check_shapes(names, extents)
+        given = draft.said.sizes
+        sizes: dict[str, Any] = {"check": check, "time": {**check[-1], **given}}
+        if relations(extents):
+            sizes["require"] = relations(extents)
+        fields = with_sizes(fields, sizes)
+        problem = _validated(fields, code)
+        if set(given) == set(names):
+            return problem, fields, 0.0
+        grown, seconds = timing_shape(problem, self._compiler, self._limits, self._tell)
+        fields = with_sizes(fields, sizes | {"time": {**grown, **given}})
+        return _validated(fields, code), fields, seconds
+
+    def _tolerated(self, problem: Problem, fields: dict[str, Any]) -> dict[str, Any]:
+        """With a tolerance that admits the serial code in any order of its sums."""
+        if not any(arg.type.startswith("float") for arg in problem.outputs):
+            return _before_args(fields, {"tolerance": "exact"})
+        seen = self._checker.check(problem).findings
+        if not any(found.about in ("tolerance", "separates") for found in seen):
+            return fields
+        self._tell(f"{problem.name}: calibrating the tolerance")
+        found = calibrate(problem, self._compiler, self._limits)
+        terms, added = found.terms, dict[str, Any]()
+        for _ in range(_ROUNDS):
+            if found.admits or not terms < _ROUNDING:
+                break
+            _, rule = suggested(problem, found, terms)
+            added = {"tolerance": rule.model_dump()}
+            tried = problem.model_copy(update={"tolerance": rule})
+            found = calibrate(tried, self._compiler, self._limits)
+            terms = max(4 * terms, found.terms)
+        if not found.admits:
+            return fields
+        return _before_args(fields, added if found.separates else added | {"separates": False})
+
+
+def _before_args(fields: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    return with_sizes({**fields, **added}, fields["sizes"])
+
+
+def _validated(fields: Mapping[str, Any], code: str) -> Problem:
+    try:
+        return Problem.model_validate({**fields, "serial_code": code})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise BadInput(
+            f"{fields['name']}: {place}: {first['msg'].removeprefix('Value error, ')}"
+        ) from None
+
+
+def write(files: Mapping[str, str], folder: Path) -> None:
+    """Write a problem's files into a folder that is new or empty. Raises `BadInput`."""
+    try:
+        made = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise BadInput(f"{folder}: there is something in it already; give another with --to")
+        try:
+            for name, text in files.items():
+                (folder / name).write_text(text, "utf-8")
+        except OSError:
+            if made:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise BadInput(f"{folder}: {error.strerror}; give another folder with --to") from None

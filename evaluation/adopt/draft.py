@@ -1,0 +1,362 @@
+"""A problem in the making: what a function's text says, what a person adds, what is still open.
+
+Sizes are the function's integer parameters that extents depend on, and lengths of containers.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.adopt.adapter import Given, Plain, ReturnValue
+from regraph_kg.evaluation.adopt.extent import Extent
+from regraph_kg.evaluation.adopt.refusals import refuse
+from regraph_kg.evaluation.adopt.slice import Slice, sliced, with_headers
+from regraph_kg.evaluation.adopt.syntax import (
+    CodeFile,
+    Function,
+    choose,
+    declared_name,
+    functions,
+    walk,
+    wanted,
+)
+from regraph_kg.evaluation.adopt.types import Names, Passed, Types
+from regraph_kg.evaluation.adopt.uses import Role, Uses
+
+_WORD = r"[A-Za-z_]\w*"
+_OF_POSITIVE = {
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "logf",
+    "sqrt",
+    "sqrtf",
+    "pow",
+    "powf",
+    "acos",
+    "asin",
+}
+_RANGES: Mapping[str, tuple[int, int]] = {"int8": (-100, 100), "uint8": (0, 100)}
+_SIGNED, _UNSIGNED = (-1000, 1000), (0, 1000)
+
+
+@dataclass
+class Said:
+    """What a person said, by argument or size name; it goes before what was inferred."""
+
+    shapes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    roles: dict[str, Role] = field(default_factory=dict)
+    values: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A function with its types and uses."""
+
+    function: Function
+    instance: tuple[str, ...]
+    part: Slice
+    source: CodeFile
+    """The file with the headers beside it in their places."""
+    passed: Mapping[str, Passed]
+    returned: Passed | None
+    uses: Uses
+
+
+def understand(source: CodeFile, text: str) -> Read:
+    """Find the function and look at it. Raises `BadInput`: line and reason, where unfit."""
+    here = choose(source, text)
+    _whole(here)
+    instance = wanted(text).instance
+    if here.templates and not instance:
+        example = f"{here.qualified}<{', '.join('float' for _ in here.templates)}>"
+        raise BadInput(
+            f"{source.path}, line {here.line}: {here.qualified} is a template; name its instance:"
+            f" --function '{example}'"
+        )
+    whole = with_headers(source)
+    function = choose(whole, text)
+    names = Names(whole, dict(zip(function.templates, instance, strict=False)))
+    types = Types(whole, names)
+    passed = {}
+    for index, node in enumerate(function.parameters):
+        name = declared_name(whole, node)
+        if not name:
+            raise BadInput(
+                f"{source.path}, line {here.line}: parameter {index + 1} has no name; give it one"
+            )
+        passed[name] = types.parameter(node)
+    returned = _returned(types, function)
+    part = sliced(function)
+    refuse(function, part)
+    uses = Uses(function, passed, names, _Callees(whole, types))
+    return Read(here, instance, part, whole, passed, returned, uses)
+
+
+def _returned(types: Types, function: Function) -> Passed | None:
+    try:
+        return types.returned(function.node)
+    except BadInput as error:
+        raise BadInput(
+            f"{function.source.path}, line {function.line}: {function.qualified}: {error}"
+        ) from None
+
+
+def _whole(function: Function) -> None:
+    """Raise `BadInput` where the definition itself is no C++ that can be read."""
+    if function.node.has_error:
+        broken = next(n for n in walk(function.node) if n.type == "ERROR" or n.is_missing)
+        line = function.source.line(broken)
+        said = function.source.text(broken).strip().split("\n")[0][:40]
+        raise BadInput(
+            f"{function.source.path}, line {line}: {function.qualified} cannot be read as C++"
+            f" at {said!r}"
+        )
+    if function.templates and function.method_of is not None:
+        raise BadInput(
+            f"{function.source.path}, line {function.line}: a template's method; make it a function"
+        )
+
+
+class _Callees:
+    """Whether a function of the file writes what an argument of it points to."""
+
+    def __init__(self, source: CodeFile, types: Types) -> None:
+        self._by_name = {one.name: one for one in functions(source)}
+        self._types = types
+
+    def __call__(self, name: str, place: int) -> bool | None:
+        one = self._by_name.get(name.rpartition("::")[2])
+        if one is None or place >= len(one.parameters):
+            return None
+        try:
+            return not self._types.parameter(one.parameters[place]).const
+        except BadInput:
+            return None
+
+
+class Draft:
+    """The problem as far as it is known; `said` may grow until `open` is empty."""
+
+    def __init__(self, read: Read, said: Said) -> None:
+        self.read, self.said = read, said
+        self._known = self._extents()
+        self._result = "result" if "result" not in read.passed else "result_"
+        names = [*read.passed, *([self._result] if read.returned else [])]
+        for option, given in (
+            ("--shape", said.shapes),
+            ("--role", said.roles),
+            ("--values", said.values),
+        ):
+            for name in given:
+                if name not in names:
+                    raise BadInput(
+                        f"{option} {name}: no such argument; there are {', '.join(names)}"
+                    )
+        self.sizes = self._sizes()
+        for name in said.sizes:
+            if name not in self.sizes:
+                raise BadInput(
+                    f"--size {name}: no such size; there are {', '.join(self.sizes) or 'none'}"
+                )
+
+    def _extents(self) -> dict[str, tuple[Extent, ...]]:
+        """Shapes that the body shows, lengths of containers named by one name for each."""
+        uses, found = self.read.uses, dict[str, tuple[Extent, ...]]()
+        equal: dict[str, Extent] = {}
+        for name, one in self.read.passed.items():
+            if one.form == "scalar":
+                continue
+            shape, own = uses.shape(name), f"{name}_size"
+            whole = uses.extent(name)
+            if one.form == "reference":
+                shape = (Extent.of(1),)
+            elif one.fixed and one.form != "rows":
+                shape = (Extent.of(one.fixed[0]),)
+            elif uses.found[name].own_length and one.form in ("vector", "span"):
+                if whole is None or whole.number is not None or own in whole.words:
+                    shape = (Extent.of(own),)
+                else:
+                    equal[own] = whole
+            found[name] = shape
+        if self.read.returned is not None:
+            found[""] = self._returned_shape(self.read.returned)
+        return {name: tuple(e.renamed(equal) for e in shape) for name, shape in found.items()}
+
+    def _returned_shape(self, one: Passed) -> tuple[Extent, ...]:
+        if one.form == "vector":
+            return (self.read.uses.returned,) if self.read.uses.returned is not None else ()
+        return (Extent.of(one.fixed[0] if one.fixed else 1),)
+
+    def _sizes(self) -> dict[str, str]:
+        """Size name -> what it is in the user's code (`n`, `x.size()`)."""
+        words = {word for shape in self._known.values() for e in shape for word in e.words}
+        words |= {
+            w
+            for shape in self.said.shapes.values()
+            for text in shape
+            for w in re.findall(_WORD, text)
+        }
+        own = [name for name in self.read.passed if f"{name}_size" in words]
+        sizes = {name: name for name in self.read.passed if name in words}
+        self._renamed: dict[str, Extent] = {}
+        for name in own:
+            short = "n" if len(own) == 1 and "n" not in self.read.passed else f"{name}_size"
+            self._renamed[f"{name}_size"] = Extent.of(short)
+            sizes[short] = f"{name}.size()"
+        unknown = words - set(sizes) - set(self._renamed)
+        if unknown:
+            raise BadInput(
+                f"--shape: no size {', '.join(sorted(unknown))};"
+                f" there are {', '.join(sizes) or 'none'}"
+            )
+        for name in sizes:
+            one = self.read.passed.get(name)
+            if one is not None and (one.form != "scalar" or one.element.type.startswith("float")):
+                raise BadInput(f"--shape: {name} is no integer")
+        return sizes
+
+    @property
+    def names(self) -> list[str]:
+        """Arrays whose shapes a problem needs, the result last."""
+        arrays = [name for name, one in self.read.passed.items() if one.form != "scalar"]
+        return arrays + ([self._result] if self.read.returned else [])
+
+    @property
+    def open(self) -> list[str]:
+        """Arrays without a shape."""
+        return [name for name in self.names if not self.shape(name)]
+
+    def shape(self, name: str) -> tuple[str, ...]:
+        """An array's shape over size names, complex numbers' parts aside; () if unknown."""
+        if name in self.said.shapes:
+            return self.said.shapes[name]
+        key = "" if name == self._result and self.read.returned else name
+        return tuple(str(extent.renamed(self._renamed)) for extent in self._known[key])
+
+    def proposed(self, name: str) -> str:
+        """What may be the shape where none is known; "" where nothing says so."""
+        whole = [self.length(other) for other in self.names if other != name and self.shape(other)]
+        if self.read.uses.found.get(name) is None and whole:
+            return max(whole, key=len)
+        return next(iter(self.sizes)) if len(self.sizes) == 1 else ""
+
+    def length(self, name: str) -> str:
+        """Elements of an array, as a product of its shape."""
+        parts = self.shape(name)
+        if len(parts) == 1:
+            return parts[0]
+        return "*".join(
+            part if re.fullmatch(r"\w+|\(.*\)", part) else f"({part})" for part in parts
+        )
+
+    def role(self, name: str) -> Role:
+        """What a person said, else what the body does."""
+        if name in self.said.roles:
+            role = self.said.roles[name]
+            if role != "in" and self.read.passed[name].const:
+                raise BadInput(
+                    f"--role {name}={role}: {name} is const in {self.read.function.qualified}"
+                )
+            return role
+        return self.read.uses.role(name)
+
+    def plain(self) -> Plain:
+        """The function and its entry."""
+        function = self.read.function
+        given = [self._given(name, one) for name, one in self.read.passed.items()]
+        returned = self.read.returned
+        result = (
+            ReturnValue(self._result, returned, _c(self.length(self._result))) if returned else None
+        )
+        arguments = f"<{', '.join(self.read.instance)}>" if self.read.instance else ""
+        more = [name for name in self.sizes if name not in self.read.passed]
+        return Plain(
+            f"{function.qualified}{arguments}", f"{function.name}_entry", given, result, more
+        )
+
+    def _given(self, name: str, one: Passed) -> Given:
+        if one.form == "scalar":
+            return Given(name, one, writes=False)
+        use = self.read.uses.found[name]
+        return Given(name, one, self.role(name) != "in", use.is_resized, _c(self.length(name)))
+
+    def wrapped(self, text: str) -> str:
+        """An expression over sizes as C++ over the user's parameters."""
+        return re.sub(_WORD, lambda found: self.sizes.get(found[0], found[0]), _c(text))
+
+    def arguments(self) -> list[dict[str, Any]]:
+        """`[[args]]` of problem.toml."""
+        listed = [self._argument(name, one) for name, one in self.read.passed.items()]
+        returned = self.read.returned
+        if returned is not None:
+            shape = self._parts(self.shape(self._result), returned)
+            listed.append(
+                {"name": self._result, "type": returned.element.type, "role": "out", "shape": shape}
+            )
+        more = [name for name in self.sizes if name not in self.read.passed]
+        return listed + [
+            {"name": name, "type": "int64", "role": "size", "size": name} for name in more
+        ]
+
+    def _argument(self, name: str, one: Passed) -> dict[str, Any]:
+        told: dict[str, Any] = {"name": name, "type": one.element.type}
+        if name in self.sizes:
+            return told | {"role": "size", "size": name}
+        if one.form == "scalar" and not one.element.is_complex:
+            return told | {"role": "in", "value": self._scalar(name, one)}
+        role = "in" if one.form == "scalar" else self.role(name)
+        shape = ("1",) if one.form == "scalar" else self.shape(name)
+        told |= {"role": role, "shape": self._parts(shape, one)}
+        return told if role == "out" else told | self._values(name, one)
+
+    @staticmethod
+    def _parts(shape: Sequence[str], one: Passed) -> list[str]:
+        return [*shape, "2"] if one.element.is_complex else list(shape)
+
+    def _scalar(self, name: str, one: Passed) -> float | int:
+        said = self.said.values.get(name)
+        is_float = one.element.type.startswith("float")
+        if said is None:
+            return 1.5 if is_float else 1 if one.element.spelled == "bool" else 3
+        try:
+            return float(said[0]) if is_float else int(said[0])
+        except ValueError:
+            kind = "a number" if is_float else "an integer"
+            raise BadInput(f"--values {name}={said[0]}: {name} is a scalar; give {kind}") from None
+
+    def _values(self, name: str, one: Passed) -> dict[str, Any]:
+        """Distributions, and a range where the type or the function wants one."""
+        told: dict[str, Any] = {}
+        if name in self.said.values:
+            told["values"] = list(self.said.values[name])
+        elif one.element.type.startswith("float") and self.needs_positive:
+            told["values"] = ["uniform"]
+        if one.element.spelled == "bool":
+            told["range"] = [0, 1]
+        elif not one.element.type.startswith("float"):
+            usual = _UNSIGNED if one.element.type.startswith("u") else _SIGNED
+            told["range"] = list(_RANGES.get(one.element.type, usual))
+        elif told.get("values") == ["uniform"] and self.needs_positive:
+            told["range"] = [0.01, 1.0]
+        return told
+
+    @property
+    def needs_positive(self) -> bool:
+        """Whether it takes logarithms, roots or the like, which negative numbers have none of."""
+        called = {
+            self.read.source.text(n).removeprefix("std::")
+            for one in self.read.part.reached
+            for n in walk(one.body)
+            if n.type in ("identifier", "qualified_identifier")
+        }
+        return bool(called & _OF_POSITIVE)
+
+
+def _c(text: str) -> str:
+    """A size expression as C++."""
+    return text.replace("//", "/")

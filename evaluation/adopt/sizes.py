@@ -1,0 +1,144 @@
+"""Shapes to check and to time: small ones that the extents allow, and one that takes long enough.
+
+The serial code runs in the judge's confined worker only. Not covered: sizes that depend on each
+other by more than what extents say; a person gives them.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.problem.expression import holds, size_of
+from regraph_kg.evaluation.problem.inputs import generate
+from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
+from regraph_kg.evaluation.worker.runner import Runner, put
+from regraph_kg.evaluation.worker.spawn import Program
+
+_SHAPES: Mapping[int, Sequence[Sequence[int]]] = {
+    0: ((),),
+    1: ((1,), (31,), (1000,)),
+    2: ((1, 1), (17, 31), (64, 100)),
+    3: ((1, 1, 1), (7, 13, 5), (33, 64, 47)),
+}
+_SQUARE = ((1,), (7,), (31,), (100,))
+_MANY = ((1,) * 32, (2, 3, 5, 7) * 8, (8, 9, 11, 4) * 8)
+_LEAST = 64
+"""Up to where a smallest shape is looked for, where extents such as n - 2 forbid 1."""
+_ENOUGH, _AIM, _TOO_LONG = 0.15, 0.4, 1.5
+"""Seconds that a timing shape should take: growing ends at the first, aims at the second."""
+_MOST_BYTES = 2**29
+_STEP = 4.0
+"""By how much all sizes grow at most: time may grow with their third power."""
+_SURE_SECONDS = 1e-3
+"""Shorter times say little of how time grows."""
+_LEAST_STEP = 1.2
+_TRIES = 14
+_PATIENCE_SECONDS = 10.0
+
+
+def check_shapes(names: Sequence[str], extents: Sequence[str]) -> list[Sizes]:
+    """Shapes at which no extent is below 1. Raises `BadInput` where there are none."""
+    squares = any(_degree(text, names) > 1 for text in extents) and len(names) == 1
+    rows = _SQUARE if squares else _SHAPES.get(len(names), _MANY)
+    shapes: list[Sizes] = [dict(zip(names, row, strict=False)) for row in rows]
+    fit = [sizes for sizes in shapes if _fits(extents, sizes)]
+    if len(fit) == len(shapes):
+        return fit
+    for least in range(1, _LEAST):
+        sizes = dict.fromkeys(names, least)
+        if _fits(extents, sizes):
+            return [sizes, *(one for one in fit if one != sizes)]
+    raise BadInput(f"no sizes make all of {', '.join(extents)} positive; give shapes with --shape")
+
+
+def _fits(extents: Sequence[str], sizes: Sizes) -> bool:
+    return all(size_of(text, sizes) >= 1 for text in extents)
+
+
+def _degree(text: str, names: Sequence[str]) -> float:
+    """How an extent grows with all sizes."""
+    at, more = (max(size_of(text, dict.fromkeys(names, size)), 1) for size in (1000, 2000))
+    return math.log2(more / at)
+
+
+def relations(extents: Sequence[str]) -> list[str]:
+    """What sizes must keep to, so that no extent is below 1."""
+    return [f"{text} >= 1" for text in dict.fromkeys(extents) if "-" in text or "//" in text]
+
+
+def timing_shape(
+    problem: Problem, compiler: Compiler, limits: JudgeLimits, tell: Callable[[str], None]
+) -> tuple[Sizes, float]:
+    """Grow a problem's timing shape until the serial code takes long enough; and what it takes.
+
+    Raises `BadInput` where the code does not compile, crashes or does not end.
+    """
+    program = _program(problem, compiler)
+    sizes: Sizes = problem.sizes.time
+    seconds, power, step = 0.0, 0.0, _STEP
+    for _ in range(_TRIES):
+        before, seconds = seconds, _timed(problem, program, sizes, limits)
+        tell(f"{problem.name}: {shape_text(sizes) or 'one shape'} takes {seconds:.2g} s")
+        if before > _SURE_SECONDS:
+            power = max(1.0, math.log(max(seconds / before, 1.0)) / math.log(step))
+        if _ENOUGH <= seconds <= _TOO_LONG:
+            break
+        step = min((_AIM / seconds) ** (1 / power), _STEP) if power else _STEP
+        larger = _scaled(problem, sizes, step)
+        if larger is None or larger == sizes:
+            break
+        step = max(larger[name] / sizes[name] for name in sizes)
+        sizes = larger
+        if step < 1:
+            seconds = _timed(problem, program, sizes, limits)
+            break
+    return sizes, seconds
+
+
+def _scaled(problem: Problem, sizes: Sizes, factor: float) -> Sizes | None:
+    """All sizes by one factor, or a smaller one that memory allows; None where none is."""
+    while not 1 <= factor <= _LEAST_STEP:
+        scaled = {name: _round(extent * factor) for name, extent in sizes.items()}
+        fits = problem.fault_at(scaled) is None and all(
+            holds(text, scaled) for text in problem.sizes.require
+        )
+        if fits and problem.nbytes(scaled) <= _MOST_BYTES:
+            return scaled
+        factor **= 0.5
+    return None
+
+
+def _round(extent: float) -> int:
+    """The nearest power of two, or one and a half of one."""
+    power = 1 << max(math.floor(math.log2(extent)), 1)
+    return min((power, power * 3 // 2, 2 * power), key=lambda each: abs(each - extent))
+
+
+def _program(problem: Problem, compiler: Compiler) -> Program:
+    built = compiler.host(problem.serial_code, HOST_FLAGS)
+    if isinstance(built, Failure):
+        raise BadInput(f"{problem.name}: {built.diagnosis.splitlines()[0][:300]}")
+    return Program(compiler.harness(problem), built, problem.entry)
+
+
+def _timed(problem: Problem, program: Program, sizes: Sizes, limits: JudgeLimits) -> float:
+    """Seconds of the second of two calls."""
+    runner = Runner(problem, program, [sizes], limits, "the function")
+    runner.patience = _PATIENCE_SECONDS
+    with closing(runner):
+        made = generate(problem, sizes, 0, 1)
+        for _ in range(2):
+            runner.run(sizes, lambda views: put(made, views), lambda *_: None)
+        return runner.seconds
+
+
+def with_sizes(fields: Mapping[str, Any], sizes: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of problem.toml with `[sizes]` before its arguments."""
+    return {k: v for k, v in fields.items() if k != "args"} | {
+        "sizes": dict(sizes),
+        "args": fields["args"],
+    }

@@ -1,0 +1,269 @@
+"""A C++ file as a tree (tree-sitter), and the functions in it, by the names people give them.
+
+Nothing is compiled here and no header is read: a file with missing headers has a tree, too
+(docs/dev/decisions/0024-tree-sitter-reads-functions.md).
+Not covered: functions that macros make.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import tree_sitter_cpp
+from tree_sitter import Language, Node, Parser, Tree
+
+from regraph_kg.errors import BadInput
+
+MOST_BYTES = 16 * 2**20
+_SCOPES = {"namespace_definition", "class_specifier", "struct_specifier"}
+CLASSES = {"class_specifier", "struct_specifier", "union_specifier"}
+_SPACE = re.compile(r"\s*([^\w\s])\s*|\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFile:
+    """A file's bytes and their tree."""
+
+    path: Path
+    content: bytes
+    tree: Tree
+    added: int = 0
+    """Lines of headers that stand before its own."""
+
+    def line(self, node: Node) -> int:
+        """The line of the file where a node begins, from 1."""
+        return max(1, node.start_point.row + 1 - self.added)
+
+    def text(self, node: Node) -> str:
+        """What a node says."""
+        return self.content[node.start_byte : node.end_byte].decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that a file defines."""
+
+    source: CodeFile
+    name: str
+    scope: tuple[str, ...]
+    """Namespaces and classes around it."""
+    node: Node
+    declarator: Node
+    """Its name and parameters."""
+    body: Node
+    outer: Node
+    """The definition with `template <...>` before it."""
+
+    @property
+    def qualified(self) -> str:
+        """As `image::blur`."""
+        return "::".join((*self.scope, self.name))
+
+    @property
+    def line(self) -> int:
+        """Where it begins, from 1."""
+        return self.source.line(self.node)
+
+    @property
+    def parameters(self) -> list[Node]:
+        """Declarations of its parameters."""
+        listed = self.declarator.child_by_field_name("parameters")
+        kinds = ("parameter_declaration", "optional_parameter_declaration")
+        return [node for node in listed.named_children if node.type in kinds] if listed else []
+
+    @property
+    def templates(self) -> list[str]:
+        """Names of its template's parameters."""
+        listed = self.outer.child_by_field_name("parameters")
+        if self.outer.type != "template_declaration" or listed is None:
+            return []
+        return [
+            self.source.text(names[-1]) for node in listed.named_children if (names := _names(node))
+        ]
+
+    @property
+    def method_of(self) -> Node | None:
+        """The class whose member it is."""
+        above = self.node.parent
+        while above is not None and above.type not in CLASSES:
+            above = above.parent
+        return above
+
+    def shown(self) -> str:
+        """As it is chosen among others: `blur(const float*, int)`."""
+        types = ", ".join(parameter_type(self.source, one) for one in self.parameters)
+        return f"{self.qualified}({types})"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What `--function` says: `image::blur<float>(const float*, int)`, or a part."""
+
+    name: str
+    instance: tuple[str, ...]
+    types: tuple[str, ...] | None
+
+
+def read(path: Path) -> CodeFile:
+    """Parse a file. Raises `BadInput` for one that is no C++ text."""
+    if path.exists() and not path.is_file():
+        raise BadInput(f"{path}: not a regular file; give a C++ source file")
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give a C++ source file") from None
+    if len(content) > MOST_BYTES:
+        raise BadInput(f"{path}: longer than {MOST_BYTES >> 20} MiB; give a source file")
+    return parsed(path, content)
+
+
+def parsed(path: Path, content: bytes) -> CodeFile:
+    """The tree of a text. Raises `BadInput` where it is not UTF-8."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise BadInput(f"{path}, line {line}: not UTF-8 text; save it as UTF-8") from None
+    tree = Parser(Language(tree_sitter_cpp.language())).parse(content)
+    return CodeFile(path, content, tree)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all in it, in the order of the text; without recursion, for any depth."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(reversed(one.children))
+
+
+def functions(source: CodeFile) -> list[Function]:
+    """Every function with a body, in the order of the file."""
+    found = []
+    for node in walk(source.tree.root_node):
+        body = node.child_by_field_name("body") if node.type == "function_definition" else None
+        declarator = _function_declarator(node) if body is not None else None
+        if body is None or declarator is None or body.type != "compound_statement":
+            continue
+        parts = _parts(source, declarator)
+        if parts:
+            around = _scope(source, node)
+            outer = (
+                node.parent if node.parent and node.parent.type == "template_declaration" else node
+            )
+            found.append(
+                Function(source, parts[-1], (*around, *parts[:-1]), node, declarator, body, outer)
+            )
+    return found
+
+
+def wanted(text: str) -> Wanted:
+    """Read `--function`. Raises `BadInput`."""
+    match = re.fullmatch(r"\s*(?:::)?([\w:~]+?)\s*(?:<(.*?)>)?\s*(?:\((.*)\))?\s*", text, re.DOTALL)
+    if not match or not match[1]:
+        raise BadInput(
+            f"--function {text!r}: give a name, as 'blur', 'image::blur<float>'"
+            " or 'f(const float*, int)'"
+        )
+    instance = tuple(map(_plain, split(match[2] or "")))
+    types = None if match[3] is None else tuple(map(_plain, split(match[3])))
+    return Wanted(match[1], instance, types)
+
+
+def choose(source: CodeFile, text: str) -> Function:
+    """The function that `--function` means. Raises `BadInput` naming those that there are."""
+    want, known = wanted(text), functions(source)
+    ends = [f for f in known if f"::{f.qualified}".endswith(f"::{want.name}")]
+    fits = [f for f in ends if want.types is None or want.types == _types(f)]
+    if len(fits) > 1 and want.instance:
+        fits = [f for f in fits if f.templates] or fits
+    if len(fits) == 1:
+        return fits[0]
+    listed = "; ".join(f"--function '{f.shown()}' (line {f.line})" for f in (fits or ends)[:6])
+    if listed:
+        raise BadInput(
+            f"{source.path}: {len(fits) or 'no'} functions fit {text!r}; choose one: {listed}"
+        )
+    names = ", ".join(dict.fromkeys(f.qualified for f in known if f.name != "main"))
+    there = f"it defines {names[:300]}" if names else "it defines no function"
+    raise BadInput(f"{source.path}: no function {text!r}; {there}")
+
+
+def split(text: str) -> list[str]:
+    """Parts between commas that stand in no brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "<([{") - (letter in ">)]}")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def declared_name(source: CodeFile, node: Node) -> str:
+    """Name that a declarator declares; "" where there is none."""
+    names = _names(node.child_by_field_name("declarator"))
+    return source.text(names[0]) if names else ""
+
+
+def parameter_type(source: CodeFile, node: Node) -> str:
+    """A parameter's type as text, its name and default value left out."""
+    names = _names(node.child_by_field_name("declarator"))
+    value = node.child_by_field_name("default_value")
+    end = value.start_byte if value else node.end_byte
+    hole = (names[0].start_byte, names[0].end_byte) if names else (end, end)
+    text = source.content[node.start_byte : hole[0]] + source.content[hole[1] : end]
+    return _plain(text.decode().rstrip(" \t\n="))
+
+
+def _types(function: Function) -> tuple[str, ...]:
+    return tuple(parameter_type(function.source, one) for one in function.parameters)
+
+
+def _plain(text: str) -> str:
+    """With single spaces, and none around signs but after a comma."""
+    bare = _SPACE.sub(lambda found: found[1] or " ", text).strip()
+    return bare.replace(",", ", ")
+
+
+def _names(node: Node | None) -> list[Node]:
+    """The names in a declarator, array bounds aside; of a template's parameter the last is it."""
+    if node is None:
+        return []
+    if node.type in ("identifier", "field_identifier", "type_identifier"):
+        return [node]
+    inner = node.child_by_field_name("declarator")
+    if inner is not None:
+        return _names(inner)
+    return [name for child in node.named_children for name in _names(child)]
+
+
+def _function_declarator(node: Node) -> Node | None:
+    """Beneath pointers and references of what it returns."""
+    inner = node.child_by_field_name("declarator")
+    while inner is not None and inner.type in ("pointer_declarator", "reference_declarator"):
+        inner = inner.child_by_field_name("declarator") or inner.named_children[-1]
+    return inner if inner is not None and inner.type == "function_declarator" else None
+
+
+def _parts(source: CodeFile, declarator: Node) -> list[str]:
+    """`a::b::f` in its parts."""
+    name = declarator.child_by_field_name("declarator")
+    if name is None or name.type not in ("identifier", "field_identifier", "qualified_identifier"):
+        return []
+    return [part for part in re.split(r"\s*::\s*", source.text(name)) if part]
+
+
+def _scope(source: CodeFile, node: Node) -> tuple[str, ...]:
+    names: list[str] = []
+    above = node.parent
+    while above is not None:
+        if above.type in _SCOPES:
+            name = above.child_by_field_name("name")
+            if name is not None:
+                names[:0] = re.split(r"\s*::\s*", source.text(name))
+        above = above.parent
+    return tuple(names)

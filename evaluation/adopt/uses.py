@@ -1,0 +1,396 @@
+"""How a function uses each array: which indices it reads and writes, and in what order.
+
+From that: role and extent. A guess that a person or the compiler and the judge's worker look at.
+Not covered: pointers that are moved; what a function of another file does.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tree_sitter import Node
+
+from regraph_kg.evaluation.adopt.bounds import Alias, Bindings, Bounds
+from regraph_kg.evaluation.adopt.extent import Extent
+from regraph_kg.evaluation.adopt.syntax import Function, walk
+from regraph_kg.evaluation.adopt.types import Names, Passed
+
+Role = Literal["in", "out", "inout"]
+_RESIZING = {
+    *("resize", "push_back", "emplace_back", "pop_back"),
+    *("assign", "clear", "insert", "erase", "swap"),
+}
+_PLACES = {"data", "begin", "end", "cbegin", "cend", "front", "back", "rbegin", "rend"}
+_BRANCHES = {
+    "if_statement",
+    "switch_statement",
+    "while_statement",
+    "do_statement",
+    "conditional_expression",
+    "catch_clause",
+}
+_SIGNS = re.compile(r"[*& ]*(?:__restrict(?:__)? )?")
+_FILLS = {"fill", "fill_n", "iota", "generate", "memset"}
+_ONE = Extent.of(1)
+
+
+@dataclass
+class Use:
+    """What is known of one array."""
+
+    indices: list[Extent] = field(default_factory=list)
+    unknown: bool = False
+    """Some index is none that is understood."""
+    is_read: bool = False
+    is_written: bool = False
+    is_filled: bool = False
+    """Written before it was read, unconditionally, from its first element on."""
+    is_resized: bool = False
+    own_length: bool = False
+    """The body asks for its size, or takes the whole of it."""
+
+
+Writes = Callable[[str, int], bool | None]
+"""Whether a function of the file, by name, writes what its argument of a place points to."""
+
+
+class Uses:
+    """Looks at a function's body, once."""
+
+    def __init__(
+        self, function: Function, passed: Mapping[str, Passed], names: Names, writes: Writes
+    ) -> None:
+        self._source, self._passed, self._writes = function.source, passed, writes
+        self.found = {name: Use() for name, one in passed.items() if one.form != "scalar"}
+        self.lengths: dict[str, Extent] = {}
+        """Local containers' sizes, by name."""
+        self.returned: Extent | None = None
+        self.bounds = Bounds(function.source, names, self._length)
+        self._changed = _changed(function)
+        self._branch = 0
+        env: Bindings = {}
+        for name, one in passed.items():
+            if one.form == "scalar" and not one.element.type.startswith("float"):
+                env[name] = None if name in self._changed else Extent.of(name)
+        self._visit(function.body, env)
+
+    def extent(self, name: str) -> Extent | None:
+        """Elements that the array must have: one more than the largest index; None if unknown."""
+        ends = [self.bounds.highest(index) + _ONE for index in self.found[name].indices]
+        known = [end for end in ends if not end.names & set(self.bounds.ranges)]
+        return max(known, key=lambda end: end.magnitude).rounded if known else None
+
+    def shape(self, name: str) -> tuple[Extent, ...]:
+        """That extent by axes, where an index is built of strides; else as one axis."""
+        whole = self.extent(name)
+        if whole is None or not whole.is_product:
+            return (whole,) if whole is not None else ()
+        for index in self.found[name].indices:
+            axes, left = list[Extent](), whole
+            for stride in self.bounds.strides(index):
+                rest = left.over(stride)
+                if rest is None:
+                    break
+                axes, left = [*axes, rest], stride
+            axes = [axis for axis in axes if axis != _ONE]
+            if left == _ONE and len(axes) > 1:
+                return tuple(axes)
+        return (whole,)
+
+    def role(self, name: str) -> Role:
+        """By what the body does, and by const."""
+        use = self.found[name]
+        if self._passed[name].const or not use.is_written:
+            return "in"
+        return "out" if use.is_filled and not use.is_resized else "inout"
+
+    def _length(self, name: str) -> Extent | None:
+        one = self._passed.get(name)
+        if one is None:
+            return self.lengths.get(name)
+        if name not in self.found:
+            return None
+        if one.fixed:
+            return Extent.of(one.fixed[0])
+        self.found[name].own_length = True
+        return Extent.of(f"{name}_size")
+
+    def _visit(self, node: Node, env: Bindings) -> None:
+        """One node and what is in it, in the order in which it runs."""
+        match node.type:
+            case "for_statement":
+                self._loop(node, dict(env))
+            case "for_range_loop":
+                self._range(node, dict(env))
+            case "init_declarator":
+                self._declared(node, env)
+            case "assignment_expression":
+                self._assigned(node, env)
+            case "update_expression":
+                self._touched(node.child_by_field_name("argument"), env, writes=True, reads=True)
+            case "subscript_expression" | "pointer_expression" | "identifier":
+                self._touched(node, env, reads=True)
+            case "call_expression":
+                self._called(node, env)
+            case "return_statement":
+                self._returned(node, env)
+            case _:
+                self._inside(node, dict(env) if node.type == "compound_statement" else env)
+
+    def _inside(self, node: Node, env: Bindings) -> None:
+        self._branch += node.type in _BRANCHES
+        for child in node.named_children:
+            self._visit(child, env)
+        self._branch -= node.type in _BRANCHES
+
+    def _loop(self, node: Node, env: Bindings) -> None:
+        for part in ("initializer", "condition"):
+            inner = node.child_by_field_name(part)
+            if inner is not None:
+                self._visit(inner, env)
+        self.bounds.loop(node, env)
+        body = node.child_by_field_name("body")
+        if body is not None:
+            self._visit(body, env)
+
+    def _range(self, node: Node, env: Bindings) -> None:
+        over, variable = (node.child_by_field_name(f) for f in ("right", "declarator"))
+        name = self._source.text(over) if over else ""
+        if name in self.found:
+            use = self.found[name]
+            use.own_length = use.is_read = True
+            const = "const" in {self._source.text(child) for child in node.children}
+            if variable is not None and variable.type == "reference_declarator" and not const:
+                use.is_written = True
+        body = node.child_by_field_name("body")
+        if body is not None:
+            self._visit(body, env)
+
+    def _declared(self, node: Node, env: Bindings) -> None:
+        name, value = (node.child_by_field_name(f) for f in ("declarator", "value"))
+        if name is None or value is None:
+            return
+        text = _SIGNS.sub("", self._source.text(name), count=1)
+        target = (
+            self._target(value, env)
+            if name.type in ("pointer_declarator", "reference_declarator")
+            else None
+        )
+        if target is not None:
+            env[text] = target
+            return
+        kind = node.parent.child_by_field_name("type") if node.parent else None
+        said = self._source.text(kind) if kind else ""
+        if "vector" in said or (said == "auto" and self._source.text(value) in self.found):
+            self._container(text, value, env)
+        else:
+            env[text] = None if text in self._changed else self.bounds.value(value, env)
+        self._inside(value, env) if value.type == "argument_list" else self._visit(value, env)
+
+    def _container(self, name: str, value: Node, env: Bindings) -> None:
+        """A local vector's size: of `(n)`, `(n, 0)` or a copy of another one."""
+        first = (
+            value.named_children[0]
+            if value.type == "argument_list" and value.named_children
+            else value
+        )
+        text = self._source.text(first)
+        length = self._length(text) if text in self.found or text in self.lengths else None
+        length = length or self.bounds.value(first, env)
+        if length is not None:
+            self.lengths[name] = length
+
+    def _returned(self, node: Node, env: Bindings) -> None:
+        for child in node.named_children:
+            text = self._source.text(child)
+            self.returned = self.returned or self.lengths.get(text)
+            if self.returned is None and text in self.found:
+                self.returned = self._length(text)
+            self._visit(child, env)
+
+    def _target(self, node: Node, env: Bindings) -> Alias | None:
+        """The array into which an expression points: `x`, `x + i`, `&x[i]`, `x.data()`."""
+        text = self._source.text(node)
+        known = env.get(text)
+        if isinstance(known, Alias):
+            return known
+        if node.type == "identifier":
+            return Alias(text, Extent()) if text in self.found else None
+        if node.type == "pointer_expression" and text.startswith("&"):
+            inner = node.child_by_field_name("argument")
+            return self._element(inner, env) if inner is not None else None
+        if node.type == "binary_expression":
+            left, right, sign = (node.child_by_field_name(f) for f in ("left", "right", "operator"))
+            base = self._target(left, env) if left is not None else None
+            added = sign is not None and self._source.text(sign) == "+"
+            return _moved(base, self.bounds.value(right, env)) if base and added else None
+        holder = text.rpartition(".")[0] if text.endswith((".data()", ".begin()")) else ""
+        return Alias(holder, Extent()) if holder in self.found else None
+
+    def _element(self, node: Node, env: Bindings) -> Alias | None:
+        """The element that `x[i]`, `x[i][j]`, `*(x + i)`, `x.at(i)` or a reference names."""
+        if node.type == "parenthesized_expression" and node.named_children:
+            return self._element(node.named_children[0], env)
+        if node.type == "identifier":
+            text = self._source.text(node)
+            form = self._passed[text].form if text in self._passed else ""
+            return (
+                self._target(node, env)
+                if form in ("reference",) or isinstance(env.get(text), Alias)
+                else None
+            )
+        if node.type == "pointer_expression" and self._source.text(node).startswith("*"):
+            inner = node.child_by_field_name("argument")
+            while inner is not None and inner.type == "parenthesized_expression":
+                inner = inner.named_children[0]
+            return self._target(inner, env) if inner is not None else None
+        if node.type == "subscript_expression":
+            return self._subscript(node, env)
+        if node.type == "call_expression":
+            called, given = (node.child_by_field_name(f) for f in ("function", "arguments"))
+            if (
+                called is not None
+                and given is not None
+                and self._source.text(called).endswith(".at")
+            ):
+                holder = self._source.text(called)[:-3]
+                if holder in self.found and given.named_children:
+                    return Alias(holder, self.bounds.value(given.named_children[0], env))
+        return None
+
+    def _subscript(self, node: Node, env: Bindings) -> Alias | None:
+        argument, given = (node.child_by_field_name(f) for f in ("argument", "indices"))
+        if argument is None or given is None or not given.named_children:
+            return None
+        index = self.bounds.value(given.named_children[0], env)
+        if argument.type == "subscript_expression":
+            row = self._subscript(argument, env)
+            if row is None or row.offset is None:
+                return row
+            fixed = self._passed[row.array].fixed
+            width = Extent.of(fixed[-1] if fixed else 1)
+            return _moved(Alias(row.array, row.offset * width), index)
+        base = self._target(argument, env)
+        return _moved(base, index) if base else None
+
+    def _touched(
+        self, node: Node | None, env: Bindings, *, reads: bool = False, writes: bool = False
+    ) -> None:
+        """An element is read or written; a name alone may be taken anywhere."""
+        if node is None:
+            return
+        element = self._element(node, env)
+        if element is None:
+            bare = self._target(node, env) if node.type == "identifier" else None
+            if bare is not None:
+                use = self.found[bare.array]
+                use.unknown = use.is_read = True
+                use.is_written = use.is_written or not self._passed[bare.array].const
+            self._inside(node, env)
+            return
+        self._record(element, reads=reads, writes=writes)
+        for child in walk(node):
+            if child.type == "subscript_argument_list":
+                self._inside(child, env)
+
+    def _record(self, element: Alias, *, reads: bool, writes: bool) -> None:
+        use, index = self.found[element.array], element.offset
+        if index is None:
+            use.unknown = True
+        else:
+            use.indices.append(index)
+        use.is_read = use.is_read or (reads and not use.is_filled)
+        if not writes:
+            return
+        whole = index is not None and self.bounds.lowest(index).number == 0
+        if whole and not reads and not use.is_read and not self._branch:
+            use.is_filled = True
+        use.is_written = True
+
+    def _assigned(self, node: Node, env: Bindings) -> None:
+        left, right, sign = (node.child_by_field_name(f) for f in ("left", "right", "operator"))
+        if right is not None:
+            self._visit(right, env)
+        compound = sign is not None and self._source.text(sign) != "="
+        name = self._source.text(left) if left is not None else ""
+        if name in self.found and self._passed[name].form in ("vector", "array"):
+            self.found[name].is_written = self.found[name].is_resized = True
+            return
+        if left is not None:
+            self._touched(left, env, reads=compound, writes=True)
+
+    def _called(self, node: Node, env: Bindings) -> None:
+        called, given = (node.child_by_field_name(f) for f in ("function", "arguments"))
+        if called is None or given is None:
+            return
+        if self._element(node, env) is not None:
+            self._touched(node, env, reads=True)
+            return
+        if called.type == "field_expression":
+            self._member(called)
+        name = self._source.text(called).removeprefix("std::").split("<")[0]
+        for place, argument in enumerate(given.named_children):
+            target = self._target(argument, env) or self._ends(argument)
+            if target is None:
+                self._visit(argument, env)
+            else:
+                self._given(name, place, target)
+
+    def _member(self, called: Node) -> None:
+        holder, member = (called.child_by_field_name(f) for f in ("argument", "field"))
+        name, said = (self._source.text(one) if one else "" for one in (holder, member))
+        if name not in self.found:
+            return
+        use = self.found[name]
+        if said in _RESIZING:
+            use.is_resized = use.is_written = True
+        elif said in _PLACES:
+            use.own_length = use.is_read = True
+            use.is_written = use.is_written or not (
+                self._passed[name].const or said.startswith("c")
+            )
+        elif said in ("size", "ssize"):
+            self._length(name)
+
+    def _ends(self, node: Node) -> Alias | None:
+        text = self._source.text(node)
+        holder, _, member = text.rpartition(".")
+        return Alias(holder, None) if holder in self.found and member[:-2] in _PLACES else None
+
+    def _given(self, called: str, place: int, target: Alias) -> None:
+        """An array is handed to another function."""
+        use = self.found[target.array]
+        use.own_length = use.own_length or self._passed[target.array].form in ("vector", "span")
+        if called in _FILLS:
+            use.is_filled = use.is_filled or (place == 0 and not use.is_read and not self._branch)
+            use.is_written = True
+            return
+        use.unknown = use.is_read = True
+        if self._writes(called, place) is not False and not self._passed[target.array].const:
+            use.is_written = True
+
+
+def _moved(base: Alias, by: Extent | None) -> Alias:
+    return Alias(base.array, None if base.offset is None or by is None else base.offset + by)
+
+
+def _changed(function: Function) -> set[str]:
+    """Names that the body assigns to or steps, a for loop's own update aside."""
+    found: set[str] = set()
+    updates = {
+        n.id
+        for loop in walk(function.body)
+        if loop.type == "for_statement" and (n := loop.child_by_field_name("update"))
+    }
+    waiting = [function.body]
+    while waiting:
+        node = waiting.pop()
+        if node.id in updates:
+            continue
+        side = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
+        target = node.child_by_field_name(side) if side else None
+        if target is not None and target.type == "identifier":
+            found.add(function.source.text(target))
+        waiting.extend(node.named_children)
+    return found

@@ -1,0 +1,101 @@
+"""Where a problem came from, and how a candidate gets back there: home.toml, beside problem.toml.
+
+`regraph problem new` writes it; it is no part of the problem's identity. Offsets are bytes of the
+user's file as `sha256` knows it: two edits (declaration, wrapper) make the user's function call a
+candidate's entry.
+Not covered: where a candidate's own text goes, and how it is built there.
+"""
+
+import hashlib
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.declaration import Identifier
+from regraph_kg.models.base import Frozen
+
+FILE = "home.toml"
+_MOST_BYTES = 2**20
+Range = tuple[NonNegativeInt, NonNegativeInt]
+"""Bytes of the user's file: the first, and the first one after."""
+
+
+class Home(Frozen):
+    """A function of a user's file, and the texts with which it calls a candidate's entry."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    schema_version: Literal[1] = Field(alias="schema")
+    file: str
+    """The user's file: relative to the problem's folder where it can be, absolute elsewhere."""
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+    """Of that file's bytes when the problem was made; no edit fits another content."""
+    function: str
+    """Its qualified name, with template arguments: `image::blur<float>`."""
+    signature: str
+    """What stands before the body in the file, as it is there."""
+    lines: tuple[PositiveInt, PositiveInt]
+    """First and last line of the definition, counted from 1."""
+    definition: Range
+    """The definition, from `template` or the return type to the closing brace."""
+    entry: Identifier
+    declaration: str
+    """The candidate's entry, declared: one line of C++ for file scope."""
+    declare_at: NonNegativeInt
+    """Where the declaration goes: a place at file scope, before the function."""
+    replace: Range
+    """What the wrapper replaces: the function's body; an empty range after a template."""
+    wrapper: str
+    """The function's new body, in braces; of a template the whole of a specialization."""
+    includes: tuple[str, ...] = ()
+    """Headers that the wrapper needs, such as `<vector>`."""
+    assumes: tuple[str, ...] = ()
+    """What must hold at each call, such as `y.size() == x.size()`; the wrapper does not look."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        start, end = self.definition
+        if not (self.declare_at <= start < end and start < self.replace[0] <= self.replace[1]):
+            raise ValueError(
+                "declare_at, definition and replace must follow each other in the file"
+            )
+        return self
+
+    def path(self, folder: Path) -> Path:
+        """The user's file, for a problem in `folder`."""
+        return Path(os.path.normpath(folder / self.file))
+
+    def fits(self, content: bytes) -> bool:
+        """Whether `content` is the file that the offsets speak of."""
+        return hashlib.sha256(content).hexdigest() == self.sha256
+
+
+def load_home(folder: Path) -> Home | None:
+    """A problem's home.toml; None where there is none. Raises `BadInput` naming file and field."""
+    path = folder / FILE
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise BadInput(f"{path}: larger than {_MOST_BYTES >> 20} MiB; write it anew")
+        return Home.model_validate(tomllib.loads(path.read_text("utf-8")))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"{path}: {place}: {first['msg']}; regraph problem new writes it") from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: not TOML: {str(error)[:200]}") from None

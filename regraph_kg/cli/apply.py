@@ -1,0 +1,113 @@
+"""`regraph apply`: a run's answer goes into its user's files, as a change that is shown first."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regraph_kg import wiring
+from regraph_kg.cli.completion import complete_problem, complete_run
+from regraph_kg.cli.runs import FOLDER, trace_of
+from regraph_kg.errors import BadInput
+from regraph_kg.models.evaluation import code_hash
+from regraph_kg.models.text import plain
+from regraph_kg.runs import take_home
+from regraph_kg.runs.overview import read_overview
+from regraph_kg.runs.take_home import HomeChange
+from regraph_kg.settings import Settings, read_settings
+
+
+def apply(  # noqa: PLR0913 (a command's options)
+    *,
+    run: Annotated[
+        str,
+        typer.Argument(metavar="RUN", help="A trace, or its name.", autocompletion=complete_run),
+    ],
+    to: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where the code goes, if not behind your own function."),
+    ] = None,
+    patch: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a patch for git apply instead.")
+    ] = None,
+    problem: Annotated[
+        str | None,
+        typer.Option(
+            help="Its problem's folder.",
+            show_default="by the name in the run",
+            autocompletion=complete_problem,
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take back what RUN changed.")] = False,
+    runs: Annotated[Path, typer.Option(help="Folder of traces.")] = FOLDER,
+) -> None:
+    """Bring the fastest code of RUN home: show the change, ask, write it.
+
+    Where the problem was made of a function (regraph problem new), that function keeps its
+    signature and calls the new code, which stands in a file of its own beside yours. Otherwise
+    --to FILE says where the code goes: a new file, or one that holds the text of serial.cpp. A
+    comment tells the speedup, on what, how to compile, what was tested and what is assumed.
+
+    Refused when your file has changed since the problem was made. Nothing is compiled here.
+
+    Exit code 1: asked, and not wanted.
+    """
+    settings = read_settings()
+    trace = trace_of(run, runs)
+    record = trace.with_name(f"{trace.name}.applied.json")
+    if undo:
+        for path in take_home.take_back(record):
+            typer.echo(f"{path}: as it was")
+        return
+    changes = _changes(settings, trace, (problem, to), again=record.exists())
+    text = take_home.patch(changes)
+    if patch is not None:
+        _write_patch(patch, text)
+        return
+    typer.echo(plain(text), nl=False)
+    if not yes:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise BadInput("no terminal to ask on; --yes writes this, --patch FILE only a patch")
+        if not typer.confirm("write this?", err=True):
+            raise typer.Exit(1)
+    take_home.write(changes, record)
+    typer.echo(f"wrote {' and '.join(str(one.path) for one in changes)}")
+    if len(changes) > 1:
+        typer.echo(f"compile {changes[-1].path.name} with your program as its comment says")
+    typer.echo(f"take it back with: regraph apply {run} --undo")
+
+
+def _changes(
+    settings: Settings, trace: Path, where: tuple[str | None, Path | None], *, again: bool
+) -> list[HomeChange]:
+    named, to = where
+    found = take_home.found_code(read_overview(trace, wiring.trace_key(settings)))
+    name = named or found.overview.header.problem
+    problem, home = wiring.find_problem(settings, name), wiring.home_of(settings, name)
+    if code_hash(problem.serial_code) != found.overview.header.serial:
+        raise BadInput(
+            f"{trace}: it began with other serial code than problem {name} has now; name the"
+            " folder of its problem: --problem"
+        )
+    if to is not None:
+        return take_home.put_into(found, problem, to)
+    if home is None:
+        raise BadInput(
+            f"problem {name} was made of no function of yours; say where the code goes: --to FILE"
+        )
+    try:
+        return take_home.brought_home(found, problem, home, wiring.problem_folder(settings, name))
+    except BadInput as error:
+        if again:
+            raise BadInput(f"{error}; it was applied before: --undo takes that back") from None
+        raise
+
+
+def _write_patch(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give another FILE") from None
+    typer.echo(f"wrote {path}; take it in the root folder of your repository: git apply {path}")

@@ -1,0 +1,46 @@
+"""What the shell completes: problems, runs, techniques. Looks at files alone, never at a store.
+
+`regraph --install-completion` tells the shell. Whatever fails here completes nothing.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from regraph_kg import wiring
+from regraph_kg.errors import RegraphError
+from regraph_kg.settings import read_settings
+
+
+def complete_problem(incomplete: str) -> list[str]:
+    """Problems of this folder and of the corpus."""
+    try:
+        return _begun(wiring.problem_names(read_settings()), incomplete)
+    except (RegraphError, OSError):
+        return []
+
+
+def complete_run(incomplete: str) -> list[str]:
+    """Traces below `runs/`, the newest first, and other traces by their paths."""
+    near, beside = sorted(Path("runs").glob("*.jsonl"), reverse=True), Path(".").glob("*.jsonl")
+    typed = Path(incomplete).parent
+    there = typed.glob("*.jsonl") if "/" in incomplete else ()
+    return _begun(
+        dict.fromkeys(
+            [*(one.stem for one in near), *map(str, near), *map(str, beside), *map(str, there)]
+        ),
+        incomplete,
+    )
+
+
+def complete_technique(incomplete: str) -> list[str]:
+    """Ids of the vocabulary."""
+    try:
+        told = (wiring.corpus_folder(read_settings()) / "techniques.json").read_bytes()
+        return _begun((one["id"] for one in json.loads(told)), incomplete)
+    except (RegraphError, OSError, ValueError):
+        return []
+
+
+def _begun(names: Iterable[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]

@@ -1,0 +1,242 @@
+"""`regraph problem new`: a function of a user's file becomes a problem; what is open is asked."""
+
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from regraph_kg import wiring
+from regraph_kg.cli.first_look import checked, print_checkup
+from regraph_kg.cli.progress import telling
+from regraph_kg.errors import BadInput
+from regraph_kg.models.target import USUAL, Target
+from regraph_kg.settings import Settings, read_settings
+
+if TYPE_CHECKING:  # the parser comes with them
+    from regraph_kg.evaluation.adopt.adopt import Adopted
+    from regraph_kg.evaluation.adopt.draft import Draft, Said
+
+_WHOLE = re.compile(r"\d+")
+
+
+def new(  # noqa: PLR0913 (a command's options)
+    *,
+    file: Annotated[Path, typer.Argument(help="C++ source file that defines the function.")],
+    function: Annotated[
+        str,
+        typer.Option(
+            help="Its name: blur, image::blur, 'axpy<float>', or 'f(const float*, int)' of several."
+        ),
+    ],
+    target: Annotated[
+        Target, typer.Option(help="What the next command is to optimize for.")
+    ] = USUAL,
+    to: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where to write; the function's name.")
+    ] = None,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ARG=EXTENT,..", help="An array's shape, as image=rows,cols."),
+    ] = None,
+    size: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=N", help="A size of the timed call; found by growing if not."),
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ARG=ROLE", help="in, out or inout, where it was taken for another."),
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ARG=KIND,..",
+            help="An array's distributions, as x=normal,sparse; a scalar's value, as a=2.5.",
+        ),
+    ] = None,
+    tolerance: Annotated[
+        str | None,
+        typer.Option(
+            help="exact, a number, or a rule as in problem.toml; calibrated if not given."
+        ),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Ask nothing: take what was inferred.")
+    ] = False,
+) -> None:
+    """Make a problem of a function NAME that FILE defines: problem.toml, serial.cpp, home.toml.
+
+    Says what was inferred of its arguments, asks for what its text does not say, grows the sizes
+    until a call takes long enough to be timed, calibrates the tolerance and looks at the problem as
+    `regraph problem check` does. The code runs confined. FILE itself stays as it is.
+
+    Exit code 2: the function cannot be a problem, and why; or its problem has errors.
+    """
+    settings = read_settings()
+    said = _said(shape or [], size or [], role or [], values or [])
+    folder = made(settings, file, function, (said, _tolerance(tolerance)), to=to, ask=not yes)
+    name = shlex.quote(f"{folder}/")
+    seen = checked(settings, str(folder.absolute()))
+    print_checkup(seen, typer.echo)
+    if seen.errors:
+        typer.echo(f"mend {folder}/problem.toml, then: regraph problem check {name}")
+        raise typer.Exit(BadInput.exit_code)
+    more = "" if target == USUAL else f" --target {target}"
+    typer.echo(f"next: regraph optimize {name}{more}")
+
+
+def made(
+    settings: Settings,
+    file: Path,
+    function: str,
+    said: tuple["Said", Any],
+    *,
+    to: Path | None = None,
+    ask: bool = True,
+) -> Path:
+    """Make the problem; its folder. `said` with a tolerance, None if that is to be found."""
+    from regraph_kg.evaluation.adopt.adopt import write  # noqa: PLC0415
+    from regraph_kg.evaluation.adopt.draft import Draft, understand  # noqa: PLC0415
+    from regraph_kg.evaluation.adopt.syntax import read  # noqa: PLC0415
+    from regraph_kg.evaluation.adopt.texts import problem_name  # noqa: PLC0415
+
+    given, tolerance = said
+    if ask and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(
+            "no terminal to ask on; --yes takes what is inferred (regraph problem new -h)"
+        )
+    understood = understand(read(file), function)
+    folder = to or Path(problem_name(understood.function.name))
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(f"{folder}: there is something there already; give another folder with --to")
+    draft = Draft(understood, given)
+    draft = _answered(draft, ask=ask)
+    for line in _inferred(draft):
+        typer.echo(line)
+    if ask and not typer.confirm("make the problem?", default=True, err=True):
+        raise BadInput("nothing was written; --shape, --role, --size and --values say it otherwise")
+    name = problem_name(folder.resolve().name)
+    with telling() as tell:
+        adopted = wiring.open_adopter(settings, tell).adopt(draft, name, folder, tolerance)
+    write(adopted.files, folder)
+    _tell(adopted, folder)
+    return folder
+
+
+def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> Path:
+    """The folder of a function's problem: made, or as it was made of the same text before."""
+    from regraph_kg.evaluation.adopt.draft import Said  # noqa: PLC0415
+    from regraph_kg.evaluation.adopt.syntax import choose, read  # noqa: PLC0415
+    from regraph_kg.evaluation.adopt.texts import problem_name  # noqa: PLC0415
+    from regraph_kg.evaluation.problem.home import load_home  # noqa: PLC0415
+
+    source = read(file)
+    folder = Path(problem_name(choose(source, function).name))
+    kept = load_home(folder)
+    if kept is None or kept.path(folder).resolve() != file.resolve():
+        return made(settings, file, function, (Said(), None), ask=ask)
+    if not kept.fits(source.content):
+        raise BadInput(
+            f"{folder}: was made of another content of {file}; remove the folder, or mend it and"
+            f" run regraph optimize {folder}/"
+        )
+    typer.echo(f"{folder}/: made of {kept.function} before", err=True)
+    return folder
+
+
+def _answered(draft: "Draft", *, ask: bool) -> "Draft":
+    """With shapes for all arrays: asked for, or what is proposed. Raises `BadInput`."""
+    from regraph_kg.evaluation.adopt.draft import Draft  # noqa: PLC0415
+
+    while draft.open:
+        name = draft.open[0]
+        proposed = draft.proposed(name)
+        if ask:
+            sizes = ", ".join(draft.sizes) or "none yet"
+            question = f"shape of {name} (over {sizes}; commas between extents)"
+            text = typer.prompt(question, default=proposed or None, err=True)
+        elif proposed:
+            text = proposed
+        else:
+            raise BadInput(
+                f"{name}: its shape cannot be told from the code; give --shape {name}=..."
+            )
+        draft.said.shapes[name] = tuple(part.strip() for part in text.split(","))
+        draft = Draft(draft.read, draft.said)
+    return draft
+
+
+def _inferred(draft: "Draft") -> list[str]:
+    """What is known of each argument, a line each."""
+    function = draft.read.function
+    lines = [f"{function.qualified}, {function.source.path}, line {function.line}:"]
+    for told in draft.arguments():
+        kind = told["type"]
+        if told["role"] == "size":
+            where = draft.sizes[told["name"]]
+            what = f"size{'' if where == told['name'] else f', {where}'}"
+        elif "value" in told:
+            what = f"always {told['value']}"
+        else:
+            drawn = ", ".join(told.get("values", ())) or "usual values"
+            if "range" in told:
+                drawn += " in [{}, {}]".format(*told["range"])
+            drawn = "" if told["role"] == "out" else f", {drawn}"
+            what = f"[{', '.join(told['shape'])}], {told['role']}{drawn}"
+        lines.append(f"  {told['name']:<12} {kind:<8} {what}")
+    return lines
+
+
+def _tell(adopted: "Adopted", folder: Path) -> None:
+    for header in adopted.left_out:
+        typer.echo(f"left out: {header}, which is not here and not needed")
+    shape = ", ".join(f"{name} = {value}" for name, value in adopted.problem.sizes.time.items())
+    took = f", where the function takes {adopted.seconds:.2g} s" if adopted.seconds else ""
+    typer.echo(f"timed at {shape or 'its one shape'}{took}")
+    typer.echo(f"wrote {folder}/: {', '.join(adopted.files)}")
+
+
+def _said(
+    shapes: Sequence[str], sizes: Sequence[str], roles: Sequence[str], values: Sequence[str]
+) -> "Said":
+    from regraph_kg.evaluation.adopt.draft import Said  # noqa: PLC0415
+
+    said = Said()
+    for name, text in (_pair("--shape", one) for one in shapes):
+        said.shapes[name] = tuple(part.strip() for part in text.split(","))
+    for name, text in (_pair("--size", one) for one in sizes):
+        if not _WHOLE.fullmatch(text) or not int(text):
+            raise BadInput(f"--size {name}={text}: give a whole number from 1 on")
+        said.sizes[name] = int(text)
+    for name, text in (_pair("--role", one) for one in roles):
+        if text not in ("in", "out", "inout"):
+            raise BadInput(f"--role {name}={text}: in, out or inout")
+        said.roles[name] = text  # type: ignore[assignment]
+    for name, text in (_pair("--values", one) for one in values):
+        said.values[name] = tuple(part.strip() for part in text.split(","))
+    return said
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not (name.strip() and sign and value.strip()):
+        raise BadInput(f"{option} {text}: write it as NAME=...")
+    return name.strip(), value.strip()
+
+
+def _tolerance(text: str | None) -> Any:
+    """As problem.toml has it: "exact", a number that is an absolute one, or a table."""
+    if text is None or text in ("exact", "conditioned"):
+        return text
+    try:
+        return {"absolute": float(text)}
+    except ValueError:
+        pass
+    try:
+        return tomllib.loads(f"tolerance = {text}")["tolerance"]
+    except ValueError:
+        raise BadInput(f"--tolerance {text}: exact, a number, or as in problem.toml") from None

@@ -1,0 +1,91 @@
+"""`regraph report`: runs as one page, written to a file or served while they go on.
+
+Not here: what stands in it (runs/run_page.py), how it is written (pages/).
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from threading import Event
+from typing import Annotated
+
+import typer
+
+from regraph_kg.errors import BadInput
+from regraph_kg.pages.live import served
+from regraph_kg.pages.render import runs_page
+from regraph_kg.runs.overview import being_written
+from regraph_kg.runs.run_page import view_runs
+from regraph_kg.settings import Settings, read_settings
+
+USUAL = Path("report.html")
+
+
+def report(
+    *,
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Traces of regraph optimize.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where the page goes.", show_default=str(USUAL)),
+    ] = None,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Serve the page to this machine's browser while the search runs."
+        ),
+    ] = False,
+) -> None:
+    """Show RUNs of `regraph optimize` as one page for a browser: answer, tree, failures, cost.
+
+    The page needs nothing else: it can be sent by mail, opened without a network, and printed.
+    Several runs stand side by side. It holds the code, what the model said, and what the machine
+    is; a run that is still going on is shown as far as it went.
+
+    With --watch the page follows the runs until Ctrl-C; it is written only where --output says.
+
+    Exit code 0: the page is written, or was watched until Ctrl-C; 2: a RUN is no trace, or the page
+    cannot be written.
+    """
+    settings = read_settings()
+    if watch:
+        follow(settings, runs)
+    if output is not None or not watch:
+        write_page(output or USUAL, runs_page(view_runs(settings, runs)))
+
+
+def follow(settings: Settings, runs: Sequence[Path]) -> None:
+    """Serve the page of runs until Ctrl-C; an unchanged trace is not read again."""
+    known: dict[str, str] = {}
+
+    def page() -> str:
+        stamp = str([(path.stat(), being_written(path)) for path in runs if path.exists()])
+        if stamp not in known:
+            found = runs_page(view_runs(settings, runs), live=True)
+            known.clear()
+            known[stamp] = found
+        return known[stamp]
+
+    page()  # what cannot be shown is said before anything is served
+    with served(page) as address:
+        typer.echo(f"{address}: open it in a browser of this machine; Ctrl-C ends it", err=True)
+        with suppress(KeyboardInterrupt):
+            Event().wait()
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page for its user alone, whole or not at all, and say where it is."""
+    try:
+        with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as draft:
+            try:
+                draft.write(page)
+                draft.close()
+                Path(draft.name).replace(path)
+            except BaseException:
+                Path(draft.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; choose another place: --output") from None
+    typer.echo(f"{path}: open it in a browser ({len(page.encode()) / 1e6:.1f} MB)")

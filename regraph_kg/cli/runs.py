@@ -1,0 +1,313 @@
+"""`regraph runs`: what searches there were, what came of them, which are under way."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from regraph_kg import report, wiring
+from regraph_kg.cli import display
+from regraph_kg.cli.completion import complete_run
+from regraph_kg.cli.progress import telling
+from regraph_kg.cli.tables import print_table
+from regraph_kg.errors import BadInput
+from regraph_kg.models.evaluation import Candidate
+from regraph_kg.models.text import plain
+from regraph_kg.runs.overview import Overview, being_written, read_overview
+from regraph_kg.runs.steps_shown import whole_code_of
+from regraph_kg.settings import Settings, read_settings
+
+FOLDER = Path("runs")
+DAY_SECONDS = 86_400.0
+"""Seconds of a day."""
+
+Runs = Annotated[Path, typer.Option(help="Folder of traces.")]
+RunName = Annotated[
+    str, typer.Argument(metavar="RUN", help="A trace, or its name.", autocompletion=complete_run)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+
+app = typer.Typer(invoke_without_command=True)
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run in the list."""
+
+    run: str
+    problem: str
+    target: str
+    method: str
+    model: str
+    calls: int
+    most_calls: int
+    seconds: float
+    """Active ones."""
+    best: float | None
+    """Speedup: of the answer, or as screened so far; None where nothing was faster."""
+    low: float | None
+    high: float | None
+    state: str
+
+
+@app.callback()
+def _root(context: typer.Context, runs: Runs = FOLDER, as_json: Json = False) -> None:
+    """Runs of regraph optimize: a table of all, or one of the commands below.
+
+    A run is named by its trace's file, or by the beginning of its name in the folder `runs/`.
+    """
+    if context.invoked_subcommand is None:
+        _list(runs, as_json=as_json)
+
+
+@app.command()
+def show(
+    run: RunName,
+    code: Annotated[
+        bool, typer.Option("--code", help="Print the fastest right code alone.")
+    ] = False,
+    runs: Runs = FOLDER,
+    as_json: Json = False,
+) -> None:
+    """Show what RUN found, as optimize tells it at its end, and its state.
+
+    Exit code 1: with --code, where nothing was faster than the serial code.
+    """
+    settings = read_settings()
+    found = _read(settings, trace_of(run, runs))
+    if code:
+        best = found.answer[0] if found.answer else next(iter(found.finalists), None)
+        if best is None:
+            raise typer.Exit(1)
+        typer.echo(plain(whole_code_of(found, best)))
+        return
+    if as_json:
+        told = found.summary().model_dump(mode="json") | {"state": state_of(found)}
+        typer.echo(json.dumps(told, indent=2))
+        return
+    rows = {"state": state_of(found), "trace": str(found.path)}
+    display.print_summary(settings, found.summary(), rows)
+
+
+@app.command()
+def compare(
+    first: RunName,
+    second: RunName,
+    again: Annotated[
+        bool, typer.Option("--again", help="Time both answers now, in turn, by one judge.")
+    ] = False,
+    problem: Annotated[str | None, typer.Option(help="Their problem's folder.")] = None,
+    runs: Runs = FOLDER,
+    as_json: Json = False,
+) -> None:
+    """Compare what two runs found, where they may be compared at all.
+
+    Times of two runs were taken apart: they are compared only where problem, serial code, device,
+    compilers and judge are the same, and even then as two numbers with their intervals. --again
+    times the two codes in turn, in fresh processes of one judge: that ratio can be trusted.
+
+    Exit code 1: not comparable, and why.
+    """
+    settings = read_settings()
+    pair = [_read(settings, trace_of(name, runs)) for name in (first, second)]
+    why = _apart(*pair)
+    told: dict[str, object] = {
+        "first": asdict(_line(pair[0])),
+        "second": asdict(_line(pair[1])),
+        "comparable": why is None,
+        "why_not": why,
+    }
+    if why is None and again:
+        told["again"] = _again(settings, pair, problem)
+    if as_json:
+        typer.echo(json.dumps(told, indent=2))
+    else:
+        _print([_line(one) for one in pair])
+        typer.echo(f"not comparable: {why}" if why else _compared(told, pair))
+    if why is not None:
+        raise typer.Exit(1)
+
+
+@app.command()
+def prune(
+    older: Annotated[
+        float | None, typer.Option(metavar="DAYS", help="Those not written for so many days.")
+    ] = None,
+    without_answer: Annotated[
+        bool, typer.Option("--without-answer", help="Those that ended and found nothing faster.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete them.")] = False,
+    runs: Runs = FOLDER,
+) -> None:
+    """Delete traces, with the code and the record of changes beside them; shown first.
+
+    With both options, what both say. A run that is under way stays, and so does what was never a
+    trace. Without --yes nothing is deleted.
+    """
+    settings = read_settings()
+    if older is None and not without_answer:
+        raise BadInput("prune: say which: --older DAYS, or --without-answer")
+    doomed = [
+        one
+        for one in _traces(runs)
+        if not being_written(one)
+        and (older is None or time.time() - one.stat().st_mtime >= older * DAY_SECONDS)
+        and _is_trace(settings, one, without_answer=without_answer)
+    ]
+    for one in doomed:
+        typer.echo(f"{'deleted' if yes else 'would delete'} {one}")
+        for path in _beside(one) if yes else ():
+            path.unlink(missing_ok=True)
+    if not doomed:
+        typer.echo("nothing to delete")
+    elif not yes:
+        typer.echo(f"{len(doomed)} runs; say --yes to delete them")
+
+
+def trace_of(name: str, folder: Path) -> Path:
+    """The trace that a path, a name in `folder`, or the beginning of one means."""
+    if Path(name).is_file():
+        return Path(name)
+    known = {one.stem: one for one in _traces(folder)}
+    found = [known[stem] for stem in known if stem == name] or [
+        known[stem] for stem in known if stem.startswith(name)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadInput(f"run {name}: {len(found)} begin so: {', '.join(one.stem for one in found)}")
+    raise BadInput(f"run {name}: neither a file nor a run in {folder}/ (regraph runs)")
+
+
+def state_of(found: Overview) -> str:
+    """In words: under way, with how much is left; interrupted; what an ended one came to."""
+    calls, most = found.cost.calls, found.header.limits.calls
+    if being_written(found.path):
+        left = found.seconds / calls * (most - calls) if calls else 0.0
+        eta = f", at most {report.seconds(left)} left" if left > 0 else ""
+        return f"under way: {calls} of {most} calls{eta}"
+    if not found.finished:
+        return "interrupted: --resume goes on"
+    return "done" if found.answer else "done: nothing surely faster"
+
+
+def _list(folder: Path, *, as_json: bool) -> None:
+    settings = read_settings()
+    lines, unread = list[RunLine](), list[str]()
+    for trace in _traces(folder):
+        try:
+            lines.append(_line(_read(settings, trace)))
+        except BadInput as error:
+            unread.append(str(error))
+    if as_json:
+        typer.echo(json.dumps([asdict(one) for one in lines], indent=2))
+    elif lines:
+        _print(lines)
+    else:
+        typer.echo(f"no runs in {folder}/; regraph optimize PROBLEM makes one")
+    for why in unread:
+        typer.echo(why, err=True)
+
+
+def _print(lines: Sequence[RunLine]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("run", "problem", "method", "model", "calls", "time", "best", "state"):
+        table.add_column(heading, overflow="fold")
+    for one in lines:
+        sure = f" ({one.low:.3g} to {one.high:.3g})" if one.low and one.high else ""
+        best = f"{report.times(one.best)}{sure}" if one.best else "-"
+        calls = f"{one.calls} of {one.most_calls}"
+        told = (one.run, f"{one.problem} ({one.target})", one.method, one.model)
+        table.add_row(*told, calls, report.seconds(one.seconds), best, one.state)
+    print_table(table, (4, 5))
+
+
+def _line(found: Overview) -> RunLine:
+    answer, header = found.answer, found.header
+    sure = answer[1].speedup_interval if answer else None
+    seen = found.bests[-1].speedup if found.bests and not found.finished else None
+    return RunLine(
+        found.path.stem,
+        header.problem,
+        header.target,
+        header.method,
+        header.model.partition(" ")[0],
+        found.cost.calls,
+        header.limits.calls,
+        round(found.seconds, 1),
+        answer[1].speedup if answer else seen,
+        sure.low if sure else None,
+        sure.high if sure else None,
+        state_of(found),
+    )
+
+
+def _apart(first: Overview, second: Overview) -> str | None:
+    """What forbids to compare two runs' times; None where nothing does."""
+    for found in (first, second):
+        if found.answer is None:
+            return f"{found.path.stem} has no answer ({state_of(found)})"
+    for name in ("problem", "serial", "target"):
+        ours, theirs = getattr(first.header, name), getattr(second.header, name)
+        if ours != theirs:
+            said = f"{ours}, {theirs}" if name != "serial" else "they began with other code"
+            return f"{name}: {said}"
+    assert first.answer is not None
+    assert second.answer is not None
+    return first.answer[1].differs_from(second.answer[1])
+
+
+def _again(settings: Settings, pair: Sequence[Overview], problem: str | None) -> dict[str, object]:
+    """Both answers timed in turn, in one opening of the judge."""
+    found = wiring.find_problem(settings, problem or pair[0].header.problem)
+    first, second = (
+        Candidate(one.header.target, whole_code_of(one, one.answer[0]))
+        for one in pair
+        if one.answer
+    )
+    with telling() as tell, wiring.local_judge(settings, "full", tell) as judge:
+        return asdict(judge.compare(first, second, found))
+
+
+def _compared(told: dict[str, object], pair: Sequence[Overview]) -> str:
+    again = told.get("again")
+    if isinstance(again, dict):
+        low, high = again["interval"]["low"], again["interval"]["high"]
+        return (
+            f"timed in turn: the first is {again['verdict']}, {report.times(again['ratio'])}"
+            f" as fast (99.9 %: {report.times(low)} to {report.times(high)})"
+        )
+    speeds = [one.answer[1].speedup or 1.0 for one in pair if one.answer]
+    return (
+        f"taken apart: the first is {report.times(speeds[0] / speeds[1])} as fast as the second;"
+        " --again times both in turn"
+    )
+
+
+def _traces(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.jsonl"))
+
+
+def _read(settings: Settings, trace: Path) -> Overview:
+    return read_overview(trace, wiring.trace_key(settings))
+
+
+def _is_trace(settings: Settings, trace: Path, *, without_answer: bool) -> bool:
+    try:
+        found = _read(settings, trace)
+    except BadInput:
+        return False
+    return not without_answer or (found.finished and found.answer is None)
+
+
+def _beside(trace: Path) -> Iterator[Path]:
+    """A trace and what belongs to it alone."""
+    yield trace
+    for ending in (".cpp", ".cu"):
+        yield trace.with_suffix(ending)
+    yield trace.with_name(f"{trace.name}.applied.json")

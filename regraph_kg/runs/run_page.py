@@ -1,0 +1,246 @@
+"""Runs as pages: from traces to what a page shows of each.
+
+Not here: how a trace is read (overview.py), which steps are shown (steps_shown.py), the page's text
+(pages/render.py).
+"""
+
+import itertools
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from regraph_kg import report, wiring
+from regraph_kg.errors import BadInput, RegraphError
+from regraph_kg.models.evaluation import EvalReport, code_hash
+from regraph_kg.models.model_spec import ModelSpec
+from regraph_kg.models.prompt import Prompt, PromptKey
+from regraph_kg.models.run import RunHeader, Task
+from regraph_kg.models.target import TARGETS
+from regraph_kg.pages.views import Dot, FailureRow, RunView
+from regraph_kg.runs.overview import (
+    FailureCount,
+    Overview,
+    TracedStep,
+    being_written,
+    read_overview,
+)
+from regraph_kg.runs.steps_shown import (
+    MOST_CHARACTERS,
+    MOST_FACT,
+    PageShare,
+    code_of,
+    steps_shown,
+)
+from regraph_kg.search.methods import kind_of
+from regraph_kg.search.prompts.render import prompts_id
+from regraph_kg.search.replay import prompts_again
+from regraph_kg.search.trace_lines import read
+from regraph_kg.settings import Settings
+
+MOST_RUNS = 20
+REPLAYED = 20_000_000
+"""Bytes of the largest trace whose search is gone through again for its prompts."""
+MOST_FACTS = 100
+"""Of a machine, or of settings."""
+MOST_FAILURES = 20
+
+
+def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]:
+    """What the page of these traces shows. `BadInput` names the file that is no trace."""
+    key = wiring.trace_key(settings)
+    paths = list(dict.fromkeys(traces))
+    if len(paths) > MOST_RUNS:
+        raise BadInput(f"{len(paths)} runs are too many for a page: name {MOST_RUNS} at most")
+    share = PageShare().of(len(paths))
+    return tuple(_view(settings, read_overview(path, key), share) for path in paths)
+
+
+def _view(settings: Settings, overview: Overview, share: PageShare) -> RunView:
+    header, answer = overview.header, overview.answer
+    task = _task(settings, header)
+    serial = task.serial if task else ""
+    prompts = _prompts(overview, task)
+    shown = steps_shown(overview, serial, prompts, share)
+    best = overview.best
+    judged = answer[1] if answer else None
+    interval = judged.speedup_interval if judged else None
+    failures = overview.failures[:MOST_FAILURES]
+    return RunView(
+        title=_short(f"{header.problem}, {header.target}"),
+        file=overview.path.name,
+        state=_state(overview),
+        headline=_short(_headline(overview)),
+        speedup=judged.speedup if judged else best.speedup if best else None,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        roofline=_roofline(judged),
+        share=_share(judged),
+        path=_short(report.path(best.path)) if best else "",
+        code=code_of(overview, best) if best else serial[:MOST_CHARACTERS],
+        notes=(*_notes(overview, serial, prompts), *shown.left_out),
+        rows=_rows(overview),
+        machine=_machine(header, judged),
+        failures=tuple(_failure(one) for one in failures),
+        more_failures=len(overview.failures) - len(failures),
+        bests=tuple(map(_dot, _thinned(overview.bests, share.dots // 4))),
+        dots=tuple(map(_dot, _thinned(overview.steps, share.dots))),
+        nodes=shown.nodes,
+        commands=tuple(_commands(overview)),
+        system=next((one.system for one in prompts.values()), ""),
+        settings=_settings(header),
+    )
+
+
+def _task(settings: Settings, header: RunHeader) -> Task | None:
+    """What the run was asked, where its problem is found here as it was."""
+    try:
+        problem = wiring.find_problem(settings, header.problem)
+        task = wiring.task_of(problem, header.target)
+    except RegraphError:
+        return None
+    return task if code_hash(task.serial) == header.serial else None
+
+
+def _prompts(overview: Overview, task: Task | None) -> Mapping[PromptKey, Prompt]:
+    """What the model was asked: made anew, as a trace does not keep it; none where that fails."""
+    same = overview.header.prompts == prompts_id()
+    if task is None or not same or not overview.ours or overview.size > REPLAYED:
+        return {}
+    return prompts_again(read(overview.path), overview.header, task)
+
+
+def _state(overview: Overview) -> str:
+    """Where the run stands, in a word or two."""
+    if overview.finished:
+        return "finished"
+    if being_written(overview.path):
+        return "measuring the best again" if overview.over else "running"
+    return "not finished"
+
+
+def _headline(overview: Overview) -> str:
+    if overview.finished:
+        return report.headline(overview.summary())
+    what = f"{overview.header.problem} ({overview.header.target})"
+    if not overview.bests:
+        return f"{what}: nothing faster than the serial code so far"
+    best = report.times(overview.bests[-1].speedup or 0)
+    return f"{what}: {best} so far, not yet measured again"
+
+
+def _notes(overview: Overview, serial: str, prompts: Mapping[PromptKey, Prompt]) -> Iterator[str]:
+    """What a reader must know before believing the figures."""
+    header = overview.header
+    asked = ModelSpec.traced(header.model)
+    if not overview.ours:
+        yield (
+            "another installation wrote this trace, or one of its lines was changed: the figures"
+            " are what it claims; regraph learn judges its codes again"
+        )
+    state = _state(overview)
+    if state == "not finished":
+        yield "the search was stopped before its end: regraph optimize --resume goes on with it"
+    if overview.torn and state != "running":
+        yield "the last line of the trace is incomplete and was left out"
+    if asked is not None and asked.is_recorded:
+        yield "the answers of the model were recorded before; compiler, checks and clock are real"
+    if header.judge != "live":
+        yield f"the verdicts were replayed from another trace ({header.judge})"
+    if not serial:
+        yield (
+            f"the serial code of {header.problem} is not here, or is another one by now: the first"
+            " steps are shown without their difference to it"
+        )
+    if not prompts and overview.replies:
+        yield (
+            "what the model was asked is not shown: it is made anew from a trace that this"
+            f" installation wrote, of at most {REPLAYED // 10**6} MB, with the same problem and the"
+            " same version's prompts"
+        )
+
+
+def _rows(overview: Overview) -> dict[str, str]:
+    summary = overview.summary()
+    rows = report.run_rows(summary, walks=kind_of(summary.method).walks)
+    elsewhere = {"path", "device", "failures"}
+    return _facts({name: said for name, said in rows.items() if name not in elsewhere})
+
+
+def _machine(header: RunHeader, judged: EvalReport | None) -> dict[str, str]:
+    """What the code was measured on, and by which judge."""
+    facts = {
+        "device": header.device,
+        "machine": header.machine,
+        "compiler": header.toolchain,
+        "judge": f"version {judged.evaluator}, times by {judged.metric}" if judged else "",
+        "other work meanwhile": judged.load or "none" if judged else "",
+    }
+    return _facts(facts | dict(judged.facts) if judged else facts)
+
+
+def _settings(header: RunHeader) -> dict[str, str]:
+    """Everything else that the course of the run depended on."""
+    own = header.settings.model_dump()
+    prompting = {f"prompt.{name}": said for name, said in header.prompting.model_dump().items()}
+    head = {
+        "regraph": header.version,
+        "began": header.created,
+        "prompts": header.prompts,
+        "serial code": header.serial,
+        "examples of the problem itself": "left out" if header.excluded else "read, too",
+    }
+    return _facts(head | {name: str(said) for name, said in (own | prompting).items()})
+
+
+def _commands(overview: Overview) -> Iterator[str]:
+    """What to type to search again, and to judge the answer again."""
+    header = overview.header
+    model = ModelSpec.traced(header.model)
+    options = {
+        "--target": header.target,
+        "--method": header.method,
+        "--model": str(model) if model and not model.by_file else "",
+        "--budget": str(header.limits.calls),
+        "--parallel": str(header.parallel) if header.parallel > 1 else "",
+        "--seed": str(header.seed),
+    }
+    words = ["regraph", "optimize", header.problem]
+    for name, value in options.items():
+        words += [name, value] if value else []
+    yield shlex.join(words)
+    code = overview.path.with_suffix(TARGETS[header.target].suffix).name
+    yield shlex.join(["regraph", "evaluate", header.problem, code, "--target", header.target])
+
+
+def _roofline(judged: EvalReport | None) -> str:
+    return report.roofline(judged.account) if judged and judged.account else ""
+
+
+def _share(judged: EvalReport | None) -> float | None:
+    roof = judged.account.roof if judged and judged.account else None
+    return None if roof is None else min(1.0, roof.share)
+
+
+def _failure(one: FailureCount) -> FailureRow:
+    technique = one.technique.partition("/")[2].replace("-", " ")
+    return FailureRow(one.count, report.ended(one.outcome), one.diagnosis, technique)
+
+
+def _dot(step: TracedStep) -> Dot:
+    return Dot(step.call, step.at, step.speedup, step.name, report.ended(step.outcome))
+
+
+def _thinned(steps: Sequence[TracedStep], most: int) -> Sequence[TracedStep]:
+    """Every so many steps, the last one among them, so that a plot stays readable."""
+    return steps[:: -max(1, -(-len(steps) // max(1, most)))][::-1]
+
+
+def _short(text: str) -> str:
+    """A text that is a line in a page; a stranger's may be a whole book."""
+    return text if len(text) <= MOST_FACT else f"{text[:MOST_FACT]}.."
+
+
+def _facts(found: Mapping[str, str]) -> dict[str, str]:
+    """Those that say something, each a line."""
+    said = ((_short(name), _short(what)) for name, what in found.items() if what)
+    return dict(itertools.islice(said, MOST_FACTS))

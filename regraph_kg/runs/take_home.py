@@ -1,0 +1,289 @@
+"""A run's answer on its way into its user's files: what changes where, as a patch, and back again.
+
+With a home (home.toml), the user's function calls the answer's entry, and the answer stands in a
+file of its own beside it; without one the answer is a file. Nothing here runs any code.
+Not covered: how the user's project is built; who wrote to a file between two looks at it.
+"""
+
+import base64
+import difflib
+import hashlib
+import json
+import os
+import re
+import stat
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regraph_kg import report
+from regraph_kg.errors import BadInput
+from regraph_kg.models.evaluation import EvalReport
+from regraph_kg.models.target import TARGETS
+from regraph_kg.models.text import plain
+from regraph_kg.private import opener
+from regraph_kg.remedies import PACKAGE
+from regraph_kg.runs.overview import Overview, TracedStep, being_written
+from regraph_kg.runs.steps_shown import whole_code_of
+
+if TYPE_CHECKING:  # numpy comes with it
+    from regraph_kg.evaluation.problem.home import Home
+    from regraph_kg.evaluation.problem.problem import Problem
+
+WIDTH = 98
+"""Characters of a comment's line."""
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*\n?", re.MULTILINE)
+_MARK = "// regraph: "
+"""How the files begin that this makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class HomeChange:
+    """What a file holds before and after; `before` None: it is new."""
+
+    path: Path
+    before: bytes | None
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RunAnswer:
+    """The answer of a run, its verdict, and its code without what cannot be seen."""
+
+    overview: Overview
+    step: TracedStep
+    verdict: EvalReport
+    code: str
+
+
+def found_code(overview: Overview) -> RunAnswer:
+    """Raise `BadInput` where a run has no answer that can be trusted here."""
+    path = overview.path
+    if not overview.ours:
+        raise BadInput(
+            f"{path}: not written by this installation, so that its verdicts are claims; judge its"
+            f" code here: regraph runs show {path} --code, then regraph evaluate"
+        )
+    if being_written(path):
+        raise BadInput(f"{path}: its search goes on; wait for its end, or stop it")
+    if not overview.finished:
+        raise BadInput(f"{path}: it has not ended; go on with regraph optimize --resume {path}")
+    if overview.answer is None:
+        raise BadInput(f"{path}: it found nothing that is surely faster than the serial code")
+    step, verdict = overview.answer
+    return RunAnswer(overview, step, verdict, plain(whole_code_of(overview, step)))
+
+
+def brought_home(
+    found: RunAnswer, problem: "Problem", home: "Home", folder: Path
+) -> list[HomeChange]:
+    """The user's file, whose function calls the answer, and the answer's own beside it."""
+    path = home.path(folder)
+    content = _content(path)
+    if content is None or not home.fits(content):
+        gone = "is no longer there" if content is None else "has changed since its problem was made"
+        raise BadInput(f"{path}: {gone}; make the problem anew (regraph problem new), or --to FILE")
+    comment = told(found, problem, home)
+    own = path.with_name(f"{path.stem}_regraph{TARGETS[found.overview.header.target].suffix}")
+    text = f"{comment}\n{_housed(found.code, home.entry)}"
+    return [
+        HomeChange(path, content, _called(content, home, own.name)),
+        HomeChange(own, _ours(own), text.encode()),
+    ]
+
+
+def put_into(found: RunAnswer, problem: "Problem", path: Path) -> list[HomeChange]:
+    """A file that holds the answer, or the answer in the place of the serial code in it."""
+    content = _content(path)
+    text = f"{told(found, problem, None)}\n{found.code.rstrip()}\n"
+    serial = problem.serial_code.strip().encode()
+    if content is None or content.startswith(_MARK.encode()):
+        return [HomeChange(path, content, text.encode())]
+    if content.count(serial) != 1:
+        raise BadInput(f"{path}: does not hold the problem's serial.cpp; give a new FILE with --to")
+    return [HomeChange(path, content, content.replace(serial, text.strip().encode()))]
+
+
+def told(found: RunAnswer, problem: "Problem", home: "Home | None") -> str:
+    """What whoever meets the code later must know, as a comment."""
+    header, verdict = found.overview.header, found.verdict
+    interval = verdict.speedup_interval
+    sure = f" (95 %: {report.interval(interval)})" if interval else ""
+    what = f"{home.function} of {Path(home.file).name}" if home else problem.name
+    shapes = [", ".join(f"{k}={v}" for k, v in one.items()) for one in problem.sizes.check]
+    timed = ", ".join(f"{name}={size}" for name, size in problem.sizes.time.items())
+    tolerance = problem.tolerance
+    rule = tolerance if isinstance(tolerance, str) else tolerance.model_dump_json()
+    held = " and a secret shape between" if problem.held_out else ""
+    calls = "host pointers" if problem.metric == "call" else "pointers to the device's memory"
+    assumed = ["arrays do not overlap", calls, *(home.assumes if home else ())]
+    lines = [
+        f"{_MARK}{what}, {report.times(verdict.speedup or 1)} as fast as its serial code{sure}",
+        f"on {verdict.device}, compiled with {verdict.toolchain}",
+        f"timed at {timed or 'its one shape'}; right at {'; '.join(shapes)}{held},"
+        f" {problem.precision}, tolerance {rule}",
+        f"assumes: {'; '.join(assumed)}",
+        f"found by {PACKAGE} {version(PACKAGE)}, {header.created[:10]}, {header.model}, run"
+        f" {found.overview.path.name}; path: {report.path(found.step.path) or 'none'}",
+    ]
+    return "\n".join(_comment(line) for line in lines)
+
+
+def patch(changes: Sequence[HomeChange]) -> str:
+    """Unified diffs with the names that `git apply` takes in the repository's root folder.
+
+    Outside a repository they are relative to the folder of the first file (`patch -p1` there).
+    """
+    root = _root(changes[0].path)
+    texts = []
+    for one in changes:
+        name = Path(os.path.relpath(one.path.resolve(), root)).as_posix()
+        new = "new file mode 100644\n" if one.before is None else ""
+        before = "/dev/null" if one.before is None else f"a/{name}"
+        lines = difflib.unified_diff(
+            _lines(one.before or b""), _lines(one.after), before, f"b/{name}"
+        )
+        texts.append(f"diff --git a/{name} b/{name}\n{new}{''.join(map(_ended, lines))}")
+    return "".join(texts)
+
+
+def write(changes: Sequence[HomeChange], record: Path) -> None:
+    """Write all of them or none, and in `record` how to take them back. Raises `BadInput`."""
+    rows = [
+        {
+            "path": str(one.path.resolve()),
+            "before": None if one.before is None else base64.b64encode(one.before).decode(),
+            "after": _hash(one.after),
+        }
+        for one in changes
+    ]
+    try:
+        with open(record, "w", encoding="utf-8", opener=opener) as file:
+            json.dump({"schema": 1, "files": rows}, file)
+    except OSError as error:
+        raise BadInput(f"{record}: {error.strerror}; it is to say how to take this back") from None
+    done: list[HomeChange] = []
+    try:
+        for one in changes:
+            if _content(one.path) != one.before:
+                raise BadInput(f"{one.path}: somebody changes it now; run the same command again")
+            _replace(one.path, one.after)
+            done.append(one)
+    except BadInput:
+        for one in done:
+            _restore(one.path, one.before)
+        record.unlink(missing_ok=True)
+        raise
+
+
+def take_back(record: Path) -> list[Path]:
+    """The files of before; refused (`BadInput`) where one of them was changed since."""
+    try:
+        rows = json.loads(record.read_text("utf-8"))["files"]
+        olds = [
+            (
+                Path(row["path"]),
+                None if row["before"] is None else base64.b64decode(row["before"]),
+                str(row["after"]),
+            )
+            for row in rows
+        ]
+    except FileNotFoundError:
+        raise BadInput(f"{record}: nothing of this run was applied, or it was taken back") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise BadInput(f"{record}: cannot be read; take the change back by hand") from None
+    for path, _, after in olds:
+        content = _content(path)
+        if content is None or _hash(content) != after:
+            raise BadInput(f"{path}: was changed since it was applied; take it back by hand")
+    for path, before, _ in olds:
+        _restore(path, before)
+    record.unlink()
+    return [path for path, _, _ in olds]
+
+
+def _called(content: bytes, home: "Home", own: str) -> bytes:
+    """The user's file, its function's body replaced by a call of the entry."""
+    missing = [one for one in home.includes if f"#include {one}".encode() not in content]
+    above = [*(f"#include {one}" for one in missing), f"// in {own}", home.declaration]
+    declared, wrapper = ("\n".join(above) + "\n\n").encode(), home.wrapper.encode()
+    if content.count(b"\r\n") * 2 > content.count(b"\n"):
+        declared, wrapper = (one.replace(b"\n", b"\r\n") for one in (declared, wrapper))
+    at, (start, end) = home.declare_at, home.replace
+    return content[:at] + declared + content[at:start] + wrapper + content[end:]
+
+
+def _housed(code: str, entry: str) -> str:
+    """The answer where its names meet no others: what it includes, then the rest in a namespace."""
+    includes = dict.fromkeys(one.strip() for one in _INCLUDE.findall(code))
+    rest = re.sub(r"\n{3,}", "\n\n", _INCLUDE.sub("", code)).strip()
+    above = "".join(f"{one}\n" for one in includes)
+    return f"{above}\nnamespace regraph_{entry} {{\n\n{rest}\n\n}}  // namespace regraph_{entry}\n"
+
+
+def _comment(line: str) -> str:
+    """As lines of a comment that nothing in it can end."""
+    text = plain(line.removeprefix("// ")).replace("\n", " ").replace("\\", "/")
+    parts = textwrap.wrap(text, WIDTH, break_long_words=False, subsequent_indent="  ")
+    return "\n".join(f"// {part}" for part in parts)
+
+
+def _ours(path: Path) -> bytes | None:
+    """The file's content if this made it; None where there is none. Raises `BadInput`."""
+    content = _content(path)
+    if content is not None and not content.startswith(_MARK.encode()):
+        raise BadInput(f"{path}: is there already, and not of regraph; move it away")
+    return content
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give another FILE with --to") from None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; it keeps its mode."""
+    real = path.resolve()
+    draft = real.with_name(f".{real.name}.regraph")
+    try:
+        mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else None
+        if mode is not None and not mode & 0o222:
+            raise PermissionError(13, "is read-only")
+        draft.write_bytes(content)
+        if mode is not None:
+            draft.chmod(mode)
+        draft.replace(real)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise BadInput(f"{path}: {error.strerror}; make it writable, or use --patch") from None
+
+
+def _restore(path: Path, before: bytes | None) -> None:
+    if before is None:
+        path.unlink(missing_ok=True)
+    else:
+        _replace(path, before)
+
+
+def _root(path: Path) -> Path:
+    folder = path.resolve().parent
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

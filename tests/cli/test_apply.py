@@ -1,0 +1,170 @@
+"""`regraph apply`: what is written into a user's files, what is refused, and the way back."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.cli import app
+from tests.cli.taken_home import FOUND, OWN, make, searched
+from tests.search.toy import SEAL
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the user's, where this installation's key is the one of the traces."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "trace-key").write_bytes(SEAL)
+    (data / "trace-key").chmod(0o600)
+    monkeypatch.setenv("REGRAPH_DATA_DIR", str(data))
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str | Path
+) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["regraph", *map(str, words)])
+    with pytest.raises(SystemExit) as ended:
+        app.main()
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+def output_of(folder: Path, *files: str) -> str:
+    """What a program of these files prints."""
+    words = ["g++", "-std=c++17", "-fopenmp", *files, "-o", "program"]
+    subprocess.run(words, cwd=folder, check=True, timeout=120)
+    return subprocess.check_output(["./program"], cwd=folder, text=True, timeout=60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_the_users_program_computes_the_same_with_the_answer_in_it_and_after_undo(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ends: str
+) -> None:
+    trace = searched(here, make(here, OWN.replace("\n", ends)))
+    before = (here / "own.cpp").read_bytes()
+    said = output_of(here, "own.cpp")
+    code, out, _ = run(monkeypatch, capsys, "apply", trace, "--yes")
+    assert code == 0
+    assert "wrote own.cpp and own_regraph.cpp" in out.replace(f"{here}/", "")
+    assert output_of(here, "own.cpp", "own_regraph.cpp") == said
+    assert (
+        "// regraph: own::scale of own.cpp, 2.01x as fast" in (here / "own_regraph.cpp").read_text()
+    )
+    lines = (here / "own.cpp").read_bytes().splitlines(keepends=True)
+    assert [line for line in lines if not line.endswith(ends.encode())] == []
+    assert run(monkeypatch, capsys, "apply", trace.stem, "--undo")[0] == 0
+    assert (here / "own.cpp").read_bytes() == before
+    assert not (here / "own_regraph.cpp").exists()
+
+
+@pytest.mark.parametrize("own", [OWN, OWN.rstrip("\n")])
+def test_git_takes_the_patch_from_the_root_of_the_repository(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], own: str
+) -> None:
+    (here / "src").mkdir()
+    trace = searched(here, make(here / "src", own))
+    subprocess.run(["git", "init", "-q"], cwd=here, check=True)
+    words = ("apply", trace, "--problem", "src/scale", "--patch", "home.diff")
+    code, out, _ = run(monkeypatch, capsys, *words)
+    assert (code, "git apply home.diff" in out) == (0, True)
+    assert (here / "src" / "own.cpp").read_text() == own
+    subprocess.run(["git", "apply", "home.diff"], cwd=here, check=True)
+    patched = (here / "src" / "own.cpp").read_text()
+    assert "return result;" in patched
+    assert (here / "src" / "own_regraph.cpp").exists()
+    subprocess.run(["git", "apply", "-R", "home.diff"], cwd=here, check=True)
+    run(monkeypatch, capsys, "apply", trace, "--problem", "src/scale", "--yes")
+    assert (here / "src" / "own.cpp").read_text() == patched
+
+
+def test_without_a_home_the_code_goes_where_it_is_told(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problem = make(here, with_home=False)
+    trace = searched(here, problem)
+    code, _, err = run(monkeypatch, capsys, "apply", trace, "--yes")
+    assert (code, "say where the code goes: --to FILE" in err) == (2, True)
+    serial = (problem / "serial.cpp").read_text()
+    (here / "mine.cpp").write_text(f"// above\n{serial}\n// below\n")
+    assert run(monkeypatch, capsys, "apply", trace, "--to", "mine.cpp", "--yes")[0] == 0
+    mine = (here / "mine.cpp").read_text()
+    assert mine.startswith("// above\n// regraph: scale, 2.01x as fast as its serial code (95 %:")
+    assert FOUND.strip() in mine
+    assert mine.endswith("\n// below\n")
+    (here / "other.cpp").write_text("int other;\n")
+    code, _, err = run(monkeypatch, capsys, "apply", trace, "--to", "other.cpp", "--yes")
+    assert (code, "other.cpp: does not hold the problem's serial.cpp" in err) == (2, True)
+
+
+def test_nothing_is_written_unasked_or_over_changes(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = searched(here, make(here))
+    code, out, err = run(monkeypatch, capsys, "apply", trace)
+    assert (code, "no terminal to ask on" in err, "+++ b/own_regraph.cpp" in out) == (2, True, True)
+    (here / "own_regraph.cpp").write_text("int mine;\n")
+    assert "own_regraph.cpp: is there already" in run(monkeypatch, capsys, "apply", trace)[2]
+    (here / "own_regraph.cpp").unlink()
+    (here / "own.cpp").chmod(0o444)
+    assert "own.cpp: is read-only" in run(monkeypatch, capsys, "apply", trace, "--yes")[2]
+    assert sorted(path.name for path in here.iterdir()) == ["own.cpp", "runs", "scale"]
+    (here / "own.cpp").chmod(0o644)
+    (here / "own.cpp").write_text(f"{OWN}// more\n")
+    code, _, err = run(monkeypatch, capsys, "apply", trace, "--yes")
+    assert (code, "own.cpp: has changed since its problem was made" in err) == (2, True)
+    assert not (here / "own_regraph.cpp").exists()
+
+
+def test_undo_is_refused_where_a_file_was_changed_since(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = searched(here, make(here))
+    assert (
+        "nothing of this run was applied" in run(monkeypatch, capsys, "apply", trace, "--undo")[2]
+    )
+    run(monkeypatch, capsys, "apply", trace, "--yes")
+    again = run(monkeypatch, capsys, "apply", trace, "--yes")[2]
+    assert "it was applied before: --undo takes that back" in again
+    with (here / "own.cpp").open("a") as file:
+        file.write("// mine\n")
+    code, _, err = run(monkeypatch, capsys, "apply", trace, "--undo")
+    assert (code, "own.cpp: was changed since it was applied" in err) == (2, True)
+    assert (here / "own_regraph.cpp").exists()
+
+
+def test_a_run_without_an_answer_of_this_installation_is_refused(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problem = make(here)
+    nothing = searched(here, problem, None)
+    assert "nothing that is surely faster" in run(monkeypatch, capsys, "apply", nothing, "--yes")[2]
+    whole = searched(here, problem)
+    torn = here / "runs" / "torn.jsonl"
+    torn.write_bytes(b"\n".join(whole.read_bytes().splitlines()[:2]) + b"\n")
+    assert "has not ended" in run(monkeypatch, capsys, "apply", "torn", "--yes")[2]
+    other = searched(here, problem, model="another")
+    other.write_bytes(other.read_bytes().replace(b'"mac":"', b'"mac":"0', 1))
+    assert "its verdicts are claims" in run(monkeypatch, capsys, "apply", other, "--yes")[2]
+    (problem / "serial.cpp").write_text("// other\n" + (problem / "serial.cpp").read_text())
+    assert "other serial code" in run(monkeypatch, capsys, "apply", whole, "--yes")[2]
+    assert "neither a file nor a run" in run(monkeypatch, capsys, "apply", "nope")[2]
+
+
+def test_no_word_of_a_run_ends_the_comment_or_hides_in_the_code(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = "evil\\\nint hit;\x1b[31m\u202e */"
+    trace = searched(here, make(here), FOUND + "// \u202e hidden\n", model=bad)
+    assert run(monkeypatch, capsys, "apply", trace, "--to", "out.cpp", "--yes")[0] == 0
+    text = (here / "out.cpp").read_text()
+    head = text.partition("#include")[0]
+    assert all(line.startswith("// ") and not line.endswith("\\") for line in head.splitlines())
+    assert "\u202e" not in text
+    assert "\x1b" not in text

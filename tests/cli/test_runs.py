@@ -1,0 +1,104 @@
+"""`regraph runs`: states, what may be compared, what is deleted."""
+
+import fcntl
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.cli.completion import complete_problem, complete_run, complete_technique
+from tests.cli.taken_home import FOUND, make, searched
+from tests.cli.test_apply import here, run
+
+__all__ = ["here"]
+
+
+def test_runs_are_listed_with_what_came_of_them(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "no runs in runs/" in run(monkeypatch, capsys, "runs")[1]
+    problem = make(here)
+    whole, nothing = searched(here, problem), searched(here, problem, None)
+    torn = here / "runs" / "torn.jsonl"
+    torn.write_bytes(b"\n".join(whole.read_bytes().splitlines()[:1]) + b'\n{"event"')
+    (here / "runs" / "other.jsonl").write_text("{}\n")
+    code, out, err = run(monkeypatch, capsys, "runs", "--json")
+    listed = {one["run"]: one for one in json.loads(out)}
+    assert (code, "other.jsonl:1: not a line of a trace" in err) == (0, True)
+    assert listed[whole.stem]["best"] == pytest.approx(2.0138, abs=1e-3)
+    assert listed[whole.stem]["low"] < 2 < listed[whole.stem]["high"]
+    states = {listed[path.stem]["state"] for path in (whole, nothing, torn)}
+    assert states == {"done", "done: nothing surely faster", "interrupted: --resume goes on"}
+    with torn.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        listed = {
+            one["run"]: one for one in json.loads(run(monkeypatch, capsys, "runs", "--json")[1])
+        }
+    assert listed["torn"]["state"] == "under way: 0 of 1 calls"
+
+
+def test_a_run_is_shown_by_the_beginning_of_its_name(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problem = make(here)
+    trace = searched(here, problem)
+    code, out, _ = run(monkeypatch, capsys, "runs", "show", trace.stem[:12])
+    assert (code, "2.01x faster than the serial code" in out) == (0, True)
+    assert run(monkeypatch, capsys, "runs", "show", trace, "--code")[1].strip() == FOUND.strip()
+    nothing = searched(here, problem, None)
+    assert run(monkeypatch, capsys, "runs", "show", nothing, "--code")[:2] == (1, "")
+    assert "2 begin so" in run(monkeypatch, capsys, "runs", "show", trace.stem[:4])[2]
+
+
+def test_runs_are_compared_only_where_their_times_may_be(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problem = make(here)
+    first = searched(here, problem)
+    second = searched(here, problem, FOUND.replace("x=0.7", "x=0.2"))
+    code, out, _ = run(monkeypatch, capsys, "runs", "compare", first, second)
+    assert (code, "the first is 1.65x as fast as the second; --again" in out) == (0, True)
+    nothing = searched(here, problem, None)
+    code, out, _ = run(monkeypatch, capsys, "runs", "compare", first, nothing)
+    assert (code, "not comparable: " in out, "has no answer" in out) == (1, True, True)
+    (problem / "serial.cpp").write_text("// other\n" + (problem / "serial.cpp").read_text())
+    other = searched(here, problem)
+    code, out, _ = run(monkeypatch, capsys, "runs", "compare", first, other, "--json")
+    assert (code, json.loads(out)["why_not"]) == (1, "serial: they began with other code")
+
+
+def test_prune_deletes_what_was_asked_for_and_nothing_else(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problem = make(here)
+    whole, nothing = searched(here, problem), searched(here, problem, None)
+    nothing.with_suffix(".cpp").write_text("int x;\n")
+    kept = here / "runs" / "notes.jsonl"
+    kept.write_text("mine\n")
+    assert run(monkeypatch, capsys, "runs", "prune")[0] == 2
+    asked = run(monkeypatch, capsys, "runs", "prune", "--without-answer")
+    assert (asked[0], f"would delete runs/{nothing.name}" in asked[1]) == (0, True)
+    assert nothing.exists()
+    run(monkeypatch, capsys, "runs", "prune", "--without-answer", "--yes")
+    assert not nothing.exists()
+    assert not nothing.with_suffix(".cpp").exists()
+    assert "nothing to delete" in run(monkeypatch, capsys, "runs", "prune", "--older", "1")[1]
+    past = time.time() - 3 * 86_400
+    os.utime(whole, (past, past))
+    with whole.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert "nothing to delete" in run(monkeypatch, capsys, "runs", "prune", "--older", "1")[1]
+    run(monkeypatch, capsys, "runs", "prune", "--older", "1", "--yes")
+    assert [path.name for path in (here / "runs").iterdir()] == ["notes.jsonl"]
+
+
+@pytest.mark.usefixtures("here")
+def test_the_shell_completes_problems_runs_and_techniques() -> None:
+    trace = searched(Path(), make(Path().absolute()))
+    assert complete_problem("sc") == ["scale"]
+    assert trace.stem in complete_run(trace.stem[:4])
+    assert complete_run("runs/") == [str(trace)]
+    assert "cuda/shared-memory-tiling" in complete_technique("cuda/shared")
+    assert complete_technique("nothing") == []

@@ -1,0 +1,164 @@
+"""What is understood of a function's text alone: shapes, roles, sizes; what is refused, and why."""
+
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.adopt.draft import Draft, Said, understand
+from regraph_kg.evaluation.adopt.syntax import parsed, read
+from regraph_kg.evaluation.adopt.texts import home, serial_code
+
+TASKS = Path(__file__).parent / "tasks.cpp"
+
+
+def draft(function: str, said: Said | None = None) -> Draft:
+    return Draft(understand(read(TASKS), function), said or Said())
+
+
+def of(code: str, function: str = "f") -> Draft:
+    return Draft(understand(parsed(Path("own.cpp"), code.encode()), function), Said())
+
+
+def told(one: Draft) -> dict[str, str]:
+    """Role and shape of each array, by name."""
+    listed = [arg for arg in one.arguments() if "shape" in arg]
+    return {arg["name"]: f"{arg['role']} {' '.join(arg['shape'])}" for arg in listed}
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        ("dot", {"x": "in n", "y": "in n", "result": "out 1"}),
+        ("relu", {"x": "in n", "out": "out n"}),
+        ("gemm", {"A": "in m k", "B": "in k n", "C": "out m n"}),
+        ("prefix_sum", {"x": "in n", "result": "out n"}),
+        ("jacobi", {"grid": "in rows cols", "next": "inout rows cols"}),
+        ("transpose", {"A": "in m n", "B": "out n m"}),
+        ("convolve", {"x": "in x_size", "w": "in w_size", "out": "out -w_size + x_size + 1"}),
+        ("sort_ascending", {"x": "inout n"}),
+        ("energy", {"x": "in n 2", "result": "out 1 2"}),
+        ("image::gain", {"pixels": "inout n", "by": "in 4"}),
+        ("Filters::rows", {"in": "in 64*count", "out": "out 64*count"}),
+        ("largest<float>", {"x": "in n", "result": "out 1"}),
+        ("mark", {"x": "in n", "marks": "out n"}),
+    ],
+)
+def test_roles_and_shapes_come_from_the_body(function: str, expected: dict[str, str]) -> None:
+    assert told(draft(function)) == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [
+        ("says", r"line 109: says prints \(printf\)"),
+        ("counts", "line 112: counts writes calls, which is global"),
+        ("rows_apart", "line 115: rows: a pointer to pointers"),
+        ("nested", r"line 116: rows: std::vector of std::vector<float>"),
+        ("for_ever", "line 117: for_ever calls itself and has no branch"),
+        ("twice", r"'twice\(float\*, int\)' \(line 118\).*'twice\(double\*, int\)' \(line 119\)"),
+        ("Model::apply", "line 122: Model::apply uses weight of its object"),
+        ("largest", "--function 'largest<float>'"),
+        ("nope", "no function 'nope'; it defines dot"),
+    ],
+)
+def test_what_cannot_be_a_problem_is_refused_with_line_and_reason(function: str, why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        draft(function)
+
+
+def test_an_overload_is_chosen_by_its_types() -> None:
+    assert told(draft("twice(double*, int)"))["x"] == "in n"
+
+
+def test_serial_code_holds_what_the_function_reaches_and_no_more() -> None:
+    one = draft("relu")
+    code = serial_code(one, one.plain())
+    assert "float positive(float x)" in code  # of the header beside it
+    assert "main" not in code
+    assert "gemm" not in code
+    assert "using real" not in code
+    assert "using real = double;" in serial_code(draft("jacobi"), draft("jacobi").plain())
+
+
+def test_a_function_that_is_plain_c_becomes_the_entry_itself() -> None:
+    one = draft("transpose")
+    code = serial_code(one, one.plain())
+    assert 'extern "C" void transpose_entry(const float* A, float* B, int m, int n) {' in code
+    assert code.count("{") == 1
+
+
+def test_home_replaces_the_body_and_its_offsets_are_the_files() -> None:
+    one, content = draft("prefix_sum"), TASKS.read_bytes()
+    kept = home(one, one.plain(), TASKS.parent / "prefix")
+    assert kept.path(TASKS.parent / "prefix") == TASKS
+    assert kept.fits(content)
+    body = content[slice(*kept.replace)].decode()
+    assert body.startswith("{\n    std::vector<float> sums")
+    assert body.endswith("return sums;\n}")
+    assert kept.signature == "std::vector<float> prefix_sum(std::vector<float> const& x)"
+    assert "std::vector<float> result(x.size());" in kept.wrapper
+
+
+def test_home_of_a_template_specializes_it_after_its_definition() -> None:
+    one, content = draft("largest<float>"), TASKS.read_bytes()
+    kept = home(one, one.plain(), TASKS.parent)
+    assert kept.replace[0] == kept.replace[1] == kept.definition[1]
+    assert content[: kept.definition[1]].endswith(b"return found;\n}")
+    assert "template <>\nfloat largest<float>(const std::vector<float>& x) {" in kept.wrapper
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("for (int i = 0; i < n; ++i) x[i] = 0;", "out n"),
+        ("for (int i = 0; i < n; ++i) x[i] += 1;", "inout n"),
+        ("for (int i = 0; i < n; ++i) if (i % 2) x[i] = 0;", "inout n"),
+        ("for (int i = n - 1; i >= 0; --i) x[i] = 0;", "out n"),
+        ("for (int i = 0; i < n / 2; ++i) x[2 * i + 1] = 0;", "inout 2*(n // 2)"),
+        ("for (int i = 0; i < n; ++i) for (int j = 0; j <= i; ++j) x[i * n + j] = 0;", "out n n"),
+        ("float* row = x + n; for (int j = 0; j < n; ++j) row[j] = 1;", "inout 2*n"),
+        ("for (int i = 0; i < n; ++i) x[(i + 1) % n] = 0;", "out n"),
+        ("for (int i = 0; i < n; ++i) *(x + i) = 0;", "out n"),
+    ],
+)
+def test_extents_and_roles_of_index_expressions(body: str, expected: str) -> None:
+    assert told(of(f"void f(float* x, int n) {{ {body} }}"))["x"] == expected
+
+
+def test_what_is_said_goes_before_what_is_inferred() -> None:
+    said = Said(shapes={"x": ("n", "2")}, roles={"out": "inout"}, values={"x": ("sparse",)})
+    one = draft("relu", said)
+    assert told(one) == {"x": "in n 2", "out": "inout n"}
+    assert one.arguments()[0]["values"] == ["sparse"]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (Said(shapes={"z": ("n",)}), "--shape z: no such argument; there are x, out"),
+        (Said(shapes={"x": ("q",)}), "--shape: no size q"),
+        (Said(sizes={"q": 3}), "--size q: no such size; there are n"),
+    ],
+)
+def test_a_name_that_there_is_not_is_named(said: Said, why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        draft("relu", said)
+
+
+def test_a_file_of_ten_thousand_lines_takes_seconds() -> None:
+    many = "".join(
+        f"void g{i}(float* x, int n) {{\n  for (int j = 0; j < n; ++j)\n    x[j] += {i};\n}}\n\n"
+        for i in range(2000)
+    )
+    one = of(f"{many}void f(float* x, int n) {{ g7(x, n); }}", "f")
+    assert told(Draft(one.read, Said(shapes={"x": ("n",)})))["x"] == "inout n"
+    assert "g7(" in one.read.part.text
+    assert "g8(" not in one.read.part.text
+
+
+def test_text_that_is_not_utf_8_is_named_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "own.cpp"
+    path.write_bytes(b"// one\n// caf\xe9\n")
+    with pytest.raises(BadInput, match="line 2: not UTF-8"):
+        read(path)

@@ -1,0 +1,167 @@
+"""`regraph problem new` as people call it: functions of a file become problems and are judged."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation.problem.home import load_home
+from regraph_kg.evaluation.problem.problem import load_problem
+
+TASKS = Path(__file__).parent / "tasks.cpp"
+COMMAND = "from regraph_kg.cli.app import main; main()"
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run(cache: Path, tmp_path: Path) -> Run:
+    def run(*args: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-c", COMMAND, *args],
+            env={
+                **os.environ,
+                "REGRAPH_CACHE_DIR": str(cache),
+                "REGRAPH_DATA_DIR": str(tmp_path / "data"),
+            },
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("function", "sizes"),
+    [
+        ("dot", ["n=20000"]),
+        ("relu", ["n=20000"]),
+        ("gemm", ["m=60", "n=70", "k=80"]),
+        ("prefix_sum", ["n=20000"]),
+        ("jacobi", ["rows=200", "cols=100"]),
+        ("count_above", ["n=20000"]),
+        ("transpose", ["m=200", "n=100"]),
+        ("convolve", ["x_size=5000", "w_size=50"]),
+        ("sort_ascending", ["n=20000"]),
+        ("energy", ["n=20000"]),
+        ("image::gain", ["n=20000"]),
+        ("Filters::rows", ["count=300"]),
+        ("largest<float>", ["n=20000"]),
+        ("mark", ["n=20000"]),
+    ],
+)
+def test_a_function_becomes_a_problem_whose_serial_code_passes(
+    run: Run, tmp_path: Path, function: str, sizes: list[str]
+) -> None:
+    flags = [word for size in sizes for word in ("--size", size)]
+    made = run("problem", "new", str(TASKS), "--function", function, "--yes", "--to", "own", *flags)
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert "left out: not/installed.h" in made.stdout
+    assert made.stdout.splitlines()[-1] == "next: regraph optimize own/"
+    judged = run("evaluate", "own/", "own/serial.cpp")
+    assert judged.returncode == 0, judged.stdout + judged.stderr
+    kept = load_home(tmp_path / "own")
+    assert kept is not None
+    assert kept.fits(TASKS.read_bytes())
+    assert kept.declaration.rstrip(";").startswith(f'extern "C" void {kept.entry}(')
+
+
+@pytest.mark.slow
+def test_the_timing_size_is_grown(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "own.cpp").write_text(
+        "#include <cmath>\nvoid f(const float* x, float* y, int n) {\n"
+        "  for (int i = 0; i < n; ++i) {\n    float sum = 0;\n"
+        "    for (int k = 0; k < 2000; ++k) sum += std::sin(x[i] * k);\n"
+        "    y[i] = sum;\n  }\n}\n"
+    )
+    made = run("problem", "new", "own.cpp", "--function", "f", "--yes")
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert load_problem(tmp_path / "f").sizes.time["n"] > 1000
+
+
+@pytest.mark.slow
+def test_a_function_that_never_ends_is_stopped(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "own.cpp").write_text(
+        "void f(float* x, int n) { for (volatile int i = 0; i < n;) x[i] = 1; }\n"
+    )
+    made = run("problem", "new", "own.cpp", "--function", "f", "--yes", "--shape", "x=n")
+    assert made.returncode == 2
+    assert "no result after 10 s" in made.stderr
+    assert not (tmp_path / "f").exists()
+
+
+def test_a_bad_call_is_one_line_and_writes_nothing(run: Run, tmp_path: Path) -> None:
+    for words, why in (
+        (["nowhere.cpp", "--function", "f", "--yes"], "nowhere.cpp: No such file"),
+        ([str(TASKS), "--function", "relu"], "no terminal to ask on; --yes"),
+        (
+            [str(TASKS), "--function", "relu", "--yes", "--size", "n=-1"],
+            "--size n=-1: give a whole",
+        ),
+        ([str(TASKS), "--function", "relu", "--yes", "--role", "x"], "write it as NAME=..."),
+        ([str(TASKS), "--function", "relu", "--yes", "--to", "."], "there is something there"),
+    ):
+        (tmp_path / "kept").touch()
+        done = run("problem", "new", *words)
+        assert done.returncode == 2
+        assert why in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir() if path.name != "data"] == ["kept"]
+
+
+@pytest.mark.slow
+def test_a_header_that_is_needed_and_not_here_is_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "own.cpp").write_text(
+        "#include <not/here.h>\n"
+        "void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] = g(i); }\n"
+    )
+    made = run("problem", "new", "own.cpp", "--function", "f", "--yes")
+    assert made.returncode == 2
+    assert "headers that are not here: not/here.h" in made.stderr
+
+
+@pytest.mark.slow
+def test_optimize_makes_the_problem_of_a_function_once(run: Run, tmp_path: Path) -> None:
+    text = (
+        "#include <vector>\nvoid scale(std::vector<float>& x, float by) {\n"
+        "  for (size_t i = 0; i < x.size(); ++i) x[i] *= by + 1;\n}\n"
+    )
+    (tmp_path / "own.cpp").write_text(text)
+    words = ("optimize", "own.cpp", "--function", "scale", "--model", "batch:asked", "--starter")
+    refused = run("optimize", "own.cpp", "other.cpp", "--function", "scale")
+    assert (refused.returncode, "name that file alone" in refused.stderr) == (2, True)
+    made = run(*words)  # no terminal to ask on: it takes what is inferred, and says it
+    assert "x            float32  [n], inout" in made.stdout
+    assert made.returncode == 5, made.stderr
+    waiting = run(*words)
+    run("store", "stop")
+    assert waiting.returncode == 5, waiting.stderr
+    assert "scale/: made of scale before" in waiting.stderr
+    (tmp_path / "own.cpp").write_text(f"// changed\n{text}")
+    changed = run(*words)
+    assert changed.returncode == 2
+    assert "was made of another content of own.cpp" in changed.stderr
+
+
+def test_problems_are_listed_and_shown(run: Run, tmp_path: Path) -> None:
+    listed = json.loads(run("problem", "list", "--json").stdout)
+    assert {"matmul", "stencil"} <= {row["problem"] for row in listed}
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "problem.toml").write_text("schema = 1\n")
+    torn = next(
+        row
+        for row in json.loads(run("problem", "list", "--json").stdout)
+        if row["problem"] == "torn"
+    )
+    assert "a problem needs its serial code" in torn["where"]
+    shown = run("problem", "show", "matmul").stdout
+    assert "matmul, shipped with regraph" in shown
+    assert 'extern "C" void matmul' in shown
+    assert json.loads(run("problem", "show", "matmul", "--json").stdout)["entry"] == "matmul"

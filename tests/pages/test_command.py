@@ -1,0 +1,55 @@
+"""`regraph report` as it is typed, after a real search of the command line."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.search.test_optimize import Lab, grown, lab
+
+__all__ = ["grown", "lab"]  # fixtures
+
+
+def test_a_search_is_a_page_for_its_user_alone_with_what_was_asked_and_answered(grown: Lab) -> None:
+    assert grown.optimize().code == 0
+    (trace,) = grown.traces()
+    done = grown.run("report", str(trace))
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("report.html: open it in a browser (0.")
+    file = grown.folder / "report.html"
+    page = file.read_text(encoding="utf-8")
+    assert "scale (openmp): " in page
+    assert "Apply this one technique" in page
+    assert "the serial code of scale is not here" not in page
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_page_that_cannot_be_written_says_so_and_leaves_nothing(grown: Lab) -> None:
+    assert grown.optimize().code == 0
+    (trace,) = grown.traces()
+    done = grown.run("report", str(trace), "-o", "nowhere/page.html")
+    said = "regraph: nowhere/page.html: No such file or directory; choose another place: --output\n"
+    assert (done.code, done.err) == (2, said)
+    (grown.folder / "folder").mkdir()
+    done = grown.run("report", str(trace), "-o", "folder")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert not list(grown.folder.glob("tmp*"))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(None, "No such file"), (b"{}\n", "run.jsonl:1: not a line of a trace")],
+    ids=["none", "other"],
+)
+def test_what_is_no_trace_is_a_line(grown: Lab, content: bytes | None, said: str) -> None:
+    file = Path(grown.folder / "run.jsonl")
+    if content is not None:
+        file.write_bytes(content)
+    done = grown.run("report", "run.jsonl")
+    assert (done.code, done.err.count("\n"), said in done.err) == (2, 1, True)
+    assert not (grown.folder / "report.html").exists()
+
+
+def test_the_graph_of_the_command_is_a_page(grown: Lab) -> None:
+    done = grown.run("graph", "report", "--output", "g.html")
+    assert (done.code, done.err) == (0, "")
+    assert "Strongest transitions" in (grown.folder / "g.html").read_text(encoding="utf-8")
