@@ -31,14 +31,18 @@ COMMANDS: Mapping[str, str] = {
     " code}].",
     "learn": "Teach the graph what finished RUNs of `regraph optimize` found: their verified"
     " paths.",
+    "mcp": "Serve the graph and the judge to coding agents (Model Context Protocol).",
     "measure": "Compile, verify and time every step of the trajectories in FILEs, one run per"
     " trajectory.",
+    "next": "Say what the graph would try next on CODE_FILE, and why: gains, tries, when it"
+    " applies.",
     "optimize": "Search for a faster version of each PROBLEM: a model proposes, compiler and clock"
     " judge.",
     "relabel-check": "Relabel a labelled set against the vocabulary alone, and count errors stage"
     " by stage.",
     "report": "Show RUNs of `regraph optimize` as one page for a browser: answer, tree, failures,"
     " cost.",
+    "schema": "Print the JSON Schema of what COMMAND prints with --json.",
     "settings": "Show every setting: name, value, and who set it. Passwords and keys are not"
     " shown.",
     "corpus": "Trajectory files as a whole: what they show, and what they lack.",

@@ -1,4 +1,4 @@
-"""`regraph graph reembed`, and where a text or a code lies among the embeddings."""
+"""`regraph graph reembed`: every example gets its embeddings, or another model's."""
 
 from contextlib import closing
 from typing import Annotated
@@ -7,8 +7,6 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli.progress import watch
-from regraph_kg.llm.embedder import Embedder
-from regraph_kg.models.graph import EmbeddedKind, Vector
 from regraph_kg.runs.ingest import embedding
 from regraph_kg.settings import read_settings
 
@@ -38,8 +36,3 @@ def reembed(
             watch(embedding(store.reembed(chosen.space, chosen.embed)))
     space = chosen.space
     typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
-
-
-def place(text: str, kind: EmbeddedKind, embedder: Embedder) -> Vector:
-    """Where `text` lies among the embeddings of texts, or of codes."""
-    return Vector(embedder.space, embedder.embed_queries([text])[0], kind)

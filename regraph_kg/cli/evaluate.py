@@ -8,18 +8,15 @@ from typing import Annotated, Literal
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.api.sources import read_source
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.progress import telling
-from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.report import interval, roofline, seconds, times
 from regraph_kg.settings import Settings, read_settings
-
-MOST_BYTES = 16 * 2**20
-"""Longest source that is read."""
 
 
 def evaluate(  # noqa: PLR0913 (a command's options)
@@ -64,8 +61,8 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     """
     settings = read_settings()
     judged = wiring.find_problem(settings, problem)
-    codes = [Candidate(target, _read(path)) for path in candidates]
-    other = Candidate(target, _read(against)) if against else None
+    codes = [Candidate(target, read_source(path)) for path in candidates]
+    other = Candidate(target, read_source(against)) if against else None
     if not all(wiring.is_refused(code) for code in codes):
         require_good(settings, [problem])
     shown = _Shown(candidates, as_json, strict_timing)
@@ -131,19 +128,6 @@ class _Shown:
             typer.echo(json.dumps(plain if len(plain) > 1 else plain[0], indent=2))
         elif len(self._reports) > 1:
             typer.echo(f"\n{_table(self._paths, self._reports)}")
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:  # a device may have no end
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise BadInput(f"{path}: longer than {MOST_BYTES >> 20} MiB; give a source file")
-        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give a C++ or CUDA source file") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not UTF-8 text; give a C++ or CUDA source file") from None
 
 
 def _text(report: EvalReport) -> str:

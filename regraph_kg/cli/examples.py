@@ -14,13 +14,13 @@ from rich.text import Text
 
 from regraph_kg import report, wiring
 from regraph_kg.cli.completion import complete_technique
-from regraph_kg.cli.embeddings import place
 from regraph_kg.cli.tables import PlainConsole
-from regraph_kg.cli.techniques import by_id, resolve
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
+from regraph_kg.llm.embedder import place
 from regraph_kg.models.graph import UNMEASURED, Example
 from regraph_kg.models.target import Target
+from regraph_kg.runs.technique_names import by_id, resolve
 from regraph_kg.settings import Settings, read_settings
 
 CONTEXT = 2

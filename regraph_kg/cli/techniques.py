@@ -1,9 +1,7 @@
 """`regraph techniques`: what the graph knows of techniques, and which one a name means."""
 
 import json
-from collections.abc import Mapping, Sequence
 from contextlib import closing
-from difflib import get_close_matches
 from typing import Annotated
 
 import typer
@@ -14,10 +12,10 @@ from regraph_kg import report, wiring
 from regraph_kg.cli import audit, curation
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.tables import PlainConsole, print_table
-from regraph_kg.errors import BadInput
-from regraph_kg.models.graph import EFFECT_SCALE, Neighbourhood, Successor
-from regraph_kg.models.target import TARGETS, Target
-from regraph_kg.models.technique import Technique, Vocabulary, spelling, start_id
+from regraph_kg.models.graph import Neighbourhood, Successor
+from regraph_kg.models.target import Target
+from regraph_kg.models.technique import Technique
+from regraph_kg.runs.technique_names import by_id, resolve
 from regraph_kg.settings import read_settings
 
 app = typer.Typer(no_args_is_help=True, help="Look at the techniques; mend the vocabulary.")
@@ -72,35 +70,7 @@ def show(
         _print(found, neighbourhood, device)
 
 
-def by_id(techniques: Sequence[Technique]) -> Mapping[str, Technique]:
-    """A graph's techniques, its initial states included."""
-    starts = (Technique(id=start_id(t), name="Serial code", target=t) for t in TARGETS)
-    return {technique.id: technique for technique in (*starts, *techniques)}
-
-
-def resolve(name: str, known: Mapping[str, Technique], target: Target | None) -> str:
-    """The id that `name` (an id, name or alias) means; `BadInput` says what it could have been."""
-    if name in known:
-        return name
-    vocabulary = Vocabulary((), tuple(known.values()))
-    matches = [vocabulary.find(name, one) for one in ([target] if target else TARGETS)]
-    found = [match.technique for match in matches if match is not None]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise BadInput(f"technique {name!r} is {' and '.join(found)}: give --target, or the id")
-    by_slug = {key.partition("/")[2]: key for key in known if target in (None, known[key].target)}
-    near = get_close_matches(spelling(name).replace(" ", "-"), by_slug, n=3)
-    hint = f"; near it: {', '.join(by_slug[slug] for slug in near)}" if near else ""
-    raise BadInput(f"technique {name!r} is not in the graph (regraph techniques list){hint}")
-
-
 _SUCCESSORS = TypeAdapter(tuple[Successor, ...])
-
-
-def mean_effect(successor: Successor) -> float:
-    """Geometric mean of the effects of a successor's verified steps; needs one at least."""
-    return float(2 ** (successor.sum_log2_effect / EFFECT_SCALE / successor.verified))
 
 
 def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> None:
@@ -125,7 +95,7 @@ def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> N
             successor.technique.id,
             *(str(n) for n in (successor.examples, successor.tried, successor.verified)),
             str(successor.declined),
-            report.times(mean_effect(successor)) if successor.verified else "-",
+            "-" if successor.effect is None else report.times(successor.effect),
             "-" if best is None else report.times(best),
             "other devices" if device and successor.statistics == "other-devices" else "",
         )

@@ -20,7 +20,7 @@ from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.llm.ngrams import HASHED, HashEmbedder, batches, packed, words
 from regraph_kg.llm.server import OllamaServer
-from regraph_kg.models.graph import EmbeddingSpace
+from regraph_kg.models.graph import EmbeddedKind, EmbeddingSpace, Vector
 
 HALVED = 32
 """Characters below which a text that is refused is not refused for its length."""
@@ -67,6 +67,11 @@ class Embedder(Protocol):
 
     def embed_queries(self, texts: Sequence[str]) -> list[bytes]:
         """As `embed`, of texts that are looked for: some models want another prompt there."""
+
+
+def place(text: str, kind: EmbeddedKind, embedder: Embedder) -> Vector:
+    """Where `text` lies among the embeddings of texts, or of codes."""
+    return Vector(embedder.space, embedder.embed_queries([text])[0], kind)
 
 
 class OllamaEmbedder:

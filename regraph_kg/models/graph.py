@@ -159,6 +159,13 @@ class Successor:
     sum_log2_elsewhere: int = 0
     declined: int = 0
 
+    @property
+    def effect(self) -> float | None:
+        """Geometric mean of the effects of what was verified; None: nothing was."""
+        if not self.verified:
+            return None
+        return float(2 ** (self.sum_log2_effect / EFFECT_SCALE / self.verified))
+
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:

@@ -208,7 +208,7 @@ def test_only_one_module_says_how_to_install_packages() -> None:
         for path in sources()
         for extra in re.findall(r"remedies\.install\(['\"](\w+)['\"]\)", path.read_text("utf-8"))
     }
-    assert asked == {"cuda", "ray", "embed"}
+    assert asked == {"cuda", "ray", "embed", "mcp"}
     assert asked <= set(extras())
 
 

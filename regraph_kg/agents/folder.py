@@ -1,0 +1,89 @@
+"""The folder that agents work in: code and problems come from there, and from nowhere else.
+
+Links are followed before it is asked where a file lies. Not covered: a file that is exchanged for a
+link while it is read, by somebody who may write the folder anyhow.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from regraph_kg import wiring
+from regraph_kg.api.sources import read_source
+from regraph_kg.errors import BadInput
+from regraph_kg.settings import Settings
+
+LONGEST_CODE = 2**20
+"""Characters of a code that an agent sends, and bytes of a file that it names."""
+PROBLEM_FILES = ("problem.toml", "serial.cpp", "reference.cpp", "inputs.py")
+
+
+class ProjectFolder:
+    """A folder, and what of it may be read."""
+
+    def __init__(self, root: Path, settings: Settings) -> None:
+        """Raises `BadInput` where `root` is no folder."""
+        if not root.is_dir():
+            raise BadInput(f"{root}: no folder; give the project's folder with --root")
+        self.root = root.resolve()
+        self._settings = settings
+
+    def inside(self, name: str) -> Path:
+        """Where `name` lies; `BadInput` for what lies outside, by whatever way."""
+        try:
+            path = (self.root / name).resolve()
+        except (OSError, ValueError, RuntimeError):
+            raise BadInput(f"{name[:200]!r}: no such path; name a file of the project") from None
+        if not path.is_relative_to(self.root):
+            raise BadInput(f"{name[:200]!r} lies outside the project's folder; name a file of it")
+        return path
+
+    def code(self, code: str, file: str) -> str:
+        """The code that an agent hands over: as a text, or as a file of the folder."""
+        if bool(code) == bool(file):
+            raise BadInput("give either code, or file: a path inside the project's folder")
+        if not file:
+            if len(code) > LONGEST_CODE:
+                raise BadInput(f"code: longer than {LONGEST_CODE} characters; give a function")
+            return code
+        path = self.inside(file)
+        if path.is_file() and path.stat().st_size > LONGEST_CODE:
+            raise BadInput(f"{file}: larger than {LONGEST_CODE} bytes; give a source file")
+        return read_source(path)
+
+    def problem(self, name: str) -> str:
+        """A problem as `wiring.find_problem` takes it: a folder inside, or a name of the corpus."""
+        folder = self.inside(name)
+        if not folder.is_dir():
+            if "/" in name or name not in wiring.problem_names(self._settings):
+                known = ", ".join(self.problems())
+                raise BadInput(f"problem {name[:200]!r}: no folder of the project; known: {known}")
+            return name
+        for file in PROBLEM_FILES:
+            self.inside(str(folder / file))
+        return str(folder)
+
+    def problems(self) -> list[str]:
+        """Problems of the folder, and names of the corpus."""
+        own = {str(one.parent.relative_to(self.root)) for one in self._own()}
+        shipped = wiring.corpus_folder(self._settings).glob("problems/*/problem.toml")
+        return sorted(own | {one.parent.name for one in shipped})
+
+    def problem_file(self, problem: str, file: str) -> str:
+        """A problem's file as it is; `BadInput` for any other file."""
+        if file not in PROBLEM_FILES:
+            raise BadInput(f"{file[:200]!r}: a problem has {', '.join(PROBLEM_FILES)}")
+        found = Path(self.problem(problem))
+        if not found.is_absolute():
+            found = wiring.corpus_folder(self._settings) / "problems" / found
+        return read_source(found / file)
+
+    def traces(self) -> list[Path]:
+        """Traces of searches in runs/, the newest first."""
+        found = [one for one in (self.root / "runs").glob("*.jsonl") if self._ours(one)]
+        return sorted(found, key=lambda one: one.stat().st_mtime, reverse=True)
+
+    def _own(self) -> Iterator[Path]:
+        return (one for one in self.root.glob("*/problem.toml") if self._ours(one))
+
+    def _ours(self, path: Path) -> bool:
+        return path.resolve().is_relative_to(self.root)

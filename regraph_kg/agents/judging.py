@@ -1,0 +1,169 @@
+"""The judge of a server: a process of its own, a question at a time, within a budget of seconds.
+
+An agent that leaves or gives up ends the process, and with it the candidate that it ran; the next
+question starts another. Not here: what is judged (tools.py).
+"""
+
+import asyncio
+import functools
+import os
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal, TypeVar
+
+from pydantic import SecretStr
+
+from regraph_kg import wiring
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.checkup.checkup import Checkup
+from regraph_kg.evaluation.compare import Comparison
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.hosts.process import JudgeOptions, JudgeProcess
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
+from regraph_kg.settings import Settings
+
+T = TypeVar("T")
+Hear = Callable[[float], Awaitable[None]]
+"""Hears how many seconds a question has taken so far."""
+TICK = 1.0
+"""Seconds between two words of how long it takes."""
+
+
+class JudgeDesk:
+    """One judge for all agents of a server; who comes second waits for the first.
+
+    `budget`: seconds of judging that all questions may take together.
+    """
+
+    def __init__(self, settings: Settings, budget: float) -> None:
+        nothing = SecretStr("")
+        self._settings = settings.model_copy(
+            update={"store_password": nothing, "openai_key": nothing}
+        )
+        self._budget = budget
+        self.spent = 0.0
+        """Seconds."""
+        self._turn = asyncio.Lock()
+        self._process: JudgeProcess | None = None
+        self._thread: ThreadPoolExecutor | None = None
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return max(0.0, self._budget - self.spent)
+
+    async def check(self, problem: str, hear: Hear) -> Checkup:
+        """Look at a problem: is it well posed, can it be measured."""
+        return await self._ask(functools.partial(_check, self._settings, problem), hear)
+
+    async def evaluate(
+        self, problem: str, candidate: Candidate, grade: Grade, hear: Hear
+    ) -> EvalReport:
+        """Judge a candidate; `BadInput` where the problem has an error."""
+        call = functools.partial(_evaluate, self._settings, problem, candidate, grade)
+        return await self._ask(call, hear)
+
+    async def compare(
+        self, problem: str, candidate: Candidate, other: Candidate, hear: Hear
+    ) -> Comparison:
+        """Whether a candidate is faster than another one; both must have passed."""
+        call = functools.partial(_compare, self._settings, problem, candidate, other)
+        return await self._ask(call, hear)
+
+    def close(self) -> None:
+        """End the process, and whatever it runs, at once; idempotent."""
+        process, self._process = self._process, None
+        thread, self._thread = self._thread, None
+        if process is not None:
+            process.kill()
+        if thread is not None:
+            thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _ask(self, call: Callable[[], T], hear: Hear) -> T:
+        async with self._turn:
+            if not self.left:
+                raise BadInput(
+                    f"the budget of {self._budget:.0f} seconds of judging is spent: ask the user to"
+                    " start the server anew, with a larger --judge-seconds if need be"
+                )
+            began = time.monotonic()
+            ticking = asyncio.ensure_future(_tick(began, hear))
+            try:
+                return await asyncio.wait_for(self._answer(call), self.left)
+            except TimeoutError:
+                self.close()
+                raise BadInput(
+                    f"stopped: the budget of {self._budget:.0f} seconds of judging was over"
+                ) from None
+            except asyncio.CancelledError:
+                self.close()
+                raise
+            finally:
+                ticking.cancel()
+                self.spent += time.monotonic() - began
+
+    async def _answer(self, call: Callable[[], T]) -> T:
+        if self._process is None or self._thread is None:
+            orders = JudgeOptions(cache=self._settings.cache_dir, parent=os.getpid())
+            self._process = JudgeProcess(orders)
+            self._thread = ThreadPoolExecutor(1, "judge")
+        return await asyncio.wrap_future(self._thread.submit(self._process.ask, _call, call))
+
+
+async def _tick(began: float, hear: Hear) -> None:
+    while True:
+        await asyncio.sleep(TICK)
+        await hear(time.monotonic() - began)
+
+
+def _call(_: JudgeOptions, call: Callable[[], T]) -> T:
+    """In the judge's process, as everything below."""
+    return call()
+
+
+@functools.cache
+def _judge(cache: str, isolation: Literal["fresh", "shared"], gpu: int) -> Judge:
+    settings = Settings(cache_dir=cache, isolation=isolation, gpu=gpu)
+    return wiring.local_judge(settings)
+
+
+def _opened(settings: Settings) -> Judge:
+    """One for as long as the process lives: a problem's serial code is timed once."""
+    if settings.workers:
+        wiring.local_judge(settings)  # says why not
+    return _judge(str(settings.cache_dir), settings.isolation, settings.gpu)
+
+
+def _check(settings: Settings, problem: str) -> Checkup:
+    return wiring.check_problem(settings, problem, _nobody_hears)
+
+
+def _evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grade) -> EvalReport:
+    judge = _opened(settings)
+    if not wiring.is_refused(candidate):
+        _require_good(settings, problem)
+    return judge.evaluate(candidate, wiring.find_problem(settings, problem), grade=grade)
+
+
+def _compare(
+    settings: Settings, problem: str, candidate: Candidate, other: Candidate
+) -> Comparison:
+    judge = _opened(settings)
+    _require_good(settings, problem)
+    found = wiring.find_problem(settings, problem)
+    for one in (candidate, other):
+        report = judge.evaluate(one, found)
+        if not report.passed:
+            raise BadInput(f"compare: one of the two does not pass: {report.diagnosis}")
+    return judge.compare(candidate, other, found)
+
+
+def _require_good(settings: Settings, problem: str) -> None:
+    seen = wiring.check_problem(settings, problem, _nobody_hears)
+    if seen.errors:
+        raise BadInput(f"problem {seen.problem}: {seen.errors[0]}")
+
+
+def _nobody_hears(_: str) -> None:
+    """Hear nothing."""

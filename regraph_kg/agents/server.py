@@ -1,0 +1,97 @@
+"""The server that agents connect to: tools, pages to read, and a prompt that says how to go about.
+
+Not here: by which way they connect (transports.py).
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError
+
+from regraph_kg.agents.folder import ProjectFolder
+from regraph_kg.agents.tools import Limits, Tools
+from regraph_kg.errors import RegraphError
+from regraph_kg.models.target import USUAL, Target
+from regraph_kg.settings import Settings
+
+INSTRUCTIONS = """Makes C++ functions fast with OpenMP or CUDA. Ask next_techniques what to try, \
+apply one technique at a time, and have evaluate judge each version: only its verdict counts. \
+Code and problems come from the project's folder, or are sent as text."""
+
+OPTIMIZE = """Make the function of problem {problem} faster for {target}.
+
+1. check_problem: mend what it calls an error.
+2. Read problem://{problem}/serial.cpp and problem.toml. Keep the function's name and signature.
+3. next_techniques with the present code (after: what you applied last). Choose one technique that \
+applies, look at its example and at known_failures.
+4. Apply it to the whole code. evaluate it. Where it fails, read the diagnosis and mend it once or \
+twice; else go back to the last right code and choose another technique.
+5. Go on from the fastest right code until roofline says that little is left, or three techniques \
+in a row gained nothing.
+6. evaluate the best with grade "full", and tell its speedup with the interval, the path of \
+techniques, and the code.
+{record}"""
+RECORD = """In place of evaluate you may call record_step for each step, with finish at the last: \
+the graph then learns what you found."""
+
+
+def build(settings: Settings, root: Path, limits: Limits) -> MCPServer[None]:
+    """The server for the folder `root`; `BadInput` where that is none."""
+    folder = ProjectFolder(root, settings)
+    tools = Tools(settings, folder, limits)
+
+    @asynccontextmanager
+    async def living(_: MCPServer[None]) -> AsyncIterator[None]:
+        try:
+            yield None
+        finally:
+            tools.close()
+
+    server = MCPServer[None](
+        name="regraph",
+        instructions=INSTRUCTIONS,
+        version=version("regraph-kg"),
+        lifespan=living,
+        log_level="WARNING",
+    )
+    for tool in tools.all:
+        server.add_tool(tool)
+    _add_pages(server, folder, tools)
+    record = "" if limits.read_only else RECORD
+
+    @server.prompt()
+    def optimize_this_function(problem: str, target: Target = USUAL) -> str:
+        """Optimize a function with the graph, step by step, each step judged."""
+        return OPTIMIZE.format(problem=problem, target=target, record=record)
+
+    return server
+
+
+def _add_pages(server: MCPServer[None], folder: ProjectFolder, tools: Tools) -> None:
+    @server.resource("technique://{target}/{name}", mime_type="text/markdown")
+    async def technique(target: Target, name: str) -> str:
+        """A technique: what it is, when it applies and when it hurts."""
+        try:
+            found = (await tools.graph()).technique(f"{target}/{name}")
+        except RegraphError as error:
+            raise ResourceError(str(error)) from None
+        told: dict[str, Any] = {
+            "What it is": found.definition,
+            "When it applies": found.applies,
+            "When it hurts": found.hurts,
+            "Also called": ", ".join(sorted(found.aliases)),
+        }
+        parts = [f"# {found.name} ({found.id})"]
+        return "\n\n".join([*parts, *(f"{name}: {text}" for name, text in told.items() if text)])
+
+    @server.resource("problem://{problem}/{file}", mime_type="text/plain")
+    def problem_file(problem: str, file: str) -> str:
+        """A problem's file: problem.toml, serial.cpp, reference.cpp or inputs.py."""
+        try:
+            return folder.problem_file(problem, file)
+        except RegraphError as error:
+            raise ResourceError(str(error)) from None

@@ -1,0 +1,368 @@
+"""The tools that agents call: each a question to the graph or the judge, its words their manual.
+
+What a tool's docstring and arguments say is all that an agent reads. Not here: how they are served
+(server.py), who may read what (folder.py), who judges (judging.py).
+"""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
+
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from regraph_kg import report, wiring
+from regraph_kg.agents import drafts
+from regraph_kg.agents.drafts import Author
+from regraph_kg.agents.folder import ProjectFolder
+from regraph_kg.agents.judging import Hear, JudgeDesk
+from regraph_kg.api.graph import Graph, open_graph
+from regraph_kg.errors import BadInput, RegraphError
+from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
+from regraph_kg.models.next_steps import NextSteps
+from regraph_kg.models.target import USUAL, Target
+from regraph_kg.search.harvest import Run, read_run
+from regraph_kg.settings import Settings
+
+P = ParamSpec("P")
+T = TypeVar("T")
+MOST_TRACES, LARGEST_TRACE = 20, 64 * 2**20
+"""Of the project's searches, so many are told of; larger files are left out."""
+MOST_REPORTS = 100
+
+Code = Annotated[str, Field(description="Source text; or give file.")]
+File = Annotated[str, Field(description="Path inside the project's folder; or give code.")]
+ProblemName = Annotated[
+    str, Field(description="Folder with problem.toml and serial.cpp, or a shipped problem's name.")
+]
+TechniqueName = Annotated[str, Field(description='Id, name or alias; "start" is serial code.')]
+Few = Annotated[int, Field(ge=1, le=10)]
+ToolAnswer = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What agents may do."""
+
+    judge_seconds: float
+    read_only: bool = False
+
+
+def told(
+    tool: Callable[Concatenate["Tools", P], Awaitable[T]],
+) -> Callable[Concatenate["Tools", P], Coroutine[Any, Any, T]]:
+    """The tool, whose errors reach the agent as the one line that they are."""
+
+    @functools.wraps(tool)
+    async def telling(self: "Tools", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return await tool(self, *args, **kwargs)
+        except RegraphError as error:
+            raise ToolError(str(error)) from None
+
+    return telling
+
+
+class Tools:
+    """Tools over one graph, one judge and one folder."""
+
+    def __init__(self, settings: Settings, folder: ProjectFolder, limits: Limits) -> None:
+        self._settings, self._folder, self._limits = settings, folder, limits
+        self._desk = JudgeDesk(settings, limits.judge_seconds)
+        self._writing = asyncio.Lock()
+        self._opening = asyncio.Lock()
+        self._graph: Graph | None = None
+        self._reports: dict[tuple[str, Target, str], EvalReport] = {}
+
+    def close(self) -> None:
+        """End the judge and release the graph; idempotent."""
+        self._desk.close()
+        if self._graph is not None:
+            self._graph.close()
+
+    @property
+    def reading(self) -> list[Callable[..., Awaitable[Any]]]:
+        """Those that change nothing."""
+        return [
+            *(self.next_techniques, self.examples, self.known_failures, self.check_problem),
+            *(self.evaluate, self.compare, self.roofline, self.search_status),
+        ]
+
+    @property
+    def all(self) -> list[Callable[..., Awaitable[Any]]]:
+        """Those that an agent may call."""
+        return self.reading if self._limits.read_only else [*self.reading, self.record_step]
+
+    @told
+    async def next_techniques(
+        self,
+        *,
+        code: Code = "",
+        file: File = "",
+        after: Annotated[
+            str, Field(description="Technique that was applied last; empty: serial code.")
+        ] = "",
+        target: Target = USUAL,
+        device: Annotated[
+            str, Field(description="Whose measurements go first; empty: this machine's.")
+        ] = "",
+        limit: Few = 5,
+    ) -> NextSteps:
+        """What the technique graph would try next on this code, the most promising first.
+
+        Each technique comes with what it gained when others applied it here (effect: time before /
+        time after), how often it was tried and passed, when it applies and when it hurts, and the
+        example that began with the code most like yours, before and after. Ask this before you
+        change code; ask again after each step, with that step as `after`.
+        """
+        text = self._folder.code(code, file)
+        graph = await self.graph()
+        return await asyncio.to_thread(
+            graph.next,
+            text,
+            after=after or None,
+            target=target,
+            device=device or None,
+            limit=limit,
+        )
+
+    @told
+    async def examples(
+        self,
+        *,
+        before: TechniqueName,
+        technique: TechniqueName,
+        code: Annotated[str, Field(description="Examples that began with such code first.")] = "",
+        target: Target | None = None,
+        limit: Few = 3,
+    ) -> ToolAnswer:
+        """Steps that were seen from one technique to another: both codes, effect, reasoning."""
+        graph = await self.graph()
+        found = await asyncio.to_thread(
+            graph.examples, before, technique, target=target, near=code or None, limit=limit
+        )
+        return {"examples": [one.model_dump(mode="json") for one in found]}
+
+    @told
+    async def known_failures(
+        self,
+        *,
+        before: TechniqueName,
+        technique: TechniqueName,
+        target: Target | None = None,
+        limit: Few = 3,
+    ) -> ToolAnswer:
+        """How a step has failed before, with diagnosis and code: read it before you apply it."""
+        graph = await self.graph()
+        found = await asyncio.to_thread(
+            graph.failures, before, technique, target=target, limit=limit
+        )
+        return {"failures": [asdict(one) for one in found]}
+
+    @told
+    async def check_problem(
+        self, *, problem: ProblemName, context: Context[Any, Any]
+    ) -> ToolAnswer:
+        """Whether a problem is well posed: its serial code compiles, is right, can be timed.
+
+        Each finding ends with the line to write. An error must be mended before anything is judged.
+        """
+        seen = await self._desk.check(self._folder.problem(problem), hearing(context))
+        findings = [found.model_dump(mode="json") for found in seen.findings]
+        return {"problem": seen.problem, "good": not seen.errors, "findings": findings}
+
+    @told
+    async def evaluate(
+        self,
+        *,
+        problem: ProblemName,
+        context: Context[Any, Any],
+        code: Code = "",
+        file: File = "",
+        target: Target = USUAL,
+        grade: Literal["screening", "full"] = "screening",
+    ) -> EvalReport:
+        """Compile, verify and time code in a sandbox: whether it is right, and how much faster.
+
+        The only measure that counts: your own timings and tests prove nothing here. `outcome` is
+        "passed", "unstable_timing" (right, too noisy to time) or how it failed, with a `diagnosis`;
+        `speedup` is over the serial code. It takes seconds, and spends the session's budget.
+        Use grade "full" once, for your final answer.
+        """
+        text = self._folder.code(code, file)
+        return await self._judged(problem, Candidate(target, text), grade, context)
+
+    @told
+    async def compare(
+        self,
+        *,
+        problem: ProblemName,
+        code: str,
+        other: Annotated[str, Field(description="The code that it may be faster than.")],
+        context: Context[Any, Any],
+        target: Target = USUAL,
+    ) -> ToolAnswer:
+        """Whether code is surely faster than other code: fresh processes of both, in turn.
+
+        `ratio` is time of other / time of code, with a 99.9 % interval. For differences that two
+        evaluations cannot tell apart; it takes longer than both together.
+        """
+        both = [Candidate(target, self._folder.code(one, "")) for one in (code, other)]
+        place = self._folder.problem(problem)
+        found = await self._desk.compare(place, both[0], both[1], hearing(context))
+        interval = found.interval.model_dump()
+        return {
+            "verdict": found.verdict,
+            "ratio": found.ratio,
+            "interval": interval,
+            "reason": found.reason,
+        }
+
+    @told
+    async def roofline(
+        self,
+        *,
+        problem: ProblemName,
+        context: Context[Any, Any],
+        code: Code = "",
+        file: File = "",
+        target: Target = USUAL,
+    ) -> ToolAnswer:
+        """How near code comes to what the device can do, and what bounds it: memory or compute.
+
+        Near 100 % nothing is left to gain. Code that was evaluated before costs nothing.
+        """
+        candidate = Candidate(target, self._folder.code(code, file))
+        known = self._reports.get((problem, target, code_hash(candidate.code)))
+        judged = known or await self._judged(problem, candidate, "screening", context)
+        if judged.account is None:
+            raise BadInput(f"no roofline: the code was not timed ({judged.outcome})")
+        words = report.roofline(judged.account)
+        return {"summary": words, "account": judged.account.model_dump(mode="json")}
+
+    @told
+    async def record_step(  # noqa: PLR0913 (a tool's arguments)
+        self,
+        *,
+        problem: ProblemName,
+        technique: Annotated[str, Field(description="What this step did: a technique's name.")],
+        reasoning: Annotated[str, Field(description="Why it was done, in a sentence or two.")],
+        agent: Annotated[str, Field(description="The program that you are.")],
+        model: Annotated[str, Field(description="The model that you are.")],
+        context: Context[Any, Any],
+        code: Code = "",
+        file: File = "",
+        target: Target = USUAL,
+        trajectory: Annotated[
+            str, Field(description="Empty for a first step; then the id that the first one told.")
+        ] = "",
+        finish: Annotated[
+            bool, Field(description="With the last step: the trajectory goes into the graph.")
+        ] = False,
+    ) -> ToolAnswer:
+        """Record one optimization step: the whole code after it is judged, and joins a trajectory.
+
+        A step that fails is kept as a failure, and the next one stands on the step before it. What
+        is finished goes into the graph, marked with you and your model, so that others find it.
+        """
+        text = self._folder.code(code, file)
+        place = self._folder.problem(problem)
+        found = await asyncio.to_thread(wiring.find_problem, self._settings, place)
+        author = Author(agent=agent, model=model)
+        root = self._folder.root
+        draft = drafts.read(root, trajectory) if trajectory else drafts.begin(found, target, author)
+        if (draft.problem, draft.target) != (found.name, target):
+            raise BadInput(
+                f"trajectory {draft.id} is of {draft.problem} ({draft.target}): begin another one"
+            )
+        if text == draft.code:
+            raise BadInput("the code is as it was before this step: give the code after it")
+        step = drafts.step(technique, reasoning, text)
+        judged = await self._judged(problem, Candidate(target, text), "screening", context)
+        draft = draft.with_step(step, judged)
+        kept = drafts.write(root, draft)
+        said: ToolAnswer = {
+            "trajectory": draft.id,
+            "kept_in": str(kept.relative_to(root)),
+            "steps": len(draft.steps),
+            "failures": len(draft.failures),
+            "report": judged.model_dump(mode="json"),
+        }
+        if finish:
+            async with self._writing:
+                said["graph"] = await asyncio.to_thread(drafts.add_to_graph, self._settings, draft)
+        return said
+
+    @told
+    async def search_status(self) -> ToolAnswer:
+        """Searches of this project (runs/*.jsonl): how far each is, and the best so far.
+
+        Also how many seconds of judging are left to this session.
+        """
+        runs = await asyncio.to_thread(lambda: [_status(one) for one in self._traces()])
+        return {"runs": runs, "judge_seconds_left": round(self._desk.left, 1)}
+
+    async def graph(self) -> Graph:
+        """The graph, opened when it is first asked."""
+        async with self._opening:
+            if self._graph is None:
+                self._graph = await asyncio.to_thread(open_graph, self._settings)
+            return self._graph
+
+    async def _judged(
+        self,
+        problem: str,
+        candidate: Candidate,
+        grade: Literal["screening", "full"],
+        context: Context[Any, Any],
+    ) -> EvalReport:
+        place = self._folder.problem(problem)
+        found = await self._desk.evaluate(place, candidate, grade, hearing(context))
+        if len(self._reports) >= MOST_REPORTS:
+            self._reports.pop(next(iter(self._reports)))
+        self._reports[problem, candidate.target, found.code_hash] = found
+        return found
+
+    def _traces(self) -> list[Path]:
+        return [one for one in self._folder.traces() if one.stat().st_size <= LARGEST_TRACE][
+            :MOST_TRACES
+        ]
+
+
+def hearing(context: Context[Any, Any]) -> Hear:
+    """Tells the agent's program how long a question has taken."""
+
+    async def hear(seconds: float) -> None:
+        await context.report_progress(seconds, None, f"judging, {seconds:.0f} s")
+
+    return hear
+
+
+def _status(trace: Path) -> ToolAnswer:
+    """One search in figures; what cannot be read says why."""
+    try:
+        run = read_run(trace)
+    except BadInput as error:
+        return {"trace": trace.name, "error": str(error)}
+    return {
+        "trace": trace.name,
+        "problem": run.header.problem,
+        "target": run.header.target,
+        "method": run.header.method,
+        "model": run.header.model,
+        "calls": run.records[-1].spent if run.records else 0,
+        "of_calls": run.header.limits.calls,
+        "ended": run.ended,
+        **_best(run),
+    }
+
+
+def _best(run: Run) -> ToolAnswer:
+    last = run.records[-1] if run.records else None
+    if last is None:
+        return {"best_speedup": 1.0, "best_path": []}
+    return {"best_speedup": last.best_speedup, "best_path": list(last.best_path)}

@@ -1,0 +1,165 @@
+"""A technique graph as programs use it: what follows a technique, with gains and examples.
+
+    with open_graph() as graph:
+        for step in graph.next(Path("mine.cpp"), after="shared-memory tiling").steps:
+            print(step.name, step.effect, step.tried)
+
+Threads may share one: questions wait for each other.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from threading import RLock
+from typing import Self
+
+from regraph_kg import wiring
+from regraph_kg.api.sources import code_of
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.graph import GraphStore
+from regraph_kg.llm.embedder import place
+from regraph_kg.models.graph import KnownFailure, Vector
+from regraph_kg.models.next_steps import NextSteps, StepExample
+from regraph_kg.models.target import USUAL, Target
+from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.runs.next_steps import Question, next_steps
+from regraph_kg.runs.technique_names import by_id, resolve
+from regraph_kg.settings import Settings, read_settings
+
+
+class Graph:
+    """An open technique graph; use `open_graph`, and close it."""
+
+    def __init__(self, settings: Settings, store: GraphStore) -> None:
+        self._settings, self._store = settings, store
+        self._lock = RLock()
+        self._devices: dict[Target, str] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the connection; idempotent."""
+        with self._lock:
+            self._store.close()
+
+    def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
+        """All techniques, of one target if given, ordered by id."""
+        with self._lock:
+            return self._store.techniques(target)
+
+    def technique(self, name: str, target: Target | None = None) -> Technique:
+        """The technique of this id, name or alias; `BadInput` where there is none, or several."""
+        known = self._known()
+        return known[resolve(name, known, target)]
+
+    def next(  # noqa: PLR0913 (a question, all of it by name)
+        self,
+        code: str | Path,
+        *,
+        after: str | None = None,
+        target: Target = USUAL,
+        device: str | None = None,
+        limit: int = 5,
+        examples: int = 1,
+        exclude_problem: str | None = None,
+    ) -> NextSteps:
+        """What the graph would try next on `code` (a text, or a file), the most promising first.
+
+        `after`: technique that was applied last (id, name or alias); None: none yet. `device`:
+        whose figures go first; None: this machine's. `examples`: how many of each technique, those
+        that began with code most like yours first. `BadInput` for a name that is none, and for code
+        without a word in it.
+        """
+        text = code_of(code)
+        if not any(letter.isalnum() for letter in text):
+            raise BadInput(f"{code if isinstance(code, Path) else 'code'}: there is no word in it")
+        with self._lock:
+            last = start_id(target)
+            if after is not None:
+                known = self._known()
+                last = resolve(after, known, target)
+                if known[last].target != target:
+                    raise BadInput(
+                        f"technique {last} is for {known[last].target}, the question is about"
+                        f" {target}: give --target {known[last].target}, or another technique"
+                    )
+            where = self._device(target) if device is None else device
+            question = Question(text, last, target, where, limit, examples, exclude_problem)
+            return next_steps(self._store, question, self._place(text))
+
+    def examples(  # noqa: PLR0913 (a question, all of it by name)
+        self,
+        before: str,
+        technique: str,
+        *,
+        target: Target | None = None,
+        device: str | None = None,
+        limit: int = 3,
+        near: str | Path | None = None,
+        exclude_problem: str | None = None,
+    ) -> tuple[StepExample, ...]:
+        """Steps that were seen from the technique `before` (or "start") to `technique`, best first.
+
+        `near`: a code (a text, or a file); examples that began with similar code go first.
+        """
+        with self._lock:
+            pair = self._pair(before, technique, target)
+            found = self._store.examples(
+                *pair,
+                device=device,
+                limit=limit,
+                exclude_problem=exclude_problem,
+                near=None if near is None else self._place(code_of(near)),
+            )
+        return tuple(StepExample.of(one, device) for one in found)
+
+    def failures(
+        self,
+        before: str,
+        technique: str,
+        *,
+        target: Target | None = None,
+        limit: int = 3,
+        exclude_problem: str | None = None,
+    ) -> tuple[KnownFailure, ...]:
+        """How the step from `before` (or "start") to `technique` has failed, most telling first."""
+        with self._lock:
+            pair = self._pair(before, technique, target)
+            return self._store.failures(*pair, exclude_problem=exclude_problem, limit=limit)
+
+    def _known(self) -> Mapping[str, Technique]:
+        with self._lock:
+            return by_id(self._store.techniques())
+
+    def _pair(self, before: str, technique: str, target: Target | None) -> tuple[str, str]:
+        known = self._known()
+        after = resolve(technique, known, target)
+        return resolve(before, known, target or known[after].target), after
+
+    def _place(self, code: str) -> Vector | None:
+        """Where a code lies among the graph's codes; None where none is embedded."""
+        space = self._store.embedding_space()
+        if space is None:
+            return None
+        return place(code, "code", wiring.embedder(self._settings, space))
+
+    def _device(self, target: Target) -> str:
+        """Of this machine; "" where it has none for the target."""
+        if target not in self._devices:
+            self._devices[target] = ""
+            with suppress(ToolError), wiring.open_judge(self._settings) as judge:
+                self._devices[target] = judge.device(target)
+        return self._devices[target]
+
+
+def open_graph(settings: Settings | None = None) -> Graph:
+    """The graph of these settings, by default those of the environment and `regraph.toml`.
+
+    Starts the embedded store where that is the graph. Raises `StoreError` when it is unreachable.
+    """
+    used = settings or read_settings()
+    return Graph(used, wiring.open_store(used))

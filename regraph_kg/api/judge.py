@@ -1,0 +1,96 @@
+"""The judge as programs use it: whether code is right, and how much faster than the serial code.
+
+    problem = load_problem("density/")
+    report = evaluate(problem, Path("mine.cpp"))
+    print(report.outcome, report.speedup, report.speedup_interval)
+
+Code runs in the judge's sandbox, never in this process. For several codes of one problem open a
+judge: its serial code is then timed once.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from threading import Lock
+from typing import Self
+
+from regraph_kg import wiring
+from regraph_kg.api.sources import code_of
+from regraph_kg.evaluation.compare import Comparison
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
+from regraph_kg.models.target import USUAL, Target
+from regraph_kg.settings import Settings, read_settings
+
+
+def load_problem(name: str | Path, settings: Settings | None = None) -> Problem:
+    """The problem in the folder `name`, or the one of that name that ships with regraph.
+
+    `BadInput` says what of its declaration is wrong. Whether that is true, `regraph problem check`
+    finds out.
+    """
+    return wiring.find_problem(settings or read_settings(), str(name))
+
+
+class CodeJudge(AbstractContextManager["CodeJudge"]):
+    """An open judge of this machine; threads may share one, and wait for each other."""
+
+    def __init__(
+        self, settings: Settings | None = None, tell: Callable[[str], None] | None = None
+    ) -> None:
+        """`tell` hears, in a few words, what takes long just now."""
+        self._judge = wiring.local_judge(settings or read_settings(), tell=tell or (lambda _: None))
+        self._lock = Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every process of it; idempotent."""
+        with self._lock:
+            self._judge.close()
+
+    def evaluate(
+        self,
+        problem: Problem,
+        code: str | Path,
+        *,
+        target: Target = USUAL,
+        grade: Grade = "screening",
+    ) -> EvalReport:
+        """Compile, verify and time `code` (a text, or a file); a failure is a report, too.
+
+        Times are seconds a call; `speedup` is serial time / time, with its 95 % interval.
+        `BadInput` where the problem is at fault, `Environment` where the machine lacks something.
+        """
+        candidate = Candidate(target, code_of(code))
+        with self._lock:
+            return self._judge.evaluate(candidate, problem, grade=grade)
+
+    def compare(
+        self, problem: Problem, code: str | Path, other: str | Path, *, target: Target = USUAL
+    ) -> Comparison:
+        """Whether `code` is surely faster than `other`; both must have passed.
+
+        `ratio` is time of other / time of code, with its 99.9 % interval.
+        """
+        one, two = (Candidate(target, code_of(each)) for each in (code, other))
+        with self._lock:
+            return self._judge.compare(one, two, problem)
+
+
+def evaluate(
+    problem: Problem | str | Path,
+    code: str | Path,
+    *,
+    target: Target = USUAL,
+    grade: Grade = "screening",
+    settings: Settings | None = None,
+) -> EvalReport:
+    """Judge one code, as `CodeJudge.evaluate`; the judge is opened and closed again (seconds)."""
+    found = problem if isinstance(problem, Problem) else load_problem(problem, settings)
+    with CodeJudge(settings) as judge:
+        return judge.evaluate(found, code, target=target, grade=grade)

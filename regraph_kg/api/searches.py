@@ -1,0 +1,48 @@
+"""A search as programs use it: a function is made faster, and what was found is told.
+
+found = optimize("density/", model="ollama:qwen2.5-coder:7b", hear=print)
+print(found.summary.speedup, found.summary.best_path)
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from regraph_kg.models.run import SimulationRecord
+from regraph_kg.models.target import USUAL, Target
+from regraph_kg.runs.choice import usual_choice, usual_settings
+from regraph_kg.runs.search import FinishedRun, open_run
+from regraph_kg.settings import Settings, read_settings
+
+
+def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
+    problem: str | Path,
+    *,
+    model: str | None = None,
+    target: Target = USUAL,
+    method: str | None = None,
+    calls: int | None = None,
+    fast: bool = False,
+    folder: Path = Path("runs"),
+    hear: Callable[[SimulationRecord], object] | None = None,
+    settings: Settings | None = None,
+) -> FinishedRun:
+    """Search for a faster version of `problem` (a folder, or a shipped one's name).
+
+    As `regraph optimize`: the trace goes to `folder`, at most `calls` calls of the model, and the
+    best code is measured again in fresh processes. `hear` gets every record as it comes; what it
+    raises ends the search, whose trace `regraph optimize --resume` goes on with.
+    """
+    used = settings or read_settings(model=model)
+    choice = replace(usual_choice(str(problem), model or used.model, fast=fast), target=target)
+    if method is not None:
+        choice = replace(choice, settings=usual_settings(method, fast=fast))
+    if calls is not None:
+        choice = replace(choice, limits=choice.limits.model_copy(update={"calls": calls}))
+    with open_run(used, choice, folder) as run:
+        for record in run.records():
+            if hear is not None:
+                hear(record)
+        ended = run.finish()
+    run.publish()
+    return ended

@@ -1,0 +1,27 @@
+"""Code that users hand over: a text, or a file of at most 16 MiB of UTF-8."""
+
+from pathlib import Path
+
+from regraph_kg.errors import BadInput
+
+MOST_BYTES = 16 * 2**20
+"""Longest source that is read."""
+
+
+def code_of(source: str | Path) -> str:
+    """A text as it is; what a file holds."""
+    return read_source(source) if isinstance(source, Path) else source
+
+
+def read_source(path: Path) -> str:
+    """What a file of code holds, line ends made alike. `BadInput` for what is no such file."""
+    try:
+        with path.open("rb") as file:  # a device may have no end
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise BadInput(f"{path}: longer than {MOST_BYTES >> 20} MiB; give a source file")
+        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give a C++ or CUDA source file") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path}: not UTF-8 text; give a C++ or CUDA source file") from None

@@ -1,0 +1,106 @@
+"""NextSteps: what a graph would try next on a code, and why; effects are plain ratios of times."""
+
+from typing import Literal
+
+from regraph_kg.models.base import Frozen
+from regraph_kg.models.graph import Example
+from regraph_kg.models.target import Target
+
+MeasuredOn = Literal["device", "other-devices", "none"]
+"""Where the figures of a next step were measured: on the device asked about, on others."""
+
+
+class StepExample(Frozen):
+    """One step that somebody took: a TRANSITION of the graph, in plain figures."""
+
+    id: str
+    source: str
+    """Technique before it: an id."""
+    technique: str
+    """Technique that it applied: an id."""
+    problem: str
+    step: int
+    """Its place in its trajectory, from 1."""
+    similarity: float | None
+    """Of its code before to the code asked about: cosine, -1 to 1; None: not compared."""
+    effect: float | None
+    """Time before it / time after it; None: it was never timed where it passed."""
+    device: str | None
+    """Where `effect` was measured."""
+    reasoning: str
+    detail: str
+    before: str
+    """Empty, as `after`, where the sender keeps the code; then `diff` may tell what changed."""
+    after: str
+    diff: str
+    model: str
+    """Who took the step."""
+    licence: str
+
+    @classmethod
+    def of(cls, example: Example, device: str | None = None) -> "StepExample":
+        """An example, as seen from `device`."""
+        effect, where = example.seen_from(device or None) or (None, None)
+        return cls(
+            id=example.id,
+            source=example.source,
+            technique=example.target,
+            problem=example.problem,
+            step=example.step,
+            similarity=example.similarity,
+            effect=effect,
+            device=where,
+            reasoning=example.reasoning,
+            detail=example.detail,
+            before=example.before,
+            after=example.after,
+            diff=example.diff,
+            model=example.model,
+            licence=example.licence,
+        )
+
+
+class SuggestedStep(Frozen):
+    """A technique that was seen to follow, what came of it, and where it was done."""
+
+    technique: str
+    """Its id."""
+    name: str
+    definition: str
+    applies: str
+    """When it applies."""
+    hurts: str
+    """When it does harm."""
+    expected: float
+    """What a try gains on average, its risk to fail included: what a search goes by at first."""
+    effect: float | None
+    """Geometric mean of time before / time after, of the `verified`; None: nothing passed yet."""
+    best: float | None
+    """The best of them."""
+    tried: int
+    verified: int
+    """Of those tried: right, and timed or known to pass."""
+    declined: int
+    """How often a model said that it does not apply."""
+    examples: int
+    """On all devices."""
+    measured: MeasuredOn
+    in_code: bool
+    """Whether the code shows already what this technique alone leaves behind."""
+    nearest: tuple[StepExample, ...]
+    """Examples of it, those that began with the most similar code first."""
+
+
+class NextSteps(Frozen):
+    """What a graph would try next on a code. History: 1 (2026-11) first version."""
+
+    schema_version: Literal[1] = 1
+    target: Target
+    after: str
+    """Id of the technique that was applied last; "TARGET/start": none yet."""
+    device: str
+    """Whose figures go first; "": any."""
+    steps: tuple[SuggestedStep, ...]
+    """The most promising first; what the code shows already last."""
+    similar: tuple[StepExample, ...]
+    """Steps of any kind that began with code most like this one."""

@@ -1,0 +1,31 @@
+"""Which technique of a graph a name means: an id, a name, an alias, or "start"."""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+from regraph_kg.errors import BadInput
+from regraph_kg.models.target import TARGETS, Target
+from regraph_kg.models.technique import Technique, Vocabulary, spelling, start_id
+
+
+def by_id(techniques: Sequence[Technique]) -> Mapping[str, Technique]:
+    """A graph's techniques, its initial states included."""
+    starts = (Technique(id=start_id(t), name="Serial code", target=t) for t in TARGETS)
+    return {technique.id: technique for technique in (*starts, *techniques)}
+
+
+def resolve(name: str, known: Mapping[str, Technique], target: Target | None) -> str:
+    """The id that `name` (an id, name or alias) means; `BadInput` says what it could have been."""
+    if name in known:
+        return name
+    vocabulary = Vocabulary((), tuple(known.values()))
+    matches = [vocabulary.find(name, one) for one in ([target] if target else TARGETS)]
+    found = [match.technique for match in matches if match is not None]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadInput(f"technique {name!r} is {' and '.join(found)}: give --target, or the id")
+    by_slug = {key.partition("/")[2]: key for key in known if target in (None, known[key].target)}
+    near = get_close_matches(spelling(name).replace(" ", "-"), by_slug, n=3)
+    hint = f"; near it: {', '.join(by_slug[slug] for slug in near)}" if near else ""
+    raise BadInput(f"technique {name!r} is not in the graph (regraph techniques list){hint}")

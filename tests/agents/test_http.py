@@ -1,0 +1,109 @@
+"""`regraph mcp --http`: a token, this machine only, the end of it."""
+
+import asyncio
+import os
+import re
+import signal
+import stat
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.agents.conftest import Project
+from tests.agents.program import REGRAPH, call
+from tests.ingest.trajectories import row
+
+
+@dataclass(frozen=True)
+class Server:
+    url: str
+    token_file: Path
+    process: "subprocess.Popen[str]"
+
+    @property
+    def header(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token_file.read_text()}"}
+
+
+@contextmanager
+def serving(project: Project, *words: str) -> Iterator[Server]:
+    command = [REGRAPH, "mcp", "--http", "--root", str(project.folder), *words]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, **project.env}
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        found = re.match(r"(http://127\.0\.0\.1:\d+/mcp);.*TOKEN is in (\S+);", said)
+        assert found, said
+        try:
+            yield Server(found[1], Path(found[2]), process)
+        finally:
+            process.kill()
+
+
+def test_whoever_has_the_token_is_served_and_nobody_else(project: Project) -> None:
+    project.ingest(row(1, "Memory coalescing"))
+    with serving(project) as server:
+        assert stat.S_IMODE(server.token_file.stat().st_mode) == 0o600
+        for header in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer \xe9"}):
+            raw = {name: value.encode("latin-1") for name, value in header.items()}
+            refused = httpx2.post(server.url, headers=raw, json={})
+            assert refused.status_code == 401
+
+        async def story() -> list[str]:
+            async with httpx2.AsyncClient(headers=server.header) as web:
+                transport = streamable_http_client(server.url, http_client=web)
+                async with Client(transport) as client:
+                    found = await call(client, "next_techniques", code="int x;", target="cuda")
+                    return [one["technique"] for one in found["steps"]]
+
+        assert asyncio.run(story()) == ["cuda/memory-coalescing"]
+
+
+def test_a_page_of_the_web_cannot_call_it_by_another_name(project: Project) -> None:
+    with serving(project) as server:
+        stranger = {**server.header, "Host": "example.org"}
+        assert httpx2.post(server.url, headers=stranger, json={}).status_code == 421
+        stranger = {**server.header, "Origin": "http://example.org"}
+        assert httpx2.post(server.url, headers=stranger, json={}).status_code == 403
+
+
+def test_a_message_that_is_too_long_is_refused(project: Project) -> None:
+    with serving(project) as server:
+        body = b'{"jsonrpc": "2.0", "x": "' + b"x" * (5 * 2**20) + b'"}'
+        header = {
+            **server.header,
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        assert httpx2.post(server.url, headers=header, content=body).status_code == 413
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_at_its_end_the_token_is_gone(project: Project, sign: signal.Signals) -> None:
+    with serving(project) as server:
+        server.process.send_signal(sign)
+        server.process.wait(20)
+        assert not server.token_file.exists()
+        assert server.process.returncode == 0
+
+
+def test_a_port_that_is_taken_is_one_line(project: Project) -> None:
+    with serving(project) as server:
+        port = server.url.split(":")[2].split("/")[0]
+        done = subprocess.run(
+            [REGRAPH, "mcp", "--http", "--port", port, "--root", str(project.folder)],
+            capture_output=True, text=True, check=False, timeout=60,
+            env={**os.environ, **project.env},
+        )  # fmt: skip
+        assert done.returncode == 3
+        assert done.stderr.splitlines()[-1] == (
+            f"regraph: port {port} is taken; give another --port, or 0 for any"
+        )

@@ -1,0 +1,161 @@
+"""`regraph mcp` by stdio, asked by the SDK's own client: the graph, the borders of the folder."""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+
+from tests.agents.conftest import Project
+from tests.agents.program import REGRAPH, ask, call, connected, refusal
+from tests.ingest.trajectories import measured, row
+
+WRITING = {"record_step"}
+READING = {
+    *("next_techniques", "examples", "known_failures", "check_problem", "evaluate", "compare"),
+    *("roofline", "search_status"),
+}
+
+
+def test_an_agent_finds_tools_a_prompt_and_pages(project: Project) -> None:
+    async def story(client: Client) -> None:
+        tools = (await client.list_tools()).tools
+        assert {one.name for one in tools} == READING | WRITING
+        assert all(one.description for one in tools)
+        prompt = await client.get_prompt("optimize_this_function", {"problem": "scale"})
+        said = str(prompt.messages[0].content)
+        assert "problem scale faster for openmp" in said
+        assert "record_step" in said
+        page = await client.read_resource("problem://scale/serial.cpp")
+        assert page.contents[0].text == project.serial  # type: ignore[union-attr]
+        page = await client.read_resource("technique://cuda/memory-coalescing")
+        assert "# Memory coalescing" in page.contents[0].text  # type: ignore[union-attr]
+
+    project.ingest(row(1, "Memory coalescing"))
+    ask(project.folder, project.env, story)
+
+
+def test_an_agent_is_told_what_follows_and_what_failed(project: Project) -> None:
+    one = row(1, "Memory coalescing", serial="int x;")
+    one["steps"][0]["measurements"] = [measured(0.25)]
+    failure = {"after_step": 0, "label": "Shared memory tiling", "outcome": "crashed"}
+    one["failures"] = [failure | {"diagnosis": "out of shared memory", "code": "int q;"}]
+    project.ingest(one)
+
+    async def story(client: Client) -> None:
+        found = await call(client, "next_techniques", code="int x;", target="cuda", device="GPU")
+        first = found["steps"][0]
+        assert (first["technique"], first["effect"]) == ("cuda/memory-coalescing", 4.0)
+        assert first["nearest"][0]["similarity"] == pytest.approx(1, abs=1e-5)
+        (seen,) = (await call(client, "examples", before="start", technique="memory coalescing"))[
+            "examples"
+        ]
+        assert seen["before"] == "int x;"
+        known = await call(
+            client, "known_failures", before="start", technique="shared memory tiling"
+        )
+        assert [one["diagnosis"] for one in known["failures"]] == ["out of shared memory"]
+
+    ask(project.folder, project.env, story)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "said"),
+    [
+        ("evaluate", {"problem": "../../etc", "code": "int x;"}, "lies outside the project's"),
+        ("evaluate", {"problem": "/etc", "code": "int x;"}, "lies outside the project's"),
+        ("evaluate", {"problem": "linked", "code": "int x;"}, "lies outside the project's"),
+        ("evaluate", {"problem": "leaky", "code": "int x;"}, "lies outside the project's"),
+        ("evaluate", {"problem": "scale", "file": "out.cpp"}, "lies outside the project's"),
+        ("evaluate", {"problem": "scale", "file": "big.cpp"}, "larger than 1048576 bytes"),
+        ("evaluate", {"problem": "scale", "file": "a\0b"}, "no such path"),
+        ("evaluate", {"problem": "scale", "file": "absent.cpp"}, "No such file"),
+        ("evaluate", {"problem": "scale"}, "give either code, or file"),
+        ("evaluate", {"problem": "nothing", "code": "int x;"}, "known: scale"),
+        ("next_techniques", {"code": "int x;", "after": "tilling"}, "not in the graph"),
+        ("next_techniques", {"code": "  "}, "there is no word in it"),
+    ],
+)
+def test_what_makes_no_sense_or_lies_outside_is_refused(
+    project: Project, tool: str, given: dict[str, Any], said: str
+) -> None:
+    folder, outside = project.folder, project.folder.parent / "outside"
+    outside.mkdir()
+    (outside / "secret.cpp").write_text("int secret;")
+    (folder / "linked").symlink_to(outside)
+    (folder / "out.cpp").symlink_to(outside / "secret.cpp")
+    (folder / "leaky").mkdir()
+    (folder / "leaky" / "serial.cpp").symlink_to(outside / "secret.cpp")
+    with (folder / "big.cpp").open("wb") as file:
+        file.truncate(100 * 2**20)
+
+    async def story(client: Client) -> str:
+        return await refusal(client, tool, **given)
+
+    assert said in ask(folder, project.env, story)
+
+
+def test_a_read_only_server_offers_no_tool_that_records(project: Project) -> None:
+    async def story(client: Client) -> set[str]:
+        assert "record_step" not in str(
+            await client.get_prompt("optimize_this_function", {"problem": "scale"})
+        )
+        return {one.name for one in (await client.list_tools()).tools}
+
+    assert ask(project.folder, project.env, story, "--read-only") == READING
+
+
+def test_without_a_budget_nothing_is_judged_and_the_graph_still_answers(project: Project) -> None:
+    async def story(client: Client) -> None:
+        said = await refusal(client, "evaluate", problem="scale", code=project.serial)
+        assert "the budget of 0 seconds of judging is spent" in said
+        assert await call(client, "search_status") == {"runs": [], "judge_seconds_left": 0.0}
+
+    ask(project.folder, project.env, story, "--judge-seconds", "0")
+
+
+def test_a_message_without_an_end_is_not_read_to_its_end(project: Project) -> None:
+    words = [REGRAPH, "mcp", "--root", str(project.folder)]
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, **project.env},
+    ) as server:  # fmt: skip
+        assert server.stdin is not None
+        assert server.stderr is not None
+        with contextlib.suppress(BrokenPipeError):
+            for _ in range(100):
+                server.stdin.write(b"x" * 2**20)
+        assert b"longer than 4194304 bytes, which was not read" in server.stderr.read()
+        assert server.wait(20) == 2
+
+
+def test_two_agents_at_once_are_both_answered(project: Project) -> None:
+    project.ingest(row(1, "Memory coalescing"))
+
+    async def both() -> None:
+        async with (
+            connected(project.folder, project.env) as one,
+            connected(project.folder, project.env) as other,
+        ):
+            asked = [
+                call(each, "next_techniques", code="int x;", target="cuda")
+                for each in (one, other, one, other)
+            ]
+            found = await asyncio.gather(*asked)
+            assert all(one == found[0] for one in found)
+
+    asyncio.run(both())
+
+
+def test_a_folder_that_is_none_is_one_line(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [REGRAPH, "mcp", "--root", str(tmp_path / "absent")],
+        capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "absent: no folder; give the project's folder with --root" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,140 @@
+"""`regraph next` and `Graph.next`: what follows, in which order, with which examples."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from regraph_kg import BadInput, Settings, open_graph
+from tests.ingest.test_commands import Desk, desk
+from tests.ingest.trajectories import measured, row
+
+__all__ = ["desk"]
+
+LOOP = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
+SUM = "double total = 0; while (count--) total += values[count];"
+
+
+def step(label: str, code: str, *times: float, **fields: object) -> dict[str, object]:
+    runs = [measured(one, run=f"2026-01-0{n + 1}") for n, one in enumerate(times)]
+    return {"label": label, "code": code, "measurements": runs, **fields}
+
+
+def fill(desk: Desk) -> None:
+    """After the start: tiling gains much, coalescing little, and "odd trick" fails mostly."""
+    failures = [
+        {"after_step": 0, "label": "Odd trick", "outcome": "crashed", "device": "GPU",
+         "code_hash": f"{n}"} for n in range(8)
+    ]  # fmt: skip
+    rows = [
+        row(serial=LOOP, steps=[step("Shared memory tiling", "__global__ void f();", 0.1)],
+            problem="scale"),
+        row(serial=SUM, steps=[step("Shared memory tiling", "__global__ void g();", 0.25,
+            reasoning="loads are shared")], problem="sum"),
+        row(serial=LOOP, steps=[step("Memory coalescing", "int c;", 0.8),
+            step("Shared memory tiling", "int d;", 0.4)], problem="scale"),
+        row(serial=SUM, steps=[step("Odd trick", "int e;", 0.5)], failures=failures),
+    ]  # fmt: skip
+    assert desk.run("ingest", desk.write("file.jsonl", *rows)).code == 0
+
+
+def ask(desk: Desk, code: str, *words: str) -> dict[str, object]:
+    (desk.folder / "mine.cpp").write_text(code)
+    done = desk.run("next", "mine.cpp", "--target", "cuda", "--device", "GPU", "--json", *words)
+    found: dict[str, object] = done.json()
+    return found
+
+
+def test_what_gained_most_goes_first_and_what_fails_mostly_last(desk: Desk) -> None:
+    fill(desk)
+    found = ask(desk, LOOP)
+    assert [one["technique"] for one in found["steps"]] == [
+        "cuda/shared-memory-tiling", "cuda/memory-coalescing", "cuda/odd-trick",
+    ]  # fmt: skip
+    first, _, last = found["steps"]
+    assert first["effect"] == pytest.approx((10 * 4) ** 0.5, rel=1e-5)
+    assert (first["best"], first["tried"], first["verified"]) == (10.0, 2, 2)
+    assert (last["tried"], last["verified"]) == (9, 1)
+    assert found["schema_version"] == 1
+
+
+def test_the_example_of_a_technique_began_with_the_code_most_like_ones_own(desk: Desk) -> None:
+    fill(desk)
+    for code, problem in ((LOOP, "scale"), (SUM, "sum")):
+        found = ask(desk, code)
+        (nearest,) = found["steps"][0]["nearest"]
+        assert nearest["problem"] == problem
+        assert nearest["similarity"] == pytest.approx(1, abs=1e-5)
+        assert found["similar"][0]["before"] == code
+
+
+def test_after_a_technique_other_techniques_follow(desk: Desk) -> None:
+    fill(desk)
+    found = ask(desk, LOOP, "--after", "memory coalescing")
+    assert found["after"] == "cuda/memory-coalescing"
+    assert [one["effect"] for one in found["steps"]] == pytest.approx([2.5], rel=1e-5)
+
+
+def test_what_the_code_shows_already_goes_last_and_says_so(desk: Desk) -> None:
+    tiled = "__constant__ float weights[8];"
+    rows = [
+        row(serial="int x;", steps=[step("Constant memory", tiled, 0.1)]),
+        row(serial="int y;", steps=[step("Memory coalescing", "int c;", 0.9)]),
+    ]
+    desk.run("ingest", desk.write("file.jsonl", *rows))
+    assert ask(desk, "int x;")["steps"][0]["technique"] == "cuda/constant-memory"
+    found = ask(desk, tiled)["steps"]
+    assert [(one["technique"], one["in_code"]) for one in found] == [
+        ("cuda/memory-coalescing", False), ("cuda/constant-memory", True),
+    ]  # fmt: skip
+
+
+def test_the_words_say_why(desk: Desk) -> None:
+    fill(desk)
+    (desk.folder / "mine.cpp").write_text(SUM)
+    done = desk.run("next", "mine.cpp", "--target", "cuda", "--device", "GPU")
+    assert done.code == 0
+    assert "1. Shared memory tiling (cuda/shared-memory-tiling)\n" in done.out
+    assert "6.32x on average, 10x at best; 2 of 2 tries passed\n" in done.out
+    assert "sum, step 1; similarity of its code to yours 1.00; 4x on GPU; loads are" in done.out
+    assert "regraph examples start cuda/shared-memory-tiling --code mine.cpp" in done.out
+
+
+def test_an_empty_graph_is_an_honest_negative_that_says_how_to_fill_it(desk: Desk) -> None:
+    (desk.folder / "mine.cpp").write_text(LOOP)
+    done = desk.run("next", "mine.cpp")
+    assert done.code == 1
+    assert "knows nothing that follows serial code (openmp)" in done.out
+    assert "regraph ingest --starter" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("absent.cpp",), "absent.cpp: No such file or directory; give a C++ or CUDA source file"),
+        (("blank.cpp",), "blank.cpp: there is no word in it"),
+        (("mine.cpp", "--after", "tilling"), "technique 'tilling' is not in the graph"),
+        (("mine.cpp", "--after", "cuda/memory-coalescing"), "is for cuda, the question is about"),
+        (("/dev/zero",), "/dev/zero: longer than 16 MiB"),
+    ],
+)
+def test_bad_input_is_one_line_that_names_it(desk: Desk, words: tuple[str, ...], said: str) -> None:
+    fill(desk)
+    (desk.folder / "mine.cpp").write_text(LOOP)
+    (desk.folder / "blank.cpp").write_text(" \n")
+    done = desk.run("next", *words)
+    assert done.code == 2
+    assert said in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_threads_share_one_graph(desk: Desk, embedded_settings: Settings) -> None:
+    fill(desk)
+    with open_graph() as graph, ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(graph.next, LOOP, target="cuda", device="GPU") for _ in range(24)]
+        first, *others = [one.result() for one in asked]
+        assert all(one == first for one in others)
+        seen = graph.examples("start", "smem tiling", near=SUM)
+        assert [one.problem for one in seen] == ["sum", "scale"]
+        assert [one.outcome for one in graph.failures("start", "odd trick", limit=1)] == ["crashed"]
+        with pytest.raises(BadInput, match="not in the graph"):
+            graph.technique("nothing like it")
