@@ -193,4 +193,4 @@ def lines_of(path: Path, kind: type[LabelLine]) -> Iterator[LabelLine]:
             except ValidationError as error:
                 first = error.errors()[0]
                 field = ".".join(map(str, first["loc"])) or "line"
-                raise BadInput(f"{path}:{number}: {field}: {first['msg']}") from None
+                raise BadInput(f"{path}:{number}: {field}: {first['msg']}; mend the line") from None

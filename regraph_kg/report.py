@@ -26,7 +26,7 @@ _COSTS = (
     *("calls", "thoughts", "tokens in", "out", "evaluations"),
     *("time", "model", "judge", "energy"),
 )
-_DID = {"nothing": "changed nothing", "other": "did another technique"}
+_DID = {"nothing": "changed nothing", "other": "did another technique than the one asked for"}
 """Of `Applied`, what was not asked for."""
 _ENDED: Mapping[Outcome, str] = {
     Outcome.PASSED: "right",
@@ -51,9 +51,11 @@ _STOPPED: Mapping[Stopped, str] = {
     "unreadable": "no code was found in one answer after another: try another --model, a larger"
     " REGRAPH_MODEL_MAX_TOKENS where answers are cut, or a larger --unreadable",
     "exhausted": "nothing is left to try",
-    "roof": "within {left:.0f} % of the {bound} roof",
-    "patience": "{patience} in a row came to nothing, and no more was expected",
+    "roof": "within {left:.0f} % of {peak}",
+    "patience": "{patience} in a row found nothing faster, and little more was expected",
 }
+_PEAKS = {"memory": "peak memory bandwidth", "compute": "peak compute"}
+"""What bounds a call, by `Roof.bound`."""
 _SPARED: frozenset[Stopped] = frozenset({"roof", "patience"})
 """What ends a search that its limits would let go on."""
 
@@ -82,7 +84,7 @@ def seconds(duration: float) -> str:
 
 
 def roofline(account: WorkAccount) -> str:
-    """How near the device's peak: "61 % of memory bound (1.23 of 2.02 TB/s; 0.25 flop/byte)"."""
+    """How near the peak: "61 % of peak memory bandwidth (1.23 of 2.02 TB/s; 0.25 flop/byte)"."""
     roof = account.roof
     if roof is None:
         return "unknown: nothing measured here yet (regraph doctor measures)"
@@ -91,7 +93,7 @@ def roofline(account: WorkAccount) -> str:
     said = f"{_digits(roof.reached / size)} of {_digits(roof.peak / size)} {prefix}{unit}"
     if account.intensity is not None:
         said += f"; {_digits(account.intensity)} flop/byte"
-    return f"{100 * roof.share:.0f} % of {roof.bound} bound ({said})"
+    return f"{100 * roof.share:.0f} % of {_PEAKS[roof.bound]} ({said})"
 
 
 def path(elements: Sequence[str]) -> str:
@@ -132,22 +134,25 @@ def shortfall(summary: RunSummary) -> str:
 def _declined(summary: RunSummary) -> str:
     """How many samples said that their technique does not apply, if any, and mostly why."""
     count, samples = summary.outcomes.get(Outcome.DECLINED, 0), sum(summary.outcomes.values())
-    return f"{count} of {samples} answers were DOES NOT APPLY: {summary.declined}" if count else ""
+    if not count:
+        return ""
+    said = f"{count} of {samples} answers said that the technique does not apply"
+    return f"{said}: {summary.declined}"
 
 
 def stopped(
     why: Stopped | None, calls: int, told: SearchLimits, roof: RoofShare | None = None
 ) -> str:
-    """Why a search ended: "after 23 of 50 calls: within 8 % of the memory roof"; "" at its budget.
+    """Why a search ended: "after 23 of 50 calls: within 8 % of peak memory bandwidth".
 
-    What is spared is told where a search had enough.
+    "" at its budget. What is spared is told where a search had enough.
     """
     if why is None:
         return ""
-    bound, share = (roof.bound, roof.share) if roof else ("", 1.0)
+    peak, share = (_PEAKS[roof.bound], roof.share) if roof else ("the peak", 1.0)
     left = max(1.0, 100 * (1 - share))
     said = _STOPPED[why].format(
-        left=left, bound=bound, patience=_count(told.patient_calls or 0, "call")
+        left=left, peak=peak, patience=_count(told.patient_calls or 0, "call")
     )
     return f"after {calls} of {_count(told.calls, 'call')}: {said}" if why in _SPARED else said
 
@@ -209,7 +214,8 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
         "failures": failure(summary.failure),
         "declined": _declined(summary),
         **_price(summary.cost, summary.active_seconds),
-        "no answer": f"for {_count(summary.unrecorded, 'step')} the recorded model has no answer"
+        "no answer": f"{_count(summary.unrecorded, 'step')} skipped:"
+        " the recorded answers have none for them"
         if summary.unrecorded
         else "",
         "left out": f"{summary.excluded}'s own examples (--include-own reads them)"
@@ -230,8 +236,10 @@ def limits(told: SearchLimits) -> str:
         "" if told.evaluations is None else _count(told.evaluations, "evaluation"),
         "" if told.tokens is None else _count(told.tokens, "token"),
         "" if told.seconds is None else seconds(told.seconds),
-        "" if told.patient_calls is None else f"{_count(told.patient_calls, 'call')} in vain",
-        "" if told.stop_at_roof is None else f"{100 * told.stop_at_roof:.0f} % of the roof",
+        ""
+        if told.patient_calls is None
+        else f"{_count(told.patient_calls, 'call')} without a gain",
+        "" if told.stop_at_roof is None else f"{100 * told.stop_at_roof:.0f} % of the peak",
     ]
     return ", ".join(filter(None, parts))
 
@@ -298,12 +306,13 @@ def _course(summary: RunSummary) -> dict[str, str]:
         for what, count in sorted(summary.applied.items())
         if what in _DID and count
     ]
-    known = f" ({summary.relabelled} of these by name)" if summary.relabelled else ""
+    known = f" (known which: {summary.relabelled})" if summary.relabelled else ""
     others = limits(told).partition(", ")[2]
     return {
         "calls": calls,
         "stopped": _stopped(summary),
-        "roof": f"{100 * summary.roof.share:.0f} % of {summary.roof.bound} bound, as screened"
+        "roof": f"{100 * summary.roof.share:.0f} % of {_PEAKS[summary.roof.bound]},"
+        " by the times of the search"
         if summary.roof
         else "",
         "limits": ", ".join(

@@ -45,6 +45,11 @@ BUSY = "timed while the machine did other work"
 """Why a step's time is no evidence; the step may still be part of a path."""
 NAMELESS = "names no technique"
 """Why a step is of no transition; where the model chose freely, free_steps.py tells of it."""
+UNASKED = {
+    "nothing": "changed nothing",
+    "other": "did another technique than the one asked for, unknown which",
+}
+"""Why a step says nothing of the technique that it was asked for, by `Applied`."""
 ENDS = ("final", "stop")
 """Events that only a search that has come to its end leaves; none where calls ran out, and nothing
 was faster than the serial code."""
@@ -238,9 +243,9 @@ class _Tree:
         if step.technique is None:
             return NAMELESS
         if step.applied != "asked" and step.did is None:
-            return f"did something else than asked ({step.applied})"
+            return UNASKED[step.applied]
         if step.path[:-1] not in self.nodes and len(step.path) > 1:
-            return "stands on a step that was left out"
+            return "came after a step that was left out"
         if step.path in self.nodes:
             return "was tried twice under one name"
         if "\0" in (step.code or ""):

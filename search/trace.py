@@ -107,13 +107,15 @@ class Trace:
         try:
             trace = cls(path, path.open("r+b", buffering=0), key, clock)
         except OSError as error:
-            raise ToolError(f"{path}: {error.strerror}") from None
+            raise ToolError(
+                f"{path}: {error.strerror}; make it writable, or start a new run"
+            ) from None
         content = read(path, key)
         if not content.ours:
             trace.close()
             raise BadInput(
-                f"{path}: not written by this installation, so that its verdicts are claims:"
-                " start a new run"
+                f"{path}: not written by this installation, so that its times are not believed:"
+                " start a new run, or have its codes judged again with regraph learn"
             )
         for line in content.lines[1:]:
             if line.event in ("reply", "report"):

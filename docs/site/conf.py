@@ -20,7 +20,7 @@ suppress_warnings = ["toc.not_included"]  # decisions: their own page lists them
 
 USE = (
     *("problems", "home", "report", "models", "methods", "prompts", "cli", "settings"),
-    *("models-by-file", "workers", "python", "agents"),
+    *("models-by-file", "workers", "troubleshooting", "python", "agents"),
 )
 SHARE = (
     *("backup", "ingest", "collect", "ownership", "corpus", "relabelling", "curation", "learning"),

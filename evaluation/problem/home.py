@@ -92,10 +92,12 @@ def load_home(folder: Path) -> Home | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from None
+        raise BadInput(f"{path}: {error.strerror}; make it readable") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise BadInput(f"{path}: {place}: {first['msg']}; regraph problem new writes it") from None
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: not TOML: {str(error)[:200]}") from None
+        raise BadInput(
+            f"{path}: not TOML: {str(error)[:200]}; regraph problem new writes it"
+        ) from None

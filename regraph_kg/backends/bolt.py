@@ -204,8 +204,10 @@ class Bolt:
         try:
             file = self._address.writers.open("ab")
         except OSError as error:
-            reason = f"cannot open {self._address.writers} ({error.strerror})"
-            raise StoreError(f"{self.place}: {reason}") from None
+            raise StoreError(
+                f"{self.place}: {self._address.writers}: {error.strerror};"
+                " its folder must be there and writable (REGRAPH_DATA_DIR)"
+            ) from None
         with file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield

@@ -173,7 +173,7 @@ class Options:
         str | None,
         typer.Option(
             metavar="CALLS|SHARE|none",
-            help="End after so many calls in a row that came to nothing, if little is promised;"
+            help="End after so many calls in a row without faster code, if little is promised;"
             " below 1: a share of the budget.",
             show_default="none",
             rich_help_panel=_BUDGET,
@@ -183,7 +183,7 @@ class Options:
         str | None,
         typer.Option(
             metavar="SHARE|none",
-            help="End where the best code reaches this share of the device's speed of light.",
+            help="End where the best code reaches this share of the device's peak (its roofline).",
             show_default="none",
             rich_help_panel=_BUDGET,
         ),

@@ -12,6 +12,8 @@ from typing import Annotated
 
 import typer
 
+from regraph_kg.cli.completion import complete_run
+from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput
 from regraph_kg.pages.live import served
 from regraph_kg.pages.render import runs_page
@@ -24,9 +26,13 @@ USUAL = Path("report.html")
 
 def report(
     *,
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Traces of regraph optimize.")
+    named: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...", help="Traces, or their names.", autocompletion=complete_run
+        ),
     ],
+    folder: Annotated[Path, typer.Option("--runs", help="Folder of traces.")] = FOLDER,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Where the page goes.", show_default=str(USUAL)),
@@ -49,7 +55,7 @@ def report(
     Exit code 0: the page is written, or was watched until Ctrl-C; 2: a RUN is no trace, or the page
     cannot be written.
     """
-    settings = read_settings()
+    settings, runs = read_settings(), [trace_of(name, folder) for name in named]
     if watch:
         follow(settings, runs)
     if output is not None or not watch:

@@ -69,7 +69,7 @@ def _conclude(kinds: Counter[str], mended: int, *, repair: bool) -> None:
 
 def bound(
     examples: Annotated[
-        int | None, typer.Argument(min=1, help="The new bound.", show_default="show the present")
+        int | None, typer.Argument(min=1, help="How many stay.", show_default="show the present")
     ] = None,
 ) -> None:
     """Show, or change, how many examples of a transition stay in sight as TRANSITIONs.
@@ -81,8 +81,11 @@ def bound(
     settings = read_settings()
     with closing(wiring.open_store(settings)) as store:
         if examples is None:
-            typer.echo(f"{store.bound()} examples of a transition stay in sight")
+            typer.echo(
+                f"{store.bound()} examples of a transition stay in sight, the others are archived"
+            )
             return
         done = list(store.set_bound(examples))
         watch(embed_new(settings))
-    typer.echo(f"{examples} examples of each of {len(done)} transitions stay in sight")
+    said = f"{examples} examples of each of {len(done)} transitions stay in sight"
+    typer.echo(f"{said}, the others are archived")

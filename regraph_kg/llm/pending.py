@@ -77,7 +77,9 @@ class PendingPrompts:
         except FileNotFoundError:
             return set()
         except OSError as error:
-            raise ToolError(f"{self._folder / LEDGER}: {error.strerror}") from None
+            raise ToolError(
+                f"{self._folder / LEDGER}: {error.strerror}; make it readable"
+            ) from None
         return set(ledger.split())
 
     def waiting(self) -> list[str]:
@@ -85,7 +87,7 @@ class PendingPrompts:
         try:
             return [one for one, _ in self._requests()]
         except OSError as error:
-            raise ToolError(f"{self.path}: {error.strerror}") from None
+            raise ToolError(f"{self.path}: {error.strerror}; make it readable") from None
 
     def _requests(self) -> Iterator[tuple[str, bytes]]:
         """Id and line of each request in pending.jsonl."""

@@ -66,7 +66,7 @@ def _recorded(
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"])) or "line"
-            raise BadInput(f"{path}:{number}: {field}: {first['msg']}") from None
+            raise BadInput(f"{path}:{number}: {field}: {first['msg']}; mend the line") from None
         key = answer.key(problem, target)
         if key in lines:
             raise BadInput(

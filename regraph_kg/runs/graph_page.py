@@ -156,7 +156,7 @@ def _code_pair(one: Example, device: str) -> CodePair:
     seen = one.seen_from(device)
     gained = f", {report.times(seen[0])} on {seen[1]}" if seen else ""
     after = one.source.partition("/")[2].replace("-", " ").replace("start", "the serial code")
-    by = (f"by {one.model}" if one.model else "", one.licence)
+    by = (one.model, one.licence)
     return CodePair(
         f"{one.problem}, after {after}{gained} ({', '.join(filter(None, by))})",
         one.before[:MOST_CHARACTERS],

@@ -61,7 +61,7 @@ def _view(settings: Settings, overview: Overview, share: PageShare) -> RunView:
     serial = task.serial if task else ""
     prompts = _prompts(overview, task)
     shown = steps_shown(overview, serial, prompts, share)
-    best = overview.best
+    best = None if overview.finished and answer is None else overview.best
     judged = answer[1] if answer else None
     interval = judged.speedup_interval if judged else None
     failures = overview.failures[:MOST_FAILURES]
@@ -193,7 +193,7 @@ def _settings(header: RunHeader) -> dict[str, str]:
 
 
 def _commands(overview: Overview) -> Iterator[str]:
-    """What to type to search again, and to judge the answer again."""
+    """What to type to search again, to judge the answer again, to take it home."""
     header = overview.header
     model = ModelSpec.traced(header.model)
     options = {
@@ -210,6 +210,8 @@ def _commands(overview: Overview) -> Iterator[str]:
     yield shlex.join(words)
     code = overview.path.with_suffix(TARGETS[header.target].suffix).name
     yield shlex.join(["regraph", "evaluate", header.problem, code, "--target", header.target])
+    if overview.answer is not None:
+        yield shlex.join(["regraph", "apply", overview.path.stem])
 
 
 def _roofline(judged: EvalReport | None) -> str:

@@ -62,6 +62,7 @@ def _read(file: Path) -> bytes:
         raise ToolError(f"{file}: others may read or own it; chmod 600 it, or delete it")
     if len(key) != BYTES:
         raise ToolError(
-            f"{file}: no key of {BYTES} bytes; delete it, and traces written so far are claims"
+            f"{file}: no key of {BYTES} bytes; delete it, and traces written so far are no"
+            " longer resumed, but judged again where they are learned from"
         )
     return key

@@ -182,7 +182,7 @@ def test_a_writer_whose_folder_was_removed_is_one_line(settings: Settings) -> No
     with closing(wiring.open_store(settings, retry_seconds=1)) as store:
         wiring.stop_embedded(settings)
         shutil.rmtree(wiring.embedded_folder(settings))
-        with pytest.raises(StoreError, match=r"cannot open .*writers"):
+        with pytest.raises(StoreError, match=r"writers: .*; its folder must be there"):
             store.merge([plan()])
 
 

@@ -71,8 +71,14 @@ def test_a_lost_example_is_named_and_sends_to_the_backup(
 
 
 def test_the_bound_is_shown_changed_and_refused(run: Run, embedded_settings: Settings) -> None:
-    assert run("bound") == (0, "128 examples of a transition stay in sight\n")
-    assert run("bound", "3") == (0, "3 examples of each of 1 transitions stay in sight\n")
+    assert run("bound") == (
+        0,
+        "128 examples of a transition stay in sight, the others are archived\n",
+    )
+    assert run("bound", "3") == (
+        0,
+        "3 examples of each of 1 transitions stay in sight, the others are archived\n",
+    )
     (row,) = cypher(embedded_settings, "MATCH (a:Archived) RETURN count(a) AS archived")
     assert row["archived"] == 7
     assert run("check")[0] == 0

@@ -151,7 +151,7 @@ def test_a_run_without_an_answer_of_this_installation_is_refused(
     assert "has not ended" in run(monkeypatch, capsys, "apply", "torn", "--yes")[2]
     other = searched(here, problem, model="another")
     other.write_bytes(other.read_bytes().replace(b'"mac":"', b'"mac":"0', 1))
-    assert "its verdicts are claims" in run(monkeypatch, capsys, "apply", other, "--yes")[2]
+    assert "its times are not believed" in run(monkeypatch, capsys, "apply", other, "--yes")[2]
     (problem / "serial.cpp").write_text("// other\n" + (problem / "serial.cpp").read_text())
     assert "other serial code" in run(monkeypatch, capsys, "apply", whole, "--yes")[2]
     assert "neither a file nor a run" in run(monkeypatch, capsys, "apply", "nope")[2]

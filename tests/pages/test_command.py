@@ -12,7 +12,7 @@ __all__ = ["grown", "lab"]  # fixtures
 def test_a_search_is_a_page_for_its_user_alone_with_what_was_asked_and_answered(grown: Lab) -> None:
     assert grown.optimize().code == 0
     (trace,) = grown.traces()
-    done = grown.run("report", str(trace))
+    done = grown.run("report", trace.stem[:9])  # by the beginning of its name
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("report.html: open it in a browser (0.")
     file = grown.folder / "report.html"
@@ -37,7 +37,10 @@ def test_a_page_that_cannot_be_written_says_so_and_leaves_nothing(grown: Lab) ->
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(None, "No such file"), (b"{}\n", "run.jsonl:1: not a line of a trace")],
+    [
+        (None, "run run.jsonl: neither a file nor a run in runs/"),
+        (b"{}\n", "run.jsonl:1: not a line of a trace"),
+    ],
     ids=["none", "other"],
 )
 def test_what_is_no_trace_is_a_line(grown: Lab, content: bytes | None, said: str) -> None:

@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput
+from regraph_kg.models.evaluation import Candidate
 from regraph_kg.pages.render import as_data, runs_page
 from regraph_kg.runs import run_page
 from regraph_kg.runs.run_page import view_runs
+from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings, read_settings
 from tests.pages.test_overview import long_run
-from tests.pages.traces import HOSTILE, hostile, searched
-from tests.search.recorded_run import HEADER
-from tests.search.toy import SEAL, TASK
+from tests.pages.traces import HOSTILE, hostile, record, searched, step
+from tests.search.recorded_run import HEADER, still, toy
+from tests.search.toy import SEAL, TASK, header
 
 
 @pytest.fixture
@@ -134,6 +136,20 @@ def test_prompts_are_shown_where_they_can_be_made_anew(
     assert all("Apply this one technique" in one for one in asked)
     assert not any("is not shown" in note for note in view.notes)
     assert view.system
+
+
+def test_what_was_not_surely_faster_in_the_end_is_no_answer(
+    settings: Settings, tmp_path: Path
+) -> None:
+    code = "x=0.02 "  # 1.02 times as fast, by an interval that holds 1
+    with Trace.create(tmp_path, header(budget=1), SEAL, still) as trace:
+        trace.record(record(0, step(0, 1.02, code)))
+        trace.world(toy().world).evaluate_final(Candidate("openmp", code))
+        trace.stop("calls")
+    (view,) = view_runs(settings, [trace.path])
+    assert view.headline == "toy (openmp): no improvement found; the serial code is the answer"
+    assert (view.speedup, view.low, view.path) == (None, None, "")
+    assert [dot.speedup for dot in view.bests] == [1.02]
 
 
 def test_a_page_of_many_runs_is_refused_in_a_line(settings: Settings, tmp_path: Path) -> None:

@@ -75,7 +75,10 @@ def test_a_model_that_declines_every_technique_ends_the_search_and_is_told(grown
     rows = {line[:12].strip(): line[12:].strip() for line in ended.out.splitlines()}
     assert rows["stopped"] == "nothing is left to try"
     assert rows["answers"] == "2 said that the technique does not apply"
-    assert rows["declined"] == "2 of 2 answers were DOES NOT APPLY: [31mthere is no loop"
+    assert (
+        rows["declined"]
+        == "2 of 2 answers said that the technique does not apply: [31mthere is no loop"
+    )
     assert "failures" not in rows
     assert Path("best.cpp").read_text() == SERIAL
 

@@ -99,7 +99,8 @@ def test_a_model_that_declines_all_ends_the_search_when_nothing_is_left(method: 
     assert (found.cost.calls, found.cost.evaluations, found.unrecorded) == (3, 0, 0)
     assert (found.outcomes, found.failure) == ({"declined": 3}, None)
     assert report.shortfall(found) == (
-        "nothing is left to try; 3 of 3 answers were DOES NOT APPLY: nothing here to tile"
+        "nothing is left to try; 3 of 3 answers said that the technique does not apply:"
+        " nothing here to tile"
     )
     assert "3 said that the technique does not apply" in report.run_table(found, {}, walks=True)
 

@@ -134,7 +134,7 @@ def test_a_search_out_of_patience_says_so_and_goes_on_when_told(grown: Lab) -> N
     ended = grown.optimize("--patience", "1", "--stop-at-roof", "0.9")
     assert ended.code == 0, ended
     (trace,) = grown.traces()
-    assert "1 call in a row came to nothing" in ended.out
+    assert "1 call in a row found nothing faster" in ended.out
     assert "stopped after" in ended.err
     assert ended.err.count("--stop-at-roof does nothing here: the verdicts come without") == 1
     more = ["--resume", str(trace), "--patience", "none", "--json"]
@@ -237,7 +237,7 @@ def test_the_standard_method_needs_no_graph_and_says_what_is_not_recorded(lab: L
     lab.patch.setenv("REGRAPH_STORE", "bolt://127.0.0.1:1")  # nobody listens, nobody asks
     ended = lab.optimize("--method", "standard")
     assert ended.code == 1
-    assert "the recorded model has no answer" in ended.out
+    assert "the recorded answers have none" in ended.out
 
 
 @pytest.mark.slow

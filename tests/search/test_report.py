@@ -98,7 +98,7 @@ def test_the_table_says_what_it_cost_and_what_was_left_out() -> None:
     assert "start > tiling > simd#1" in text
     assert "23 of 24, in 20 iterations" in text
     assert "14 right, 3 crashed, 3 wrong" in text
-    assert "for 2 steps the recorded model has no answer" in text
+    assert "2 steps skipped: the recorded answers have none for them" in text
     assert "toy's own examples" in text
     assert "replayed" not in text
     assert "nothing is left" not in text
@@ -114,14 +114,16 @@ def test_a_search_that_had_enough_says_so_and_what_was_spared() -> None:
     told = {"limits": SearchLimits(calls=50, patience=0.3, stop_at_roof=0.9)}
     near = RoofShare(bound="memory", share=0.92)
     found = rows(printed(summary(stopped="roof", roof=near, **told)))
-    assert found["stopped"] == "after 23 of 50 calls: within 8 % of the memory roof"
-    assert found["roof"] == "92 % of memory bound, as screened"
-    assert found["limits"] == "15 calls in vain, 90 % of the roof"
+    assert found["stopped"] == "after 23 of 50 calls: within 8 % of peak memory bandwidth"
+    assert found["roof"] == "92 % of peak memory bandwidth, by the times of the search"
+    assert found["limits"] == "15 calls without a gain, 90 % of the peak"
     over = RoofShare(bound="compute", share=1.03)
     found = rows(printed(summary(stopped="roof", roof=over, **told)))
-    assert found["stopped"] == "after 23 of 50 calls: within 1 % of the compute roof"
+    assert found["stopped"] == "after 23 of 50 calls: within 1 % of peak compute"
     found = rows(printed(summary(stopped="patience", **told)))
-    assert found["stopped"].startswith("after 23 of 50 calls: 15 calls in a row came to nothing")
+    assert found["stopped"].startswith(
+        "after 23 of 50 calls: 15 calls in a row found nothing faster"
+    )
     assert "roof" not in found
 
 
@@ -173,10 +175,14 @@ def test_the_table_tells_limits_and_which_of_them_ended_the_search() -> None:
 
 def test_steps_that_did_something_else_are_told() -> None:
     told = rows(printed(summary(applied={"asked": 9, "other": 2, "nothing": 1})))
-    assert told["of these"] == "right, but 1 changed nothing and 2 did another technique"
+    assert (
+        told["of these"]
+        == "right, but 1 changed nothing and 2 did another technique than the one asked for"
+    )
     told = rows(printed(summary(applied={"asked": 9, "other": 2, "nothing": 1}, relabelled=1)))
     assert told["of these"] == (
-        "right, but 1 changed nothing and 2 did another technique (1 of these by name)"
+        "right, but 1 changed nothing and 2 did another technique than the one asked for"
+        " (known which: 1)"
     )
     assert "of these" not in rows(printed(summary()))
 

@@ -21,9 +21,9 @@ def test_a_roofline_is_one_line() -> None:
     problem = scale.model_copy(update={"metric": "device", "work": DeclaredWork(flop="2*n")})
     seconds = 1_600_000 / 1.23e12
     assert roofline(account(problem, seconds, PEAKS)) == (
-        "61 % of memory bound (1.23 of 2.02 TB/s; 0.25 flop/byte)"
+        "61 % of peak memory bandwidth (1.23 of 2.02 TB/s; 0.25 flop/byte)"
     )
     busy = problem.model_copy(update={"work": DeclaredWork(flop="1000000*n")})
     said = roofline(account(busy, 0.1, PEAKS))
-    assert said.startswith("3 % of compute bound (2 of 60 Tflop/s")
+    assert said.startswith("3 % of peak compute (2 of 60 Tflop/s")
     assert "regraph doctor" in roofline(account(problem, seconds, None))
