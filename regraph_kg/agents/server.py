@@ -3,6 +3,7 @@
 Not here: by which way they connect (transports.py).
 """
 
+import inspect
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -59,7 +60,7 @@ def build(settings: Settings, root: Path, limits: Limits) -> MCPServer[None]:
         log_level="WARNING",
     )
     for tool in tools.all:
-        server.add_tool(tool)
+        server.add_tool(tool, description=inspect.getdoc(tool))
     _add_pages(server, folder, tools)
     record = "" if limits.read_only else RECORD
 
