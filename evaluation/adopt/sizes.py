@@ -33,6 +33,8 @@ _ENOUGH, _AIM, _TOO_LONG = 0.15, 0.4, 1.5
 _MOST_BYTES = 2**29
 _STEP = 4.0
 """By how much all sizes grow at most: time may grow with their third power."""
+_CUBIC = 3.0
+"""The power that is feared where none was seen yet."""
 _SURE_SECONDS = 1e-3
 """Shorter times say little of how time grows."""
 _LEAST_STEP = 1.2
@@ -87,7 +89,7 @@ def timing_shape(
             power = max(1.0, math.log(max(seconds / before, 1.0)) / math.log(step))
         if _ENOUGH <= seconds <= _TOO_LONG:
             break
-        step = min((_AIM / seconds) ** (1 / power), _STEP) if power else _STEP
+        step = min((_AIM / max(seconds, _SURE_SECONDS)) ** (1 / (power or _CUBIC)), _STEP)
         larger = _scaled(problem, sizes, step)
         if larger is None or larger == sizes:
             break

@@ -149,6 +149,10 @@ class Returned(Frozen):
         return self
 
 
+_WHOLE = 2**53
+"""Up to here floats hold every whole number."""
+
+
 def _within(kind: Type, limits: tuple[float, float]) -> tuple[float, float]:
     """As much of a range as a type has; raises `ValueError` where that is nothing."""
     if is_inexact(kind):
@@ -159,6 +163,33 @@ def _within(kind: Type, limits: tuple[float, float]) -> tuple[float, float]:
     if low > high:
         raise ValueError(f"range holds no {kind}")
     return low, high
+
+
+def _limits(kind: Type) -> tuple[float, float]:
+    """The least and the largest value of a type."""
+    if kind == "bool":
+        return 0, 1
+    info = np.finfo(dtype_of(kind)) if is_inexact(kind) else np.iinfo(dtype_of(kind))
+    return float(info.min), float(info.max)
+
+
+def _require_range(kind: Type, limits: tuple[float, float]) -> None:
+    """Raise `ValueError` where a type has not all of a range."""
+    least, most = _limits(kind)
+    if not all(least <= limit <= most for limit in limits):
+        raise ValueError(f"range {list(limits)} is more than {kind} has: {least:g} to {most:g}")
+    if not is_inexact(kind) and not all(float(limit).is_integer() for limit in limits):
+        raise ValueError(f"range of {kind} lies between whole numbers")
+    if not is_inexact(kind) and max(map(abs, limits)) > _WHOLE:
+        raise ValueError(f"range of {kind}: bounds beyond 2^53 are not kept exactly; leave it out")
+
+
+def _require_value(kind: Type, value: float) -> None:
+    """Raise `ValueError` where a scalar of a type cannot be `value`."""
+    least, most = _limits(kind)
+    whole = is_inexact(kind) or float(value).is_integer()
+    if not (least <= value <= most and whole):
+        raise ValueError(f"value {value:g} is none of {kind}: {least:g} to {most:g}")
 
 
 class Argument(Frozen):
@@ -193,7 +224,9 @@ class Argument(Frozen):
 
     @model_validator(mode="after")
     def _fields_of_type(self) -> Self:
-        if (self.type == "struct") != bool(self.struct and self.fields):
+        if (self.type == "struct") != bool(self.struct and self.fields) or (
+            self.type != "struct" and (self.struct or self.fields)
+        ):
             raise ValueError('type "struct" needs struct = "<its name>" and fields, no other does')
         if self.fields:
             self._require_plain(self.fields)
@@ -204,6 +237,10 @@ class Argument(Frozen):
             raise ValueError('values "sorted": complex numbers have no order')
         if self.type == "bool" and self.range and not 0 <= min(self.range) <= max(self.range) <= 1:
             raise ValueError("range of a bool lies within [0, 1]")
+        if self.range and not self.fields:
+            _require_range(self.type, self.range)
+        if self.value is not None:
+            _require_value(self.type, self.value)
         return self
 
     def _require_plain(self, fields: Mapping[str, Type]) -> None:
@@ -293,9 +330,11 @@ class Argument(Frozen):
         return tuple(size_of(text, sizes) for text in self.shape)
 
     def scalar(self, sizes: Sizes) -> float | int:
-        """The value passed for a size or a plain scalar."""
+        """The value passed for a size or a plain scalar; raises `ValueError` as `size_of`."""
         if self.size is not None:
-            return size_of(self.size, sizes)
+            extent = size_of(self.size, sizes)
+            _require_value(self.type, extent)
+            return extent
         assert self.value is not None
         return self.value
 

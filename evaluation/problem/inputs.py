@@ -181,9 +181,13 @@ def _draw_int(rng: np.random.Generator, arg: Argument, values: str, count: int) 
         case "uniform" | "large-range" | "sorted":
             return rng.integers(low, high, count, dtype=arg.dtype, endpoint=True)
         case "normal":
-            middle, spread = (low + high) / 2, min((high - low) / 6, 1e6)
-            drawn = np.rint(middle + spread * rng.standard_normal(count))
-            return np.clip(drawn, low, min(high, 2**62))
+            middle, half = divmod(low + high, 2)
+            spread = min((high - low) / 6, 1e6)
+            drawn = np.rint(half / 2 + spread * rng.standard_normal(count))
+            near = np.clip(drawn, max(low - middle, -(2**31)), min(high - middle, 2**31))
+            # fp64 has no neighbours near 2^63: added as integers, which wrap around
+            moved: Array = near.astype(np.int64).astype(arg.dtype) + arg.dtype.type(middle)
+            return moved
         case "sparse":
             drawn = rng.integers(low, high, count, dtype=arg.dtype, endpoint=True)
             return np.where(rng.random(count) < _DENSITY, drawn, min(max(0, low), high))

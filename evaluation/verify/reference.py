@@ -289,9 +289,11 @@ def tolerance(
 ) -> Array | float:
     """Tolerance of each element of one output; see the module's docstring."""
     rule = problem.tolerance
+    if rule == "exact" or arg.type == "bool" or _counts(problem, arg):
+        return 0.0
     if isinstance(rule, AbsoluteRule):
         return rule.absolute
-    if rule == "exact" or not arg.is_inexact:
+    if not arg.is_inexact:
         return 0.0
     near = 4 * _eps(problem, arg) * np.abs(truth)
     floor: Array | float = 0.0
@@ -303,6 +305,11 @@ def tolerance(
         floor = np.fmax(floor, _K * np.fmax(deviation, _rms(deviation) / 4))
     widest: Array = np.fmax(near, floor)
     return widest
+
+
+def _counts(problem: Problem, arg: Argument) -> bool:
+    """Whether an output says how many rows of another one count."""
+    return any(other.count == arg.name for other in problem.results)
 
 
 def exact_sum(problem: Problem, arg: Argument, case: Case, truth: Array) -> Array | float | None:

@@ -121,6 +121,13 @@ def test_every_integer_type_can_be_drawn(values: str, type_: str) -> None:
     assert of(values, type=type_).dtype == np.dtype(type_)
 
 
+@pytest.mark.parametrize("type_", ["int64", "uint64", "size_t"])
+def test_normal_integers_of_64_bits_vary(type_: str) -> None:
+    drawn = of("normal", type=type_)
+    assert len(np.unique(drawn)) > 9_000
+    assert 5e5 < np.std(drawn.astype(np.float64) - float(drawn[0])) < 2e6
+
+
 def test_one_ulp_moves_floats_only() -> None:
     spmv = problem_named("spmv")
     views = {arg.name: np.ones(1000, np.int32) for arg in spmv.inputs}

@@ -155,3 +155,26 @@ def test_integer_outputs_have_their_own_rule() -> None:
     problem = total()
     whole = problem.outputs[0].model_copy(update={"type": "int32"})
     assert exact_sum(problem, whole, small(problem), np.full(16, 3)) is None
+
+
+def test_how_many_rows_count_is_exact_whatever_is_allowed() -> None:
+    problem = Problem.model_validate(
+        {
+            "schema": 1,
+            "name": "keep",
+            "entry": "keep",
+            "tolerance": {"absolute": 1.0},
+            "returns": {"type": "int32"},
+            "sizes": {"check": [{"n": 1}], "time": {"n": 100}},
+            "args": [
+                {"name": "x", "type": "float32", "role": "in", "shape": ["n"]},
+                {"name": "y", "type": "int32", "role": "out", "shape": ["n"], "count": "return"},
+                {"name": "m", "type": "bool", "role": "out", "shape": ["n"]},
+                {"name": "n", "type": "int32", "role": "size", "size": "n"},
+            ],
+            "serial_code": "",
+        }
+    )
+    zeros = np.zeros(1)
+    allowed = {arg.name: tolerance(problem, arg, {"n": 1}, zeros, zeros) for arg in problem.results}
+    assert allowed == {"y": 1.0, "m": 0.0, "return": 0.0}

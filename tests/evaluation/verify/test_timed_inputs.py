@@ -35,7 +35,7 @@ def problem(*values: str, type: str = "float32", n: int = N) -> Problem:
             "struct": "S",
             "fields": {"a": "float32", "b": "int16", "c": "bool", "d": "uint8"},
         }
-    limits = [0, 1] if type == "bool" else [0, 1000]
+    limits = [0, {"bool": 1, "int8": 100, "uint8": 200}.get(type, 1000)]
     inputs = [
         {"name": f"x{index}", "role": "in", "values": [kind], "range": limits, **array}
         for index, kind in enumerate(values)
