@@ -18,6 +18,8 @@ from regraph_kg.errors import BadInput
 MOST_BYTES = 16 * 2**20
 _SCOPES = {"namespace_definition", "class_specifier", "struct_specifier"}
 CLASSES = {"class_specifier", "struct_specifier", "union_specifier"}
+_MARKER = re.compile(rb"(?<![^\s*&>])(?:[A-Z][A-Z0-9_]+|__\w+__)(?=\s+[A-Za-z_])")
+"""A word in capitals, or with underscores around it, before another word."""
 _SPACE = re.compile(r"\s*([^\w\s])\s*|\s+")
 
 
@@ -27,7 +29,9 @@ class CodeFile:
 
     path: Path
     content: bytes
+    """Without the markers that the parser cannot read a function's head for: spaces stand there."""
     tree: Tree
+    original: bytes
     added: int = 0
     """Lines of headers that stand before its own."""
 
@@ -126,8 +130,29 @@ def parsed(path: Path, content: bytes) -> CodeFile:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise BadInput(f"{path}, line {line}: not UTF-8 text; save it as UTF-8") from None
-    tree = Parser(Language(tree_sitter_cpp.language())).parse(content)
-    return CodeFile(path, content, tree)
+    parse = Parser(Language(tree_sitter_cpp.language())).parse
+    tree = parse(content)
+    readable = _without_markers(content, tree)
+    return CodeFile(path, readable, tree if readable == content else parse(readable), content)
+
+
+def _without_markers(content: bytes, tree: Tree) -> bytes:
+    """As long as before; of heads that are no C++ as they stand, without words like NO_INLINE.
+
+    Such words are macros for compilers, and nobody knows here what they stand for.
+    """
+    parts, end = list[bytes](), 0
+    for node in walk(tree.root_node):
+        body = node.child_by_field_name("body")
+        if node.type != "function_definition" or body is None or node.start_byte < end:
+            continue
+        head = [child for child in node.children if child.id != body.id]
+        if any(child.has_error for child in head):
+            text = content[node.start_byte : body.start_byte]
+            blank = _MARKER.sub(lambda found: b" " * len(found[0]), text)
+            parts += [content[end : node.start_byte], blank]
+            end = body.start_byte
+    return b"".join((*parts, content[end:]))
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -13,7 +13,7 @@ from tree_sitter import Node
 from regraph_kg.evaluation.adopt.adapter import Plain, adapter, needs, wrapper
 from regraph_kg.evaluation.adopt.draft import Draft
 from regraph_kg.evaluation.adopt.slice import sliced
-from regraph_kg.evaluation.adopt.syntax import Function, choose, parsed, walk
+from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, choose, parsed, walk
 from regraph_kg.evaluation.problem.home import Home
 
 _MARKS = ("static", "inline", "constexpr", "extern")
@@ -123,20 +123,20 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
     sizes = {name: draft.wrapped(name) for name in plain.sizes}
     extents = {name: draft.wrapped(draft.length(name)) for name in draft.names}
     body = wrapper(plain, sizes, extents)
-    start, end = function.outer.start_byte, function.outer.end_byte
+    start, end = _line_start(source, function.outer), function.outer.end_byte
     special = _specialization(draft, function)
     where = (end, end) if special else (function.body.start_byte, function.body.end_byte)
     return Home(
         schema_version=1,
         file=_path_from(folder, source.path),
-        sha256=hashlib.sha256(source.content).hexdigest(),
+        sha256=hashlib.sha256(source.original).hexdigest(),
         function=plain.call,
-        signature=source.content[start : function.body.start_byte].decode().strip(),
+        signature=source.original[start : function.body.start_byte].decode().strip(),
         lines=(function.outer.start_point.row + 1, function.outer.end_point.row + 1),
         definition=(start, end),
         entry=plain.entry,
         declaration=f"{plain.signature};",
-        declare_at=_file_scope(function.outer).start_byte,
+        declare_at=_line_start(source, _file_scope(function.outer)),
         replace=where,
         wrapper=f"{special}{body}",
         includes=("<vector>", "<algorithm>") if "_bytes" in body else (),
@@ -149,6 +149,11 @@ def _path_from(folder: Path, path: Path) -> str:
         return os.path.relpath(path.resolve(), folder.resolve())
     except ValueError:  # another drive
         return str(path.resolve())
+
+
+def _line_start(source: CodeFile, node: Node) -> int:
+    """Where a node begins, with the markers before it that were left out."""
+    return len(source.content[: node.start_byte].rstrip(b" "))
 
 
 def _file_scope(node: Node) -> Node:

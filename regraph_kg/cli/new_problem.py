@@ -139,7 +139,7 @@ def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> P
     kept = load_home(folder)
     if kept is None or kept.path(folder).resolve() != file.resolve():
         return made(settings, file, function, (Said(), None), ask=ask)
-    if not kept.fits(source.content):
+    if not kept.fits(source.original):
         raise BadInput(
             f"{folder}: was made of another content of {file}; remove the folder, or mend it and"
             f" run regraph optimize {folder}/"

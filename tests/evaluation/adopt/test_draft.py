@@ -126,6 +126,32 @@ def test_extents_and_roles_of_index_expressions(body: str, expected: str) -> Non
     assert told(of(f"void f(float* x, int n) {{ {body} }}"))["x"] == expected
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "void NO_INLINE f(float* x, int n)",
+        "NO_INLINE void f(float* x, int n)",
+        "static FORCE_INLINE void f(float* RESTRICT x, int n)",
+        "__host__ __device__ void f(float* x, const int n)",
+    ],
+)
+def test_words_for_compilers_before_a_name_do_not_matter(head: str) -> None:
+    code = f"{head} {{ for (int i = 0; i < n; ++i) x[i] *= 2; }}\n"
+    one = of(code)
+    assert told(one) == {"x": "inout n"}
+    assert "INLINE" not in serial_code(one, one.plain())
+    kept = home(one, one.plain(), Path())
+    assert kept.fits(code.encode())
+    assert kept.signature == head
+    assert kept.declare_at == 0
+    assert code.encode()[slice(*kept.replace)].startswith(b"{ for")
+
+
+def test_capitals_that_are_no_markers_stay() -> None:
+    code = "#define N 64\ntypedef float REAL;\nvoid f(REAL x[][N], int n) { x[n - 1][0] = 1; }\n"
+    assert told(of(code))["x"] == "inout 64*n - 63"
+
+
 def test_what_is_said_goes_before_what_is_inferred() -> None:
     said = Said(shapes={"x": ("n", "2")}, roles={"out": "inout"}, values={"x": ("sparse",)})
     one = draft("relu", said)
