@@ -52,7 +52,8 @@ def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path)
     assert len(screened) <= 24
     timed = [r["code_hash"] for r in screened if r["outcome"] != "unstable_timing"]
     assert len(set(timed)) == len(timed), "equal code is judged once, unless it was too noisy"
-    assert len(final) <= 3, "the best three alone are measured again"
+    again = {report["code_hash"] for report in final}  # one that was too noisy is timed twice
+    assert len(again) <= 3, "the best three alone are measured again"
     page = tmp_path / "data" / "report.html"
     assert f"open {page} in a browser" in done.stdout
     assert f"{found.group(1)}x faster than the serial code" in page.read_text(encoding="utf-8")
