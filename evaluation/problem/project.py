@@ -21,6 +21,7 @@ from regraph_kg.evaluation.problem.declaration import Identifier
 from regraph_kg.evaluation.problem.functions import head_of
 from regraph_kg.evaluation.problem.tree import digest_of
 from regraph_kg.models.base import Frozen, Metric
+from regraph_kg.models.target import ON_CPU, Target
 
 CommandLine = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 TimeLimit = Annotated[float, Field(gt=0, le=3600)]
@@ -151,6 +152,14 @@ class ProjectProblem(_Declared):
         return (
             self.content[:start] + code + ("\n" if rest and not code.endswith("\n") else "") + rest
         )
+
+    def require(self, target: Target) -> None:
+        """Raise `BadInput` for a target that commands cannot be timed on."""
+        if target not in ON_CPU:
+            raise BadInput(
+                f"problem {self.name}: its own commands are run without a GPU; take the target"
+                f" {' or '.join(ON_CPU)}"
+            )
 
     @property
     def guarantee(self) -> str:

@@ -27,7 +27,7 @@ from regraph_kg.models.evaluation import (
     Outcome,
     code_hash,
 )
-from regraph_kg.models.target import ON_CPU, TARGETS, Target
+from regraph_kg.models.target import TARGETS, Target
 
 _CENSORED_ABOVE = 3.0
 """A first run that takes so many times as long as the best so far (else the project as it stands)
@@ -89,11 +89,7 @@ class ProjectJudge:
         incumbent: float | None = None,
     ) -> EvalReport:
         """A report, whatever the candidate does. `BadInput`: the project itself is at fault."""
-        if TARGETS[candidate.target].on_gpu:
-            raise BadInput(
-                f"problem {problem.name}: its own commands are run without a GPU; take the target"
-                f" {' or '.join(ON_CPU)}"
-            )
+        problem.require(candidate.target)
         stages = _Stages()
         with turn("cpu", self._tell):
             with stages.stage("open"):

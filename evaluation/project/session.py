@@ -189,8 +189,8 @@ class ProjectSession:
             return None
         return Failure(
             Outcome.SUSPICIOUS,
-            f"the tests ended with exit code 0, but did not print {missing[0]!r}:"
-            f" {_tail(ran.said)}",
+            f"the tests ended with exit code 0, but did not print {missing[0]!r};"
+            f" they printed: {_tail(ran.said) or 'nothing'}",
         )
 
     def _ended(self, ran: Ran, what: str, limit: float) -> Failure | None:

@@ -161,6 +161,7 @@ def task_of(problem: "AnyProblem", target: Target) -> Task:
     from regraph_kg.evaluation.problem.rows import remarks  # noqa: PLC0415
 
     if isinstance(problem, ProjectProblem):
+        problem.require(target)
         return Task(
             problem=problem.name,
             target=target,
