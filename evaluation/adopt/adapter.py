@@ -4,13 +4,14 @@ The adapter, in serial.cpp, is the entry and calls the user's function. It copie
 function does not copy itself, or the baseline's time would hold what the user's program never
 does: a std::vector is lent the judge's memory. The wrapper, for home.toml, is the user's function
 and calls the entry.
-Not covered: vectors that the function resizes, vectors of bool, results: they are copied.
+Not covered: vectors whose length depends on the data, vectors of bool, results: they are copied.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from regraph_kg.evaluation.adopt.types import Passed
+from regraph_kg.evaluation.adopt.records import Record
+from regraph_kg.evaluation.adopt.types import Element, Passed
 
 LENT = """\
 // A std::vector over memory of somebody else, as libstdc++ lays it out (three pointers): the
@@ -67,43 +68,50 @@ class Given:
     passed: Passed
     writes: bool
     """The function writes it."""
-    resized: bool = False
+    sized: bool = False
+    """The function gives it its length, which sizes say."""
+    counted: bool = False
+    """Its length after the call depends on the data: `length` is the room for it."""
+    reads: bool = True
+    """What it holds before the call matters."""
     length: str = ""
-    """Elements, in C++ over the entry's parameters; of complex numbers, how many."""
+    """Elements, in C++ over the entry's parameters."""
 
     @property
     def is_array(self) -> bool:
         """Whether the entry takes a pointer."""
-        return self.passed.form != "scalar" or self.passed.element.is_complex
+        return self.passed.form != "scalar" or self.passed.element.in_arrays
 
-    @property
-    def c(self) -> str:
-        """The entry's parameter."""
+    def declared(self, kind: str) -> str:
+        """The entry's parameter, of elements that are called `kind`."""
         const = "" if self.writes else "const "
         star = "*" if self.is_array else ""
-        return f"{const if star else ''}{self.passed.element.c}{star} {self.name}"
+        return f"{const if star else ''}{kind}{star} {self.name}"
 
     @property
     def copied(self) -> bool:
         """Whether the adapter must make a container of its own."""
-        return self.passed.form == "vector" and (
-            self.resized or self.passed.element.spelled == "bool"
-        )
+        return self.passed.form == "vector" and (self.counted or self.passed.element.type == "bool")
 
 
 @dataclass(frozen=True, slots=True)
 class ReturnValue:
-    """What the user's function returns, and the entry's parameter that takes it."""
+    """What the user's function returns: the entry returns it as well, or has a parameter for it."""
 
     name: str
     passed: Passed
     length: str
     """Elements, in C++ over the entry's parameters."""
+    counted: bool = False
+    """How many they are depends on the data: `length` is the room for them."""
 
     @property
-    def c(self) -> str:
-        """The entry's parameter."""
-        return f"{self.passed.element.c}* {self.name}"
+    def is_returned(self) -> bool:
+        """Whether the entry returns it."""
+        return self.passed.form == "scalar" and self.passed.element.type not in (
+            "float16",
+            "struct",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +129,41 @@ class Plain:
     @property
     def signature(self) -> str:
         """The entry's declaration, without a semicolon."""
-        parts = [one.c for one in self.given] + ([self.result.c] if self.result else [])
+        return self._declared(lambda element: element.c)
+
+    @property
+    def declaration(self) -> str:
+        """The same for the user's file, where structs may be defined further below."""
+        return self._declared(lambda element: element.opaque)
+
+    def _declared(self, kind: Callable[[Element], str]) -> str:
+        parts = [one.declared(kind(one.passed.element)) for one in self.given]
+        returned, result = "void", self.result
+        if result and result.is_returned:
+            returned = result.passed.element.c
+        elif result:
+            parts.append(f"{kind(result.passed.element)}* {result.name}")
+        parts += [f"long long* {counter(name)}" for name in self.counted]
         parts += [f"long long {name}" for name in self.sizes]
-        return f'extern "C" void {self.entry}({", ".join(parts)})'
+        return f'extern "C" {returned} {self.entry}({", ".join(parts)})'
+
+    @property
+    def counted(self) -> list[str]:
+        """Outputs whose lengths depend on the data."""
+        found = [one.name for one in self.given if one.counted]
+        return found + ([self.result.name] if self.result and self.result.counted else [])
+
+    @property
+    def records(self) -> list[Record]:
+        """Structs that the entry takes, each once."""
+        passed = [one.passed for one in self.given] + ([self.result.passed] if self.result else [])
+        found = {one.element.record.c: one.element.record for one in passed if one.element.record}
+        return list(found.values())
+
+
+def counter(name: str) -> str:
+    """The entry's parameter that says how many elements of an output there are."""
+    return f"{name}_count"
 
 
 def adapter(plain: Plain) -> str:
@@ -134,9 +174,11 @@ def adapter(plain: Plain) -> str:
         before, after = [*before, *lines], [*after, *ends]
         arguments.append(argument)
     call = f"{plain.call}({', '.join(arguments)})"
-    lines = [*before, *_kept(plain.result, call), *after]
+    kept, returned = _kept(plain.result, call)
+    lines = [*before, *kept, *after, *returned]
     body = "".join(f"    {line}\n" for line in lines)
-    return f"{plain.signature} {{\n{body}}}\n"
+    names = "".join(f"using {r.c} = {r.qualified};\n" for r in plain.records if r.c != r.qualified)
+    return f"{names}{plain.signature} {{\n{body}}}\n"
 
 
 def needs(plain: Plain, code: str) -> str:
@@ -177,9 +219,7 @@ def _argument(one: Given) -> str:
     """What the user's function is given for anything but a vector."""
     element, form, name = one.passed.element, one.passed.form, one.name
     if form == "scalar":
-        if element.is_complex:
-            return f"{element.spelled}({name}[0], {name}[1])"
-        return name if element.spelled != "bool" else f"{name} != 0"
+        return f"{name}[0]" if element.in_arrays else name
     pointer = _user_pointer(one)
     if form in ("pointer", "reference"):
         return pointer if form == "pointer" else f"*{pointer}"
@@ -199,17 +239,25 @@ def _vector_inward(one: Given, pointer: str) -> tuple[list[str], str, list[str]]
     if one.passed.by_value:
         return [], f"{held}({pointer}, {pointer} + {one.length})", []
     if one.copied:
-        lines = [f"{held} {name}_copy({pointer}, {pointer} + {one.length});"]
-        back = []
-        if one.writes:
-            back.append(f"if ({name}_copy.size() != std::size_t({one.length})) std::abort();")
-            back.append(f"std::copy({name}_copy.begin(), {name}_copy.end(), {pointer});")
-        return lines, f"{name}_copy", back
+        given = f"({pointer}, {pointer} + {one.length})" if one.reads else ""
+        back = _copied_back(one, f"{name}_copy", pointer) if one.writes else []
+        return [f"{held} {name}_copy{given};"], f"{name}_copy", back
     return (
         [f"Lent<{one.passed.element.spelled}> {name}_lent({pointer}, {one.length});"],
         f"{name}_lent.vector()",
         [],
     )
+
+
+def _copied_back(one: Given | ReturnValue, held: str, pointer: str) -> list[str]:
+    """What a container holds goes where the entry's parameter points; not more than it has room."""
+    sign = ">" if one.counted else "!="
+    counts = [f"{counter(one.name)}[0] = {held}.size();"] if one.counted else []
+    return [
+        f"if ({held}.size() {sign} std::size_t({one.length})) std::abort();",
+        f"std::copy({held}.begin(), {held}.end(), {pointer});",
+        *counts,
+    ]
 
 
 def _unconst(one: Given) -> str:
@@ -228,38 +276,45 @@ def _user_pointer(one: Given) -> str:
     return f"reinterpret_cast<{const}{one.passed.element.spelled}*>({name})"
 
 
-def _kept(result: ReturnValue | None, call: str) -> list[str]:
-    """The call, and its result where the entry's parameter points."""
+def _kept(result: ReturnValue | None, call: str) -> tuple[list[str], list[str]]:
+    """The call, with its result where the entry's parameter points; and what is returned."""
     if result is None:
-        return [f"{call};"]
+        return [f"{call};"], []
+    if result.is_returned:
+        return [f"const auto returned = {call};"], ["return returned;"]
     element, form = result.passed.element, result.passed.form
     at = result.name if element.is_plain else f"reinterpret_cast<{element.spelled}*>({result.name})"
     if form == "scalar":
-        return [f"{at}[0] = {call};"]
+        return [f"{at}[0] = {call};"], []
     lines = [f"const auto returned = {call};"]
     if form == "vector":
-        lines.append(f"if (returned.size() != std::size_t({result.length})) std::abort();")
-    return [*lines, f"std::copy(returned.begin(), returned.end(), {at});"]
+        return [*lines, *_copied_back(result, "returned", at)], []
+    return [*lines, f"std::copy(returned.begin(), returned.end(), {at});"], []
 
 
 def wrapper(plain: Plain, sizes: Mapping[str, str], extents: Mapping[str, str]) -> str:
     """The user's function's new body: calls the entry.
 
     `sizes`: C++ for each size that the entry takes besides, over the user's parameters; `extents`:
-    for the result and each resized vector how many elements it gets.
+    for the result and each vector whose length the function sets how many elements it gets.
     """
     before, arguments, after = list[str](), list[str](), list[str]()
     for one in plain.given:
         lines, argument, ends = _outward(one, extents)
         before, after = [*before, *lines], [*after, *ends]
         arguments.append(argument)
-    result = plain.result
-    if result:
+    result, takes = plain.result, ""
+    if result and result.is_returned:
+        takes, after = f"const auto {result.name} = ", [*after, f"return {result.name};"]
+    elif result:
         made, argument, returned = _fresh(result, extents.get(result.name, ""))
-        before, after = [*before, made], [*after, returned]
+        counted = [_counted(result.name)] if result.counted else []
+        before, after = [*before, made], [*after, *counted, returned]
         arguments.append(argument)
+    before = [*before, *(f"long long {counter(name)} = 0;" for name in plain.counted)]
+    arguments += [f"&{counter(name)}" for name in plain.counted]
     arguments += [f"static_cast<long long>({sizes[name]})" for name in plain.sizes]
-    lines = [*before, f"{plain.entry}({', '.join(arguments)});", *after]
+    lines = [*before, f"{takes}{plain.entry}({', '.join(arguments)});", *after]
     return "{\n" + "".join(f"    {line}\n" for line in lines) + "}"
 
 
@@ -267,23 +322,30 @@ def _outward(one: Given, extents: Mapping[str, str]) -> tuple[list[str], str, li
     """Lines before the call, the argument, lines after."""
     element, form, name = one.passed.element, one.passed.form, one.name
     const = "" if one.writes else "const "
-    if form == "scalar" and not element.is_complex:
+    if not one.is_array:
         return [], name, []
     if form == "vector" and element.spelled == "bool":
         lines = [f"std::vector<unsigned char> {name}_bytes({name}.begin(), {name}.end());"]
         back = [f"std::copy({name}_bytes.begin(), {name}_bytes.end(), {name}.begin());"]
-        return lines, f"{name}_bytes.data()", back if one.writes else []
-    before = [f"{name}.resize({extents[name]});"] if one.resized and name in extents else []
+        return lines, _bools(f"{name}_bytes", const), back if one.writes else []
+    sets = one.sized or (one.counted and not one.reads)
+    before = [f"{name}.resize({extents[name]});"] if sets and name in extents else []
+    after = [_counted(name)] if one.counted else []
     pointer = {"scalar": f"&{name}", "reference": f"&{name}", "pointer": name}.get(
         form, f"{name}.data()"
     )
     if form in ("rows", "bounded"):
-        return before, f"reinterpret_cast<{const}{element.c}*>(&{name}[0])", []
+        return before, f"reinterpret_cast<{const}{element.opaque}*>(&{name}[0])", after
     return (
         before,
         pointer if element.is_plain else f"reinterpret_cast<{const}{element.c}*>({pointer})",
-        [],
+        after,
     )
+
+
+def _counted(name: str) -> str:
+    """A vector gets the length that the entry says."""
+    return f"{name}.resize({counter(name)});"
 
 
 def _fresh(result: ReturnValue, extent: str) -> tuple[str, str, str]:
@@ -296,8 +358,13 @@ def _fresh(result: ReturnValue, extent: str) -> tuple[str, str, str]:
     is_scalar = result.passed.form == "scalar"
     if result.passed.form == "vector" and element.spelled == "bool":
         made = f"std::vector<unsigned char> {name}({extent});"
-        return made, f"{name}.data()", f"return std::vector<bool>({name}.begin(), {name}.end());"
+        return made, _bools(name), f"return std::vector<bool>({name}.begin(), {name}.end());"
     pointer = f"&{name}" if is_scalar else f"{name}.data()"
     if not element.is_plain:
         pointer = f"reinterpret_cast<{element.c}*>({pointer})"
     return held, pointer, f"return {name};"
+
+
+def _bools(name: str, const: str = "") -> str:
+    """A vector of bytes as bools, of which std::vector has none side by side."""
+    return f"reinterpret_cast<{const}bool*>({name}.data())"

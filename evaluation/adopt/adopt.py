@@ -125,7 +125,7 @@ class Adopter:
 
     def _tolerated(self, problem: Problem, fields: dict[str, Any]) -> dict[str, Any]:
         """With a tolerance that admits the serial code in any order of its sums."""
-        if not any(arg.type.startswith("float") for arg in problem.outputs):
+        if not any(arg.is_inexact for arg in problem.results):
             return _before_args(fields, {"tolerance": "exact"})
         seen = self._checker.check(problem).findings
         if not any(found.about in ("tolerance", "separates") for found in seen):

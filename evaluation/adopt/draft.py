@@ -4,12 +4,12 @@ Sizes are the function's integer parameters that extents depend on, and lengths 
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.adopt.adapter import Given, Plain, ReturnValue
+from regraph_kg.evaluation.adopt.adapter import Given, Plain, ReturnValue, counter
 from regraph_kg.evaluation.adopt.extent import Extent
 from regraph_kg.evaluation.adopt.refusals import refuse
 from regraph_kg.evaluation.adopt.slice import Slice, sliced, with_headers
@@ -22,8 +22,9 @@ from regraph_kg.evaluation.adopt.syntax import (
     walk,
     wanted,
 )
-from regraph_kg.evaluation.adopt.types import Names, Passed, Types
+from regraph_kg.evaluation.adopt.types import Element, Names, Passed, Types
 from regraph_kg.evaluation.adopt.uses import Role, Uses
+from regraph_kg.evaluation.problem.types import is_whole
 
 _WORD = r"[A-Za-z_]\w*"
 _OF_POSITIVE = {
@@ -39,7 +40,11 @@ _OF_POSITIVE = {
     "acos",
     "asin",
 }
-_RANGES: Mapping[str, tuple[int, int]] = {"int8": (-100, 100), "uint8": (0, 100)}
+_RANGES: Mapping[str, tuple[int, int]] = {
+    "int8": (-100, 100),
+    "uint8": (0, 100),
+    "char": (32, 126),
+}
 _SIGNED, _UNSIGNED = (-1000, 1000), (0, 1000)
 
 
@@ -177,6 +182,8 @@ class Draft:
                 shape = (Extent.of(1),)
             elif one.fixed and one.form != "rows":
                 shape = (Extent.of(one.fixed[0]),)
+            elif uses.found[name].is_resized and uses.role(name) == "out":
+                shape = ()  # nobody knows but who calls it
             elif uses.found[name].own_length and one.form in ("vector", "span"):
                 if whole is None or whole.number is not None or own in whole.words:
                     shape = (Extent.of(own),)
@@ -188,6 +195,8 @@ class Draft:
         return {name: tuple(e.renamed(equal) for e in shape) for name, shape in found.items()}
 
     def _returned_shape(self, one: Passed) -> tuple[Extent, ...]:
+        if one.form == "vector" and self.read.uses.returns_rows:
+            return ()
         if one.form == "vector":
             return (self.read.uses.returned,) if self.read.uses.returned is not None else ()
         return (Extent.of(one.fixed[0] if one.fixed else 1),)
@@ -216,7 +225,7 @@ class Draft:
             )
         for name in sizes:
             one = self.read.passed.get(name)
-            if one is not None and (one.form != "scalar" or one.element.type.startswith("float")):
+            if one is not None and (one.form != "scalar" or not _counts(one)):
                 raise BadInput(f"--shape: {name} is no integer")
         return sizes
 
@@ -224,7 +233,15 @@ class Draft:
     def names(self) -> list[str]:
         """Arrays whose shapes a problem needs, the result last."""
         arrays = [name for name, one in self.read.passed.items() if one.form != "scalar"]
-        return arrays + ([self._result] if self.read.returned else [])
+        result = self.result
+        return arrays + ([result.name] if result and not result.is_returned else [])
+
+    @property
+    def result(self) -> ReturnValue | None:
+        """What the function returns, its length aside."""
+        returned = self.read.returned
+        rows = self.read.uses.returns_rows
+        return ReturnValue(self._result, returned, "", rows) if returned else None
 
     @property
     def open(self) -> list[str]:
@@ -232,7 +249,7 @@ class Draft:
         return [name for name in self.names if not self.shape(name)]
 
     def shape(self, name: str) -> tuple[str, ...]:
-        """An array's shape over size names, complex numbers' parts aside; () if unknown."""
+        """An array's shape over size names; () if unknown."""
         if name in self.said.shapes:
             return self.said.shapes[name]
         key = "" if name == self._result and self.read.returned else name
@@ -269,21 +286,35 @@ class Draft:
         """The function and its entry."""
         function = self.read.function
         given = [self._given(name, one) for name, one in self.read.passed.items()]
-        returned = self.read.returned
-        result = (
-            ReturnValue(self._result, returned, _c(self.length(self._result))) if returned else None
-        )
+        result = self.result
+        if result:
+            result = replace(result, length=_c(self.length(self._result)))
         arguments = f"<{', '.join(self.read.instance)}>" if self.read.instance else ""
         more = [name for name in self.sizes if name not in self.read.passed]
         return Plain(
             f"{function.qualified}{arguments}", f"{function.name}_entry", given, result, more
         )
 
+    @property
+    def _counted(self) -> dict[str, bool]:
+        """Whether an output's length depends on the data, by name."""
+        found = {name: use.is_resized for name, use in self.read.uses.found.items()}
+        return found | ({self.result.name: self.result.counted} if self.result else {})
+
     def _given(self, name: str, one: Passed) -> Given:
         if one.form == "scalar":
             return Given(name, one, writes=False)
         use = self.read.uses.found[name]
-        return Given(name, one, self.role(name) != "in", use.is_resized, _c(self.length(name)))
+        role = self.role(name)
+        return Given(
+            name,
+            one,
+            writes=role != "in",
+            sized=use.is_sized,
+            counted=use.is_resized,
+            reads=role != "out",
+            length=_c(self.length(name)),
+        )
 
     def wrapped(self, text: str) -> str:
         """An expression over sizes as C++ over the user's parameters."""
@@ -292,37 +323,39 @@ class Draft:
     def arguments(self) -> list[dict[str, Any]]:
         """`[[args]]` of problem.toml."""
         listed = [self._argument(name, one) for name, one in self.read.passed.items()]
-        returned = self.read.returned
-        if returned is not None:
-            shape = self._parts(self.shape(self._result), returned)
-            listed.append(
-                {"name": self._result, "type": returned.element.type, "role": "out", "shape": shape}
-            )
+        result = self.result
+        if result and not result.is_returned:
+            told = {"name": result.name, **_typed(result.passed.element), "role": "out"}
+            listed.append(told | {"shape": list(self.shape(result.name))})
+        counts = [name for name, one in self._counted.items() if one]
+        for told in listed:
+            if told["name"] in counts:
+                told["count"] = counter(told["name"])
+        listed += [
+            {"name": counter(name), "type": "int64", "role": "out", "shape": ["1"]}
+            for name in counts
+        ]
         more = [name for name in self.sizes if name not in self.read.passed]
         return listed + [
             {"name": name, "type": "int64", "role": "size", "size": name} for name in more
         ]
 
     def _argument(self, name: str, one: Passed) -> dict[str, Any]:
-        told: dict[str, Any] = {"name": name, "type": one.element.type}
+        told: dict[str, Any] = {"name": name, **_typed(one.element)}
         if name in self.sizes:
             return told | {"role": "size", "size": name}
-        if one.form == "scalar" and not one.element.is_complex:
+        if one.form == "scalar" and not one.element.in_arrays:
             return told | {"role": "in", "value": self._scalar(name, one)}
         role = "in" if one.form == "scalar" else self.role(name)
         shape = ("1",) if one.form == "scalar" else self.shape(name)
-        told |= {"role": role, "shape": self._parts(shape, one)}
+        told |= {"role": role, "shape": list(shape)}
         return told if role == "out" else told | self._values(name, one)
-
-    @staticmethod
-    def _parts(shape: Sequence[str], one: Passed) -> list[str]:
-        return [*shape, "2"] if one.element.is_complex else list(shape)
 
     def _scalar(self, name: str, one: Passed) -> float | int:
         said = self.said.values.get(name)
-        is_float = one.element.type.startswith("float")
+        is_float = one.element.is_float
         if said is None:
-            return 1.5 if is_float else 1 if one.element.spelled == "bool" else 3
+            return 1.5 if is_float else 1 if one.element.type == "bool" else 3
         try:
             return float(said[0]) if is_float else int(said[0])
         except ValueError:
@@ -332,17 +365,16 @@ class Draft:
     def _values(self, name: str, one: Passed) -> dict[str, Any]:
         """Distributions, and a range where the type or the function wants one."""
         told: dict[str, Any] = {}
+        kind, positive = one.element.type, one.element.is_float and self.needs_positive
         if name in self.said.values:
             told["values"] = list(self.said.values[name])
-        elif one.element.type.startswith("float") and self.needs_positive:
+        elif positive:
             told["values"] = ["uniform"]
-        if one.element.spelled == "bool":
-            told["range"] = [0, 1]
-        elif not one.element.type.startswith("float"):
-            usual = _UNSIGNED if one.element.type.startswith("u") else _SIGNED
-            told["range"] = list(_RANGES.get(one.element.type, usual))
-        elif told.get("values") == ["uniform"] and self.needs_positive:
+        if positive and told["values"] == ["uniform"]:
             told["range"] = [0.01, 1.0]
+        elif not one.element.is_float and kind != "bool":
+            usual = _UNSIGNED if kind.startswith(("u", "size_t")) else _SIGNED
+            told["range"] = list(_RANGES.get(kind, usual))
         return told
 
     @property
@@ -355,6 +387,19 @@ class Draft:
             if n.type in ("identifier", "qualified_identifier")
         }
         return bool(called & _OF_POSITIVE)
+
+
+def _typed(element: Element) -> dict[str, Any]:
+    """An element's type in problem.toml."""
+    record = element.record
+    if record is None:
+        return {"type": element.type}
+    return {"type": "struct", "struct": record.c, "fields": dict(record.fields)}
+
+
+def _counts(one: Passed) -> bool:
+    """Whether it is an integer, of which extents are made."""
+    return one.element.record is None and is_whole(one.element.type)
 
 
 def _c(text: str) -> str:

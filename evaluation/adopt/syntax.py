@@ -174,7 +174,7 @@ def functions(source: CodeFile) -> list[Function]:
             continue
         parts = _parts(source, declarator)
         if parts:
-            around = _scope(source, node)
+            around = scope_of(source, node)
             outer = (
                 node.parent if node.parent and node.parent.type == "template_declaration" else node
             )
@@ -282,7 +282,8 @@ def _parts(source: CodeFile, declarator: Node) -> list[str]:
     return [part for part in re.split(r"\s*::\s*", source.text(name)) if part]
 
 
-def _scope(source: CodeFile, node: Node) -> tuple[str, ...]:
+def scope_of(source: CodeFile, node: Node) -> tuple[str, ...]:
+    """Names of the namespaces and classes around a node, outermost first."""
     names: list[str] = []
     above = node.parent
     while above is not None:

@@ -75,7 +75,9 @@ def choose_again(draft: Draft) -> Function:
 
 def problem_fields(draft: Draft, plain: Plain, name: str) -> dict[str, Any]:
     """Fields of problem.toml but sizes."""
-    fields = {"schema": 1, "name": name, "entry": plain.entry, "metric": "call"}
+    fields: dict[str, Any] = {"schema": 1, "name": name, "entry": plain.entry, "metric": "call"}
+    if plain.result and plain.result.is_returned:
+        fields |= {"returns": {"type": plain.result.passed.element.type}}
     return fields | {"args": draft.arguments()}
 
 
@@ -135,7 +137,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
         lines=(function.outer.start_point.row + 1, function.outer.end_point.row + 1),
         definition=(start, end),
         entry=plain.entry,
-        declaration=f"{plain.signature};",
+        declaration=f"{plain.declaration};",
         declare_at=_line_start(source, _file_scope(function.outer)),
         replace=where,
         wrapper=f"{special}{body}",
@@ -189,11 +191,14 @@ def _specialization(draft: Draft, function: Function) -> str:
 def _assumed(draft: Draft) -> list[str]:
     """What each call must keep to: lengths of what the function is given."""
     told = []
+    given = {one.name: one for one in draft.plain().given}
     owners = {said.removesuffix(".size()") for said in draft.sizes.values()}
     for name, one in draft.read.passed.items():
         length = draft.wrapped(draft.length(name)) if one.form != "scalar" else ""
-        if one.form in ("vector", "span") and name not in owners and not one.fixed:
-            told.append(f"{name}.size() == {length}")
+        if given[name].counted and not given[name].reads:
+            told.append(f"{name} is empty before the call")
+        elif one.form in ("vector", "span") and not (name in owners or given[name].sized):
+            told += [] if one.fixed else [f"{name}.size() == {length}"]
         elif one.form in ("pointer", "rows"):
             told.append(f"{name} points to {length} elements")
     return told

@@ -12,12 +12,13 @@ from typing import Literal
 from tree_sitter import Node
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.adopt.records import Record, record, records
 from regraph_kg.evaluation.adopt.syntax import CodeFile, declared_name, split, walk
-from regraph_kg.evaluation.problem.types import C_TYPES, Type
+from regraph_kg.evaluation.problem.types import C_TYPES, Type, is_inexact
 
 Form = Literal["scalar", "reference", "pointer", "rows", "vector", "span", "array", "bounded"]
 _INTEGERS: Mapping[str, Type] = {
-    "char": "int8",
+    "char": "char",
     "signed char": "int8",
     "unsigned char": "uint8",
     "short": "int16",
@@ -28,10 +29,10 @@ _INTEGERS: Mapping[str, Type] = {
     "unsigned long": "uint64",
     "long long": "int64",
     "unsigned long long": "uint64",
-    "size_t": "uint64",
+    "size_t": "size_t",
     "ptrdiff_t": "int64",
     "ssize_t": "int64",
-    "bool": "uint8",
+    "bool": "bool",
     "int8_t": "int8",
     "int16_t": "int16",
     "int32_t": "int32",
@@ -41,7 +42,13 @@ _INTEGERS: Mapping[str, Type] = {
     "uint32_t": "uint32",
     "uint64_t": "uint64",
 }
-_KNOWN: Mapping[str, Type] = {"float": "float32", "double": "float64", **_INTEGERS}
+_KNOWN: Mapping[str, Type] = {
+    "float": "float32",
+    "double": "float64",
+    "_Float16": "float16",
+    **_INTEGERS,
+}
+_COMPLEX: Mapping[Type, Type] = {"float32": "complex64", "float64": "complex128"}
 _DEPTH = 20
 
 
@@ -51,19 +58,35 @@ class Element:
 
     type: Type
     spelled: str
-    """In the user's code: `size_t`, `std::complex<float>`."""
-    is_complex: bool = False
-    """Two numbers, one after the other."""
+    """In the user's code: `size_t`, `std::complex<float>`, `geo::Point`."""
+    record: Record | None = None
+    """Of type "struct"."""
 
     @property
     def c(self) -> str:
-        """Type of the plain entry's numbers."""
-        return C_TYPES[self.type]
+        """The plain entry's type."""
+        return self.record.c if self.record else C_TYPES[self.type]
 
     @property
     def is_plain(self) -> bool:
-        """Whether the user's type is the entry's."""
-        return self.spelled == self.c
+        """Whether the user's type is the entry's, under whatever name."""
+        return self.record is not None or self.spelled == self.c
+
+    @property
+    def in_arrays(self) -> bool:
+        """Whether the entry takes it by pointer only."""
+        return self.type in ("struct", "float16", "complex64", "complex128")
+
+    @property
+    def opaque(self) -> str:
+        """The entry's type where only the user's file is known: `void` for a struct."""
+        return "void" if self.record else self.c
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is rounded; of a struct whether some member is."""
+        kinds = self.record.fields.values() if self.record else (self.type,)
+        return any(map(is_inexact, kinds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +137,8 @@ def _defined(source: CodeFile, node: Node) -> list[tuple[str, str]]:
         name, said = node.child_by_field_name("name"), node.child_by_field_name("value")
     elif node.type == "type_definition":
         name, said = node.child_by_field_name("declarator"), node.child_by_field_name("type")
+        if said is not None and said.child_by_field_name("body") is not None:
+            return []  # `typedef struct {...} P`: a type of its own
     elif node.type == "init_declarator" and _is_constant(source, node.parent):
         name, said = node.child_by_field_name("declarator"), node.child_by_field_name("value")
         if said is not None and source.text(said).startswith("{"):
@@ -135,6 +160,7 @@ class Types:
 
     def __init__(self, source: CodeFile, names: Names) -> None:
         self._source, self._names = source, names
+        self._records = records(source)
 
     def parameter(self, node: Node) -> Passed:
         """Of a parameter's declaration. Raises `BadInput` with its line."""
@@ -239,25 +265,36 @@ class Types:
         pair = re.fullmatch(r"(?:std::)?complex<(.*)>", text)
         if pair:
             part = self._element(pair[1])
-            if part.type not in ("float32", "float64"):
+            if part.type not in _COMPLEX:
                 raise BadInput(f"{text}; complex numbers of float or double only")
-            return Element(part.type, f"std::complex<{part.spelled}>", is_complex=True)
+            return Element(_COMPLEX[part.type], f"std::complex<{part.spelled}>")
+        name = text.rpartition("::")[2]
+        if name in self._records:
+            return self._record(name)
         plain = _ordered(text.removeprefix("std::"))
         if plain in _KNOWN:
             return Element(_KNOWN[plain], "bool" if plain == "bool" else _spelled(text, plain))
         raise BadInput(_reason(text))
 
+    def _record(self, name: str) -> Element:
+        found = record(
+            self._source, name, self._records[name], lambda text: self._element(text).type
+        )
+        if found.unfit:
+            raise BadInput(f"struct {name} {found.unfit}; pass plain arrays, one for each member")
+        return Element("struct", found.qualified, found)
+
 
 def _reason(text: str) -> str:
-    if text in ("_Float16", "half", "__half", "__fp16", "std::float16_t", "long double"):
-        return f"{text} has no type in problem.toml; use float or double"
+    if text in ("half", "__half", "__fp16", "std::float16_t", "long double"):
+        return f"{text} has no type in problem.toml; use _Float16, float or double"
     if text.startswith(("std::function", "auto")) or "(" in text:
         return f"{text or 'a callable'} is no data; name an instance or write the call out"
     if text == "void":
         return "void* says nothing of what it holds; give the element's type"
     return (
-        f"{text} is no number type that problem.toml has; pass plain arrays (of a struct:"
-        " one array a member), or name the template's instance as 'f<float>'"
+        f"{text} is no number, and no plain struct that this file or a header beside it defines;"
+        " pass plain arrays, or name the template's instance as 'f<float>'"
     )
 
 

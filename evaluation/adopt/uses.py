@@ -12,6 +12,7 @@ from typing import Literal
 from tree_sitter import Node
 
 from regraph_kg.evaluation.adopt.bounds import Alias, Bindings, Bounds
+from regraph_kg.evaluation.adopt.elements import PLACES, Elements
 from regraph_kg.evaluation.adopt.extent import Extent
 from regraph_kg.evaluation.adopt.syntax import Function, walk
 from regraph_kg.evaluation.adopt.types import Names, Passed
@@ -21,7 +22,6 @@ _RESIZING = {
     *("resize", "push_back", "emplace_back", "pop_back"),
     *("assign", "clear", "insert", "erase", "swap"),
 }
-_PLACES = {"data", "begin", "end", "cbegin", "cend", "front", "back", "rbegin", "rend"}
 _BRANCHES = {
     "if_statement",
     "switch_statement",
@@ -47,6 +47,9 @@ class Use:
     is_filled: bool = False
     """Written before it was read, unconditionally, from its first element on."""
     is_resized: bool = False
+    """Its length becomes what the body does not say: it depends on the data."""
+    is_sized: bool = False
+    """The body gives it its length."""
     own_length: bool = False
     """The body asks for its size, or takes the whole of it."""
 
@@ -65,13 +68,18 @@ class Uses:
         self.found = {name: Use() for name, one in passed.items() if one.form != "scalar"}
         self.lengths: dict[str, Extent] = {}
         """Local containers' sizes, by name."""
+        self._grown: set[str] = set()
+        """Local containers whose sizes depend on the data."""
         self.returned: Extent | None = None
+        self.returns_rows = False
+        """What is returned has a length that depends on the data."""
         self.bounds = Bounds(function.source, names, self._length)
+        self._elements = Elements(function.source, passed, self.found, self.bounds)
         self._changed = _changed(function)
         self._branch = 0
         env: Bindings = {}
         for name, one in passed.items():
-            if one.form == "scalar" and not one.element.type.startswith("float"):
+            if one.form == "scalar" and not one.element.is_float:
                 env[name] = None if name in self._changed else Extent.of(name)
         self._visit(function.body, env)
 
@@ -103,7 +111,7 @@ class Uses:
         use = self.found[name]
         if self._passed[name].const or not use.is_written:
             return "in"
-        return "out" if use.is_filled and not use.is_resized else "inout"
+        return "out" if use.is_filled or (use.is_resized and not use.is_read) else "inout"
 
     def _length(self, name: str) -> Extent | None:
         one = self._passed.get(name)
@@ -129,7 +137,7 @@ class Uses:
                 self._assigned(node, env)
             case "update_expression":
                 self._touched(node.child_by_field_name("argument"), env, writes=True, reads=True)
-            case "subscript_expression" | "pointer_expression" | "identifier":
+            case "subscript_expression" | "pointer_expression" | "field_expression" | "identifier":
                 self._touched(node, env, reads=True)
             case "call_expression":
                 self._called(node, env)
@@ -173,7 +181,7 @@ class Uses:
             return
         text = _SIGNS.sub("", self._source.text(name), count=1)
         target = (
-            self._target(value, env)
+            self._elements.target(value, env)
             if name.type in ("pointer_declarator", "reference_declarator")
             else None
         )
@@ -204,75 +212,11 @@ class Uses:
     def _returned(self, node: Node, env: Bindings) -> None:
         for child in node.named_children:
             text = self._source.text(child)
+            self.returns_rows = self.returns_rows or text in self._grown
             self.returned = self.returned or self.lengths.get(text)
             if self.returned is None and text in self.found:
                 self.returned = self._length(text)
             self._visit(child, env)
-
-    def _target(self, node: Node, env: Bindings) -> Alias | None:
-        """The array into which an expression points: `x`, `x + i`, `&x[i]`, `x.data()`."""
-        text = self._source.text(node)
-        known = env.get(text)
-        if isinstance(known, Alias):
-            return known
-        if node.type == "identifier":
-            return Alias(text, Extent()) if text in self.found else None
-        if node.type == "pointer_expression" and text.startswith("&"):
-            inner = node.child_by_field_name("argument")
-            return self._element(inner, env) if inner is not None else None
-        if node.type == "binary_expression":
-            left, right, sign = (node.child_by_field_name(f) for f in ("left", "right", "operator"))
-            base = self._target(left, env) if left is not None else None
-            added = sign is not None and self._source.text(sign) == "+"
-            return _moved(base, self.bounds.value(right, env)) if base and added else None
-        holder = text.rpartition(".")[0] if text.endswith((".data()", ".begin()")) else ""
-        return Alias(holder, Extent()) if holder in self.found else None
-
-    def _element(self, node: Node, env: Bindings) -> Alias | None:
-        """The element that `x[i]`, `x[i][j]`, `*(x + i)`, `x.at(i)` or a reference names."""
-        if node.type == "parenthesized_expression" and node.named_children:
-            return self._element(node.named_children[0], env)
-        if node.type == "identifier":
-            text = self._source.text(node)
-            form = self._passed[text].form if text in self._passed else ""
-            return (
-                self._target(node, env)
-                if form in ("reference",) or isinstance(env.get(text), Alias)
-                else None
-            )
-        if node.type == "pointer_expression" and self._source.text(node).startswith("*"):
-            inner = node.child_by_field_name("argument")
-            while inner is not None and inner.type == "parenthesized_expression":
-                inner = inner.named_children[0]
-            return self._target(inner, env) if inner is not None else None
-        if node.type == "subscript_expression":
-            return self._subscript(node, env)
-        if node.type == "call_expression":
-            called, given = (node.child_by_field_name(f) for f in ("function", "arguments"))
-            if (
-                called is not None
-                and given is not None
-                and self._source.text(called).endswith(".at")
-            ):
-                holder = self._source.text(called)[:-3]
-                if holder in self.found and given.named_children:
-                    return Alias(holder, self.bounds.value(given.named_children[0], env))
-        return None
-
-    def _subscript(self, node: Node, env: Bindings) -> Alias | None:
-        argument, given = (node.child_by_field_name(f) for f in ("argument", "indices"))
-        if argument is None or given is None or not given.named_children:
-            return None
-        index = self.bounds.value(given.named_children[0], env)
-        if argument.type == "subscript_expression":
-            row = self._subscript(argument, env)
-            if row is None or row.offset is None:
-                return row
-            fixed = self._passed[row.array].fixed
-            width = Extent.of(fixed[-1] if fixed else 1)
-            return _moved(Alias(row.array, row.offset * width), index)
-        base = self._target(argument, env)
-        return _moved(base, index) if base else None
 
     def _touched(
         self, node: Node | None, env: Bindings, *, reads: bool = False, writes: bool = False
@@ -280,21 +224,22 @@ class Uses:
         """An element is read or written; a name alone may be taken anywhere."""
         if node is None:
             return
-        element = self._element(node, env)
+        element = self._elements.of(node, env)
         if element is None:
-            bare = self._target(node, env) if node.type == "identifier" else None
+            bare = self._elements.target(node, env) if node.type == "identifier" else None
             if bare is not None:
                 use = self.found[bare.array]
                 use.unknown = use.is_read = True
                 use.is_written = use.is_written or not self._passed[bare.array].const
             self._inside(node, env)
             return
-        self._record(element, reads=reads, writes=writes)
+        partly = node.type == "field_expression"
+        self._record(element, reads=reads, writes=writes, partly=partly)
         for child in walk(node):
             if child.type == "subscript_argument_list":
                 self._inside(child, env)
 
-    def _record(self, element: Alias, *, reads: bool, writes: bool) -> None:
+    def _record(self, element: Alias, *, reads: bool, writes: bool, partly: bool = False) -> None:
         use, index = self.found[element.array], element.offset
         if index is None:
             use.unknown = True
@@ -304,7 +249,7 @@ class Uses:
         if not writes:
             return
         whole = index is not None and self.bounds.lowest(index).number == 0
-        if whole and not reads and not use.is_read and not self._branch:
+        if whole and not (reads or partly or use.is_read or self._branch):
             use.is_filled = True
         use.is_written = True
 
@@ -315,37 +260,52 @@ class Uses:
         compound = sign is not None and self._source.text(sign) != "="
         name = self._source.text(left) if left is not None else ""
         if name in self.found and self._passed[name].form in ("vector", "array"):
-            self.found[name].is_written = self.found[name].is_resized = True
+            self._replaced(self.found[name], self._source.text(right) if right else "")
             return
         if left is not None:
             self._touched(left, env, reads=compound, writes=True)
+
+    def _replaced(self, use: Use, by: str) -> None:
+        """A container becomes another one."""
+        length = self._length(by) if by in self.found or by in self.lengths else None
+        use.is_written = True
+        use.is_filled = use.is_filled or not (use.is_read or self._branch)
+        if length is None or self._branch:
+            use.is_resized = True
+        else:
+            use.indices.append(length - _ONE)
+            use.is_sized = True
 
     def _called(self, node: Node, env: Bindings) -> None:
         called, given = (node.child_by_field_name(f) for f in ("function", "arguments"))
         if called is None or given is None:
             return
-        if self._element(node, env) is not None:
+        if self._elements.of(node, env) is not None:
             self._touched(node, env, reads=True)
             return
         if called.type == "field_expression":
-            self._member(called)
+            self._member(called, given, env)
         name = self._source.text(called).removeprefix("std::").split("<")[0]
         for place, argument in enumerate(given.named_children):
-            target = self._target(argument, env) or self._ends(argument)
+            target = self._elements.target(argument, env) or self._elements.ends(argument)
             if target is None:
                 self._visit(argument, env)
             else:
                 self._given(name, place, target)
 
-    def _member(self, called: Node) -> None:
+    def _member(self, called: Node, given: Node, env: Bindings) -> None:
         holder, member = (called.child_by_field_name(f) for f in ("argument", "field"))
         name, said = (self._source.text(one) if one else "" for one in (holder, member))
-        if name not in self.found:
-            return
-        use = self.found[name]
-        if said in _RESIZING:
-            use.is_resized = use.is_written = True
-        elif said in _PLACES:
+        if said in _RESIZING and name:
+            self._resized(name, said, given, env)
+        elif name not in self.found:
+            element = self._elements.of_member(called, env)
+            if element is not None and holder is not None:  # x[i].real(), p[i].move(1)
+                one = self._passed[element.array]
+                writes = not one.const and (one.element.record or given.named_child_count)
+                self._touched(holder, env, reads=True, writes=bool(writes))
+        elif said in PLACES:
+            use = self.found[name]
             use.own_length = use.is_read = True
             use.is_written = use.is_written or not (
                 self._passed[name].const or said.startswith("c")
@@ -353,10 +313,28 @@ class Uses:
         elif said in ("size", "ssize"):
             self._length(name)
 
-    def _ends(self, node: Node) -> Alias | None:
-        text = self._source.text(node)
-        holder, _, member = text.rpartition(".")
-        return Alias(holder, None) if holder in self.found and member[:-2] in _PLACES else None
+    def _resized(self, name: str, said: str, given: Node, env: Bindings) -> None:
+        """A container gets another length: one that sizes say, or one that the data say."""
+        first = given.named_children[0] if given.named_children else None
+        length = self.bounds.value(first, env) if said in ("resize", "assign") else None
+        known = (
+            length is not None and not self._branch and not length.names & set(self.bounds.ranges)
+        )
+        use = self.found.get(name)
+        if use is None:
+            if length is not None and known and name not in self._grown:
+                self.lengths[name] = length
+            elif said not in ("clear", "reserve"):
+                self._grown.add(name)
+            return
+        use.is_written = True
+        fills = said in ("assign", "clear") and not (use.is_read or self._branch)
+        use.is_filled = use.is_filled or fills
+        if length is not None and known:
+            use.indices.append(length - _ONE)
+            use.is_sized = True
+        elif said != "clear":
+            use.is_resized = True
 
     def _given(self, called: str, place: int, target: Alias) -> None:
         """An array is handed to another function."""
@@ -369,10 +347,6 @@ class Uses:
         use.unknown = use.is_read = True
         if self._writes(called, place) is not False and not self._passed[target.array].const:
             use.is_written = True
-
-
-def _moved(base: Alias, by: Extent | None) -> Alias:
-    return Alias(base.array, None if base.offset is None or by is None else base.offset + by)
 
 
 def _changed(function: Function) -> set[str]:

@@ -15,6 +15,8 @@ from regraph_kg.evaluation.problem.custom_inputs import custom
 from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes
 from regraph_kg.evaluation.problem.types import parts
 
+_SMALL = 4
+"""Largest of "small-int"."""
 _DENSITY = 0.1
 """Share of elements of a sparse array that are not zero."""
 _SIGNS = 65537
@@ -171,7 +173,7 @@ def _draw_float(rng: np.random.Generator, arg: Argument, values: str, count: int
         case "large-range":
             most = 2 if arg.type == "float16" else 4  # whose largest number is 65504
             return rng.standard_normal(count) * 10.0 ** rng.uniform(-most, most, count)
-    return rng.integers(-4, 5, count)  # small-int
+    return rng.integers(-_SMALL, _SMALL + 1, count)  # small-int
 
 
 def _draw_int(rng: np.random.Generator, arg: Argument, values: str, count: int) -> Array:
@@ -191,4 +193,7 @@ def _draw_int(rng: np.random.Generator, arg: Argument, values: str, count: int) 
         case "sparse":
             drawn = rng.integers(low, high, count, dtype=arg.dtype, endpoint=True)
             return np.where(rng.random(count) < _DENSITY, drawn, min(max(0, low), high))
-    return rng.integers(max(low, -4), min(high, 4), count, endpoint=True)  # small-int
+    least, most = max(low, -_SMALL), min(high, _SMALL)
+    if least > most:  # the range has none of them: the nearest ones
+        least, most = (low, min(high, low + _SMALL)) if low > 0 else (max(low, high - _SMALL), high)
+    return rng.integers(least, most, count, endpoint=True)  # small-int

@@ -57,6 +57,7 @@ from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs, with_changes
+from regraph_kg.evaluation.worker.crew import run_all
 from regraph_kg.evaluation.worker.runner import REFERENCE, Fill, Runner, put
 from regraph_kg.evaluation.worker.spawn import Program
 
@@ -66,6 +67,8 @@ _MANY_ELEMENTS = 2**20
 _FEW_OUTPUTS = 1024
 """Below this many elements the RMS of an output says little of its scale."""
 _PATIENCE_SECONDS = 120.0
+_SLOW_SECONDS = 1.0
+"""Runs with moved inputs that take longer are done at once, on all cores."""
 _KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = 256 * 2**20, 2**20
 _HALF = 2.0**-10
 """eps of fp16 and tf32: 11 significant bits."""
@@ -112,7 +115,8 @@ class References:
     ) -> None:
         self._problem, self._contents = problem, contents or Contents(problem, 0)
         self._inputs = Inputs(problem)
-        self._run = Runner(problem.promoted(), program, shapes, limits)
+        self._runner = partial(Runner, problem.promoted(), program, shapes, limits)
+        self._run = self._runner()
         self._truths: dict[tuple[object, ...], Mapping[str, Expected]] = {}
         self.seconds = 0.0
         """What the last truth took."""
@@ -207,12 +211,16 @@ class References:
         values = self._run.run(case.sizes, fill, keep)
         shapes = (arg.dimensions(case.sizes) for arg in problem.inputs)
         runs = self._condition_runs(values, sum(map(prod, shapes)))
-        self._require_patience(case, time.perf_counter() - start, 1 + runs)
+        seconds = time.perf_counter() - start
+        self._require_patience(case, seconds, 1 + runs)
         deviations = {name: np.zeros(array.shape) for name, array in values.items()}
-        for seed in range(runs):
-            self._deviate(
-                deviations, values, self._run.run(case.sizes, self._moved(fill, seed), keep)
-            )
+        moved = [self._moved(fill, seed) for seed in range(runs)]
+        if runs * seconds > _SLOW_SECONDS and self._run.keeps(case.sizes):
+            outputs = run_all(self._runner, case.sizes, moved, keep)
+        else:
+            outputs = (self._run.run(case.sizes, each, keep) for each in moved)
+        for each in outputs:
+            self._deviate(deviations, values, each)
         truths: dict[str, Expected] = {}
         heads = {name: each.number(values) for each in rows_of(problem) for name in each.names}
         for arg in problem.results:

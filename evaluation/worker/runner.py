@@ -101,6 +101,10 @@ class Runner:
             shared.unmap()
         return self._running[layout]
 
+    def keeps(self, sizes: Sizes) -> bool:
+        """Whether a shape is so small that its memory stays from call to call."""
+        return self._calls[shape_text(sizes)][0] is self._small
+
     def close(self) -> None:
         """End the processes and release the memory; the next call starts one anew."""
         for layout in list(self._running):

@@ -1,0 +1,108 @@
+"""Plain structs of a file: what their members are, or why they are no plain data.
+
+Not covered: structs of other files; members that are arrays, structs or padded.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from regraph_kg.evaluation.adopt.syntax import CLASSES, CodeFile, scope_of, walk
+from regraph_kg.evaluation.problem.types import Type, dtype_of, record_of
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A struct of the user's."""
+
+    qualified: str
+    """Its name from file scope, as `geo::Point`."""
+    fields: Mapping[str, Type] = field(default_factory=dict)
+    """Members in order; none where `unfit` says why."""
+    unfit: str = ""
+
+    @property
+    def c(self) -> str:
+        """The name under which the entry has it, at file scope."""
+        return self.qualified.replace("::", "_")
+
+
+Number = Callable[[str], Type]
+"""The type of a number by its spelling; raises `BadInput` for what is none."""
+
+
+def records(source: CodeFile) -> dict[str, Node]:
+    """Definitions of structs and classes by their names; `typedef struct {} P` by that one."""
+    found: dict[str, Node] = {}
+    for node in walk(source.tree.root_node):
+        if node.type in CLASSES and node.child_by_field_name("body") is not None:
+            above = node.parent
+            is_typedef = above is not None and above.type == "type_definition"
+            name = node.child_by_field_name("name")
+            if name is None and is_typedef and above is not None:
+                name = above.child_by_field_name("declarator")
+            if name is not None:
+                found.setdefault(source.text(name), node)
+    return found
+
+
+def record(source: CodeFile, name: str, node: Node, number: Number) -> Record:
+    """What a definition says."""
+    qualified = "::".join((*scope_of(source, node), name))
+    fields: dict[str, Type] = {}
+    unfit = _kind(node) or _members(source, node, number, fields)
+    return Record(qualified, unfit=unfit) if unfit else Record(qualified, fields)
+
+
+def _kind(node: Node) -> str:
+    """Why it is no plain struct, whatever its members are."""
+    above = node.parent
+    if node.type == "union_specifier":
+        return "is a union"
+    if any(child.type == "base_class_clause" for child in node.children):
+        return "is derived from another"
+    if above is not None and above.type == "template_declaration":
+        return "is a template"
+    return ""
+
+
+def _members(source: CodeFile, node: Node, number: Number, fields: dict[str, Type]) -> str:
+    """Put its members into `fields`; why they are not plain numbers side by side, if so."""
+    body = node.child_by_field_name("body")
+    for member in body.named_children if body is not None else ():
+        if any(source.text(child) == "virtual" for child in member.children):
+            return "has virtual functions"
+        if member.type != "field_declaration" or _is_static(source, member):
+            continue
+        unfit = _member(source, member, number, fields)
+        if unfit:
+            return unfit
+    if not fields:
+        return "has no members"
+    size = sum(dtype_of(kind).itemsize for kind in fields.values())
+    if record_of(fields).itemsize != size:
+        return "has padding between or behind its members, whose bytes nobody writes"
+    return ""
+
+
+def _is_static(source: CodeFile, member: Node) -> bool:
+    return any(source.text(child) == "static" for child in member.children)
+
+
+def _member(source: CodeFile, member: Node, number: Number, fields: dict[str, Type]) -> str:
+    """Put a declaration's members into `fields`; why they are no plain numbers, if so."""
+    said = member.child_by_field_name("type")
+    for declarator in member.children_by_field_name("declarator"):
+        text = source.text(declarator)
+        if declarator.type == "function_declarator":
+            continue
+        if declarator.type != "field_identifier":
+            return f"has the member {text}, which is no plain number"
+        if any(child.type == "bitfield_clause" for child in member.children):
+            return f"has the bit field {text}"
+        kind = number(source.text(said) if said is not None else "")
+        if dtype_of(kind).kind == "c":
+            return f"has the member {text}, a complex number; use two floats"
+        fields[text] = kind
+    return ""

@@ -1,0 +1,99 @@
+"""Truths whose runs take long are made on all cores at once, and are the same ones."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.problem.inputs import Inputs
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.rewrite import to_double
+from regraph_kg.evaluation.rules import JudgeLimits
+from regraph_kg.evaluation.verify import reference
+from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
+from regraph_kg.evaluation.verify.reference import Case, References
+from regraph_kg.evaluation.worker import crew
+from regraph_kg.evaluation.worker.spawn import Program
+
+from ..conftest import problem_named
+
+SIZES = {"n": 1000}
+CASE = Case(SIZES, 0, 7)
+Opened = Callable[[Problem, str], References]
+
+
+@pytest.fixture
+def opened(cache: Path) -> Iterator[Opened]:
+    with ExitStack() as stack:
+        limits = JudgeLimits()
+        compiler = stack.enter_context(closing(Compiler(cache / "it", find_gcc(), limits)))
+
+        def opens(problem: Problem, code: str) -> References:
+            library = compiler.host(to_double(code), HOST_FLAGS)
+            assert isinstance(library, Path), library
+            harness = compiler.harness(problem.promoted())
+            program = Program(harness, library, problem.entry)
+            return stack.enter_context(closing(References(problem, program, [SIZES], limits)))
+
+        yield opens
+
+
+def truth(references: References) -> ExpectedOutput:
+    (made,) = references.truths(CASE).values()
+    assert isinstance(made, ExpectedOutput)
+    return made
+
+
+@pytest.fixture
+def conditioned() -> Problem:
+    return problem_named("scale").model_copy(update={"tolerance": "conditioned"})
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Every run counts as slow, on a machine of three cores; how many runs were done at once."""
+    done: list[int] = []
+
+    def counted(*args: Any) -> Iterator[dict[str, Any]]:
+        for each in crew.run_all(*args):
+            done.append(1)
+            yield each
+
+    monkeypatch.setattr(reference, "_SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(crew, "most_at_once", lambda: 3)
+    monkeypatch.setattr(reference, "run_all", counted)
+    return done
+
+
+def test_runs_at_once_make_the_same_truths_as_runs_in_turn(
+    opened: Opened, conditioned: Problem, monkeypatch: pytest.MonkeyPatch, at_once: list[int]
+) -> None:
+    code = conditioned.serial_code
+    together = truth(opened(conditioned, code))
+    assert len(at_once) == 8
+    monkeypatch.setattr(reference, "_SLOW_SECONDS", 1e9)
+    in_turn = truth(opened(conditioned, code))
+    assert len(at_once) == 8
+    assert np.array_equal(together.values, in_turn.values)
+    assert np.array_equal(together.tolerance, in_turn.tolerance)
+    assert np.all(np.asarray(together.tolerance) > 0)
+
+
+@pytest.mark.usefixtures("at_once", "nothing_is_left")
+def test_a_reference_that_fails_in_one_of_the_runs_is_told_and_leaves_nothing(
+    opened: Opened, conditioned: Problem
+) -> None:
+    """The first run is right; in the fresh processes of the others x differs, and they end."""
+    rotten = conditioned.serial_code.replace("{", "{ if (n > 1 && moved(x)) __builtin_trap();", 1)
+    seen = float(Inputs(conditioned).get(SIZES, 0, 7)["x"][0])
+    head = f"static bool moved(const float* x) {{ return x[0] != {seen!r}; }}\n"
+    references = opened(conditioned, head + rotten)
+    with pytest.raises(BadInput, match="fails"):
+        references.truths(CASE)
+    references.close()
