@@ -6,15 +6,23 @@ Compiled, sized and calibrated by the judge's own parts: the code runs confined,
 import re
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.adopt.adapter import Plain
 from regraph_kg.evaluation.adopt.draft import Draft
-from regraph_kg.evaluation.adopt.sizes import check_shapes, relations, timing_shape, with_sizes
+from regraph_kg.evaluation.adopt.sizes import (
+    Growth,
+    all_finite,
+    check_shapes,
+    relations,
+    timing_shape,
+    with_sizes,
+)
 from regraph_kg.evaluation.adopt.texts import (
     home,
     problem_fields,
@@ -46,6 +54,8 @@ class Adopted:
     """What the serial code takes at the timing shape."""
     left_out: tuple[str, ...]
     """Headers that are not here and not needed."""
+    notes: tuple[str, ...]
+    """What was found when it ran, and what follows for its sizes and inputs."""
 
 
 class Adopter:
@@ -66,8 +76,10 @@ class Adopter:
         never ends.
         """
         plain = draft.plain()
+        self._notes: list[str] = []
         self._tell(f"{name}: compiling the serial code")
         code, left_out = self._compiled(draft, serial_code(draft, plain))
+        draft = self._tried(draft, plain, name, code)
         fields = problem_fields(draft, plain, name)
         problem, fields, seconds = self._sized(draft, fields, code)
         if tolerance is None:
@@ -77,7 +89,7 @@ class Adopter:
         problem = _validated(fields, code)
         kept = home(draft, plain, folder).model_dump(by_alias=True)
         files = {"problem.toml": toml(fields), "serial.cpp": code, homes.FILE: toml(kept)}
-        return Adopted(problem, files, seconds, left_out)
+        return Adopted(problem, files, seconds, left_out, tuple(self._notes))
 
     def _compiled(self, draft: Draft, code: str) -> tuple[str, tuple[str, ...]]:
         """The code without `#include` lines of headers that are neither here nor needed."""
@@ -108,20 +120,43 @@ class Adopter:
         self, draft: Draft, fields: dict[str, Any], code: str
     ) -> tuple[Problem, dict[str, Any], float]:
         """With shapes to check, and one to time."""
-        names = list(draft.sizes)
-        extents = [text for name in draft.names for text in draft.shape(name)]
-        check = check_shapes(names, extents)
-        given = draft.said.sizes
-        sizes: dict[str, Any] = {"check": check, "time": {**check[-1], **given}}
-        if relations(extents):
-            sizes["require"] = relations(extents)
+        given, sizes = draft.said.sizes, _sizes(draft)
         fields = with_sizes(fields, sizes)
         problem = _validated(fields, code)
-        if set(given) == set(names):
+        if set(given) == set(draft.sizes):
             return problem, fields, 0.0
-        grown, seconds = timing_shape(problem, self._compiler, self._limits, self._tell)
+        way = Growth(self._compiler, self._limits, self._tell, powers=draft.said.powers)
+        grown, seconds = timing_shape(problem, way)
         fields = with_sizes(fields, sizes | {"time": {**grown, **given}})
         return _validated(fields, code), fields, seconds
+
+    def _tried(self, draft: Draft, plain: Plain, name: str, code: str) -> Draft:
+        """With sizes and inputs at which the function works. Raises `BadInput` where none are."""
+
+        def finite(draft: Draft) -> bool:
+            fields = with_sizes(problem_fields(draft, plain, name), _sizes(draft))
+            return all_finite(_validated(fields, code), self._compiler, self._limits)
+
+        try:
+            is_finite = finite(draft)
+        except BadInput as first:
+            draft = Draft(draft.read, replace(draft.said, powers=True))
+            try:
+                is_finite = finite(draft)
+            except BadInput:
+                raise first from None
+            self._notes.append(f"it fails unless sizes are powers of two, so they are: {first}")
+        if is_finite:
+            return draft
+        positive = Draft(draft.read, replace(draft.said, positive=True))
+        if finite(positive):
+            self._notes.append("it gives no numbers for negative ones, so it is given none")
+            return positive
+        self._notes.append(
+            "its results hold NaN or infinity for random inputs; say what it works on with"
+            " --values and --shape, or let an inputs.py make them"
+        )
+        return draft
 
     def _tolerated(self, problem: Problem, fields: dict[str, Any]) -> dict[str, Any]:
         """With a tolerance that admits the serial code in any order of its sums."""
@@ -144,6 +179,14 @@ class Adopter:
         if not found.admits:
             return fields
         return _before_args(fields, added if found.separates else added | {"separates": False})
+
+
+def _sizes(draft: Draft) -> dict[str, Any]:
+    """`[sizes]` as long as nothing was timed."""
+    extents = [text for name in draft.names for text in draft.shape(name)]
+    check = check_shapes(list(draft.sizes), extents, powers=draft.said.powers)
+    sizes: dict[str, Any] = {"check": check, "time": {**check[-1], **draft.said.sizes}}
+    return sizes | ({"require": relations(extents)} if relations(extents) else {})
 
 
 def _before_args(fields: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,8 @@ class Alias:
 
     array: str
     offset: Extent | None
+    copied: bool = False
+    """Into a copy that the body made: what is written there is not written to the array."""
 
 
 Bindings = dict[str, Extent | Alias | None]
@@ -37,6 +39,8 @@ class Bounds:
     source: CodeFile
     names: Names
     length: Callable[[str], Extent | None]
+    loaded: Callable[[Node, Bindings], Extent | None]
+    """Asked for an element of an array: a name for its value."""
     ranges: dict[str, tuple[Extent, Extent]] = field(default_factory=dict)
     """Least and largest value of each name that stands for a loop variable, both included."""
 
@@ -52,7 +56,7 @@ class Bounds:
             case "cast_expression":
                 found = self.value(node.child_by_field_name("value"), env)
             case "identifier":
-                found = self._identifier(text, env)
+                found = self._identifier(node, env)
             case "number_literal":
                 number = self.names.number(text)
                 found = None if number is None else Extent.of(number)
@@ -63,14 +67,17 @@ class Bounds:
                 found = None if inner is None else Extent() - inner
             case "call_expression":
                 found = self._call(node, env)
+            case "subscript_expression" | "field_expression" | "pointer_expression":
+                found = self.loaded(node, dict(env))
         return found
 
-    def _identifier(self, name: str, env: Mapping[str, Extent | Alias | None]) -> Extent | None:
-        if name in env:
-            known = env[name]
-            return known if isinstance(known, Extent) else None
-        number = self.names.number(name)
-        return None if number is None else Extent.of(number)
+    def _identifier(self, node: Node, env: Mapping[str, Extent | Alias | None]) -> Extent | None:
+        name = self.source.text(node)
+        known = env.get(name)
+        if isinstance(known, Alias):  # a reference to an element
+            return self.loaded(node, dict(env))
+        number = None if name in env else self.names.number(name)
+        return known if number is None else Extent.of(number)
 
     def _binary(self, node: Node, env: Mapping[str, Extent | Alias | None]) -> Extent | None:
         left = self.value(node.child_by_field_name("left"), env)
@@ -79,17 +86,28 @@ class Bounds:
         if right is None or sign is None:
             return None
         said = self.source.text(sign)
-        if said == "%":
+        if said == "%" and not right.loads:
             return self._ranged(Extent(), right - _ONE)
-        if left is None:
-            return None
-        if said in ("/", ">>"):
-            return self._quotient(left, right if said == "/" else _shifted(right))
-        if said == "<<":
-            shifted = _shifted(right)
-            return left * shifted if shifted is not None else None
-        combine = {"+": left.__add__, "-": left.__sub__, "*": left.__mul__}.get(said)
-        return combine(right) if combine else None
+        return None if left is None else self._combined(left, said, right)
+
+    def _combined(self, left: Extent, said: str, right: Extent) -> Extent | None:
+        found: Extent | None = None
+        is_known = not (left.loads or right.loads)
+        match said:
+            case "+":
+                found = left + right
+            case "-":
+                found = left - right
+            case "*":
+                found = left * right
+            case "/" if is_known:
+                found = self._quotient(left, right)
+            case ">>" if is_known:
+                found = self._quotient(left, _shifted(right))
+            case "<<" if is_known:
+                shifted = _shifted(right)
+                found = left * shifted if shifted is not None else None
+        return found
 
     def _quotient(self, left: Extent, right: Extent | None) -> Extent | None:
         """A quotient of sizes is a name of its own; of loop variables a range."""
@@ -128,7 +146,7 @@ class Bounds:
         return None
 
     def _either(self, kind: str, values: list[Extent | None]) -> Extent | None:
-        known = [value for value in values if value is not None]
+        known = [value for value in values if value is not None and not value.loads]
         if not known or (kind == "max" and len(known) < len(values)):
             return None
         highest, lowest = [list(map(end, known)) for end in (self.highest, self.lowest)]
@@ -187,6 +205,8 @@ class Bounds:
             return
         limit = self._limit(name, node.child_by_field_name("condition"), env)
         env[name] = None
+        if start is not None and limit is not None and (start.loads | limit.loads):
+            return
         down = "-" in self.source.text(update).replace("->", "")
         if start is None or limit is None:
             return

@@ -24,28 +24,10 @@ from regraph_kg.evaluation.adopt.syntax import (
 )
 from regraph_kg.evaluation.adopt.types import Element, Names, Passed, Types
 from regraph_kg.evaluation.adopt.uses import Role, Uses
+from regraph_kg.evaluation.adopt.values import Range, drawn, indices, stops_early
 from regraph_kg.evaluation.problem.types import is_whole
 
 _WORD = r"[A-Za-z_]\w*"
-_OF_POSITIVE = {
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "logf",
-    "sqrt",
-    "sqrtf",
-    "pow",
-    "powf",
-    "acos",
-    "asin",
-}
-_RANGES: Mapping[str, tuple[int, int]] = {
-    "int8": (-100, 100),
-    "uint8": (0, 100),
-    "char": (32, 126),
-}
-_SIGNED, _UNSIGNED = (-1000, 1000), (0, 1000)
 
 
 @dataclass
@@ -56,6 +38,10 @@ class Said:
     roles: dict[str, Role] = field(default_factory=dict)
     values: dict[str, tuple[str, ...]] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    positive: bool = False
+    """Floats are to be positive: of others the function gives no numbers."""
+    powers: bool = False
+    """Sizes are to be powers of two: at others the function fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +170,7 @@ class Draft:
                 shape = (Extent.of(one.fixed[0]),)
             elif uses.found[name].is_resized and uses.role(name) == "out":
                 shape = ()  # nobody knows but who calls it
-            elif uses.found[name].own_length and one.form in ("vector", "span"):
+            elif one.form in ("vector", "span") and (uses.found[name].own_length or not shape):
                 if whole is None or whole.number is not None or own in whole.words:
                     shape = (Extent.of(own),)
                 else:
@@ -364,29 +350,25 @@ class Draft:
 
     def _values(self, name: str, one: Passed) -> dict[str, Any]:
         """Distributions, and a range where the type or the function wants one."""
-        told: dict[str, Any] = {}
-        kind, positive = one.element.type, one.element.is_float and self.needs_positive
+        told = drawn(one.element, name, self._ranges, stops=self.stops, positive=self.said.positive)
         if name in self.said.values:
             told["values"] = list(self.said.values[name])
-        elif positive:
-            told["values"] = ["uniform"]
-        if positive and told["values"] == ["uniform"]:
-            told["range"] = [0.01, 1.0]
-        elif not one.element.is_float and kind != "bool":
-            usual = _UNSIGNED if kind.startswith(("u", "size_t")) else _SIGNED
-            told["range"] = list(_RANGES.get(kind, usual))
         return told
 
     @property
-    def needs_positive(self) -> bool:
-        """Whether it takes logarithms, roots or the like, which negative numbers have none of."""
-        called = {
-            self.read.source.text(n).removeprefix("std::")
-            for one in self.read.part.reached
-            for n in walk(one.body)
-            if n.type in ("identifier", "qualified_identifier")
-        }
-        return bool(called & _OF_POSITIVE)
+    def _ranges(self) -> dict[str, Range]:
+        """Of arrays that hold indices."""
+        uses, known = self.read.uses, {name for name in self.names if self.shape(name)}
+        return indices(
+            uses,
+            lambda name: self.length(name) if name in known else "",
+            lambda extent: str(extent.renamed(self._renamed)),
+        )
+
+    @property
+    def stops(self) -> bool:
+        """Whether the function may stop before it has read everything."""
+        return stops_early(self.read.function)
 
 
 def _typed(element: Element) -> dict[str, Any]:

@@ -4,7 +4,7 @@ Not covered: pointers that are moved, arrays of other functions.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
@@ -107,7 +107,7 @@ class Elements:
                 return row
             fixed = self._passed[row.array].fixed
             width = Extent.of(fixed[-1] if fixed else 1)
-            return moved(Alias(row.array, row.offset * width), index)
+            return moved(replace(row, offset=row.offset * width), index)
         base = self.target(argument, env)
         return moved(base, index) if base else None
 
@@ -119,4 +119,6 @@ class Elements:
 
 def moved(base: Alias, by: Extent | None) -> Alias:
     """So many elements further; nobody knows where if that is not known."""
-    return Alias(base.array, None if base.offset is None or by is None else base.offset + by)
+    if base.offset is None or by is None:
+        return replace(base, offset=None)
+    return replace(base, offset=base.offset + by)

@@ -12,6 +12,8 @@ from itertools import product
 from regraph_kg.evaluation.problem.expression import size_of
 
 _LARGE = 10007
+LOADED = "~"
+"""Begins the name of a value that an array holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ class Extent:
         return {word for name in self.names for word in re.findall(r"[A-Za-z_]\w*", name)}
 
     @property
+    def loads(self) -> set[str]:
+        """Names in it that stand for elements of arrays, `~idx` or `~p.row`."""
+        return {name for name in self.names if LOADED in name}
+
+    @property
     def is_product(self) -> bool:
         """Whether it is one product without a factor, such as m*n."""
         return len(self.terms) == 1 and self.terms[0][1] == 1 and bool(self.terms[0][0])
@@ -75,6 +82,17 @@ class Extent:
         if whole and all(factor < 0 for factor in lower):
             return Extent((top[0],))
         return self
+
+    def stride(self, name: str) -> "Extent | None":
+        """What a name is multiplied by; None where it is not linear in it."""
+        stride = Extent()
+        for names, factor in self.terms:
+            if names.count(name) > 1:
+                return None
+            if name in names:
+                rest = tuple(other for other in names if other != name)
+                stride = stride + Extent(((rest, factor),))
+        return stride
 
     def over(self, other: "Extent") -> "Extent | None":
         """The quotient of two products; None where one does not divide the other."""

@@ -7,13 +7,17 @@ other by more than what extents say; a person gives them.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.problem.expression import holds, size_of
-from regraph_kg.evaluation.problem.inputs import generate
+from regraph_kg.evaluation.problem.inputs import factors, generate, variant_of
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.types import is_rounded
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.worker.runner import Runner, put
 from regraph_kg.evaluation.worker.spawn import Program
@@ -26,6 +30,7 @@ _SHAPES: Mapping[int, Sequence[Sequence[int]]] = {
 }
 _SQUARE = ((1,), (7,), (31,), (100,))
 _MANY = ((1,) * 32, (2, 3, 5, 7) * 8, (8, 9, 11, 4) * 8)
+_POWERS = (2, 16, 128)
 _LEAST = 64
 """Up to where a smallest shape is looked for, where extents such as n - 2 forbid 1."""
 _ENOUGH, _AIM, _TOO_LONG = 0.15, 0.4, 1.5
@@ -42,8 +47,22 @@ _TRIES = 14
 _PATIENCE_SECONDS = 10.0
 
 
-def check_shapes(names: Sequence[str], extents: Sequence[str]) -> list[Sizes]:
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What growing a shape needs, and whether sizes are powers of two only."""
+
+    compiler: Compiler
+    limits: JudgeLimits
+    tell: Callable[[str], None]
+    powers: bool = False
+
+
+def check_shapes(
+    names: Sequence[str], extents: Sequence[str], *, powers: bool = False
+) -> list[Sizes]:
     """Shapes at which no extent is below 1. Raises `BadInput` where there are none."""
+    if powers:
+        return [dict.fromkeys(names, size) for size in _POWERS]
     squares = any(_degree(text, names) > 1 for text in extents) and len(names) == 1
     rows = _SQUARE if squares else _SHAPES.get(len(names), _MANY)
     shapes: list[Sizes] = [dict(zip(names, row, strict=False)) for row in rows]
@@ -72,25 +91,23 @@ def relations(extents: Sequence[str]) -> list[str]:
     return [f"{text} >= 1" for text in dict.fromkeys(extents) if "-" in text or "//" in text]
 
 
-def timing_shape(
-    problem: Problem, compiler: Compiler, limits: JudgeLimits, tell: Callable[[str], None]
-) -> tuple[Sizes, float]:
+def timing_shape(problem: Problem, way: Growth) -> tuple[Sizes, float]:
     """Grow a problem's timing shape until the serial code takes long enough; and what it takes.
 
     Raises `BadInput` where the code does not compile, crashes or does not end.
     """
-    program = _program(problem, compiler)
+    program, limits = _program(problem, way.compiler), way.limits
     sizes: Sizes = problem.sizes.time
     seconds, power, step = 0.0, 0.0, _STEP
     for _ in range(_TRIES):
         before, seconds = seconds, _timed(problem, program, sizes, limits)
-        tell(f"{problem.name}: {shape_text(sizes) or 'one shape'} takes {seconds:.2g} s")
+        way.tell(f"{problem.name}: {shape_text(sizes) or 'one shape'} takes {seconds:.2g} s")
         if before > _SURE_SECONDS:
             power = max(1.0, math.log(max(seconds / before, 1.0)) / math.log(step))
         if _ENOUGH <= seconds <= _TOO_LONG:
             break
         step = min((_AIM / max(seconds, _SURE_SECONDS)) ** (1 / (power or _CUBIC)), _STEP)
-        larger = _scaled(problem, sizes, step)
+        larger = _scaled(problem, sizes, step, way)
         if larger is None or larger == sizes:
             break
         step = max(larger[name] / sizes[name] for name in sizes)
@@ -101,10 +118,30 @@ def timing_shape(
     return sizes, seconds
 
 
-def _scaled(problem: Problem, sizes: Sizes, factor: float) -> Sizes | None:
+def all_finite(problem: Problem, compiler: Compiler, limits: JudgeLimits) -> bool:
+    """Whether every distribution leads to numbers at the largest shape to check.
+
+    Raises `BadInput` where the code does not compile or crashes.
+    """
+    program, sizes = _program(problem, compiler), problem.sizes.check[-1]
+    shapes: list[Sizes] = list(problem.sizes.check)
+    with closing(Runner(problem, program, shapes, limits, "the function")) as run:
+        run.patience = _PATIENCE_SECONDS
+        for shape in shapes[:-1]:
+            run(shape, generate(problem, shape, 0, 1))
+        for variant in range(max(factors(problem), default=1)):
+            places = [min(variant, count - 1) for count in factors(problem)]
+            made = generate(problem, sizes, variant_of(problem, places), 1)
+            outputs = run(sizes, made)
+            if not all(np.isfinite(o).all() for o in outputs.values() if is_rounded(o)):
+                return False
+    return True
+
+
+def _scaled(problem: Problem, sizes: Sizes, factor: float, way: Growth) -> Sizes | None:
     """All sizes by one factor, or a smaller one that memory allows; None where none is."""
     while not 1 <= factor <= _LEAST_STEP:
-        scaled = {name: _round(extent * factor) for name, extent in sizes.items()}
+        scaled = {name: _round(extent * factor, way) for name, extent in sizes.items()}
         fits = problem.fault_at(scaled) is None and all(
             holds(text, scaled) for text in problem.sizes.require
         )
@@ -114,10 +151,11 @@ def _scaled(problem: Problem, sizes: Sizes, factor: float) -> Sizes | None:
     return None
 
 
-def _round(extent: float) -> int:
+def _round(extent: float, way: Growth) -> int:
     """The nearest power of two, or one and a half of one."""
     power = 1 << max(math.floor(math.log2(extent)), 1)
-    return min((power, power * 3 // 2, 2 * power), key=lambda each: abs(each - extent))
+    near = (power, 2 * power) if way.powers else (power, power * 3 // 2, 2 * power)
+    return min(near, key=lambda each: abs(each - extent))
 
 
 def _program(problem: Problem, compiler: Compiler) -> Program:

@@ -78,6 +78,10 @@ def problem_fields(draft: Draft, plain: Plain, name: str) -> dict[str, Any]:
     fields: dict[str, Any] = {"schema": 1, "name": name, "entry": plain.entry, "metric": "call"}
     if plain.result and plain.result.is_returned:
         fields |= {"returns": {"type": plain.result.passed.element.type}}
+    if draft.said.powers:
+        fields |= {"held_out": False}
+    if draft.stops:
+        fields |= {"work": {"early_exit": True}}
     return fields | {"args": draft.arguments()}
 
 

@@ -13,9 +13,11 @@ from tree_sitter import Node
 
 from regraph_kg.evaluation.adopt.bounds import Alias, Bindings, Bounds
 from regraph_kg.evaluation.adopt.elements import PLACES, Elements
-from regraph_kg.evaluation.adopt.extent import Extent
+from regraph_kg.evaluation.adopt.extent import LOADED, Extent
+from regraph_kg.evaluation.adopt.locals import Locals
 from regraph_kg.evaluation.adopt.syntax import Function, walk
 from regraph_kg.evaluation.adopt.types import Names, Passed
+from regraph_kg.evaluation.problem.types import is_whole
 
 Role = Literal["in", "out", "inout"]
 _RESIZING = {
@@ -40,8 +42,6 @@ class Use:
     """What is known of one array."""
 
     indices: list[Extent] = field(default_factory=list)
-    unknown: bool = False
-    """Some index is none that is understood."""
     is_read: bool = False
     is_written: bool = False
     is_filled: bool = False
@@ -66,14 +66,13 @@ class Uses:
     ) -> None:
         self._source, self._passed, self._writes = function.source, passed, writes
         self.found = {name: Use() for name, one in passed.items() if one.form != "scalar"}
-        self.lengths: dict[str, Extent] = {}
-        """Local containers' sizes, by name."""
-        self._grown: set[str] = set()
-        """Local containers whose sizes depend on the data."""
+        self.gathers: list[tuple[str | Extent, Extent]] = []
+        """An array, or a local one's size, that is indexed by what arrays hold, and the index."""
         self.returned: Extent | None = None
         self.returns_rows = False
         """What is returned has a length that depends on the data."""
-        self.bounds = Bounds(function.source, names, self._length)
+        self.bounds = Bounds(function.source, names, self._length, self._loaded)
+        self.locals = Locals(function.source, self.bounds)
         self._elements = Elements(function.source, passed, self.found, self.bounds)
         self._changed = _changed(function)
         self._branch = 0
@@ -116,13 +115,26 @@ class Uses:
     def _length(self, name: str) -> Extent | None:
         one = self._passed.get(name)
         if one is None:
-            return self.lengths.get(name)
+            return self.locals.lengths.get(name)
         if name not in self.found:
             return None
         if one.fixed:
             return Extent.of(one.fixed[0])
         self.found[name].own_length = True
         return Extent.of(f"{name}_size")
+
+    def _loaded(self, node: Node, env: Bindings) -> Extent | None:
+        """A name for an integer that an array holds."""
+        element = self._elements.of(node, env)
+        if element is None:
+            return None
+        kind, name = self._passed[element.array].element, element.array
+        member = node.child_by_field_name("field") if node.type == "field_expression" else None
+        said = kind.type
+        if kind.record:
+            field = self._source.text(member) if member is not None else ""
+            name, said = f"{name}.{field}", kind.record.fields.get(field, "struct")
+        return Extent.of(f"{LOADED}{name}") if said != "struct" and is_whole(said) else None
 
     def _visit(self, node: Node, env: Bindings) -> None:
         """One node and what is in it, in the order in which it runs."""
@@ -171,6 +183,8 @@ class Uses:
             const = "const" in {self._source.text(child) for child in node.children}
             if variable is not None and variable.type == "reference_declarator" and not const:
                 use.is_written = True
+            if variable is not None:
+                env[_SIGNS.sub("", self._source.text(variable), count=1)] = Alias(name, None)
         body = node.child_by_field_name("body")
         if body is not None:
             self._visit(body, env)
@@ -191,29 +205,18 @@ class Uses:
         kind = node.parent.child_by_field_name("type") if node.parent else None
         said = self._source.text(kind) if kind else ""
         if "vector" in said or (said == "auto" and self._source.text(value) in self.found):
-            self._container(text, value, env)
+            self.locals.declared(text, value, env)
+            if self._source.text(value) in self.found:
+                env[text] = Alias(self._source.text(value), Extent(), copied=True)
         else:
             env[text] = None if text in self._changed else self.bounds.value(value, env)
         self._inside(value, env) if value.type == "argument_list" else self._visit(value, env)
 
-    def _container(self, name: str, value: Node, env: Bindings) -> None:
-        """A local vector's size: of `(n)`, `(n, 0)` or a copy of another one."""
-        first = (
-            value.named_children[0]
-            if value.type == "argument_list" and value.named_children
-            else value
-        )
-        text = self._source.text(first)
-        length = self._length(text) if text in self.found or text in self.lengths else None
-        length = length or self.bounds.value(first, env)
-        if length is not None:
-            self.lengths[name] = length
-
     def _returned(self, node: Node, env: Bindings) -> None:
         for child in node.named_children:
             text = self._source.text(child)
-            self.returns_rows = self.returns_rows or text in self._grown
-            self.returned = self.returned or self.lengths.get(text)
+            self.returns_rows = self.returns_rows or text in self.locals.grown
+            self.returned = self.returned or self.locals.lengths.get(text)
             if self.returned is None and text in self.found:
                 self.returned = self._length(text)
             self._visit(child, env)
@@ -227,10 +230,12 @@ class Uses:
         element = self._elements.of(node, env)
         if element is None:
             bare = self._elements.target(node, env) if node.type == "identifier" else None
-            if bare is not None:
+            if bare is not None and not bare.copied:
                 use = self.found[bare.array]
-                use.unknown = use.is_read = True
+                use.is_read = True
                 use.is_written = use.is_written or not self._passed[bare.array].const
+            gathered = self.locals.gathered(node, env)
+            self.gathers += [gathered] if gathered else []
             self._inside(node, env)
             return
         partly = node.type == "field_expression"
@@ -241,14 +246,16 @@ class Uses:
 
     def _record(self, element: Alias, *, reads: bool, writes: bool, partly: bool = False) -> None:
         use, index = self.found[element.array], element.offset
-        if index is None:
-            use.unknown = True
-        else:
+        if index is not None and index.loads:
+            self.gathers.append((element.array, index))
+        elif index is not None:
             use.indices.append(index)
+        if element.copied:
+            return
         use.is_read = use.is_read or (reads and not use.is_filled)
         if not writes:
             return
-        whole = index is not None and self.bounds.lowest(index).number == 0
+        whole = index is not None and not index.loads and self.bounds.lowest(index).number == 0
         if whole and not (reads or partly or use.is_read or self._branch):
             use.is_filled = True
         use.is_written = True
@@ -267,7 +274,7 @@ class Uses:
 
     def _replaced(self, use: Use, by: str) -> None:
         """A container becomes another one."""
-        length = self._length(by) if by in self.found or by in self.lengths else None
+        length = self._length(by) if by in self.found or by in self.locals.lengths else None
         use.is_written = True
         use.is_filled = use.is_filled or not (use.is_read or self._branch)
         if length is None or self._branch:
@@ -322,10 +329,10 @@ class Uses:
         )
         use = self.found.get(name)
         if use is None:
-            if length is not None and known and name not in self._grown:
-                self.lengths[name] = length
+            if length is not None and known and name not in self.locals.grown:
+                self.locals.lengths[name] = length
             elif said not in ("clear", "reserve"):
-                self._grown.add(name)
+                self.locals.grown.add(name)
             return
         use.is_written = True
         fills = said in ("assign", "clear") and not (use.is_read or self._branch)
@@ -338,13 +345,15 @@ class Uses:
 
     def _given(self, called: str, place: int, target: Alias) -> None:
         """An array is handed to another function."""
+        if target.copied:
+            return
         use = self.found[target.array]
         use.own_length = use.own_length or self._passed[target.array].form in ("vector", "span")
         if called in _FILLS:
             use.is_filled = use.is_filled or (place == 0 and not use.is_read and not self._branch)
             use.is_written = True
             return
-        use.unknown = use.is_read = True
+        use.is_read = True
         if self._writes(called, place) is not False and not self._passed[target.array].const:
             use.is_written = True
 

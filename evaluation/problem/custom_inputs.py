@@ -54,7 +54,10 @@ class Generator:
     """
 
     def __init__(self, problem: Problem, sizes: Sizes) -> None:
-        self._sizes, self._wanted = sizes, {a.name: a for a in problem.inputs if a.is_custom}
+        self._sizes, self._wanted = (
+            sizes,
+            {a.name: a.at(sizes) for a in problem.inputs if a.is_custom},
+        )
         self._nbytes = sum(_nbytes(arg, sizes) for arg in self._wanted.values())
         self._where = f"problem {problem.name}: inputs.py at {shape_text(sizes)}"
         self._task = {

@@ -192,6 +192,23 @@ def _require_value(kind: Type, value: float) -> None:
         raise ValueError(f"value {value:g} is none of {kind}: {least:g} to {most:g}")
 
 
+Bound = float | Expression
+"""An end of a range: a number, or an expression over sizes, such as "n - 1" of an index."""
+
+
+def _numbers(limits: tuple[Bound, Bound] | None) -> tuple[float, float] | None:
+    """A range that is one at every shape."""
+    if limits is None or isinstance(limits[0], str) or isinstance(limits[1], str):
+        return None
+    return limits[0], limits[1]
+
+
+def _at(limits: tuple[Bound, Bound], sizes: Sizes) -> tuple[float, float]:
+    """A range at `sizes`; one that holds nothing there is its lower end."""
+    low, high = (size_of(end, sizes) if isinstance(end, str) else end for end in limits)
+    return low, max(low, high)
+
+
 class Argument(Frozen):
     """One parameter of the C signature: an array, a size or a plain scalar."""
 
@@ -200,8 +217,10 @@ class Argument(Frozen):
     role: Literal["in", "out", "inout", "size"]
     shape: tuple[Expression, ...] = ()
     values: tuple[Values, ...] = ("normal", "uniform", "sparse", "small-int")
-    range: tuple[float, float] | None = None
+    range: tuple[Bound, Bound] | None = None
     """Bounds of "uniform", "sorted" and "custom" values, both included for integer types."""
+    ranges: dict[Identifier, tuple[Bound, Bound]] | None = None
+    """Of a struct: those of fields that have others than `range`."""
     size: Expression | None = None
     value: float | int | None = None
     struct: Identifier | None = None
@@ -225,7 +244,7 @@ class Argument(Frozen):
     @model_validator(mode="after")
     def _fields_of_type(self) -> Self:
         if (self.type == "struct") != bool(self.struct and self.fields) or (
-            self.type != "struct" and (self.struct or self.fields)
+            self.type != "struct" and (self.struct or self.fields or self.ranges)
         ):
             raise ValueError('type "struct" needs struct = "<its name>" and fields, no other does')
         if self.fields:
@@ -235,10 +254,11 @@ class Argument(Frozen):
             raise ValueError(f'{self.type} is for arrays: give a shape, such as ["1"]')
         if kind == "c" and "sorted" in self.values:
             raise ValueError('values "sorted": complex numbers have no order')
-        if self.type == "bool" and self.range and not 0 <= min(self.range) <= max(self.range) <= 1:
+        limits = _numbers(self.range)
+        if self.type == "bool" and limits and not 0 <= min(limits) <= max(limits) <= 1:
             raise ValueError("range of a bool lies within [0, 1]")
-        if self.range and not self.fields:
-            _require_range(self.type, self.range)
+        if limits and not self.fields:
+            _require_range(self.type, limits)
         if self.value is not None:
             _require_value(self.type, self.value)
         return self
@@ -248,6 +268,9 @@ class Argument(Frozen):
             raise ValueError("fields of a struct are real numbers")
         if {"custom", "sorted"} & set(self.values):
             raise ValueError('values of a struct are neither "custom" nor "sorted"')
+        unknown = set(self.ranges or ()) - set(fields)
+        if unknown:
+            raise ValueError(f"ranges: the struct has no field {sorted(unknown)[0]!r}")
         record = record_of(fields)
         if record.itemsize != sum(dtype_of(kind).itemsize for kind in fields.values()):
             raise ValueError(f"struct {self.struct} has padding: declare that as fields, too")
@@ -267,7 +290,8 @@ class Argument(Frozen):
             raise ValueError("give either a shape (array) or a value (scalar)")
         if "custom" in self.values and len(self.values) > 1:
             raise ValueError('values "custom" stands alone: inputs.py decides')
-        if not self.values or (self.range and self.range[0] > self.range[1]):
+        limits = _numbers(self.range)
+        if not self.values or (limits and limits[0] > limits[1]):
             raise ValueError("values must not be empty and range must be [low, high]")
         return self
 
@@ -277,7 +301,7 @@ class Argument(Frozen):
         return {
             name: value
             for name, value in handler(self).items()
-            if name not in ("struct", "fields", "count", "order") or value is not None
+            if name not in ("struct", "fields", "ranges", "count", "order") or value is not None
         }
 
     @property
@@ -304,11 +328,29 @@ class Argument(Frozen):
     def leaves(self) -> dict[str, "Argument"]:
         """Each field of a struct as an array of its own, "p.x"; by the field's name."""
         found = {}
+        no_struct = {"struct": None, "fields": None, "ranges": None}
         for field, kind in (self.fields or {}).items():
-            limits = self.range and _within(kind, self.range)
-            update = {"name": f"{self.name}.{field}", "type": kind, "range": limits}
-            found[field] = self.model_copy(update={**update, "struct": None, "fields": None})
+            limits = _numbers(self.range)
+            own = (self.ranges or {}).get(field, limits and _within(kind, limits))
+            update = {"name": f"{self.name}.{field}", "type": kind, "range": own}
+            found[field] = self.model_copy(update={**update, **no_struct})
         return found
+
+    def at(self, sizes: Sizes) -> Self:
+        """The same at one shape: ranges are numbers, which its type must have; or `ValueError`."""
+        ranges = self.ranges and {name: _at(ends, sizes) for name, ends in self.ranges.items()}
+        one = self.model_copy(
+            update={"range": self.range and _at(self.range, sizes), "ranges": ranges}
+        )
+        for leaf in one.leaves.values() or (one,):
+            if leaf.limits and leaf.is_array:
+                _require_range(leaf.type, leaf.limits)
+        return one
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """`range` where it is the same at every shape, as `at` makes it."""
+        return _numbers(self.range)
 
     def promoted(self) -> "Argument":
         """With floats as float64, complex numbers likewise."""
@@ -323,7 +365,7 @@ class Argument(Frozen):
     @property
     def bounds(self) -> tuple[float, float] | None:
         """Between which values, both included, its elements lie; None where none are declared."""
-        return (0, 1) if self.type == "bool" and self.range is None else self.range
+        return (0, 1) if self.type == "bool" and self.range is None else self.limits
 
     def dimensions(self, sizes: Sizes) -> tuple[int, ...]:
         """The array's shape at `sizes`."""

@@ -69,7 +69,9 @@ def distributed(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict
     for arg in problem.inputs:
         if not arg.is_custom:
             kind, shape = arg.values[next(chosen)], arg.dimensions(sizes)
-            made[arg.name] = draw(arg, kind, shape, [seed, _key(arg.name, variant, sizes)])
+            made[arg.name] = draw(
+                arg.at(sizes), kind, shape, [seed, _key(arg.name, variant, sizes)]
+            )
     return made
 
 
@@ -161,7 +163,7 @@ def draw(arg: Argument, values: str, shape: tuple[int, ...], seed: list[int]) ->
 
 
 def _draw_float(rng: np.random.Generator, arg: Argument, values: str, count: int) -> Array:
-    low, high = arg.range or (0.0, 1.0)
+    low, high = arg.limits or (0.0, 1.0)
     match values:
         case "normal":
             return rng.standard_normal(count, dtype=np.float32)

@@ -145,6 +145,7 @@ class Problem(Frozen):
                     shape = arg.dimensions(sizes)
                     if min(shape) < 0:
                         raise ValueError(f"shape {list(shape)} is negative at {shape_text(sizes)}")
+                    arg.at(sizes)
                     total += _product(shape) * max(8, arg.dtype.itemsize)
                 else:
                     arg.scalar(sizes)
@@ -232,6 +233,10 @@ class Problem(Frozen):
             parts.append(f"{const}{arg.spelled(cuda)}{star} {arg.name}")
         returned = C_TYPES[self.returns.type] if self.returns else "void"
         return f'extern "C" {returned} {self.entry}({", ".join(parts)})'
+
+    def at(self, sizes: Sizes) -> "Problem":
+        """The same where every range is the one of this shape."""
+        return self.model_copy(update={"args": tuple(arg.at(sizes) for arg in self.args)})
 
     def promoted(self) -> "Problem":
         """The same problem with floats as float64, complex likewise: its reference's signature."""

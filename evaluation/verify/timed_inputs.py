@@ -66,7 +66,7 @@ class Contents:
     """
 
     def __init__(self, problem: Problem, seed: int) -> None:
-        self._problem, self._sizes = problem, problem.sizes.time
+        self._problem, self._sizes = problem.at(problem.sizes.time), problem.sizes.time
         self._seed = seed
         self._drawn: list[Mapping[str, Array]] = []
         self._custom = Drawings(problem, seed) if problem.inputs_code is not None else None
@@ -248,7 +248,7 @@ def _other(arg: Argument, kind: str) -> Other:
     if arg.fields:
         return partial(_each, {name: _other(leaf, kind) for name, leaf in arg.leaves.items()})
     if arg.is_inexact and kind != "small-int":
-        low = arg.range[0] if arg.range and kind in ("uniform", "sorted") else 0.0
+        low = arg.limits[0] if arg.limits and kind in ("uniform", "sorted") else 0.0
         return lambda rng: partial(_shrunk, low, 1 - _SHRINK * rng.random())
     if not arg.is_inexact and kind in ("uniform", "large-range"):
         info = np.iinfo(arg.dtype)

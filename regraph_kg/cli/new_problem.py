@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # the parser comes with them
     from regraph_kg.evaluation.adopt.adopt import Adopted
     from regraph_kg.evaluation.adopt.draft import Draft, Said
 
+_TOO_SHORT = 0.05
+"""Seconds of a timed call below which a function that stops early has hardly begun."""
 _WHOLE = re.compile(r"\d+")
 
 
@@ -185,6 +187,8 @@ def _inferred(draft: "Draft") -> list[str]:
             drawn = ", ".join(told.get("values", ())) or "usual values"
             if "range" in told:
                 drawn += " in [{}, {}]".format(*told["range"])
+            for field, ends in told.get("ranges", {}).items():
+                drawn += ", {} in [{}, {}]".format(field, *ends)
             drawn = "" if told["role"] == "out" else f", {drawn}"
             what = f"[{', '.join(told['shape'])}], {told['role']}{drawn}"
         lines.append(f"  {told['name']:<12} {kind:<8} {what}")
@@ -194,9 +198,13 @@ def _inferred(draft: "Draft") -> list[str]:
 def _tell(adopted: "Adopted", folder: Path) -> None:
     for header in adopted.left_out:
         typer.echo(f"left out: {header}, which is not here and not needed")
+    for note in adopted.notes:
+        typer.echo(note)
     shape = ", ".join(f"{name} = {value}" for name, value in adopted.problem.sizes.time.items())
     took = f", where the function takes {adopted.seconds:.2g} s" if adopted.seconds else ""
     typer.echo(f"timed at {shape or 'its one shape'}{took}")
+    if adopted.problem.work.early_exit and 0 < adopted.seconds < _TOO_SHORT:
+        typer.echo("it stops early on these inputs; inputs.py can place what it looks for later")
     typer.echo(f"wrote {folder}/: {', '.join(adopted.files)}")
 
 
