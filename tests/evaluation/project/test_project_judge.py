@@ -12,6 +12,7 @@ import pytest
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
+from regraph_kg.evaluation.project import session
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
 from . import projects
@@ -146,8 +147,13 @@ def test_a_candidate_reaches_neither_the_user_nor_what_is_timed_later(
     assert after.outcome in TIMED, after.diagnosis
 
 
-def test_a_bench_that_tells_its_own_seconds_is_held_against_the_clock(tmp_path: Path) -> None:
+def test_a_bench_that_tells_its_own_seconds_is_held_against_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And may take long to start: what ends a run is how long that of the project takes."""
+    monkeypatch.setattr(session, "_LEAST_SECONDS", 0.05)
     telling = """\
+    system("sleep 0.1");
     std::printf("regraph-seconds %g\\n", 1e-4 + 100 * (y[0] > 1e6));
     std::printf("%.9e"""
     problem = projects.make(
@@ -164,6 +170,30 @@ def test_a_bench_that_tells_its_own_seconds_is_held_against_the_clock(tmp_path: 
     assert "times are the bench's own word" in right.guarantee
     assert lied.outcome is Outcome.SUSPICIOUS
     assert "its whole process took" in lied.diagnosis
+
+
+EXCHANGED = """\
+#include <cstdio>
+#include <sys/stat.h>
+#include <unistd.h>
+static int now = [] {
+    unlink("bench");
+    FILE* bench = std::fopen("bench", "w");
+    std::fputs("#!/bin/sh\\n", bench);
+    std::fclose(bench);
+    return chmod("bench", 0755);
+}();
+"""
+
+
+def test_a_run_cannot_exchange_the_bench_of_the_next_one(tmp_path: Path) -> None:
+    problem = projects.make(tmp_path)
+    projects.edit(problem, "[commands]", '[commands]\nresult = "none"')
+    report = once(problem, EXCHANGED + projects.KERNEL)
+    assert report.outcome in TIMED, report.diagnosis
+    assert report.speedup is not None
+    assert report.speedup < 2
+    assert "what the timed runs compute is not looked at" in report.guarantee
 
 
 def test_between_marked_lines_only_these_are_replaced(tmp_path: Path) -> None:
