@@ -19,6 +19,9 @@ Complex numbers are compared by their distance |d|, and |ref| is their magnitude
 complex product is bounded by that, not by either part, which cancellation can make small. Inputs
 move in both parts.
 
+A float16 output is rounded when it is stored, and its sum is one of the declared precision: eps in
+a sum is then 2^-23 with precision fp32. No tolerance is below 4 of a type's smallest steps.
+
 Precision tf32 moves inputs by 2^-10 and adds K 2^-10 scale to sums; fp16 also puts 2^-10 for eps.
 Sums of products of small integers that no order of adding can round must be exact.
 
@@ -303,7 +306,7 @@ def tolerance(
         return rule.absolute
     if not arg.is_inexact:
         return 0.0
-    near = 4 * _eps(problem, arg) * np.abs(truth)
+    near = 4 * np.fmax(_eps(problem, arg) * np.abs(truth), _smallest(arg))
     floor: Array | float = 0.0
     if not isinstance(rule, str):
         scale = max(_rms(truth), _rms(deviation) / _input_eps(problem, arg))
@@ -365,9 +368,20 @@ def _inexact(problem: Problem) -> list[np.dtype[Any]]:
 
 
 def _eps_of_sum(problem: Problem, arg: Argument, terms: int) -> float:
-    """Rounding of a sum of `terms` products, relative to its size; tf32 rounds factors only."""
-    rounded = _HALF if problem.precision == "tf32" else 0.0
-    return rounded + _eps(problem, arg) * float(terms**0.5)
+    """Rounding of a sum of `terms` products, relative to its size; tf32 rounds factors only.
+
+    A float16 output is rounded once, when it is stored: its sum is of the declared precision.
+    """
+    if problem.precision == "fp16":
+        return _HALF * float(terms**0.5)
+    stored = arg.type == "float16"
+    own = float(np.finfo(np.float32 if stored else arg.dtype).eps)
+    return (_HALF if problem.precision == "tf32" else 0.0) + own * float(terms**0.5)
+
+
+def _smallest(arg: Argument) -> float:
+    """Step of a type's smallest numbers, below which nothing can be told apart."""
+    return float(np.finfo(arg.dtype).smallest_subnormal)
 
 
 def _rms(values: Array) -> float:

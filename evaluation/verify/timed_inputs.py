@@ -8,9 +8,10 @@ that no worker gets one twice.
 Version n is version n-1 with a few elements, secret ones and far from both ends, set to large
 values of the same distribution: so many that the outputs show it (session.py finds how many).
 
-Not covered: values of which there are few (small integers, whole numbers that are sorted or
-sparse): what is looked up by value there is right, and fast. Arrays of inputs.py, valid as a whole
-only, do not change in place; nor do sorted arrays, whose pieces move within one drawing.
+Not covered: values of which there are few (small integers, whole numbers that are sorted, sparse
+or drawn around a middle): what is looked up by value there is right, and fast. Arrays of inputs.py,
+valid as a whole only, do not change in place; nor do sorted arrays, whose pieces move within one
+drawing.
 """
 
 import random
@@ -36,7 +37,6 @@ _SMALL = 2**12
 """Arrays of at most so many elements are drawn for themselves."""
 _SEGMENTS = 12
 _SHRINK = 0.05
-_MOST_SPAN = 2**62
 _REACH = 16
 """Segments of a sorted drawing move by up to this part of it."""
 _LOUD = 16
@@ -277,16 +277,17 @@ def _shrunk(low: float, factor: float, source: Array, flat: Array) -> None:
 
 
 def _along(low: int, high: int, by: int, source: Array, flat: Array) -> None:
-    info, span = np.iinfo(flat.dtype), high - low + 1
+    """Move integers `by` up their range; in 64 bits that wrap around, whatever their own type."""
+    info, start = np.iinfo(flat.dtype), np.uint64(low % 2**64)
     if (low, high) == (info.min, info.max):
-        words = bits(flat)  # which wrap around
+        words = bits(flat)
         np.add(bits(source), words.dtype.type(by), out=words)
-    elif span < _MOST_SPAN and flat.itemsize < np.dtype(np.uint64).itemsize:
-        for at in range(0, flat.size, _BLOCK):
-            part = source[at : at + _BLOCK].astype(np.int64)
-            flat[at : at + _BLOCK] = (part - low + by) % span + low
-    else:
-        flat[:] = source
+        return
+    up, down = np.uint64(by), np.uint64(high - low + 1 - by)
+    for at in range(0, flat.size, _BLOCK):
+        place = source[at : at + _BLOCK].astype(np.uint64) - start
+        moved = np.where(place < down, place + up, place - down) + start
+        flat[at : at + _BLOCK] = moved.astype(flat.dtype)
 
 
 def _as_it_is(source: Array, flat: Array) -> None:

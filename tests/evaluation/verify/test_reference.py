@@ -76,6 +76,35 @@ def test_the_sum_rule_separates_reordered_fp32_from_fp16(terms: int) -> None:
     assert np.max(np.abs(low - truth) / allowed) > 4
 
 
+@pytest.mark.parametrize("terms", [256, 1024, 16384])
+@pytest.mark.parametrize("signs", ["both", "positive"])
+def test_a_sum_stored_as_float16_may_be_reordered_but_leave_out_no_terms(
+    terms: int, signs: str
+) -> None:
+    rng = np.random.default_rng(terms)
+    x = rng.standard_normal((64, terms)).astype(np.float16)
+    x = abs(x) / np.float16(8) if signs == "positive" else x
+    truth = x.astype(np.float64).sum(axis=1)
+    problem = total(tolerance=SumRule(rule="sum", terms="n"))
+    out = problem.outputs[0].model_copy(update={"type": "float16"})
+    allowed = ExpectedOutput(truth, tolerance(problem, out, {"n": terms}, truth, 0 * truth))
+    backwards = np.zeros(64, np.float32)
+    for k in reversed(range(terms)):
+        backwards += x[:, k]
+    assert mismatch("y", backwards.astype(np.float16), allowed, POISON) is None
+    kept = x.astype(np.float32)
+    kept[:, 63::64] = 0
+    assert mismatch("y", kept.sum(axis=1).astype(np.float16), allowed, POISON) is not None
+
+
+def test_float16_outputs_below_its_normal_numbers_may_be_rounded_to_its_steps() -> None:
+    problem = total(tolerance=SumRule(rule="sum", terms="n"))
+    out = problem.outputs[0].model_copy(update={"type": "float16"})
+    truth = np.linspace(1e-7, 1e-6, 50)
+    allowed = ExpectedOutput(truth, tolerance(problem, out, {"n": 4}, truth, 0 * truth))
+    assert mismatch("y", truth.astype(np.float16), allowed, POISON) is None
+
+
 def test_a_lone_sum_near_zero_keeps_the_tolerance_of_its_terms() -> None:
     problem = problem_named("total")
     deviation = np.array([2.0**-23 * 1000])

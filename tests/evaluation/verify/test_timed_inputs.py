@@ -91,6 +91,34 @@ def test_arrays_of_every_type_change_and_are_known_again(of_type: str, kind: str
     assert 0 < (changed["x0"] != before["x0"]).sum() <= contents.changed
 
 
+@pytest.mark.parametrize(
+    ("of_type", "low", "high"),
+    [
+        ("int64", -(10**6), 10**6),
+        ("uint64", 3, 2**53),
+        ("int64", -(2**53), 2**53),
+        ("size_t", 0, 10**6),
+        ("int8", -100, 100),
+        ("uint32", 5, 2**32 - 1),
+        ("int32", -(2**31), 2**31 - 1),
+    ],
+)
+def test_whole_numbers_of_a_range_are_others_in_each_timed_call_and_stay_in_it(
+    of_type: str, low: int, high: int
+) -> None:
+    """Else what one call worked out for a value, or for a run of them, would serve the next."""
+    made = problem("uniform", type=of_type)
+    x = made.args[0].model_copy(update={"range": (low, high)})
+    contents = Contents(made.model_copy(update={"args": (x, *made.args[1:])}), SECRET)
+    seen = [contents.arrays(TimedInputs(seed))["x0"] for seed in range(8)]
+    for one in seen:
+        assert low <= int(one.min()) <= int(one.max()) <= high
+        assert int(one.max()) - int(one.min()) > (high - low) * 0.9
+    if high - low > 2**16:
+        runs = [{one[at : at + 8].tobytes() for at in range(N - 8)} for one in seen]
+        assert all(not (a & b) for at, a in enumerate(runs) for b in runs[:at])
+
+
 def test_large_arrays_of_one_drawing_differ_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_LARGE_BYTES", 0)
     contents = Contents(problem("normal"), SECRET)
