@@ -1,5 +1,6 @@
 """`regraph apply`: a run's answer goes into its user's files, as a change that is shown first."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -12,10 +13,12 @@ from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.text import plain
-from regraph_kg.runs import take_home
+from regraph_kg.runs import home_changes, take_home
+from regraph_kg.runs.home_changes import HomeChange
 from regraph_kg.runs.overview import read_overview
-from regraph_kg.runs.take_home import HomeChange
 from regraph_kg.settings import Settings, read_settings
+
+_SOURCE = re.compile(r"\.(c|cc|cpp|cxx|cuh?|h|hh|hpp|hxx|inc|inl|ipp|tcc|tpp|py)", re.IGNORECASE)
 
 
 def apply(  # noqa: PLR0913 (a command's options)
@@ -58,21 +61,23 @@ def apply(  # noqa: PLR0913 (a command's options)
     trace = trace_of(run, runs)
     record = trace.with_name(f"{trace.name}.applied.json")
     if undo:
-        for path in take_home.take_back(record):
+        for path in home_changes.take_back(record):
             typer.echo(f"{path}: as it was")
         return
     changes = _changes(settings, trace, (problem, to), again=record.exists())
-    text = take_home.patch(changes)
+    text = home_changes.patch(changes)
     if patch is not None:
         _write_patch(patch, text)
         return
-    typer.echo(plain(text), nl=False)
+    typer.echo(plain(text.decode("utf-8", "replace")), nl=False)
+    if yes and to is None:
+        _refuse_unseen(changes)
     if not yes:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise BadInput("no terminal to ask on; --yes writes this, --patch FILE only a patch")
         if not typer.confirm("write this?", err=True):
             raise typer.Exit(1)
-    take_home.write(changes, record)
+    home_changes.write(changes, record)
     typer.echo(f"wrote {' and '.join(str(one.path) for one in changes)}")
     if len(changes) > 1:
         typer.echo(f"compile {changes[-1].path.name} with your program as its comment says")
@@ -109,9 +114,20 @@ def _changes(
         raise
 
 
-def _write_patch(path: Path, text: str) -> None:
+def _refuse_unseen(changes: list[HomeChange]) -> None:
+    """A stranger's home.toml may name any file: unseen, only code is written to."""
+    for one in changes:
+        name = one.path.resolve()
+        if one.before is not None and not _SOURCE.fullmatch(name.suffix):
+            raise BadInput(
+                f"{name}: no source file by its name; look at the change and answer (without"
+                " --yes), or write it to --patch FILE"
+            )
+
+
+def _write_patch(path: Path, text: bytes) -> None:
     try:
-        path.write_text(text, "utf-8")
+        path.write_bytes(text)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; give another FILE") from None
     typer.echo(f"wrote {path}; take it in the root folder of your repository: git apply {path}")

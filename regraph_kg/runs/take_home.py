@@ -2,18 +2,11 @@
 
 With a home (home.toml), the user's function calls the answer's entry, and the answer stands in a
 file of its own beside it; without one the answer is a file. Nothing here runs any code.
-Not covered: how the user's project is built; who wrote to a file between two looks at it.
+Not covered: how the user's project is built.
 """
 
-import base64
-import difflib
-import hashlib
-import json
-import os
 import re
-import stat
 import textwrap
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -24,8 +17,8 @@ from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.target import TARGETS
 from regraph_kg.models.text import plain
-from regraph_kg.private import opener
 from regraph_kg.remedies import PACKAGE
+from regraph_kg.runs.home_changes import HomeChange, content_of
 from regraph_kg.runs.overview import Overview, TracedStep, being_written
 from regraph_kg.runs.steps_shown import whole_code_of
 
@@ -38,15 +31,6 @@ WIDTH = 98
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*\n?", re.MULTILINE)
 _MARK = "// regraph: "
 """How the files begin that this makes."""
-
-
-@dataclass(frozen=True, slots=True)
-class HomeChange:
-    """What a file holds before and after; `before` None: it is new."""
-
-    path: Path
-    before: bytes | None
-    after: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +66,12 @@ def brought_home(
 ) -> list[HomeChange]:
     """The user's file, whose function calls the answer, and the answer's own beside it."""
     path = home.path(folder)
-    content = _content(path)
+    content = content_of(path)
     if content is None or not home.fits(content):
         gone = "is no longer there" if content is None else "has changed since its problem was made"
         raise BadInput(f"{path}: {gone}; make the problem anew (regraph problem new), or --to FILE")
     comment = told(found, problem, home)
-    own = path.with_name(f"{path.stem}_regraph{TARGETS[found.overview.header.target].suffix}")
+    own = _beside(path, home.entry, TARGETS[found.overview.header.target].suffix)
     text = f"{comment}\n{_housed(found.code, home.entry)}"
     return [
         HomeChange(path, content, _called(content, home, own.name)),
@@ -95,9 +79,22 @@ def brought_home(
     ]
 
 
+def _beside(path: Path, entry: str, suffix: str) -> Path:
+    """The answer's file; one of its own where another function's answer has the plain name."""
+    own = path.with_name(f"{path.stem}_regraph{suffix}")
+    content = content_of(own)
+    if content is None or f"\nnamespace regraph_{entry} {{".encode() in content:
+        return own
+    return (
+        own
+        if not content.startswith(_MARK.encode())
+        else own.with_stem(f"{path.stem}_{entry}_regraph")
+    )
+
+
 def put_into(found: RunAnswer, problem: "Problem", path: Path) -> list[HomeChange]:
     """A file that holds the answer, or the answer in the place of the serial code in it."""
-    content = _content(path)
+    content = content_of(path)
     text = f"{told(found, problem, None)}\n{found.code.rstrip()}\n"
     serial = problem.serial_code.strip().encode()
     if content is None or content.startswith(_MARK.encode()):
@@ -109,13 +106,13 @@ def put_into(found: RunAnswer, problem: "Problem", path: Path) -> list[HomeChang
 
 def into_project(found: RunAnswer, problem: "ProjectProblem", to: Path | None) -> list[HomeChange]:
     """The project's file with the answer in its place; `to`: another file that gets that text."""
-    content = _content(problem.home)
+    content = content_of(problem.home)
     if content != problem.content.encode():
         raise BadInput(f"{problem.home}: changes now; run the same command again")
     mark = "#" if problem.is_python else "//"
     comment = "\n".join(_comment(line, mark) for line in _told_of_project(found, problem))
     text = problem.with_code(f"{comment}\n{found.code.rstrip()}\n").encode()
-    return [HomeChange(to or problem.home, content if to is None else _content(to), text)]
+    return [HomeChange(to or problem.home, content if to is None else content_of(to), text)]
 
 
 def _told_of_project(found: RunAnswer, problem: "ProjectProblem") -> list[str]:
@@ -166,79 +163,6 @@ def _found_by(found: RunAnswer) -> str:
     )
 
 
-def patch(changes: Sequence[HomeChange]) -> str:
-    """Unified diffs with the names that `git apply` takes in the repository's root folder.
-
-    Outside a repository they are relative to the folder of the first file (`patch -p1` there).
-    """
-    root = _root(changes[0].path)
-    texts = []
-    for one in changes:
-        name = Path(os.path.relpath(one.path.resolve(), root)).as_posix()
-        new = "new file mode 100644\n" if one.before is None else ""
-        before = "/dev/null" if one.before is None else f"a/{name}"
-        lines = difflib.unified_diff(
-            _lines(one.before or b""), _lines(one.after), before, f"b/{name}"
-        )
-        texts.append(f"diff --git a/{name} b/{name}\n{new}{''.join(map(_ended, lines))}")
-    return "".join(texts)
-
-
-def write(changes: Sequence[HomeChange], record: Path) -> None:
-    """Write all of them or none, and in `record` how to take them back. Raises `BadInput`."""
-    rows = [
-        {
-            "path": str(one.path.resolve()),
-            "before": None if one.before is None else base64.b64encode(one.before).decode(),
-            "after": _hash(one.after),
-        }
-        for one in changes
-    ]
-    try:
-        with open(record, "w", encoding="utf-8", opener=opener) as file:
-            json.dump({"schema": 1, "files": rows}, file)
-    except OSError as error:
-        raise BadInput(f"{record}: {error.strerror}; it is to say how to take this back") from None
-    done: list[HomeChange] = []
-    try:
-        for one in changes:
-            if _content(one.path) != one.before:
-                raise BadInput(f"{one.path}: somebody changes it now; run the same command again")
-            _replace(one.path, one.after)
-            done.append(one)
-    except BadInput:
-        for one in done:
-            _restore(one.path, one.before)
-        record.unlink(missing_ok=True)
-        raise
-
-
-def take_back(record: Path) -> list[Path]:
-    """The files of before; refused (`BadInput`) where one of them was changed since."""
-    try:
-        rows = json.loads(record.read_text("utf-8"))["files"]
-        olds = [
-            (
-                Path(row["path"]),
-                None if row["before"] is None else base64.b64decode(row["before"]),
-                str(row["after"]),
-            )
-            for row in rows
-        ]
-    except FileNotFoundError:
-        raise BadInput(f"{record}: nothing of this run was applied, or it was taken back") from None
-    except (OSError, ValueError, KeyError, TypeError):
-        raise BadInput(f"{record}: cannot be read; take the change back by hand") from None
-    for path, _, after in olds:
-        content = _content(path)
-        if content is None or _hash(content) != after:
-            raise BadInput(f"{path}: was changed since it was applied; take it back by hand")
-    for path, before, _ in olds:
-        _restore(path, before)
-    record.unlink()
-    return [path for path, _, _ in olds]
-
-
 def _called(content: bytes, home: "Home", own: str) -> bytes:
     """The user's file, its function's body replaced by a call of the entry."""
     missing = [one for one in home.includes if f"#include {one}".encode() not in content]
@@ -261,63 +185,14 @@ def _housed(code: str, entry: str) -> str:
 def _comment(line: str, mark: str = "//") -> str:
     """As lines of a comment that nothing in it can end."""
     text = plain(line.removeprefix("// ")).replace("\n", " ").replace("\\", "/")
+    text = text.replace("??/", "///")  # a trigraph of the same
     parts = textwrap.wrap(text, WIDTH, break_long_words=False, subsequent_indent="  ")
     return "\n".join(f"{mark} {part}" for part in parts)
 
 
 def _ours(path: Path) -> bytes | None:
     """The file's content if this made it; None where there is none. Raises `BadInput`."""
-    content = _content(path)
+    content = content_of(path)
     if content is not None and not content.startswith(_MARK.encode()):
         raise BadInput(f"{path}: is there already, and not of regraph; move it away")
     return content
-
-
-def _content(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give another FILE with --to") from None
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; it keeps its mode."""
-    real = path.resolve()
-    draft = real.with_name(f".{real.name}.regraph")
-    try:
-        mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else None
-        if mode is not None and not mode & 0o222:
-            raise PermissionError(13, "is read-only")
-        draft.write_bytes(content)
-        if mode is not None:
-            draft.chmod(mode)
-        draft.replace(real)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise BadInput(f"{path}: {error.strerror}; make it writable, or use --patch") from None
-
-
-def _restore(path: Path, before: bytes | None) -> None:
-    if before is None:
-        path.unlink(missing_ok=True)
-    else:
-        _replace(path, before)
-
-
-def _root(path: Path) -> Path:
-    folder = path.resolve().parent
-    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
-
-
-def _lines(content: bytes) -> list[str]:
-    return content.decode("utf-8", "replace").splitlines(keepends=True)
-
-
-def _ended(line: str) -> str:
-    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

@@ -122,6 +122,34 @@ def test_nothing_is_written_unasked_or_over_changes(
     assert not (here / "own_regraph.cpp").exists()
 
 
+def test_the_answer_of_another_function_of_the_file_stays(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = searched(here, make(here))
+    other = "// regraph: own::turn of own.cpp\n\nnamespace regraph_turn_entry {\n}\n"
+    (here / "own_regraph.cpp").write_text(other)
+    code, out, _ = run(monkeypatch, capsys, "apply", trace, "--yes")
+    assert (code, "own_scale_entry_regraph.cpp" in out) == (0, True)
+    assert (here / "own_regraph.cpp").read_text() == other
+    assert "// in own_scale_entry_regraph.cpp" in (here / "own.cpp").read_text()
+    assert run(monkeypatch, capsys, "apply", trace, "--undo")[0] == 0
+    names = sorted(path.name for path in here.iterdir())
+    assert names == ["own.cpp", "own_regraph.cpp", "runs", "scale"]
+
+
+def test_a_file_that_is_no_code_by_its_name_is_not_written_unseen(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problem = make(here)
+    trace = searched(here, problem)
+    (here / "own.cpp").rename(here / ".bashrc")
+    (here / "own.cpp").symlink_to(".bashrc")
+    code, _, err = run(monkeypatch, capsys, "apply", trace, "--yes")
+    assert (code, ".bashrc: no source file by its name" in err) == (2, True)
+    assert (here / ".bashrc").read_text() == OWN
+    assert run(monkeypatch, capsys, "apply", trace, "--patch", "home.diff")[0] == 0
+
+
 def test_undo_is_refused_where_a_file_was_changed_since(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

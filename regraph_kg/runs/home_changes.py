@@ -1,0 +1,213 @@
+"""Changes of a user's files: shown as a patch, written all or none, and taken back.
+
+Not covered: who wrote to a file between two looks at it.
+"""
+
+import base64
+import difflib
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from regraph_kg.errors import BadInput
+from regraph_kg.private import opener
+
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+_QUOTED = re.compile(rb'[\x00-\x1f\x7f"\\]')
+
+
+@dataclass(frozen=True, slots=True)
+class HomeChange:
+    """What a file holds before and after; `before` None: it is new."""
+
+    path: Path
+    before: bytes | None
+    after: bytes
+
+
+def patch(changes: Sequence[HomeChange]) -> bytes:
+    """Unified diffs with the names that `git apply` takes in the repository's root folder.
+
+    Outside a repository they are relative to the folder of the first file (`patch -p1` there).
+    Bytes, as the files may be in any encoding.
+    """
+    root = _root(changes[0].path)
+    texts = []
+    for one in changes:
+        name = Path(os.path.relpath(one.path.resolve(), root)).as_posix()
+        old, new = _patched(f"a/{name}"), _patched(f"b/{name}")
+        mode = b"new file mode 100644\n" if one.before is None else b""
+        before = b"/dev/null" if one.before is None else _ended_name(old)
+        texts.append(b"diff --git %b %b\n%b" % (old, new, mode))
+        lines = difflib.diff_bytes(
+            difflib.unified_diff,
+            _lines(one.before or b""),
+            _lines(one.after),
+            before,
+            _ended_name(new),
+        )
+        texts.extend(map(_ended, lines))
+    return b"".join(texts)
+
+
+def write(changes: Sequence[HomeChange], record: Path) -> None:
+    """Write all of them or none, and in `record` how to take them back. Raises `BadInput`.
+
+    Killed in between, some are written, and `take_back` mends that.
+    """
+    _refuse_twice(record)
+    rows = [
+        {
+            "path": str(one.path.resolve()),
+            "before": None if one.before is None else base64.b64encode(one.before).decode(),
+            "after": _hash(one.after),
+        }
+        for one in changes
+    ]
+    draft = record.with_name(f"{record.name}.part")
+    try:
+        with open(draft, "w", encoding="utf-8", opener=opener) as file:
+            json.dump({"schema": 1, "files": rows}, file)
+        draft.replace(record)
+    except OSError as error:
+        raise BadInput(f"{record}: {error.strerror}; it is to say how to take this back") from None
+    try:
+        for one in changes:
+            if content_of(one.path) != one.before:
+                raise BadInput(f"{one.path}: somebody changes it now; run the same command again")
+            _replace(one.path, one.after)
+    except BaseException:  # Ctrl-C as well: nothing stays half written
+        for one in changes:
+            if content_of(one.path) == one.after:
+                _restore(one.path, one.before)
+        record.unlink(missing_ok=True)
+        raise
+
+
+def take_back(record: Path) -> list[Path]:
+    """The files of before; refused (`BadInput`) where one of them was changed since.
+
+    Files that are as they were before, as after a kill or a `git checkout`, stay so.
+    """
+    try:
+        olds = _recorded(record)
+    except FileNotFoundError:
+        raise BadInput(f"{record}: nothing of this run was applied, or it was taken back") from None
+    for path, before, after in olds:
+        content = content_of(path)
+        if content != before and (content is None or _hash(content) != after):
+            raise BadInput(f"{path}: was changed since it was applied; take it back by hand")
+    for path, before, _ in olds:
+        _restore(path, before)
+    record.unlink()
+    return [path for path, _, _ in olds]
+
+
+def _recorded(record: Path) -> list[tuple[Path, bytes | None, str]]:
+    """Each file's path, what it held before, and the hash of what was written."""
+    try:
+        rows = json.loads(record.read_text("utf-8"))["files"]
+        return [
+            (
+                Path(row["path"]),
+                None if row["before"] is None else base64.b64decode(row["before"]),
+                str(row["after"]),
+            )
+            for row in rows
+        ]
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError):
+        raise BadInput(f"{record}: cannot be read; take the change back by hand") from None
+
+
+def _refuse_twice(record: Path) -> None:
+    """A second record would forget what the files held before the first."""
+    if not record.exists():
+        return
+    for path, _, after in _recorded(record):
+        content = content_of(path)
+        if content is not None and _hash(content) == after:
+            raise BadInput(
+                f"{path}: holds this run's code already; take that back first"
+                " (regraph apply RUN --undo), or use --patch"
+            )
+
+
+def content_of(path: Path) -> bytes | None:
+    """A file's bytes; None where there is none. Raises `BadInput` of one that cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give another FILE with --to") from None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; it keeps its mode."""
+    real = path.resolve()
+    draft = real.with_name(f".{real.name}.regraph")
+    try:
+        mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else None
+        if mode is not None and not mode & 0o222:
+            raise PermissionError(13, "is read-only")
+        draft.unlink(missing_ok=True)  # of a kill; through a link nothing is written
+        with draft.open("xb") as file:
+            file.write(content)
+        if mode is not None:
+            draft.chmod(mode)
+        draft.replace(real)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; make it writable, or use --patch") from None
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _restore(path: Path, before: bytes | None) -> None:
+    if before is not None:
+        if content_of(path) != before:
+            _replace(path, before)
+        return
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; delete it by hand") from None
+
+
+def _root(path: Path) -> Path:
+    folder = path.resolve().parent
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+
+
+def _lines(content: bytes) -> list[bytes]:
+    """Lines as git and patch count them: form feeds and others of Unicode's ends end none."""
+    return _LINE.findall(content)
+
+
+def _ended(line: bytes) -> bytes:
+    return line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+
+
+def _patched(name: str) -> bytes:
+    """A file's name as a patch has it: in quotes where it holds quotes or control characters."""
+    raw = os.fsencode(name)
+    if not _QUOTED.search(raw):
+        return raw
+    return b'"%b"' % _QUOTED.sub(lambda found: b"\\%03o" % found.group()[0], raw)
+
+
+def _ended_name(name: bytes) -> bytes:
+    """With the tab that says where a name with spaces ends."""
+    return name + b"\t" if b" " in name and name[:1] != b'"' else name
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
