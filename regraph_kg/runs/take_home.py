@@ -131,22 +131,28 @@ def told(found: RunAnswer, problem: "Problem", home: "Home | None") -> str:
     """What whoever meets the code later must know, as a comment."""
     verdict = found.verdict
     what = f"{home.function} of {Path(home.file).name}" if home else problem.name
-    shapes = [", ".join(f"{k}={v}" for k, v in one.items()) for one in problem.sizes.check]
-    timed = ", ".join(f"{name}={size}" for name, size in problem.sizes.time.items())
     tolerance = problem.tolerance
     rule = tolerance if isinstance(tolerance, str) else tolerance.model_dump_json()
-    held = " and a secret shape between" if problem.held_out else ""
     calls = "host pointers" if problem.metric == "call" else "pointers to the device's memory"
     assumed = ["arrays do not overlap", calls, *(home.assumes if home else ())]
     lines = [
         f"{_MARK}{what}, {_speed(verdict)}",
         f"on {verdict.device}, compiled with {verdict.toolchain}",
-        f"timed at {timed or 'its one shape'}; right at {'; '.join(shapes)}{held},"
-        f" {problem.precision}, tolerance {rule}",
+        f"{_called_at(problem)}, {problem.precision}, tolerance {rule}",
         f"assumes: {'; '.join(assumed)}",
         _found_by(found),
     ]
     return "\n".join(_comment(line) for line in lines)
+
+
+def _called_at(problem: "Problem") -> str:
+    """Shapes, and the one value of each plain scalar: with another one it was never called."""
+    shapes = [", ".join(f"{k}={v}" for k, v in one.items()) for one in problem.sizes.check]
+    timed = ", ".join(f"{name}={size}" for name, size in problem.sizes.time.items())
+    held = " and a secret shape between" if problem.held_out else ""
+    fixed = [f"{one.name}={one.value}" for one in problem.args if one.value is not None]
+    only = f", only ever with {', '.join(fixed)}" if fixed else ""
+    return f"timed at {timed or 'its one shape'}; right at {'; '.join(shapes)}{held}{only}"
 
 
 def _speed(verdict: EvalReport) -> str:

@@ -57,6 +57,8 @@ def test_the_users_program_computes_the_same_with_the_answer_in_it_and_after_und
     assert (
         "// regraph: own::scale of own.cpp, 2.01x as fast" in (here / "own_regraph.cpp").read_text()
     )
+    told = " ".join((here / "own_regraph.cpp").read_text().replace("//", "").split())
+    assert "a secret shape between, only ever with by=2.5, fp32" in told
     lines = (here / "own.cpp").read_bytes().splitlines(keepends=True)
     assert [line for line in lines if not line.endswith(ends.encode())] == []
     assert run(monkeypatch, capsys, "apply", trace.stem, "--undo")[0] == 0
