@@ -18,7 +18,8 @@ from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.gpu.device import silent, threads, turn
 from regraph_kg.evaluation.gpu.kernels import advice, unfinished
 from regraph_kg.evaluation.machine import Machine
-from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
+from regraph_kg.evaluation.project.judge import ProjectJudge
 from regraph_kg.evaluation.report import Times
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session
@@ -73,6 +74,7 @@ class Judge:
         )
         self._machine = Machine(cache, self._rules, gpu)
         self._sessions: dict[tuple[str, Target], Session] = {}
+        self._projects = ProjectJudge(self._rules.limits, EVALUATOR, tell)
         self._opening = 0.0
 
     def __enter__(self) -> "Judge":
@@ -85,6 +87,7 @@ class Judge:
         """End every process and release all memory; idempotent."""
         while self._sessions:
             self._sessions.popitem()[1].close()
+        self._projects.close()
         self._machine.close()
 
     def rest(self) -> None:
@@ -107,7 +110,7 @@ class Judge:
     def evaluate(
         self,
         candidate: Candidate,
-        problem: Problem,
+        problem: AnyProblem,
         *,
         grade: Grade | None = None,
         incumbent_seconds: float | None = None,
@@ -115,8 +118,12 @@ class Judge:
         """Compile, run, verify, time. Never raises for what the candidate does.
 
         Timing ends early (censored) where a call takes 3 times `incumbent_seconds`, the best time
-        so far, else 3 times the serial code's.
+        so far, else 3 times the serial code's. A project's own commands prove less: the report's
+        `guarantee` says what.
         """
+        if isinstance(problem, ProjectProblem):
+            own = grade or self._grade
+            return self._projects.evaluate(candidate, problem, own, incumbent_seconds)
         if problem.metric not in TARGETS[candidate.target].metrics:
             raise BadInput(
                 f'problem {problem.name}: metric "{problem.metric}" needs target'
@@ -154,11 +161,19 @@ class Judge:
             grade=grade,
         )
 
-    def compare(self, candidate: Candidate, incumbent: Candidate, problem: Problem) -> Comparison:
+    def compare(
+        self, candidate: Candidate, incumbent: Candidate, problem: AnyProblem
+    ) -> Comparison:
         """Whether a candidate is faster than an incumbent: fresh workers of both in turn.
 
-        For code that has passed; raises `BadInput` where one of them fails here.
+        For code that has passed; raises `BadInput` where one of them fails here, or is judged by a
+        project's own commands.
         """
+        if isinstance(problem, ProjectProblem):
+            raise BadInput(
+                f"problem {problem.name}: two codes are not compared by a project's own commands;"
+                " put the one into the project and judge the other"
+            )
         session = self._session(problem, candidate.target)
         trial = Trial(session, candidate, "full")
         programs = [self._machine.program(code, problem) for code in (candidate, incumbent)]

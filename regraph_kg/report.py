@@ -207,6 +207,7 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
         "path": path(summary.best_path) if walks else "",
         "method": f"{summary.method}, seed {summary.seed}",
         "device": f"{summary.device}, {summary.toolchain}",
+        "guarantee": summary.guarantee,
         "model": summary.model,
         "judge": "" if summary.judge == "live" else f"{summary.judge}: verdicts were replayed",
         "measured": "" if summary.final == "full" else "the best again, as in the search (quick)",

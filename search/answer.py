@@ -94,6 +94,7 @@ def summarise(
         device=header.device,
         toolchain=header.toolchain,
         excluded=header.excluded,
+        guarantee=header.guarantee,
         stopped=ledger.stopped or "exhausted",
         roof=ledger.roof.reached,
         declined=_commonest(step.diagnosis for step in reversed(steps) if step.declined) or "",

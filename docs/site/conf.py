@@ -19,7 +19,17 @@ myst_heading_anchors = 4
 suppress_warnings = ["toc.not_included"]  # decisions: their own page lists them
 
 USE = (
-    *("problems", "home", "report", "models", "methods", "prompts", "cli", "settings"),
+    *(
+        "problems",
+        "own-commands",
+        "home",
+        "report",
+        "models",
+        "methods",
+        "prompts",
+        "cli",
+        "settings",
+    ),
     *("models-by-file", "workers", "python", "agents", "troubleshooting"),
 )
 SHARE = (

@@ -10,7 +10,7 @@ Not covered: vectors whose length depends on the data, vectors of bool, results:
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from regraph_kg.evaluation.adopt.records import Record
+from regraph_kg.evaluation.adopt.records import PlainStruct
 from regraph_kg.evaluation.adopt.types import Element, Passed
 
 LENT = """\
@@ -154,7 +154,7 @@ class Plain:
         return found + ([self.result.name] if self.result and self.result.counted else [])
 
     @property
-    def records(self) -> list[Record]:
+    def records(self) -> list[PlainStruct]:
         """Structs that the entry takes, each once."""
         passed = [one.passed for one in self.given] + ([self.result.passed] if self.result else [])
         found = {one.element.record.c: one.element.record for one in passed if one.element.record}
@@ -239,7 +239,7 @@ def _vector_inward(one: Given, pointer: str) -> tuple[list[str], str, list[str]]
     if one.passed.by_value:
         return [], f"{held}({pointer}, {pointer} + {one.length})", []
     if one.copied:
-        given = f"({pointer}, {pointer} + {one.length})" if one.reads else ""
+        given = f"({pointer}, {pointer} + {one.length})" if one.reads or not one.counted else ""
         back = _copied_back(one, f"{name}_copy", pointer) if one.writes else []
         return [f"{held} {name}_copy{given};"], f"{name}_copy", back
     return (

@@ -16,7 +16,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.adopt.adapter import Plain
 from regraph_kg.evaluation.adopt.draft import Draft
 from regraph_kg.evaluation.adopt.sizes import (
-    Growth,
+    GrowingWay,
     all_finite,
     check_shapes,
     relations,
@@ -125,7 +125,7 @@ class Adopter:
         problem = _validated(fields, code)
         if set(given) == set(draft.sizes):
             return problem, fields, 0.0
-        way = Growth(self._compiler, self._limits, self._tell, powers=draft.said.powers)
+        way = GrowingWay(self._compiler, self._limits, self._tell, powers=draft.said.powers)
         grown, seconds = timing_shape(problem, way)
         fields = with_sizes(fields, sizes | {"time": {**grown, **given}})
         return _validated(fields, code), fields, seconds

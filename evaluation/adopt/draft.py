@@ -24,7 +24,7 @@ from regraph_kg.evaluation.adopt.syntax import (
 )
 from regraph_kg.evaluation.adopt.types import Element, Names, Passed, Types
 from regraph_kg.evaluation.adopt.uses import Role, Uses
-from regraph_kg.evaluation.adopt.values import Range, drawn, indices, stops_early
+from regraph_kg.evaluation.adopt.values import IndexRange, drawn, indices, stops_early
 from regraph_kg.evaluation.problem.types import is_whole
 
 _WORD = r"[A-Za-z_]\w*"
@@ -170,7 +170,9 @@ class Draft:
                 shape = (Extent.of(one.fixed[0]),)
             elif uses.found[name].is_resized and uses.role(name) == "out":
                 shape = ()  # nobody knows but who calls it
-            elif one.form in ("vector", "span") and (uses.found[name].own_length or not shape):
+            elif one.form in ("vector", "span") and (
+                uses.found[name].own_length or not (shape or uses.found[name].is_written)
+            ):
                 if whole is None or whole.number is not None or own in whole.words:
                     shape = (Extent.of(own),)
                 else:
@@ -244,7 +246,8 @@ class Draft:
     def proposed(self, name: str) -> str:
         """What may be the shape where none is known; "" where nothing says so."""
         whole = [self.length(other) for other in self.names if other != name and self.shape(other)]
-        if self.read.uses.found.get(name) is None and whole:
+        holder = self.read.passed.get(name)
+        if whole and (holder is None or holder.form in ("vector", "span")):
             return max(whole, key=len)
         return next(iter(self.sizes)) if len(self.sizes) == 1 else ""
 
@@ -356,7 +359,7 @@ class Draft:
         return told
 
     @property
-    def _ranges(self) -> dict[str, Range]:
+    def _ranges(self) -> dict[str, IndexRange]:
         """Of arrays that hold indices."""
         uses, known = self.read.uses, {name for name in self.names if self.shape(name)}
         return indices(

@@ -15,6 +15,8 @@ from regraph_kg.evaluation.adopt.types import Passed
 
 PLACES = {"data", "begin", "end", "cbegin", "cend", "front", "back", "rbegin", "rend"}
 """Members of a container that lead into it."""
+ENDS = {"end", "cend", "rbegin", "rend", "back"}
+"""Those that depend on its length."""
 
 
 @dataclass(frozen=True, slots=True)

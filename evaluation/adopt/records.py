@@ -13,7 +13,7 @@ from regraph_kg.evaluation.problem.types import Type, dtype_of, record_of
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class PlainStruct:
     """A struct of the user's."""
 
     qualified: str
@@ -47,12 +47,12 @@ def records(source: CodeFile) -> dict[str, Node]:
     return found
 
 
-def record(source: CodeFile, name: str, node: Node, number: Number) -> Record:
+def record(source: CodeFile, name: str, node: Node, number: Number) -> PlainStruct:
     """What a definition says."""
     qualified = "::".join((*scope_of(source, node), name))
     fields: dict[str, Type] = {}
     unfit = _kind(node) or _members(source, node, number, fields)
-    return Record(qualified, unfit=unfit) if unfit else Record(qualified, fields)
+    return PlainStruct(qualified, unfit=unfit) if unfit else PlainStruct(qualified, fields)
 
 
 def _kind(node: Node) -> str:

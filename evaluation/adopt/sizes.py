@@ -48,7 +48,7 @@ _PATIENCE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class GrowingWay:
     """What growing a shape needs, and whether sizes are powers of two only."""
 
     compiler: Compiler
@@ -91,7 +91,7 @@ def relations(extents: Sequence[str]) -> list[str]:
     return [f"{text} >= 1" for text in dict.fromkeys(extents) if "-" in text or "//" in text]
 
 
-def timing_shape(problem: Problem, way: Growth) -> tuple[Sizes, float]:
+def timing_shape(problem: Problem, way: GrowingWay) -> tuple[Sizes, float]:
     """Grow a problem's timing shape until the serial code takes long enough; and what it takes.
 
     Raises `BadInput` where the code does not compile, crashes or does not end.
@@ -138,7 +138,7 @@ def all_finite(problem: Problem, compiler: Compiler, limits: JudgeLimits) -> boo
     return True
 
 
-def _scaled(problem: Problem, sizes: Sizes, factor: float, way: Growth) -> Sizes | None:
+def _scaled(problem: Problem, sizes: Sizes, factor: float, way: GrowingWay) -> Sizes | None:
     """All sizes by one factor, or a smaller one that memory allows; None where none is."""
     while not 1 <= factor <= _LEAST_STEP:
         scaled = {name: _round(extent * factor, way) for name, extent in sizes.items()}
@@ -151,7 +151,7 @@ def _scaled(problem: Problem, sizes: Sizes, factor: float, way: Growth) -> Sizes
     return None
 
 
-def _round(extent: float, way: Growth) -> int:
+def _round(extent: float, way: GrowingWay) -> int:
     """The nearest power of two, or one and a half of one."""
     power = 1 << max(math.floor(math.log2(extent)), 1)
     near = (power, 2 * power) if way.powers else (power, power * 3 // 2, 2 * power)

@@ -12,7 +12,7 @@ from typing import Literal
 from tree_sitter import Node
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.adopt.records import Record, record, records
+from regraph_kg.evaluation.adopt.records import PlainStruct, record, records
 from regraph_kg.evaluation.adopt.syntax import CodeFile, declared_name, split, walk
 from regraph_kg.evaluation.problem.types import C_TYPES, Type, is_inexact
 
@@ -59,7 +59,7 @@ class Element:
     type: Type
     spelled: str
     """In the user's code: `size_t`, `std::complex<float>`, `geo::Point`."""
-    record: Record | None = None
+    record: PlainStruct | None = None
     """Of type "struct"."""
 
     @property

@@ -12,7 +12,7 @@ from typing import Literal
 from tree_sitter import Node
 
 from regraph_kg.evaluation.adopt.bounds import Alias, Bindings, Bounds
-from regraph_kg.evaluation.adopt.elements import PLACES, Elements
+from regraph_kg.evaluation.adopt.elements import ENDS, PLACES, Elements
 from regraph_kg.evaluation.adopt.extent import LOADED, Extent
 from regraph_kg.evaluation.adopt.locals import Locals
 from regraph_kg.evaluation.adopt.syntax import Function, walk
@@ -298,7 +298,9 @@ class Uses:
             if target is None:
                 self._visit(argument, env)
             else:
-                self._given(name, place, target)
+                member = self._source.text(argument).rpartition(".")[2].removesuffix("()")
+                whole = argument.type == "identifier" or member in ENDS
+                self._given(name, place, target, whole=whole)
 
     def _member(self, called: Node, given: Node, env: Bindings) -> None:
         holder, member = (called.child_by_field_name(f) for f in ("argument", "field"))
@@ -313,7 +315,8 @@ class Uses:
                 self._touched(holder, env, reads=True, writes=bool(writes))
         elif said in PLACES:
             use = self.found[name]
-            use.own_length = use.is_read = True
+            use.own_length = use.own_length or said in ENDS
+            use.is_read = True
             use.is_written = use.is_written or not (
                 self._passed[name].const or said.startswith("c")
             )
@@ -343,12 +346,13 @@ class Uses:
         elif said != "clear":
             use.is_resized = True
 
-    def _given(self, called: str, place: int, target: Alias) -> None:
+    def _given(self, called: str, place: int, target: Alias, *, whole: bool) -> None:
         """An array is handed to another function."""
         if target.copied:
             return
         use = self.found[target.array]
-        use.own_length = use.own_length or self._passed[target.array].form in ("vector", "span")
+        holds = whole and self._passed[target.array].form in ("vector", "span")
+        use.own_length = use.own_length or holds
         if called in _FILLS:
             use.is_filled = use.is_filled or (place == 0 and not use.is_read and not self._branch)
             use.is_written = True

@@ -15,7 +15,7 @@ from regraph_kg.evaluation.adopt.types import Element
 from regraph_kg.evaluation.adopt.uses import Uses
 from regraph_kg.evaluation.problem.types import Type, is_inexact
 
-Range = tuple[int | str, int | str]
+IndexRange = tuple[int | str, int | str]
 """Both ends included; text is an expression over sizes."""
 POSITIVE = (0.01, 1.0)
 """For functions that give no number for others: logarithms, roots, powers."""
@@ -32,12 +32,12 @@ _WIDE = ("int32", "uint32", "int64", "uint64", "size_t")
 
 def indices(
     uses: Uses, lengths: Callable[[str], str], written: Callable[[Extent], str]
-) -> dict[str, Range]:
+) -> dict[str, IndexRange]:
     """Ranges of arrays that hold indices, by name, of a struct's field as `p.row`.
 
     `lengths` gives an array's elements, `written` an extent, both over size names.
     """
-    found: dict[str, Range] = {}
+    found: dict[str, IndexRange] = {}
     for target, index in uses.gathers:
         for name in sorted(index.loads):
             stride = index.stride(name)
@@ -66,7 +66,7 @@ def _strides(index: Extent, uses: Uses, name: str) -> list[Extent]:
 
 
 def drawn(
-    element: Element, name: str, ranges: Mapping[str, Range], *, stops: bool, positive: bool
+    element: Element, name: str, ranges: Mapping[str, IndexRange], *, stops: bool, positive: bool
 ) -> dict[str, Any]:
     """`values` and `range` of an input array where the format's usual ones do not do.
 
@@ -86,7 +86,7 @@ def drawn(
 
 
 def _of_record(
-    fields: Mapping[str, Type], name: str, ranges: Mapping[str, Range], *, positive: bool
+    fields: Mapping[str, Type], name: str, ranges: Mapping[str, IndexRange], *, positive: bool
 ) -> dict[str, Any]:
     own = {
         field: list(ranges.get(f"{name}.{field}", _usual(kind)))

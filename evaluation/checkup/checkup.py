@@ -4,21 +4,12 @@ Cheap first: memory, the serial code compiles, its signature is the declared one
 right at the check and timing shapes, the tolerance has room and shows a lower precision, the task
 is not trivial, the serial code takes 0.1 to 2 s. An error ends the look; a search must not start.
 
-What is found is kept in the cache folder by the problem's content, the compiler, this CPU and
-`CHECKER`; memory is looked at each time. Not covered: `work`; whether inputs are like those of real
-use; a GPU's memory.
+What is found is kept (kept.py); memory is looked at each time. Not covered: `work`; whether inputs
+are like those of real use; a GPU's memory.
 """
 
-import contextlib
-import hashlib
-import os
-import tempfile
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-
-from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.calibrate import (
@@ -31,11 +22,11 @@ from regraph_kg.evaluation.checkup.calibrate import (
 )
 from regraph_kg.evaluation.checkup.duration import unfit_duration
 from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
+from regraph_kg.evaluation.checkup.kept import Checkup, checked_once, is_new
 from regraph_kg.evaluation.checkup.signature import mismatch
 from regraph_kg.evaluation.checkup.triviality import trivial
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
-from regraph_kg.evaluation.gpu.device import openmp_device
 from regraph_kg.evaluation.problem.memory import shortage
 from regraph_kg.evaluation.problem.problem import (
     AbsoluteRule,
@@ -48,10 +39,8 @@ from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.problem.rows import rows_of
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 
-CHECKER = "1"
-"""Version of these rules."""
-_FOLDER = "problems"
-_FINDINGS = TypeAdapter(tuple[ProblemFinding, ...])
+__all__ = ["Checker", "Checkup", "is_new"]
+
 _ROUNDING, _LONG = 2.0**33, 2.0**24
 """Operations in a row beyond which a difference is no rounding (a tenth of the value in fp32); and
 beyond which sums are better made in double than allowed for."""
@@ -61,20 +50,6 @@ _NAMES = {24: "fp32", 11: "fp16", 4: "fp8"}
 _C_ONLY = {"restrict": "__restrict__", "void*": "a cast of what malloc returns"}
 
 
-@dataclass(frozen=True, slots=True)
-class Checkup:
-    """What was found, errors first, and how long that took; `seconds` None: it was known."""
-
-    problem: str
-    findings: tuple[ProblemFinding, ...]
-    seconds: float | None
-
-    @property
-    def errors(self) -> tuple[ProblemFinding, ...]:
-        """What must be mended first."""
-        return tuple(found for found in self.findings if found.severity == "error")
-
-
 class Checker:
     """Looks at problems on this machine; `cache` holds compiled code and what was found."""
 
@@ -82,7 +57,7 @@ class Checker:
         self, cache: Path, tell: Callable[[str], None], limits: JudgeLimits | None = None
     ) -> None:
         """`tell` hears in a few words what takes long. Raises `ToolError` without a compiler."""
-        self._folder, self._tell, self._limits = cache / _FOLDER, tell, limits or JudgeLimits()
+        self._cache, self._tell, self._limits = cache, tell, limits or JudgeLimits()
         self._compiler = Compiler(cache / "compiled", find_gcc(), self._limits)
 
     def check(self, problem: Problem) -> Checkup:
@@ -90,14 +65,7 @@ class Checker:
         short = shortage(problem)
         if short:
             return Checkup(problem.name, (error("memory", short),), 0.0)
-        entry = self._folder / f"{_key(problem)}.json"
-        known = _read(entry)
-        if known is not None:
-            return Checkup(problem.name, known, None)
-        start = time.perf_counter()
-        found = tuple(sorted(self._look(problem), key=lambda each: each.severity))
-        _write(entry, found)
-        return Checkup(problem.name, found, time.perf_counter() - start)
+        return checked_once(self._cache, problem, lambda: self._look(problem))
 
     def _look(self, problem: Problem) -> Iterator[ProblemFinding]:
         self._tell(f"{problem.name}: compiling the serial code")
@@ -184,16 +152,6 @@ class Checker:
         return ""
 
 
-def is_new(cache: Path, problem: Problem) -> bool:
-    """Whether this content has never been looked at with this cache folder and compiler."""
-    return not (cache / _FOLDER / f"{_key(problem)}.json").exists()
-
-
-def _key(problem: Problem) -> str:
-    here = (find_gcc().version, *HOST_FLAGS, openmp_device(), CHECKER)
-    return hashlib.sha256(repr((problem.model_dump_json(), here)).encode()).hexdigest()
-
-
 def suggested(
     problem: Problem, seen: Calibration, terms: float
 ) -> tuple[str, SumRule | ConditionedRule | AbsoluteRule]:
@@ -253,19 +211,3 @@ def _hint(said: str, name: str) -> str:
     if "restrict" in said:
         return f"{_C_ONLY['restrict']} for restrict in {name}, which is compiled as C++"
     return ""
-
-
-def _read(entry: Path) -> tuple[ProblemFinding, ...] | None:
-    """Findings kept earlier; None where there are none that can be read."""
-    with contextlib.suppress(OSError, ValidationError):
-        return _FINDINGS.validate_json(entry.read_bytes())
-    return None
-
-
-def _write(entry: Path, found: tuple[ProblemFinding, ...]) -> None:
-    """Keep them for the next time; what cannot be kept is found anew."""
-    with contextlib.suppress(OSError):
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("wb", dir=entry.parent, delete=False) as file:
-            file.write(_FINDINGS.dump_json(found))
-        os.replace(file.name, entry)

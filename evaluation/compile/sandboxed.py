@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ _FLAGS = ("-I", "-S", *(("-B",) if sys.dont_write_bytecode else ()))
 _HERE = Path(__file__).resolve().parents[1] / "confined"
 _MEMORY_BYTES, _LEAST_MEMORY_BYTES = 16 * 2**30, 2 * 2**30
 _PATH = "/usr/local/bin:/usr/bin:/bin"
-_SAID_BYTES = 2**16
+_SAID_BYTES, _PRINTED_BYTES = 2**16, 2**22
 _SEARCHED = re.compile(r"-[IL](/.+)")
 _KILLED = re.compile(r"died due to signal 9\b|Killed signal terminated")
 """What nvcc and g++ say when a program that they run got SIGKILL."""
@@ -57,6 +57,8 @@ class Ran:
     said: str
     held: tuple[str, ...]
     """Layers of the confinement that held."""
+    seconds: float = 0.0
+    """How long that command took, by the clock of the process that started it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +84,9 @@ def run(
     orders = _orders(commands, directory, readable)
     orders["layers"] = list(LAYERS) if sandbox else []
     orders["cpu_seconds"] = math.ceil(limits.compile_seconds)
-    (directory / "root").mkdir(exist_ok=True)
     kills = _oom_kills()
-    with _memory_file("said") as said, _memory_file("report") as report:
-        code = _ended({**orders, "report": report}, said, limits.compile_seconds)
-        words = os.pread(said, _SAID_BYTES, 0).decode(errors="replace")
-        told = os.pread(report, _SAID_BYTES, 0)
-    if code is None:
-        return Ran(commands[-1], None, words, ())
-    if not told and code != -signal.SIGKILL:
-        raise ToolError(
-            f"compiler: its sandbox failed: {plain(words).strip()[-200:]}; see regraph doctor"
-        )
-    seen: dict[str, Any] = {"held": [], "code": code, "index": 0}
-    if told:
-        seen = marshal.loads(told)
-    command = commands[seen["index"]] if commands else ()
-    ran = Ran(command, seen["code"], words, tuple(seen["held"]))
+    ran = _ran(orders, directory, limits.compile_seconds, slice(_SAID_BYTES))
+    words, command = ran.said, ran.command
     if ran.code == -signal.SIGKILL or (_KILLED.search(words) and ran.code and _oom_kills() > kills):
         name = Path(command[0]).name if command else "compiler"
         raise ToolError(
@@ -108,9 +96,52 @@ def run(
     return ran
 
 
+def run_project(
+    commands: Sequence[Command],
+    directory: Path,
+    readable: Sequence[str],
+    environment: Mapping[str, str],
+    seconds: float,
+) -> Ran:
+    """A project's own commands, as `run`; what they do to themselves is never an error of ours.
+
+    They may use all cores for `seconds`. Raises `ToolError` where this kernel cannot confine them.
+    """
+    orders = _orders(commands, directory, readable)
+    orders["layers"], orders["strict"] = list(LAYERS), True
+    orders["cpu_seconds"] = math.ceil(seconds) * (os.cpu_count() or 1)
+    orders["environment"] = {**dict(orders["environment"]), **environment}
+    return _ran(orders, directory, seconds, slice(-_PRINTED_BYTES, None))
+
+
+def _ran(orders: dict[str, Any], directory: Path, seconds: float, part: slice) -> Ran:
+    """How the commands of `orders` went, and a part of the bytes that they said.
+
+    Raises `ToolError` where their sandbox did not start.
+    """
+    commands = [tuple(command) for command in orders["commands"]]
+    (directory / "root").mkdir(exist_ok=True)
+    with _memory_file("said") as said, _memory_file("report") as report:
+        code = _ended({**orders, "report": report}, said, seconds)
+        start, end, _ = part.indices(os.fstat(said).st_size)
+        words = os.pread(said, end - start, start).decode(errors="replace")
+        told = os.pread(report, _SAID_BYTES, 0)
+    if code is None:
+        return Ran(commands[-1], None, words, ())
+    if not told and code != -signal.SIGKILL:
+        raise ToolError(
+            f"compiler: its sandbox failed: {plain(words).strip()[-200:]}; see regraph doctor"
+        )
+    seen: dict[str, Any] = {"held": [], "code": code, "index": 0, "seconds": 0.0}
+    if told:
+        seen = marshal.loads(told)
+    command = commands[seen["index"]] if commands else ()
+    return Ran(command, seen["code"], words, tuple(seen["held"]), seen["seconds"])
+
+
 def _orders(
     commands: Sequence[Command], directory: Path, readable: Sequence[str]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Most of what compilers.py wants to know."""
     named = (m[1] for command in commands for m in map(_SEARCHED.fullmatch, command) if m)
     work = str(directory / "work")
@@ -123,6 +154,7 @@ def _orders(
         "parent": os.getpid(),
         "memory_bytes": _memory_bytes(),
         "file_bytes": FILE_BYTES,
+        "strict": False,
     }
 
 
@@ -155,7 +187,7 @@ def _memory_file(name: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _ended(orders: dict[str, object], said: int, seconds: float) -> int | None:
+def _ended(orders: dict[str, Any], said: int, seconds: float) -> int | None:
     """Exit code of the launcher, alone in its group; None: too slow. Nothing of it is left."""
     own = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     process = subprocess.Popen(
@@ -165,7 +197,7 @@ def _ended(orders: dict[str, object], said: int, seconds: float) -> int | None:
         stdin=subprocess.DEVNULL,
         stdout=said,
         stderr=said,
-        pass_fds=(int(str(orders["report"])),),
+        pass_fds=(orders["report"],),
         start_new_session=True,
     )
     try:

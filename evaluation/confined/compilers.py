@@ -25,6 +25,7 @@ import os
 import resource
 import struct
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,11 +57,13 @@ class CompileOrders:
     readable: list[str]
     """The toolchain: files and folders; those that do not exist are left out."""
     layers: list[str]
+    strict: bool
+    """Whether to run nothing where neither a root of its own nor landlock holds."""
     environment: dict[str, str]
     parent: int
     report: int
-    """Descriptor that gets, marshalled, which layers held, which command was the last, and its
-    exit code (negative: its signal). The commands do not inherit it."""
+    """Descriptor that gets, marshalled, which layers held, which command was the last, its exit
+    code (negative: its signal) and its seconds. The commands do not inherit it."""
     cpu_seconds: int
     memory_bytes: int
     file_bytes: int
@@ -98,8 +101,12 @@ def main(orders: CompileOrders) -> None:
         os._exit(abs(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])))
     die_with_parent(libc)
     held += confine(libc, orders, bool(held))
-    index, code = run(libc, orders)
-    os.write(orders.report, marshal.dumps({"held": held, "code": code, "index": index}))
+    if orders.strict and not {"root", "landlock"} & {*held}:
+        os.write(2, b"neither a root folder of its own nor landlock holds here")
+        os._exit(1)
+    index, code, seconds = run(libc, orders)
+    told = {"held": held, "code": code, "index": index, "seconds": seconds}
+    os.write(orders.report, marshal.dumps(told))
     os._exit(0)
 
 
@@ -267,16 +274,19 @@ def limit(orders: CompileOrders) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-def run(libc: ctypes.CDLL, orders: CompileOrders) -> tuple[int, int]:
-    """The commands in turn: which was the last, and its exit code."""
+def run(libc: ctypes.CDLL, orders: CompileOrders) -> tuple[int, int, float]:
+    """The commands in turn: which was the last, its exit code, how long it took."""
+    seconds = 0.0
     for index, command in enumerate(orders.commands):
+        start = time.monotonic()
         child = os.fork()
         if child == 0:
             become(libc, command, orders.environment)
         code = waited(child)
+        seconds = time.monotonic() - start
         if code:
-            return index, code
-    return len(orders.commands) - 1, 0
+            return index, code, seconds
+    return len(orders.commands) - 1, 0, seconds
 
 
 def become(libc: ctypes.CDLL, command: list[str], environment: dict[str, str]) -> "NoReturn":

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 
 from regraph_kg.evaluation.hosts.queue import JudgeRequest
-from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.problem import AnyProblem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import Target
 
@@ -40,7 +40,7 @@ class Judges(ABC):
     def evaluate(
         self,
         candidate: Candidate,
-        problem: Problem,
+        problem: AnyProblem,
         *,
         grade: Grade | None = None,
         incumbent_seconds: float | None = None,

@@ -33,6 +33,7 @@ from regraph_kg.evaluation.hosts.judges import Judges
 from regraph_kg.evaluation.hosts.process import Device, JudgeOptions, JudgeProcess, evaluate
 from regraph_kg.evaluation.hosts.queue import JudgeRequest, JudgeThread, QueuedRequest, RequestQueue
 from regraph_kg.evaluation.machine import Machine
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.slot import Isolation, SessionRules
 from regraph_kg.models.evaluation import EvalReport, Grade
@@ -211,8 +212,10 @@ class JudgePool(Judges):
     def _compile(self, job: QueuedRequest) -> None:
         """Into the cache; whatever is wrong with the code or compiler, a judge will say."""
         try:
-            with self._activities.activity("compile"), contextlib.suppress(ToolError):
-                self._machine.program(job.work.candidate, job.work.problem)
+            problem = job.work.problem
+            if isinstance(problem, Problem):  # a project is built by whoever judges it
+                with self._activities.activity("compile"), contextlib.suppress(ToolError):
+                    self._machine.program(job.work.candidate, problem)
         finally:
             self._queue.ready(job)
             if not self._queue.judges(job.target):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.problem import AnyProblem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, code_hash
 from regraph_kg.models.target import Target
 
@@ -27,7 +27,7 @@ class Evaluator(Protocol):
     def evaluate(
         self,
         candidate: Candidate,
-        problem: Problem,
+        problem: AnyProblem,
         *,
         grade: Grade | None = None,
         incumbent_seconds: float | None = None,
@@ -50,7 +50,7 @@ class JudgeRequest:
     """What to judge, and how: the arguments of `Judge.evaluate`."""
 
     candidate: Candidate
-    problem: Problem
+    problem: AnyProblem
     grade: Grade | None = None
     incumbent_seconds: float | None = None
 

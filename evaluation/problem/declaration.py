@@ -192,18 +192,18 @@ def _require_value(kind: Type, value: float) -> None:
         raise ValueError(f"value {value:g} is none of {kind}: {least:g} to {most:g}")
 
 
-Bound = float | Expression
+RangeEnd = float | Expression
 """An end of a range: a number, or an expression over sizes, such as "n - 1" of an index."""
 
 
-def _numbers(limits: tuple[Bound, Bound] | None) -> tuple[float, float] | None:
+def _numbers(limits: tuple[RangeEnd, RangeEnd] | None) -> tuple[float, float] | None:
     """A range that is one at every shape."""
     if limits is None or isinstance(limits[0], str) or isinstance(limits[1], str):
         return None
     return limits[0], limits[1]
 
 
-def _at(limits: tuple[Bound, Bound], sizes: Sizes) -> tuple[float, float]:
+def _at(limits: tuple[RangeEnd, RangeEnd], sizes: Sizes) -> tuple[float, float]:
     """A range at `sizes`; one that holds nothing there is its lower end."""
     low, high = (size_of(end, sizes) if isinstance(end, str) else end for end in limits)
     return low, max(low, high)
@@ -217,9 +217,9 @@ class Argument(Frozen):
     role: Literal["in", "out", "inout", "size"]
     shape: tuple[Expression, ...] = ()
     values: tuple[Values, ...] = ("normal", "uniform", "sparse", "small-int")
-    range: tuple[Bound, Bound] | None = None
+    range: tuple[RangeEnd, RangeEnd] | None = None
     """Bounds of "uniform", "sorted" and "custom" values, both included for integer types."""
-    ranges: dict[Identifier, tuple[Bound, Bound]] | None = None
+    ranges: dict[Identifier, tuple[RangeEnd, RangeEnd]] | None = None
     """Of a struct: those of fields that have others than `range`."""
     size: Expression | None = None
     value: float | int | None = None

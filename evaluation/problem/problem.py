@@ -3,7 +3,6 @@
 Not covered: whether a declaration is true (checkup.py looks).
 """
 
-import difflib
 import errno
 import os
 import stat
@@ -22,7 +21,6 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.declaration import (
@@ -41,6 +39,8 @@ from regraph_kg.evaluation.problem.declaration import (
     shape_text,
 )
 from regraph_kg.evaluation.problem.expression import Sizes, size_of
+from regraph_kg.evaluation.problem.mistakes import mistaken
+from regraph_kg.evaluation.problem.project import ProjectProblem, project_fields
 from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Array, is_whole
 from regraph_kg.models.base import Frozen, Metric
 
@@ -48,6 +48,7 @@ __all__ = [
     "C_TYPES",
     "RESULT",
     "AbsoluteRule",
+    "AnyProblem",
     "Argument",
     "Array",
     "CheapCheck",
@@ -55,6 +56,7 @@ __all__ = [
     "DeclaredWork",
     "Precision",
     "Problem",
+    "ProjectProblem",
     "Sizes",
     "SumRule",
     "load_problem",
@@ -295,7 +297,11 @@ def _check_cheap(problem: Problem, check: CheapCheck) -> None:
             raise ValueError("cheap_check: freivalds needs shapes [m, k], [k, n], [m, n]")
 
 
-def load_problem(folder: Path) -> Problem:
+AnyProblem = Problem | ProjectProblem
+"""A function with declared arguments, or a file of a project with commands of its own."""
+
+
+def load_problem(folder: Path) -> AnyProblem:
     """Read a problem folder. Raises `BadInput` naming file and field, and how to mend."""
     path = folder / "problem.toml"
     try:
@@ -304,6 +310,19 @@ def load_problem(folder: Path) -> Problem:
         raise BadInput(f"{path}: {error.strerror}; a problem is a folder with this file") from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or far too deep
         raise BadInput(f"{path}: not TOML: {str(error)[:200]}; see regraph docs problems") from None
+    try:
+        if "commands" in content:
+            return ProjectProblem.model_validate(project_fields(path, content))
+        return Problem.model_validate(content | _code(path, content))
+    except ValidationError as error:
+        raise mistaken(path, error, _fields(content)) from None
+    except (RecursionError, OverflowError, MemoryError) as error:
+        raise BadInput(f"{path}: {type(error).__name__}: a number or text is too large") from None
+
+
+def _code(path: Path, content: dict[str, Any]) -> dict[str, str]:
+    """Code that lies beside problem.toml, by the field that it is."""
+    folder = path.parent
     for reserved in ("serial_code", *_OPTIONAL_FILES):
         if reserved in content:
             raise BadInput(
@@ -313,12 +332,7 @@ def load_problem(folder: Path) -> Problem:
     for field, name in _OPTIONAL_FILES.items():
         if (folder / name).exists():
             code[field] = _read_code(folder / name)
-    try:
-        return Problem.model_validate(content | code)
-    except ValidationError as error:
-        raise BadInput(f"{path}: {_first(error)}; see regraph docs problems") from None
-    except (RecursionError, OverflowError, MemoryError) as error:
-        raise BadInput(f"{path}: {type(error).__name__}: a number or text is too large") from None
+    return code
 
 
 def _read_text(path: Path) -> str:
@@ -345,40 +359,12 @@ def _read_code(path: Path) -> str:
         raise BadInput(f"{path}: not UTF-8 text; save it as UTF-8") from None
 
 
-def _first(error: ValidationError) -> str:
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    text = _said(first)
-    return f"{place}: {text}" if place else text
-
-
-def _said(first: ErrorDetails) -> str:
-    """A mistake in words; of a field that there is not, the one that was meant."""
-    if first["type"] == "string_pattern_mismatch" and first["loc"] == ("name",):
-        return f"{first['input']!r} is no name: lower-case letters, digits, single - and _"
-    if first["type"] != "extra_forbidden":
-        return first["msg"].removeprefix("Value error, ")
-    names = _fields(first["loc"])
-    near = difflib.get_close_matches(str(first["loc"][-1]), names, 2)
-    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
-    return f"no such field; {meant}"
-
-
-def _fields(place: Sequence[int | str]) -> list[str]:
-    """Names of the fields of the table in which `place` lies."""
-    tables: dict[str, Sequence[type[Frozen]]] = {
-        "sizes": (SizesTable,),
-        "args": (Argument,),
-        "returns": (Returned,),
-        "work": (DeclaredWork,),
-        "cheap_check": (CheapCheck,),
-        "tolerance": (SumRule, ConditionedRule, AbsoluteRule),
-    }
-    inside = tables.get(str(place[0]), ()) if len(place) > 1 else ()
-    fields = [name for table in inside or (Problem,) for name in table.model_fields]
-    own = {"schema_version": "schema"}
+def _fields(content: dict[str, Any]) -> list[str]:
+    """What the top of such a problem.toml may say."""
+    if "commands" in content:
+        return ["schema", "name", "entry", "commands"]
     hidden = {"serial_code", *_OPTIONAL_FILES}
-    return list(dict.fromkeys(own.get(name, name) for name in fields if name not in hidden))
+    return [name for name in Problem.model_fields if name not in hidden] + ["commands"]
 
 
 def _product(shape: tuple[int, ...]) -> int:

@@ -60,6 +60,8 @@ class ProjectFolder:
             return name
         for file in PROBLEM_FILES:
             self.inside(str(folder / file))
+        for path in wiring.named_paths(folder):
+            self.inside(str(path))
         return str(folder)
 
     def problems(self) -> list[str]:

@@ -279,7 +279,7 @@ class Tools:
         """
         text = self._folder.code(code, file)
         place = self._folder.problem(problem)
-        found = await asyncio.to_thread(wiring.find_problem, self._settings, place)
+        found = await asyncio.to_thread(wiring.declared_problem, self._settings, place)
         author = Author(agent=agent, model=model)
         root = self._folder.root
         draft = drafts.read(root, trajectory) if trajectory else drafts.begin(found, target, author)

@@ -17,13 +17,13 @@ from typing import Self
 from regraph_kg import wiring
 from regraph_kg.api.sources import code_of
 from regraph_kg.evaluation.compare import Comparison
-from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
 
 
-def load_problem(name: str | Path, settings: Settings | None = None) -> Problem:
+def load_problem(name: str | Path, settings: Settings | None = None) -> AnyProblem:
     """The problem in the folder `name`, or the one of that name that ships with regraph.
 
     `BadInput` says what of its declaration is wrong. Whether that is true, `regraph problem check`
@@ -55,7 +55,7 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
 
     def evaluate(
         self,
-        problem: Problem,
+        problem: AnyProblem,
         code: str | Path,
         *,
         target: Target = USUAL,
@@ -71,7 +71,7 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
             return self._judge.evaluate(candidate, problem, grade=grade)
 
     def compare(
-        self, problem: Problem, code: str | Path, other: str | Path, *, target: Target = USUAL
+        self, problem: AnyProblem, code: str | Path, other: str | Path, *, target: Target = USUAL
     ) -> Comparison:
         """Whether `code` is surely faster than `other`; both must have passed.
 
@@ -83,7 +83,7 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
 
 
 def evaluate(
-    problem: Problem | str | Path,
+    problem: AnyProblem | str | Path,
     code: str | Path,
     *,
     target: Target = USUAL,
@@ -91,6 +91,10 @@ def evaluate(
     settings: Settings | None = None,
 ) -> EvalReport:
     """Judge one code, as `CodeJudge.evaluate`; the judge is opened and closed again (seconds)."""
-    found = problem if isinstance(problem, Problem) else load_problem(problem, settings)
+    found = (
+        problem
+        if isinstance(problem, Problem | ProjectProblem)
+        else load_problem(problem, settings)
+    )
     with CodeJudge(settings) as judge:
         return judge.evaluate(found, code, target=target, grade=grade)

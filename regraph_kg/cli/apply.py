@@ -82,6 +82,8 @@ def apply(  # noqa: PLR0913 (a command's options)
 def _changes(
     settings: Settings, trace: Path, where: tuple[str | None, Path | None], *, again: bool
 ) -> list[HomeChange]:
+    from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
+
     named, to = where
     found = take_home.found_code(read_overview(trace, wiring.trace_key(settings)))
     name = named or found.overview.header.problem
@@ -91,6 +93,8 @@ def _changes(
             f"{trace}: it began with other serial code than problem {name} has now; name the"
             " folder of its problem: --problem"
         )
+    if isinstance(problem, ProjectProblem):
+        return take_home.into_project(found, problem, to)
     if to is not None:
         return take_home.put_into(found, problem, to)
     if home is None:

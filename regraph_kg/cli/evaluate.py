@@ -12,7 +12,7 @@ from regraph_kg.api.sources import read_source
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.progress import telling
-from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.problem import AnyProblem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.report import interval, roofline, seconds, times
@@ -82,7 +82,7 @@ def evaluate(  # noqa: PLR0913 (a command's options)
 def _compare(
     settings: Settings,
     grade: Literal["screening", "full"],
-    problem: Problem,
+    problem: AnyProblem,
     codes: Sequence[Candidate],
     other: Candidate,
     shown: "_Shown",
@@ -133,10 +133,11 @@ class _Shown:
 def _text(report: EvalReport) -> str:
     lines = [f"{report.problem} ({report.target}): {_outcome(report)}"]
     if report.timing and report.baseline and report.speedup and report.speedup_interval:
+        unit = "run" if report.guarantee else "call"
         lines += [
             f"speedup    {times(report.speedup)}  (95 %: {interval(report.speedup_interval)})",
-            f"candidate  {seconds(report.timing.median)} a call",
-            f"serial     {seconds(report.baseline.median)} a call",
+            f"candidate  {seconds(report.timing.median)} a {unit}",
+            f"serial     {seconds(report.baseline.median)} a {unit}",
         ]
     if report.load:
         lines.append(f"load       {report.load}: these times are no evidence")
@@ -147,6 +148,8 @@ def _text(report: EvalReport) -> str:
         lines.append(f"profile    {report.facts['profile']}")
     if report.diagnosis:
         lines.append(report.diagnosis)
+    if report.guarantee:
+        lines.append(f"guarantee  {report.guarantee}")
     if report.stages:
         lines.append(f"time       {_stages(report)}")
     lines.append(f"on {report.device}, {report.toolchain}, grade {report.grade}")

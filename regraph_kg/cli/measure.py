@@ -94,7 +94,7 @@ def measure(  # noqa: PLR0913, PLR0917 (a command's options)
         for one in corpus.trajectories()
         if target in (None, one.target) and (not problem or one.problem in problem)
     ]
-    todo = jobs(chosen, _metrics(metric), lambda name: wiring.find_problem(settings, name))
+    todo = jobs(chosen, _metrics(metric), lambda name: wiring.declared_problem(settings, name))
     if files is None and target is None:
         todo = _possible(settings, todo)
     options = _Options(grade, run or datetime.now(UTC).isoformat(timespec="seconds"), again)

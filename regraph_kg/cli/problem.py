@@ -17,7 +17,7 @@ from regraph_kg.evaluation.checkup.findings import error
 from regraph_kg.settings import Settings, read_settings
 
 if TYPE_CHECKING:  # numpy comes with it
-    from regraph_kg.evaluation.problem.problem import Problem
+    from regraph_kg.evaluation.problem.problem import AnyProblem, ProjectProblem
 
 app = typer.Typer(no_args_is_help=True)
 app.command()(new)
@@ -92,6 +92,8 @@ def show(
     """Show a problem as the judge reads it: arguments, shapes, tolerance, code, and its origin."""
     settings = read_settings()
     found, home = wiring.find_problem(settings, problem), wiring.home_of(settings, problem)
+    from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
+
     if as_json:
         plain = found.model_dump(mode="json", by_alias=True)
         plain["home"] = home.model_dump(mode="json", by_alias=True) if home else None
@@ -103,6 +105,9 @@ def show(
         console.print(
             f"made of {home.function}, {home.file}, lines {home.lines[0]}-{home.lines[1]}"
         )
+    if isinstance(found, ProjectProblem):
+        _show_project(console, found)
+        return
     table = Table("argument", "type", "role", "shape, or value", box=None, pad_edge=False)
     for arg in found.args:
         extent = arg.size if arg.size is not None else arg.value
@@ -111,6 +116,24 @@ def show(
     tolerance = found.tolerance
     said = tolerance if isinstance(tolerance, str) else tolerance.model_dump(mode="json")
     console.print(f"tolerance {said}, metric {found.metric}, timed at {_timed_at(found)}")
+    console.print(f"\n{found.serial_code}", soft_wrap=True)
+
+
+def _show_project(console: PlainConsole, found: "ProjectProblem") -> None:
+    """A problem of a project's own commands."""
+    told = found.commands
+    rows = {
+        "project": found.folder,
+        "file": told.file,
+        "function": found.signature() or found.entry,
+        "build": "; ".join(told.build) or "none",
+        "test": "; ".join(told.test),
+        "must print": "; ".join(told.passed),
+        "bench": told.bench,
+        "guarantee": found.guarantee,
+    }
+    for name, said in rows.items():
+        console.print(f"{name:<10}  {said}", soft_wrap=True)
     console.print(f"\n{found.serial_code}", soft_wrap=True)
 
 
@@ -124,7 +147,11 @@ def _listed(settings: Settings, name: str) -> dict[str, str]:
     return {"where": where, "entry": found.entry, "timed_at": _timed_at(found)}
 
 
-def _timed_at(problem: "Problem") -> str:
+def _timed_at(problem: "AnyProblem") -> str:
+    from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
+
+    if isinstance(problem, ProjectProblem):
+        return problem.commands.bench
     return ", ".join(f"{name} = {extent}" for name, extent in problem.sizes.time.items())
 
 

@@ -122,7 +122,8 @@ class EvalReport(Frozen):
     `speedup` = baseline median / candidate median (serial code, g++ -O3 -march=native, one thread,
     same metric, same session); None unless the candidate was timed. Reports whose `device`,
     `toolchain`, `evaluator`, `metric` or `grade` differ must not be compared.
-    History: 1 (2026-11) first version; later in 1: `account` and `load`, absent from older reports.
+    History: 1 (2026-11) first version; later in 1: `account`, `load`, `guarantee`, absent
+    from older reports.
     """
 
     schema_version: Literal[1] = 1
@@ -152,6 +153,8 @@ class EvalReport(Frozen):
 
     Times taken under load are no evidence: they enter no statistics.
     """
+    guarantee: PlainText = ""
+    """What the verdict rests on, where that is less than the judge's own checks; else ""."""
     facts: dict[PlainText, PlainText] = Field(default_factory=dict)
     """Machine facts: driver, clocks, temperature, kernel, ... as text."""
 

@@ -19,7 +19,8 @@ class Task:
 
     `signature` is the C signature of the entry point, without body; `metric` says whose arrays it
     gets: the host's, or the device's. `machine` is what it will run on, in a line, for prompts
-    that say so.
+    that say so. `guarantee` is what its verdicts rest on where that is less than the judge's own
+    checks, as for a file of a project with commands of its own, whose function has no C signature.
     """
 
     problem: str
@@ -29,6 +30,7 @@ class Task:
     signature: str
     metric: Metric = "call"
     machine: str = ""
+    guarantee: str = ""
 
 
 FinalGrade = Literal["full", "screening"]
@@ -63,7 +65,7 @@ class RunHeader(Frozen):
     have defaults that are true of traces without them: `StepRecord.did`, `Prompting.verdict`.
     3 (2026-11) each line says who wrote it (`mac`); traces of 2 are read, as claims. Later in 3:
     `SearchLimits.patience` and `.stop_at_roof`, absent from older traces; `machine`, and settings
-    of prompting that say nothing of prompts before version 5; the outcome "declined".
+    of prompting that say nothing of prompts before version 5; the outcome "declined"; `guarantee`.
     """
 
     schema_version: Literal[2, 3] = 3
@@ -95,6 +97,8 @@ class RunHeader(Frozen):
     """The problem whose examples the search did not read; None: it read all."""
     machine: str = ""
     """What the code runs on, as prompts say it; "" where nobody says."""
+    guarantee: str = ""
+    """What the verdicts rest on, where that is less than the judge's own checks; else ""."""
 
     @property
     def method(self) -> str:
@@ -259,3 +263,5 @@ class RunSummary(Frozen):
     declined: str = ""
     """The commonest reason why a technique was said not to apply; of equally common ones the
     latest."""
+    guarantee: str = ""
+    """As in the header."""

@@ -127,7 +127,7 @@ def collect(
     """
     if choice.output.exists() and not choice.journal.exists():
         raise BadInput(f"{choice.output}: there already; give another --output, or remove it")
-    problems = [wiring.find_problem(settings, name) for name in choice.problems]
+    problems = [wiring.declared_problem(settings, name) for name in choice.problems]
     about = {
         "source": str(choice.origin),
         "problems": [problem.name for problem in problems],
@@ -150,7 +150,7 @@ def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
     """What `collect` would do at first, with nobody asked and nothing judged."""
     found: list[CollectPreview] = []
     for name in choice.problems:
-        problem = wiring.find_problem(settings, name)
+        problem = wiring.declared_problem(settings, name)
         task = wiring.task_of(problem, choice.target)
         if isinstance(choice.origin, ModelAsked):
             found.append(_cost(settings, choice.origin, task, () if found else _paid(choice)))

@@ -183,12 +183,12 @@ def _nothing(found: Harvest) -> str:
 def _problem(settings: Settings, run: Run, problems: Sequence[Path]) -> Problem:
     """The problem that the run is about, wherever it is found."""
     name = run.header.problem
-    found = [wiring.find_problem(settings, str(folder)) for folder in problems]
+    found = [wiring.declared_problem(settings, str(folder)) for folder in problems]
     for one in found:
         if one.name == name:
             return one
     if name in wiring.problem_names(settings):
-        return wiring.find_problem(settings, name)
+        return wiring.declared_problem(settings, name)
     raise BadInput(
         f"its problem {name} is not here, and not in the corpus: name its folder with --problem"
     )

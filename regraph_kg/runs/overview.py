@@ -184,6 +184,7 @@ class Overview:
             device=header.device,
             toolchain=header.toolchain,
             excluded=header.excluded,
+            guarantee=header.guarantee,
             stopped=self.stopped or "calls",
             roof=self.roof.reached,
             declined=self.declined,

@@ -144,6 +144,8 @@ def _notes(overview: Overview, serial: str, prompts: Mapping[PromptKey, Prompt])
         yield "the last line of the trace is incomplete and was left out"
     if asked is not None and asked.is_recorded:
         yield "the answers of the model were recorded before; compiler, checks and clock are real"
+    if header.guarantee:
+        yield f"these verdicts prove less than others: {header.guarantee}"
     if header.judge != "live":
         yield f"the verdicts were replayed from another trace ({header.judge})"
     if not serial:

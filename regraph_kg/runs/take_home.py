@@ -31,7 +31,7 @@ from regraph_kg.runs.steps_shown import whole_code_of
 
 if TYPE_CHECKING:  # numpy comes with it
     from regraph_kg.evaluation.problem.home import Home
-    from regraph_kg.evaluation.problem.problem import Problem
+    from regraph_kg.evaluation.problem.problem import Problem, ProjectProblem
 
 WIDTH = 98
 """Characters of a comment's line."""
@@ -107,11 +107,32 @@ def put_into(found: RunAnswer, problem: "Problem", path: Path) -> list[HomeChang
     return [HomeChange(path, content, content.replace(serial, text.strip().encode()))]
 
 
+def into_project(found: RunAnswer, problem: "ProjectProblem", to: Path | None) -> list[HomeChange]:
+    """The project's file with the answer in its place; `to`: another file that gets that text."""
+    content = _content(problem.home)
+    if content != problem.content.encode():
+        raise BadInput(f"{problem.home}: changes now; run the same command again")
+    mark = "#" if problem.is_python else "//"
+    comment = "\n".join(_comment(line, mark) for line in _told_of_project(found, problem))
+    text = problem.with_code(f"{comment}\n{found.code.rstrip()}\n").encode()
+    return [HomeChange(to or problem.home, content if to is None else _content(to), text)]
+
+
+def _told_of_project(found: RunAnswer, problem: "ProjectProblem") -> list[str]:
+    """What whoever meets the code later must know, line by line."""
+    verdict, told = found.verdict, problem.commands
+    return [
+        f"regraph: {problem.entry}, {_speed(verdict)}",
+        f"on {verdict.device}, by {verdict.toolchain}",
+        f"timed by {told.bench}; tested by {'; '.join(told.test)}",
+        f"guarantee: {problem.guarantee}",
+        _found_by(found),
+    ]
+
+
 def told(found: RunAnswer, problem: "Problem", home: "Home | None") -> str:
     """What whoever meets the code later must know, as a comment."""
-    header, verdict = found.overview.header, found.verdict
-    interval = verdict.speedup_interval
-    sure = f" (95 %: {report.interval(interval)})" if interval else ""
+    verdict = found.verdict
     what = f"{home.function} of {Path(home.file).name}" if home else problem.name
     shapes = [", ".join(f"{k}={v}" for k, v in one.items()) for one in problem.sizes.check]
     timed = ", ".join(f"{name}={size}" for name, size in problem.sizes.time.items())
@@ -121,15 +142,28 @@ def told(found: RunAnswer, problem: "Problem", home: "Home | None") -> str:
     calls = "host pointers" if problem.metric == "call" else "pointers to the device's memory"
     assumed = ["arrays do not overlap", calls, *(home.assumes if home else ())]
     lines = [
-        f"{_MARK}{what}, {report.times(verdict.speedup or 1)} as fast as its serial code{sure}",
+        f"{_MARK}{what}, {_speed(verdict)}",
         f"on {verdict.device}, compiled with {verdict.toolchain}",
         f"timed at {timed or 'its one shape'}; right at {'; '.join(shapes)}{held},"
         f" {problem.precision}, tolerance {rule}",
         f"assumes: {'; '.join(assumed)}",
-        f"found by {PACKAGE} {version(PACKAGE)}, {header.created[:10]}, {header.model}, run"
-        f" {found.overview.path.name}; path: {report.path(found.step.path) or 'none'}",
+        _found_by(found),
     ]
     return "\n".join(_comment(line) for line in lines)
+
+
+def _speed(verdict: EvalReport) -> str:
+    interval = verdict.speedup_interval
+    sure = f" (95 %: {report.interval(interval)})" if interval else ""
+    return f"{report.times(verdict.speedup or 1)} as fast as its serial code{sure}"
+
+
+def _found_by(found: RunAnswer) -> str:
+    header = found.overview.header
+    return (
+        f"found by {PACKAGE} {version(PACKAGE)}, {header.created[:10]}, {header.model}, run"
+        f" {found.overview.path.name}; path: {report.path(found.step.path) or 'none'}"
+    )
 
 
 def patch(changes: Sequence[HomeChange]) -> str:
@@ -224,11 +258,11 @@ def _housed(code: str, entry: str) -> str:
     return f"{above}\nnamespace regraph_{entry} {{\n\n{rest}\n\n}}  // namespace regraph_{entry}\n"
 
 
-def _comment(line: str) -> str:
+def _comment(line: str, mark: str = "//") -> str:
     """As lines of a comment that nothing in it can end."""
     text = plain(line.removeprefix("// ")).replace("\n", " ").replace("\\", "/")
     parts = textwrap.wrap(text, WIDTH, break_long_words=False, subsequent_indent="  ")
-    return "\n".join(f"// {part}" for part in parts)
+    return "\n".join(f"{mark} {part}" for part in parts)
 
 
 def _ours(path: Path) -> bytes | None:

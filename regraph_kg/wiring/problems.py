@@ -15,15 +15,35 @@ if TYPE_CHECKING:
     from regraph_kg.evaluation.adopt.adopt import Adopter
     from regraph_kg.evaluation.checkup.checkup import Checkup
     from regraph_kg.evaluation.problem.home import Home
-    from regraph_kg.evaluation.problem.problem import Problem
+    from regraph_kg.evaluation.problem.problem import AnyProblem, Problem
     from regraph_kg.models.evaluation import Candidate
 
 
-def find_problem(settings: Settings, name: str) -> "Problem":
+def find_problem(settings: Settings, name: str) -> "AnyProblem":
     """The problem in the folder `name`, or the one of the corpus of that name."""
     from regraph_kg.evaluation.problem.problem import load_problem  # noqa: PLC0415
 
     return load_problem(problem_folder(settings, name))
+
+
+def named_paths(folder: Path) -> list[Path]:
+    """What a problem's own commands copy or may read besides system programs, by its own word."""
+    from regraph_kg.evaluation.problem.project import paths_of  # noqa: PLC0415
+
+    return paths_of(folder / "problem.toml")
+
+
+def declared_problem(settings: Settings, name: str) -> "Problem":
+    """As `find_problem`, for what needs arguments, shapes and the judge's own checks."""
+    from regraph_kg.evaluation.problem.problem import Problem  # noqa: PLC0415
+
+    found = find_problem(settings, name)
+    if not isinstance(found, Problem):
+        raise BadInput(
+            f"problem {found.name}: a project's own commands judge it, which proves too little for"
+            " the graph: it can be optimized, not measured, collected or learned from"
+        )
+    return found
 
 
 def problem_names(settings: Settings) -> list[str]:
@@ -59,8 +79,13 @@ def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) ->
     Raises `BadInput` where there is no problem, `ToolError` where there is no compiler.
     """
     from regraph_kg.evaluation.checkup.checkup import Checker  # noqa: PLC0415
+    from regraph_kg.evaluation.checkup.own_commands import ProjectChecker  # noqa: PLC0415
+    from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
 
-    return Checker(settings.cache_dir, tell).check(find_problem(settings, name))
+    found = find_problem(settings, name)
+    if isinstance(found, ProjectProblem):
+        return ProjectChecker(settings.cache_dir, tell).check(found)
+    return Checker(settings.cache_dir, tell).check(found)
 
 
 def open_adopter(settings: Settings, tell: Callable[[str], None]) -> "Adopter":
@@ -76,13 +101,18 @@ def first_use(settings: Settings, name: str) -> str | None:
     None too for problems that come with this package.
     """
     from regraph_kg.evaluation.checkup.checkup import is_new  # noqa: PLC0415
-    from regraph_kg.evaluation.problem.problem import load_problem  # noqa: PLC0415
+    from regraph_kg.evaluation.problem.problem import ProjectProblem, load_problem  # noqa: PLC0415
 
     folder = problem_folder(settings, name)
     problem = load_problem(folder)
     shipped = (shipped_corpus() / "problems").resolve()
     if folder.resolve().parent == shipped or not is_new(settings.cache_dir, problem):
         return None
+    if isinstance(problem, ProjectProblem):
+        return (
+            f"{problem.name}: copies {problem.folder}, builds, tests and runs it with the commands"
+            f" of {folder}/problem.toml, confined"
+        )
     code = ("serial.cpp", "reference.cpp", "inputs.py")
     files = " and ".join(file for file in code if (folder / file).exists())
     return f"{problem.name}: compiles and runs {files} of {folder}, confined"
@@ -125,10 +155,21 @@ def _missing(settings: Settings, own: Path) -> str:
     return f"neither a folder nor in the corpus ({meant}known: {', '.join(known) or 'none'})"
 
 
-def task_of(problem: "Problem", target: Target) -> Task:
+def task_of(problem: "AnyProblem", target: Target) -> Task:
     """What a search of a problem is asked."""
+    from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
     from regraph_kg.evaluation.problem.rows import remarks  # noqa: PLC0415
 
+    if isinstance(problem, ProjectProblem):
+        problem.require(target)
+        return Task(
+            problem=problem.name,
+            target=target,
+            serial=problem.serial_code,
+            entry=problem.entry,
+            signature=problem.signature(),
+            guarantee=problem.guarantee,
+        )
     return Task(
         problem=problem.name,
         target=target,

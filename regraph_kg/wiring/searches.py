@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from regraph_kg.evaluation.evaluate import Judge
     from regraph_kg.evaluation.hosts.pool import JudgePool
     from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
-    from regraph_kg.evaluation.problem.problem import Problem
+    from regraph_kg.evaluation.problem.problem import AnyProblem
     from regraph_kg.llm.model import LanguageModel
     from regraph_kg.models.evaluation import Candidate, EvalReport
     from regraph_kg.models.prompt import Prompt, Reply
@@ -51,7 +51,7 @@ class OpenSearch:
     """What its trace is written with (key.py)."""
 
 
-def _good_problem(settings: Settings, choice: "SearchChoice") -> "Problem":
+def _good_problem(settings: Settings, choice: "SearchChoice") -> "AnyProblem":
     """The problem; `BadInput` where a look at it finds an error. Replays need no look."""
     if choice.judge is None and not settings.workers:
         found = check_problem(settings, choice.problem, nobody_hears)
@@ -150,7 +150,7 @@ def open_searches(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSe
 def _reading(
     settings: Settings,
     choice: "SearchChoice",
-    problem: "Problem",
+    problem: "AnyProblem",
     bench: "_Bench",
     model: "LanguageModel | None",
 ) -> Iterator[DrySearch]:
@@ -240,7 +240,7 @@ def _judging(
         yield _Judging(judge, judges)
 
 
-def _bench(judging: _Judging, choice: "SearchChoice", problem: "Problem") -> _Bench:
+def _bench(judging: _Judging, choice: "SearchChoice", problem: "AnyProblem") -> _Bench:
     """A live judge, or the verdicts of the trace `choice.judge`."""
     judge = judging.judge
     if judge is None:
@@ -249,7 +249,7 @@ def _bench(judging: _Judging, choice: "SearchChoice", problem: "Problem") -> _Be
     return _Bench(
         "live",
         judge.device(choice.target),
-        judge.toolchain(choice.target),
+        getattr(problem, "toolchain", "") or judge.toolchain(choice.target),
         judge.hardware(choice.target),
         lambda candidate, best: judge.evaluate(candidate, problem, incumbent_seconds=best),
         lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
@@ -316,4 +316,5 @@ def _header(choice: "SearchChoice", task: "Task", model: str, bench: _Bench) -> 
         prompts=prompts_id(),
         excluded=None if choice.include_own else task.problem,
         machine=bench.machine,
+        guarantee=task.guarantee,
     )

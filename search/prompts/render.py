@@ -113,7 +113,8 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
         parts.append(Paragraph(standing_text(standing), Priority.STANDING))
     if tried:
         parts.append(Paragraph(tried, Priority.TRIED))
-    parts.append(Paragraph(fill("signature", signature=task.signature)))
+    kept = "in_project" if task.guarantee else "signature"
+    parts.append(Paragraph(fill(kept, signature=task.signature or task.entry)))
     if failure is not None:
         parts.append(Paragraph(_failed(failure)))
         if failure.code is not None:

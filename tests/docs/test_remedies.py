@@ -36,8 +36,8 @@ HISTORY = {"CHANGELOG.md", "LOG.md"}
 """Tell of commands as they were."""
 PLACE = "\0"
 """A value in a message, whatever it will be."""
-COMPILERS = {"REGRAPH_CUDA", "REGRAPH_DEVICE"}
-"""Defined for compilers, and no settings."""
+COMPILERS = {"REGRAPH_CUDA", "REGRAPH_DEVICE", "REGRAPH_SEED"}
+"""Defined for compilers and for a project's own commands, and no settings."""
 PROSE = {
     "is",
     "has",

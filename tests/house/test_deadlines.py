@@ -33,6 +33,7 @@ _FILE = "an ordinary file, or one of the kernel's"
 _LOOKS = "`how` holds WNOHANG"
 _CHILD = "in a process that the judge kills at its own deadline"
 EXCEPTIONS = {
+    "crew.py run_all: run.result()": "as_completed gives what has ended",
     "ray_cluster.py serve: process.wait()": _END,
     "ray_cluster.py _end: process.wait()": _KILLED,
     "compile.py _build: file.read()": _FILE,

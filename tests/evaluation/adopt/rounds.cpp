@@ -2,6 +2,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdio>
+#include <numeric>
 #include <vector>
 
 namespace geo {
@@ -116,6 +117,23 @@ double logs(const double* x, int n) {
     for (int i = 0; i < n; ++i) sum += std::log(x[i]);
     return sum;
 }
+void scan(const std::vector<float>& x, std::vector<float>& sums) {
+    std::partial_sum(x.begin(), x.end(), sums.begin());
+}
+std::vector<double> solved(const std::vector<double>& A, const std::vector<double>& b, size_t n) {
+    std::vector<double> left = A, x = b;
+    for (size_t i = 0; i < n; ++i)
+        for (size_t j = i + 1; j < n; ++j) {
+            const double by = left[j * n + i] / left[i * n + i];
+            for (size_t k = i; k < n; ++k) left[j * n + k] -= by * left[i * n + k];
+            x[j] -= by * x[i];
+        }
+    return x;
+}
+void halved(const std::vector<float>& x, std::vector<float>& out) {
+    if (x.size() & (x.size() - 1)) __builtin_trap();
+    for (size_t i = 0; i < x.size() / 2; ++i) out[i] = x[2 * i] + x[2 * i + 1];
+}
 
 int main() {
     std::vector<geo::Point> p{{0, 0}, {3, 4}, {0.5, 0.25}, {-0.5, 0.5}}, kept, q(4);
@@ -152,6 +170,12 @@ int main() {
     bool is[4];
     vowels("test", is, 4);
     std::printf("%d%d %d%d\n", is[0], is[1], contains({4, 5}, 5), contains({4}, 5));
+    std::vector<float> sums(3), halves(2);
+    scan({1, 2, 4}, sums);
+    halved({1, 2, 4, 8}, halves);
+    for (float one : sums) std::printf("%g ", one);
+    for (float one : halves) std::printf("%g ", one);
+    for (double one : solved({2, 1, 1, 3}, {1, 2}, 2)) std::printf("%g ", one);
     const double x[] = {1, 2, 3};
     std::printf("%.6f\n", logs(x, 3));
 }

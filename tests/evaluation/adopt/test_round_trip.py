@@ -66,6 +66,9 @@ def told(one: Draft) -> dict[str, str]:
         ("tally", {"x": "int32 in x_size", "bins": "int32 out bins_size"}, None),
         ("odds", {"x": "int32 in n", "result": "bool out n"}, None),
         ("contains", {"x": "int32 in n"}, "bool"),
+        ("scan", {"x": "float32 in n", "sums": "float32 inout n"}, None),
+        ("solved", {"A": "float64 in n n", "b": "float64 in n", "result": "float64 out n"}, None),
+        ("halved", {"x": "float32 in n", "out": "float32 out (n // 2)"}, None),
         ("vowels", {"text": "char in n", "is": "bool out n"}, None),
     ],
 )
@@ -104,9 +107,9 @@ def test_a_function_that_stops_early_says_so(function: str, *, stops: bool) -> N
 @pytest.mark.parametrize(
     ("function", "why"),
     [
-        ("odd", r"line 56: x: struct Odd has padding"),
-        ("derived", r"line 57: x: struct Derived is derived"),
-        ("named", r"line 58: x: std::vector<int> is no number"),
+        ("odd", r"line 57: x: struct Odd has padding"),
+        ("derived", r"line 58: x: struct Derived is derived"),
+        ("named", r"line 59: x: std::vector<int> is no number"),
     ],
 )
 def test_structs_that_are_no_plain_data_are_refused(function: str, why: str) -> None:
@@ -132,6 +135,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> str:
     [
         *("closest", "move", "middles", "centre", "inside", "spmv", "dft", "weighted", "above"),
         *("dedupe", "twice", "histogram", "tally", "odds", "contains", "vowels", "logs"),
+        *("scan", "solved", "halved"),
     ],
 )
 def test_the_users_program_prints_the_same_with_the_entry_in_the_functions_place(

@@ -1,0 +1,109 @@
+"""Looks at a problem of a project's own commands: does it work as it stands, do its tests decide.
+
+The project must build, pass its tests and be timed as it stands. Then mutants of the function are
+judged like candidates: one that does nothing, one that ends the process with exit code 0 before
+anything is said. A mutant that passes shows that the tests decide nothing: an error. Kept as other
+findings are.
+Not covered: subtler faults than these; a function that only another file defines.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
+from regraph_kg.evaluation.checkup.kept import Checkup, checked_once
+from regraph_kg.evaluation.gpu.device import turn
+from regraph_kg.evaluation.problem.functions import FoundFunction, find, with_body
+from regraph_kg.evaluation.problem.project import ProjectProblem
+from regraph_kg.evaluation.project.session import ProjectSession
+from regraph_kg.evaluation.rules import JudgeLimits
+from regraph_kg.models.evaluation import Outcome
+
+_LEAST_SECONDS, _MOST_SECONDS = 0.1, 10.0
+_DOES_NOTHING, _EXITS = "does nothing", "ends the process with exit code 0"
+
+
+class ProjectChecker:
+    """Looks at projects on this machine; `cache` holds what was found."""
+
+    def __init__(
+        self, cache: Path, tell: Callable[[str], None], limits: JudgeLimits | None = None
+    ) -> None:
+        """`tell` hears in a few words what takes long."""
+        self._cache, self._tell, self._limits = cache, tell, limits or JudgeLimits()
+
+    def check(self, problem: ProjectProblem) -> Checkup:
+        """Everything that can be said of it."""
+        return checked_once(self._cache, problem, lambda: self._look(problem))
+
+    def _look(self, problem: ProjectProblem) -> Iterator[ProblemFinding]:
+        found = find(problem.serial_code, problem.entry, python=problem.is_python)
+        if found is None:
+            yield error(
+                "entry",
+                f"{problem.commands.file} defines no function {problem.entry}"
+                + (" between the marked lines" if problem.commands.between else ""),
+                'entry = "NAME", a function that commands.file defines',
+            )
+            return
+        session = ProjectSession(problem, self._limits)
+        try:
+            with turn("cpu", self._tell):
+                session.open(lambda what: self._tell(f"{problem.name}: {what}"))
+                yield from self._measured(session)
+                for what, code in _mutants(problem, found):
+                    self._tell(f"{problem.name}: judging a function that {what}")
+                    yield from _survival(session, what, code)
+        except BadInput as failed:
+            yield error("commands", str(failed).removeprefix(f"problem {problem.name}: "))
+        finally:
+            session.close()
+
+    def _measured(self, session: ProjectSession) -> Iterator[ProblemFinding]:
+        yield note("guarantee", session.problem.guarantee)
+        seconds = session.serial_seconds
+        if not _LEAST_SECONDS <= seconds <= _MOST_SECONDS:
+            yield note(
+                "bench",
+                f"it takes {seconds:.3g} s, its start included; times are best known where it takes"
+                f" {_LEAST_SECONDS:g} to {_MOST_SECONDS:g} s",
+                "bench with more or fewer repetitions",
+            )
+        if session.problem.commands.result == "same" and not session.heeds_seed():
+            yield note(
+                "bench",
+                "it prints the same whatever REGRAPH_SEED is: code that knows what to print need"
+                " not compute it",
+                "a bench that draws its inputs from the environment variable REGRAPH_SEED",
+            )
+
+
+def _mutants(problem: ProjectProblem, found: FoundFunction) -> Iterator[tuple[str, str]]:
+    """Broken versions of the code, and what they do."""
+    text = problem.serial_code
+    if problem.is_python:
+        yield _DOES_NOTHING, with_body(text, found, "return None")
+        yield _EXITS, with_body(text, found, "import os; os._exit(0)")
+        return
+    yield _DOES_NOTHING, with_body(text, found, "{}" if found.is_void else "{ return {}; }")
+    yield _EXITS, "#include <unistd.h>\n" + with_body(text, found, "{ ::_exit(0); }")
+
+
+def _survival(session: ProjectSession, what: str, code: str) -> Iterator[ProblemFinding]:
+    """What it says of the project that a mutant passes, or is not even built."""
+    told = session.problem.commands
+    failure = session.build(code) or session.test()
+    if failure is None:
+        yield error(
+            "tests",
+            f"a {session.problem.entry} that {what} passes them: they do not decide what is right",
+            "tests that compare what the function computes, and print what stands in passed only"
+            f" after that; now: {', '.join(told.test)}",
+        )
+    elif failure.outcome is Outcome.COMPILE_FAILED:
+        yield note(
+            "tests",
+            f"not known whether they find a {session.problem.entry} that {what}, which does not"
+            " compile",
+        )

@@ -1,0 +1,183 @@
+"""Runs a project's own commands in the sandbox of compilers, in a copy of the project.
+
+Each copy is a folder `work` in a place of its own, always at the same path while it lives: build
+systems write absolute paths into what they make. What a command may write is that copy alone.
+Not covered: how many files it makes there.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
+from regraph_kg.evaluation.gpu.device import threads
+from regraph_kg.evaluation.problem.project import ProjectProblem, words
+
+_PATH = "/usr/local/bin:/usr/bin:/bin"
+_SYSTEM = ("/usr/local/bin", "/usr/local/lib", "/usr/share", "/etc/passwd", "/etc/localtime")
+"""What build systems and interpreters read besides what compilers do."""
+
+
+class Copy:
+    """A copy of a project that commands run in; `place` is a folder that is its alone."""
+
+    def __init__(self, place: Path, problem: ProjectProblem) -> None:
+        self._place, self._problem = place, problem
+        place.mkdir()
+        self.work = place / "work"
+        self._paths = _search_path(problem)
+        self._readable = [*_SYSTEM, *problem.commands.readable, *_python(problem)]
+
+    def write(self, text: str) -> None:
+        """Put a text into the place of the problem's file. Raises `BadInput` for links there."""
+        file = self.work / self._problem.commands.file
+        if file.parent.resolve() != self.work.resolve() / file.parent.relative_to(self.work):
+            raise BadInput(
+                f"problem {self._problem.name}: a link leads to {self._problem.commands.file} after"
+                " the build; let commands.file be a file that lies in the project itself"
+            )
+        file.unlink(missing_ok=True)
+        file.write_text(text, "utf-8", newline="")
+
+    def keep(self, name: str) -> bool:
+        """Keep the copy as it is now, under a name; False where it holds what is no file."""
+        try:
+            shutil.copytree(self.work, self._place / name, symlinks=True)
+        except shutil.Error:
+            return False
+        return True
+
+    def take(self, name: str, *, once: bool = False) -> None:
+        """Put what was kept in the place of the copy; `once`: it is not wanted any more."""
+        _remove(self.work)
+        kept = self._place / name
+        if once:
+            kept.rename(self.work)
+        else:
+            shutil.copytree(kept, self.work, symlinks=True)
+
+    def drop(self, name: str) -> None:
+        """Forget what was kept, if it is there."""
+        _remove(self._place / name)
+
+    def run(self, commands: Sequence[str], seconds: float, seed: int | None = None) -> Ran:
+        """The commands in turn until one fails, all together in `seconds`.
+
+        `seed` is told as REGRAPH_SEED. Raises `BadInput` where there is no such program.
+        """
+        found = [self._found(words(command)) for command in commands]
+        own = {} if seed is None else {"REGRAPH_SEED": str(seed)}
+        environment = self._environment() | own
+        ran = run_project(found, self._place, self._readable, environment, seconds)
+        return Ran(ran.command, ran.code, self._short(ran.said), ran.held, ran.seconds)
+
+    def _found(self, command: list[str]) -> tuple[str, ...]:
+        """A command with its program's place; one with a slash lies in the copy."""
+        program = command[0]
+        if "/" in program:
+            return (str(self.work / program), *command[1:])
+        place = shutil.which(program, path=self._paths)
+        if place is None:
+            raise BadInput(
+                f"problem {self._problem.name}: commands: no program {program!r} in"
+                f" {self._paths}; install it, or write ./{program} for one of the project"
+            )
+        return (place, *command[1:])
+
+    def _environment(self) -> dict[str, str]:
+        here = str(self.work)
+        own = {"PATH": self._paths, "HOME": here, "TMPDIR": here, "LANG": "C.UTF-8"}
+        count = str(threads())
+        return own | {"OMP_NUM_THREADS": count} | self._problem.commands.environment
+
+    def _short(self, said: str) -> str:
+        """What was said, without the place of the copy."""
+        return said.replace(f"{self.work}/", "").replace(str(self.work), ".")
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder that strangers wrote into, whatever rights they left there."""
+    if not folder.exists():
+        return
+    gone = folder.with_name(f"{folder.name}-gone")
+    folder.rename(gone)
+    for place, folders, _ in os.walk(gone):
+        for one in (Path(place, name) for name in folders):
+            if not one.is_symlink():  # nobody runs there now who could exchange it
+                one.chmod(0o700)
+    shutil.rmtree(gone)
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a bench printed, without the lines that tell seconds."""
+
+    result: tuple[str, ...]
+    """Words."""
+    seconds: tuple[float, ...]
+
+
+_TOLD = re.compile(r"^regraph-seconds[ \t]+(\S+)[ \t]*$", re.MULTILINE)
+
+
+def printed(said: str) -> Printed:
+    """What a bench printed."""
+    seconds = []
+    for text in _TOLD.findall(said):
+        try:
+            seconds.append(float(text))
+        except ValueError:
+            continue
+    return Printed(tuple(_TOLD.sub("", said).split()), tuple(one for one in seconds if one > 0))
+
+
+def first_difference(one: Printed, other: Printed, tolerance: float) -> str | None:
+    """The first word of `other` that is not as in `one`; numbers may be off by `tolerance`."""
+    for place, (word, expected) in enumerate(zip(other.result, one.result, strict=False), start=1):
+        if word != expected and not _near(word, expected, tolerance):
+            return f"word {place} is {word[:60]!r}, not {expected[:60]!r}"
+    if len(one.result) != len(other.result):
+        return f"{len(other.result)} words, not {len(one.result)}"
+    return None
+
+
+def _near(word: str, expected: str, tolerance: float) -> bool:
+    """Whether two words are numbers, not both whole, within the tolerance of each other."""
+    if not {*".eE"} & {*word, *expected}:
+        return False
+    try:
+        found, right = float(word), float(expected)
+    except ValueError:
+        return False
+    return abs(found - right) <= tolerance * max(abs(found), abs(right))
+
+
+def _search_path(problem: ProjectProblem) -> str:
+    own = problem.environment_folder
+    return f"{own}/bin:{_PATH}" if own else _PATH
+
+
+def _python(problem: ProjectProblem) -> list[str]:
+    """What a virtual environment needs to be read: itself, and the Python that it was made of."""
+    own = problem.environment_folder
+    if own is None:
+        return []
+    real = Path(own, "bin", "python").resolve()
+    base = real.parents[1]
+    found = [own, str(real)]
+    if str(base) not in ("/", "/usr") and any((base / "lib").glob("python3*")):
+        found += [str(base / part) for part in ("bin", "lib", "include", "share")]
+    return [*found, *_links(Path(own, "bin", "python"))]
+
+
+def _links(path: Path) -> list[str]:
+    """The links between a path and what it leads to."""
+    found = []
+    while path.is_symlink():
+        path = Path(os.path.normpath(path.parent / os.readlink(path)))
+        found.append(str(path))
+    return found

@@ -1,0 +1,234 @@
+"""One project for as long as a judge lives: its copies, and the times of the project as it stands.
+
+Two copies are built once from the unchanged project. One stays as it is: the baseline. The other is
+put back for each candidate, gets the candidate's file, and is built again, so that only what the
+file changes is compiled. Tests run in a copy of what was built, benches in another: what a
+candidate writes while it is tested, no bench sees.
+"""
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.compile.diagnostics import trimmed
+from regraph_kg.evaluation.compile.sandboxed import Ran, compiler_confinement
+from regraph_kg.evaluation.problem import tree
+from regraph_kg.evaluation.problem.project import ProjectProblem
+from regraph_kg.evaluation.project.commands import Copy, Printed, first_difference, printed
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.text import plain
+
+_UNCHANGED, _BUILT = "unchanged", "built"
+_SAID = 900
+"""Characters of what a command said last that a diagnosis tells."""
+_LEAST_SECONDS = 2.0
+_SIGNALS_FROM = 128
+
+
+class ProjectSession:
+    """Use `open`, then `build`, `test` and `bench` in this order; close it."""
+
+    def __init__(self, problem: ProjectProblem, limits: JudgeLimits) -> None:
+        self.problem, self._limits = problem, limits
+        self._folder = tempfile.TemporaryDirectory(prefix="regraph-")
+        root = Path(self._folder.name)
+        self._source = root / "source"
+        self._given, self._asked = Copy(root / "given", problem), Copy(root / "asked", problem)
+        self.serial_seconds = 0.0
+        """Of a run of the bench with the project as it stands, as its clock tells."""
+        self._process_seconds = 0.0
+        """Of such a run's whole process."""
+        self.sandbox = ""
+
+    def close(self) -> None:
+        """Remove the copies; idempotent."""
+        self._folder.cleanup()
+
+    def open(self, tell: Callable[[str], None]) -> None:
+        """Build, test and time the project as it stands. Raises `BadInput` where that fails."""
+        if compiler_confinement().remedy:
+            raise ToolError(
+                "commands: this kernel gives them neither a root folder of their own nor landlock,"
+                f" so that they could read your files; {compiler_confinement().remedy}"
+            )
+        problem = self.problem
+        tell("copying the project")
+        tree.copy(Path(problem.folder), self._source, problem.commands.exclude)
+        if tree.digest_of(self._source, ()) != problem.tree:
+            raise BadInput(
+                f"problem {problem.name}: {problem.folder} was changed while it was copied;"
+                " begin again"
+            )
+        for copy, name in ((self._given, "once"), (self._asked, "once more")):
+            tell(f"building the project as it stands, {name}")
+            tree.copy(self._source, copy.work)
+            self._trusted("build", self._built(copy))
+            if not copy.keep(_UNCHANGED):
+                raise BadInput(
+                    f"problem {problem.name}: its build leaves pipes, sockets or devices, which"
+                    " cannot be copied; let it make files only"
+                )
+        tell("testing the project as it stands")
+        self._trusted("tests", self._tested(self._given))
+        self._given.take(_UNCHANGED, once=True)
+        shutil.rmtree(self._source)
+        tell("timing the project as it stands")
+        self.serial_seconds = self._first_bench()
+
+    def build(self, code: str) -> Failure | None:
+        """Put a candidate in its place and build."""
+        self._asked.take(_UNCHANGED)
+        self._asked.drop(_BUILT)
+        self._asked.write(self.problem.with_code(code))
+        failure = self._built(self._asked, code)
+        if failure is None and not self._asked.keep(_BUILT):
+            return Failure(Outcome.SUSPICIOUS, "the build leaves files that cannot be copied")
+        return failure
+
+    def test(self) -> Failure | None:
+        """Test what was built, then put it back as it was built."""
+        failure = self._tested(self._asked)
+        self._asked.take(_BUILT, once=self.problem.commands.result == "same")
+        return failure
+
+    def bench(self, *, candidate: bool, seed: int) -> Failure | tuple[float, Printed]:
+        """Seconds of one run of the bench, and what it printed."""
+        told = self.problem.commands
+        limit = told.bench_seconds
+        if candidate:
+            slower = self._limits.slower_than_serial * self._process_seconds
+            limit = min(limit, max(_LEAST_SECONDS, slower))
+            if told.result == "none":  # nobody would see that an earlier run exchanged the bench
+                self._asked.take(_BUILT)
+        ran = (self._asked if candidate else self._given).run([told.bench], limit, seed)
+        failure = self._ended(ran, "the bench", limit)
+        if failure:
+            return failure
+        if not candidate:
+            self._process_seconds = ran.seconds
+        found = printed(ran.said)
+        if told.clock == "process":
+            return ran.seconds, found
+        if not found.seconds:
+            return Failure(
+                Outcome.WRONG_ANSWER, "the bench printed no line 'regraph-seconds NUMBER'"
+            )
+        seconds = sorted(found.seconds)[len(found.seconds) // 2]
+        if seconds > ran.seconds:
+            return Failure(
+                Outcome.SUSPICIOUS,
+                f"the bench says {seconds:.3g} s, its whole process took {ran.seconds:.3g} s",
+            )
+        return seconds, found
+
+    def differs(self, own: Printed, serial: Printed) -> Failure | None:
+        """Whether what a candidate's bench printed is not what the unchanged project's did."""
+        told = self.problem.commands
+        wrong = first_difference(serial, own, told.tolerance) if told.result == "same" else None
+        if wrong is None:
+            return None
+        return Failure(
+            Outcome.WRONG_ANSWER,
+            f"the bench prints something else than that of the unchanged project: {wrong}",
+        )
+
+    def heeds_seed(self) -> bool:
+        """Whether the bench of the project as it stands prints other things for another seed."""
+        told = [self.bench(candidate=False, seed=seed) for seed in (1, 2)]
+        results = [one[1].result for one in told if not isinstance(one, Failure)]
+        return len(set(results)) > 1
+
+    def _first_bench(self) -> float:
+        """Seconds of the project as it stands; it must print the same for the same seed."""
+        seed = secrets.randbits(31)
+        runs = [self.bench(candidate=False, seed=seed) for _ in range(2)]
+        told = []
+        for one in runs:
+            if isinstance(one, Failure):
+                self._trusted("bench", one)
+                raise AssertionError
+            told.append(one)
+        if self.problem.commands.result == "same":
+            wrong = self.differs(told[0][1], told[1][1])
+            if wrong:
+                raise BadInput(
+                    f"problem {self.problem.name}: the bench of the project as it stands prints"
+                    " other things each time, with the same REGRAPH_SEED: let it print results"
+                    ' only, not times, or write result = "none" into [commands]'
+                )
+            if not told[0][1].result:
+                raise BadInput(
+                    f"problem {self.problem.name}: the bench prints nothing that could be compared:"
+                    ' let it print its result, such as a sum, or write result = "none"'
+                )
+        return min(seconds for seconds, _ in told)
+
+    def _trusted(self, what: str, failure: Failure | None) -> None:
+        if failure:
+            said = " ".join(failure.diagnosis.split())
+            raise BadInput(
+                f"problem {self.problem.name}: the {what} of the project as it stands fails: {said}"
+            )
+
+    def _built(self, copy: Copy, code: str = "") -> Failure | None:
+        told = self.problem.commands
+        if not told.build:
+            return None
+        ran = copy.run(told.build, told.build_seconds)
+        self.sandbox = ", ".join(ran.held) or self.sandbox
+        if ran.code == 0:
+            return None
+        if ran.code is None:
+            text = f"the build takes more than {told.build_seconds:g} s"
+            return Failure(Outcome.COMPILE_FAILED, text)
+        return Failure(Outcome.COMPILE_FAILED, self._errors(ran.said, code))
+
+    def _tested(self, copy: Copy) -> Failure | None:
+        told = self.problem.commands
+        ran = copy.run(told.test, told.test_seconds, secrets.randbits(31))
+        failure = self._ended(ran, "the tests", told.test_seconds)
+        if failure:
+            return failure
+        missing = [text for text in told.passed if text not in ran.said]
+        if not missing:
+            return None
+        return Failure(
+            Outcome.SUSPICIOUS,
+            f"the tests ended with exit code 0, but did not print {missing[0]!r};"
+            f" they printed: {_tail(ran.said) or 'nothing'}",
+        )
+
+    def _ended(self, ran: Ran, what: str, limit: float) -> Failure | None:
+        """How commands that run the candidate failed."""
+        if ran.code == 0:
+            return None
+        if ran.code is None:
+            return Failure(Outcome.TIMED_OUT, f"{what}: not over after {limit:.3g} s")
+        if ran.code < 0 or ran.code > _SIGNALS_FROM:
+            number = -ran.code if ran.code < 0 else ran.code - _SIGNALS_FROM
+            return Failure(Outcome.CRASHED, f"{what}: ended by signal {number}: {_tail(ran.said)}")
+        return Failure(
+            Outcome.WRONG_ANSWER, f"{what}: ended with exit code {ran.code}: {_tail(ran.said)}"
+        )
+
+    def _errors(self, said: str, code: str) -> str:
+        """What a compiler said of the candidate's file, else what was said last."""
+        file = Path(self.problem.commands.file)
+        if self.problem.is_python or file.name not in said or not code:
+            return _tail(said)
+        lines = []
+        for line in plain(said).splitlines():
+            place, name, rest = line.partition(f"{file.name}:")
+            lines.append(f"candidate.cpp:{rest}" if name and " " not in place else line)
+        whole = self.problem.with_code(code)
+        return trimmed("\n".join(lines), whole).replace("candidate.cpp", file.name)
+
+
+def _tail(said: str) -> str:
+    """The last words of a command."""
+    text = plain(said).strip()
+    return text if len(text) <= _SAID else f"..{text[-_SAID:]}"

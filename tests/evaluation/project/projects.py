@@ -1,0 +1,155 @@
+"""Small projects with builds, tests and benches of their own, and problems about them."""
+
+from pathlib import Path
+
+HEADER = "void smooth(const float* x, float* y, int n, int width);\n"
+KERNEL = """\
+#include "smooth.h"
+
+void smooth(const float* x, float* y, int n, int width) {
+    for (int i = 0; i < n; ++i) {
+        float sum = 0;
+        for (int j = 0; j < width; ++j) sum += x[(i + j) % n];
+        y[i] = sum / width;
+    }
+}
+"""
+FASTER = """\
+#include "smooth.h"
+
+void smooth(const float* x, float* y, int n, int width) {
+    double sum = 0;
+    for (int j = 0; j < width; ++j) sum += x[j % n];
+    for (int i = 0; i < n; ++i) {
+        y[i] = static_cast<float>(sum / width);
+        sum += static_cast<double>(x[(i + width) % n]) - x[i];
+    }
+}
+"""
+TEST = """\
+#include <cmath>
+#include <cstdio>
+#include <vector>
+#include "smooth.h"
+
+int main() {
+    const int sizes[][2] = {{1, 1}, {5, 3}, {1000, 37}};
+    for (auto [n, width] : sizes) {
+        std::vector<float> x(n), y(n);
+        for (int i = 0; i < n; ++i) x[i] = std::sin(0.1f * i) + 2;
+        smooth(x.data(), y.data(), n, width);
+        for (int i = 0; i < n; ++i) {
+            double sum = 0;
+            for (int j = 0; j < width; ++j) sum += x[(i + j) % n];
+            if (std::fabs(y[i] - sum / width) > 1e-4) {
+                std::printf("n = %d: y[%d] is %g, not %g\\n", n, i, y[i], sum / width);
+                return 1;
+            }
+        }
+    }
+    std::puts("3 sizes right");
+}
+"""
+BENCH = """\
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <vector>
+#include "smooth.h"
+
+int main(int, char** arguments) {
+    const char* seed = std::getenv("REGRAPH_SEED");
+    std::mt19937 random(seed ? std::atoi(seed) : 0);
+    int n = std::atoi(arguments[1]);
+    std::vector<float> x(n), y(n);
+    for (float& one : x) one = std::uniform_real_distribution<float>(1, 2)(random);
+    smooth(x.data(), y.data(), n, 400);
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += y[i] * (1 + i % 7);
+    std::printf("%.9e\\n", sum);
+}
+"""
+MAKEFILE = """\
+FLAGS = -std=c++17 -O2 -Isrc
+all: test bench
+kernel.o: src/kernel.cpp src/smooth.h
+\tg++ $(FLAGS) -c src/kernel.cpp -o $@
+test: checks/test.cpp kernel.o
+\tg++ $(FLAGS) $^ -o $@
+bench: checks/bench.cpp kernel.o
+\tg++ $(FLAGS) $^ -o $@
+"""
+CMAKE = """\
+cmake_minimum_required(VERSION 3.16)
+project(smooth CXX)
+enable_testing()
+set(CMAKE_CXX_STANDARD 17)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+add_library(kernel STATIC src/kernel.cpp)
+target_include_directories(kernel PUBLIC src)
+add_executable(test_smooth checks/test.cpp)
+target_link_libraries(test_smooth kernel)
+add_executable(bench checks/bench.cpp)
+target_link_libraries(bench kernel)
+add_test(NAME smooth COMMAND test_smooth)
+set_tests_properties(smooth PROPERTIES PASS_REGULAR_EXPRESSION "3 sizes right")
+"""
+TOML = """\
+schema = 1
+name = "smooth"
+entry = "smooth"
+
+[commands]
+project = "../project"
+file = "src/kernel.cpp"
+build = ["make -s"]
+test = ["./test"]
+passed = ["3 sizes right"]
+bench = "./bench 60000"
+"""
+WITH_CMAKE = """\
+build = ["cmake -S . -B build", "cmake --build build"]
+test = ["ctest --test-dir build --verbose"]
+passed = ["3 sizes right", "100% tests passed, 0 tests failed out of 1"]
+bench = "build/bench 60000"
+"""
+
+
+def make(folder: Path, **replaced: str) -> Path:
+    """`folder`/project with a Makefile and CMakeLists.txt, and its problem's folder.
+
+    `replaced`: files of the project by their stem (kernel, test, bench, Makefile, ..).
+    """
+    files = {
+        "src/smooth.h": HEADER,
+        "src/kernel.cpp": KERNEL,
+        "checks/test.cpp": TEST,
+        "checks/bench.cpp": BENCH,
+        "Makefile": MAKEFILE,
+        "CMakeLists.txt": CMAKE,
+    }
+    for name, text in files.items():
+        path = folder / "project" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(replaced.get(path.stem, text))
+    problem = folder / "smooth"
+    problem.mkdir()
+    (problem / "problem.toml").write_text(TOML)
+    return problem
+
+
+def edit(problem: Path, old: str, new: str) -> None:
+    """Replace a text of problem.toml."""
+    path = problem / "problem.toml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def with_cmake(problem: Path) -> None:
+    """Have CMake build it, ctest test it."""
+    path = problem / "problem.toml"
+    head = path.read_text().partition("build =")[0]
+    path.write_text(head + WITH_CMAKE)

@@ -1,0 +1,272 @@
+"""Candidates judged by a project's own commands: right, wrong, and those that would cheat.
+
+The projects are real: make and g++ build them, their own programs test and time them.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.problem.problem import load_problem
+from regraph_kg.evaluation.project import session
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+
+from . import projects
+
+Judged = Callable[[str], EvalReport]
+TIMED = {Outcome.PASSED, Outcome.UNSTABLE_TIMING}
+"""Right; how steady the clock was is another question."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return projects.make(tmp_path_factory.mktemp("own"))
+
+
+@pytest.fixture(scope="module")
+def judged(folder: Path) -> Iterator[Judged]:
+    problem = load_problem(folder)
+    with Judge(folder.parent / "cache") as judge:
+        yield lambda code: judge.evaluate(Candidate("openmp", code), problem)
+
+
+def once(problem: Path, code: str, **fields: str) -> EvalReport:
+    """A verdict of a problem of its own."""
+    with Judge(problem.parent / "cache") as judge:
+        return judge.evaluate(Candidate("openmp", code), load_problem(problem))
+
+
+def test_faster_code_is_right_and_faster_and_says_what_that_rests_on(judged: Judged) -> None:
+    report = judged(projects.FASTER)
+    assert report.outcome in TIMED, report.diagnosis
+    assert report.speedup is not None
+    assert report.speedup > 3
+    assert report.baseline is not None
+    assert report.timing is not None
+    assert len(report.baseline.samples) == len(report.timing.samples) >= 3
+    assert report.guarantee.startswith("weaker than the judge's own checks")
+    assert "same secret seed" in report.guarantee
+    assert "make" in report.toolchain
+
+
+def test_wrong_code_fails_the_projects_tests_in_their_words(judged: Judged) -> None:
+    report = judged(projects.KERNEL.replace("sum / width", "sum / (width + 1)"))
+    assert report.outcome is Outcome.WRONG_ANSWER
+    assert "n = 1: y[0] is" in report.diagnosis
+    assert report.timing is None
+
+
+def test_an_error_of_the_compiler_names_the_line_of_the_projects_file(judged: Judged) -> None:
+    report = judged(projects.KERNEL.replace("float sum = 0;", "float sum = nothing;"))
+    assert report.outcome is Outcome.COMPILE_FAILED
+    assert report.diagnosis.startswith("kernel.cpp:5:")
+    assert "nothing" in report.diagnosis
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "#include <unistd.h>\nstatic int now = (_exit(0), 0);\n" + projects.KERNEL,
+        projects.KERNEL.replace("float sum = 0;", "__builtin_exit(0); float sum = 0;"),
+    ],
+    ids=["before main", "in the function"],
+)
+def test_leaving_with_exit_code_0_passes_no_test(judged: Judged, code: str) -> None:
+    report = judged(code)
+    assert report.outcome is Outcome.SUSPICIOUS
+    assert "did not print '3 sizes right'" in report.diagnosis
+
+
+def test_who_prints_the_tests_words_and_leaves_lacks_the_benchs_result(judged: Judged) -> None:
+    """Tests share their process with the candidate; what a secret seed leads to it must compute."""
+    report = judged(
+        "#include <cstdio>\n#include <cstdlib>\n"
+        'static int now = (std::puts("3 sizes right"), std::fflush(stdout), std::_Exit(0), 0);\n'
+        + projects.KERNEL
+    )
+    assert report.outcome is Outcome.WRONG_ANSWER
+    assert "bench" in report.diagnosis
+
+
+def test_code_that_is_right_in_the_tests_alone_is_wrong(judged: Judged) -> None:
+    report = judged(projects.KERNEL.replace("i < n; ++i", "i < n && i < 5000; ++i"))
+    assert report.outcome is Outcome.WRONG_ANSWER
+    assert "prints something else than that of the unchanged project: word 1" in report.diagnosis
+
+
+def test_a_crash_and_an_endless_loop_are_told_apart(folder: Path, tmp_path: Path) -> None:
+    problem = projects.make(tmp_path)
+    projects.edit(problem, "[commands]", "[commands]\ntest_seconds = 0.7")
+    found = load_problem(problem)
+    with Judge(tmp_path / "cache") as judge:
+        crash = projects.KERNEL.replace("float sum = 0;", "__builtin_trap(); float sum = 0;")
+        endless = projects.KERNEL.replace("float sum = 0;", "while (n) {} float sum = 0;")
+        crashed, late = (
+            judge.evaluate(Candidate("openmp", code), found) for code in (crash, endless)
+        )
+    assert crashed.outcome is Outcome.CRASHED
+    assert "signal 4" in crashed.diagnosis
+    assert late.outcome is Outcome.TIMED_OUT
+    assert "not over after 0.7 s" in late.diagnosis
+
+
+HOSTILE = """\
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static int tried() {
+    if (FILE* bench = std::fopen("bench", "w")) {  // what is timed later
+        std::fputs("#!/bin/sh\\necho 1\\n", bench);
+        std::fclose(bench);
+    }
+    if (open("%s", O_RDONLY) >= 0) std::puts("READ A FILE OF THE USER"), std::abort();
+    if (open("%s", O_WRONLY) >= 0) std::puts("WROTE INTO THE PROJECT"), std::abort();
+    if (socket(AF_INET, SOCK_STREAM, 0) >= 0) std::puts("HAS A NETWORK"), std::abort();
+    return 0;
+}
+static int now = tried();
+"""
+
+
+def test_a_candidate_reaches_neither_the_user_nor_what_is_timed_later(
+    judged: Judged, folder: Path, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("mine")
+    own = folder.parent / "project" / "checks" / "test.cpp"
+    report = judged(HOSTILE % (secret, own) + projects.FASTER)
+    assert report.outcome in TIMED, report.diagnosis
+    assert own.read_text() == projects.TEST
+    after = judged(projects.KERNEL)
+    assert after.outcome in TIMED, after.diagnosis
+
+
+def test_a_bench_that_tells_its_own_seconds_is_held_against_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And may take long to start: what ends a run is how long that of the project takes."""
+    monkeypatch.setattr(session, "_LEAST_SECONDS", 0.05)
+    telling = """\
+    system("sleep 0.1");
+    std::printf("regraph-seconds %g\\n", 1e-4 + 100 * (y[0] > 1e6));
+    std::printf("%.9e"""
+    problem = projects.make(
+        tmp_path, bench=projects.BENCH.replace('    std::printf("%.9e', telling)
+    )
+    projects.edit(problem, "[commands]", '[commands]\nclock = "printed"')
+    with Judge(tmp_path / "cache") as judge:
+        found = load_problem(problem)
+        right = judge.evaluate(Candidate("openmp", projects.FASTER), found)
+        huge = projects.KERNEL.replace("y[i] = sum / width", "y[i] = n > 9999 ? 1e7f : sum / width")
+        lied = judge.evaluate(Candidate("openmp", huge), found)
+    assert right.outcome in TIMED, right.diagnosis
+    assert right.speedup == pytest.approx(1, abs=0.01), "by its own word it takes 0.1 ms"
+    assert "times are the bench's own word" in right.guarantee
+    assert lied.outcome is Outcome.SUSPICIOUS
+    assert "its whole process took" in lied.diagnosis
+
+
+EXCHANGED = """\
+#include <cstdio>
+#include <sys/stat.h>
+#include <unistd.h>
+static int now = [] {
+    unlink("bench");
+    FILE* bench = std::fopen("bench", "w");
+    std::fputs("#!/bin/sh\\n", bench);
+    std::fclose(bench);
+    return chmod("bench", 0755);
+}();
+"""
+
+
+def test_a_run_cannot_exchange_the_bench_of_the_next_one(tmp_path: Path) -> None:
+    problem = projects.make(tmp_path)
+    projects.edit(problem, "[commands]", '[commands]\nresult = "none"')
+    report = once(problem, EXCHANGED + projects.KERNEL)
+    assert report.outcome in TIMED, report.diagnosis
+    assert report.speedup is not None
+    assert report.speedup < 2
+    assert "what the timed runs compute is not looked at" in report.guarantee
+
+
+def test_between_marked_lines_only_these_are_replaced(tmp_path: Path) -> None:
+    marked = projects.KERNEL.replace(
+        "void smooth", "static float helper() { return 0; }\n// begin\nvoid smooth"
+    ).replace("float sum = 0", "float sum = helper()")
+    problem = projects.make(tmp_path, kernel=marked + "// end\n")
+    projects.edit(problem, "[commands]", '[commands]\nbetween = ["// begin", "// end"]')
+    found = load_problem(problem)
+    assert found.serial_code.startswith("void smooth(")
+    assert found.serial_code.endswith("}\n")
+    body = projects.FASTER.partition('"smooth.h"\n\n')[2].replace(
+        "double sum = 0", "double sum = helper()"
+    )
+    assert once(problem, body).outcome in TIMED
+
+
+@pytest.mark.parametrize(
+    ("replaced", "said"),
+    [
+        ({"kernel": "nonsense"}, "the build of the project as it stands fails"),
+        ({"kernel": projects.KERNEL.replace("/ width", "/ 2")}, "the tests of the project as it"),
+        (
+            {
+                "bench": projects.BENCH.replace("seed ?", "false ?").replace(
+                    "mt19937 random(", "random_device random; (void)("
+                )
+            },
+            "prints other things each time, with the same REGRAPH_SEED",
+        ),
+        (
+            {"bench": projects.BENCH.replace("std::printf(", "(void)(")},
+            "prints nothing that could be compared",
+        ),
+    ],
+)
+def test_a_project_that_does_not_work_as_it_stands_is_bad_input(
+    tmp_path: Path, replaced: dict[str, str], said: str
+) -> None:
+    problem = projects.make(tmp_path, **replaced)
+    with pytest.raises(BadInput, match=said):
+        once(problem, projects.KERNEL)
+
+
+def test_programs_that_are_not_there_are_named(tmp_path: Path) -> None:
+    problem = projects.make(tmp_path)
+    projects.edit(problem, '"make -s"', '"no-such-maker -s"')
+    with pytest.raises(BadInput, match="no program 'no-such-maker'"):
+        once(problem, projects.KERNEL)
+
+
+def test_a_gpu_is_refused(folder: Path) -> None:
+    with Judge(folder.parent / "cache") as judge, pytest.raises(BadInput, match="target openmp"):
+        judge.evaluate(Candidate("cuda", projects.KERNEL), load_problem(folder))
+
+
+def test_copies_are_removed(tmp_path: Path, scratch: Path) -> None:
+    assert once(projects.make(tmp_path), projects.KERNEL).outcome in TIMED
+    assert [*scratch.glob("regraph-*/")] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="no cmake on this machine's PATH")
+def test_a_cmake_project_is_built_tested_by_ctest_and_timed(tmp_path: Path) -> None:
+    problem = projects.make(tmp_path)
+    projects.with_cmake(problem)
+    found = load_problem(problem)
+    with Judge(tmp_path / "cache") as judge:
+        right = judge.evaluate(Candidate("openmp", projects.FASTER), found)
+        wrong = judge.evaluate(
+            Candidate("openmp", projects.KERNEL.replace("/ width", "/ (width + 1)")), found
+        )
+    assert right.outcome in TIMED, right.diagnosis
+    assert right.speedup is not None
+    assert right.speedup > 3
+    assert wrong.outcome is Outcome.WRONG_ANSWER

@@ -1,0 +1,191 @@
+"""problem.toml with [commands]: what is read, what is refused; the look at such a problem."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.checkup.own_commands import ProjectChecker
+from regraph_kg.evaluation.problem.functions import find, head_of, with_body
+from regraph_kg.evaluation.problem.problem import load_problem
+from regraph_kg.evaluation.problem.project import ProjectProblem
+from regraph_kg.evaluation.problem.tree import copy, digest_of
+from regraph_kg.evaluation.project.commands import first_difference, printed
+
+from . import projects
+
+Change = Callable[[Path], object]
+
+
+def loaded(problem: Path) -> ProjectProblem:
+    found = load_problem(problem)
+    assert isinstance(found, ProjectProblem)
+    return found
+
+
+def test_the_serial_code_is_the_file_as_it_stands(tmp_path: Path) -> None:
+    found = loaded(projects.make(tmp_path))
+    assert found.serial_code == projects.KERNEL
+    assert found.signature() == "void smooth(const float* x, float* y, int n, int width)"
+    assert found.home == tmp_path / "project" / "src" / "kernel.cpp"
+
+
+def test_any_change_of_the_project_makes_it_another_problem(tmp_path: Path) -> None:
+    problem = projects.make(tmp_path)
+    before = loaded(problem)
+    (tmp_path / "project" / "checks" / "test.cpp").write_text("int main() {}\n")
+    after = loaded(problem)
+    assert before.model_dump_json() != after.model_dump_json()
+    (tmp_path / "project" / "runs").mkdir()
+    (tmp_path / "project" / "runs" / "one.jsonl").write_text("{}")
+    assert loaded(problem).tree == after.tree, "our own traces are no part of it"
+
+
+def outside(problem: Path) -> None:
+    source = problem.parent / "project" / "src"
+    source.rename(problem.parent / "elsewhere")
+    source.symlink_to(problem.parent / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda p: projects.edit(p, '"../project"', '"../nowhere"'), "nowhere is no folder"),
+        (lambda p: projects.edit(p, "src/kernel.cpp", "src/none.cpp"), "none.cpp is no file"),
+        (lambda p: projects.edit(p, "src/kernel.cpp", "../x.cpp"), "inside the project's folder"),
+        (lambda p: projects.edit(p, "src/kernel.cpp", "/etc/passwd"), "inside the project's"),
+        (outside, "kernel.cpp is no file"),
+        (lambda p: projects.edit(p, 'passed = ["3 sizes right"]', ""), "commands.passed: Field"),
+        (lambda p: projects.edit(p, "passed =", "expected ="), "did you mean|Field required"),
+        (lambda p: projects.edit(p, '"make -s"', '"make \'x"'), "No closing quotation"),
+        (lambda p: projects.edit(p, '"make -s"', '" "'), "no command"),
+        (lambda p: projects.edit(p, "[commands]", "args = []\n[commands]"), "no such field"),
+        (
+            lambda p: projects.edit(p, "[commands]", '[commands]\nbetween = ["smooth", "no"]'),
+            "lines hold 'smooth', not one",
+        ),
+        (lambda p: projects.edit(p, "[commands]", '[commands]\nreadable = ["/"]'), "path below /"),
+        (
+            lambda p: projects.edit(p, "[commands]", '[commands]\npython = "venv"'),
+            "no virtual environment",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_with_file_and_field(
+    tmp_path: Path, change: Change, said: str
+) -> None:
+    problem = projects.make(tmp_path)
+    change(problem)
+    with pytest.raises(BadInput, match=said) as refused:
+        load_problem(problem)
+    assert "problem.toml: " in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_home_folder_is_never_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = projects.make(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "project" / "src"))
+    with pytest.raises(BadInput, match="holds your home folder"):
+        load_problem(problem)
+
+
+def test_links_are_copied_as_links_and_what_is_excluded_is_not(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "build").mkdir(parents=True)
+    (project / "build" / "big.o").write_bytes(b"1")
+    (project / "run.sh").write_text("echo\n")
+    (project / "run.sh").chmod(0o555)
+    secret = tmp_path / "secret"
+    secret.write_text("mine")
+    (project / "link").symlink_to(secret)
+    copy(project, tmp_path / "copy", ["build"])
+    assert sorted(os.listdir(tmp_path / "copy")) == ["link", "run.sh"]
+    assert (tmp_path / "copy" / "link").is_symlink()
+    assert os.access(tmp_path / "copy" / "run.sh", os.X_OK | os.W_OK)
+    assert digest_of(tmp_path / "copy", ()) == digest_of(project, ["build"])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ("sum 1.0000001", "sum 1.0000002", None),
+        ("sum 1.001", "sum 1.002", "word 2 is '1.002', not '1.001'"),
+        ("12", "13", "word 1 is '13', not '12'"),
+        ("nan 1", "nan 1", None),
+        ("1.5", "nan", "word 1"),
+        ("1.5 2.5", "1.5", "1 words, not 2"),
+        ("right", "", "0 words, not 1"),
+        ("1.5\nregraph-seconds 0.1\n", "regraph-seconds 0.7\n1.5", None),
+    ],
+)
+def test_results_are_compared_word_by_word(one: str, other: str, said: str | None) -> None:
+    found = first_difference(printed(one), printed(other), 1e-6)
+    assert found == said if said is None else said in str(found)
+
+
+def test_functions_are_found_in_cpp_and_python() -> None:
+    cpp = "namespace a { template <class T> T* twice(T* x) { return x; } }\nint twice(int);\n"
+    found = find(cpp, "twice", python=False)
+    assert found is not None
+    assert not found.is_void
+    assert "T* twice(T* x) {}" in with_body(cpp, found, "{}")
+    python = "class Model:\n    def forward(self, x):\n        '''ä'''\n        return x\n\ny = 1\n"
+    method = find(python, "forward", python=True)
+    assert method is not None
+    changed = with_body(python, method, "return None")
+    assert changed == "class Model:\n    def forward(self, x):\n        return None\n\ny = 1\n"
+    assert head_of(python, "forward", python=True) == "def forward(self, x):"
+    assert find("def f(:", "f", python=True) is None
+
+
+def findings(problem: Path) -> str:
+    """Lines of a look, which is not taken twice."""
+    cache = problem.parent / "cache"
+    seen = ProjectChecker(cache, lambda _: None).check(loaded(problem))
+    again = ProjectChecker(cache, lambda _: None).check(loaded(problem))
+    assert (again.findings, again.seconds) == (seen.findings, None)
+    return "\n".join(f"{one.severity} {one}" for one in seen.findings)
+
+
+def test_a_good_project_has_its_guarantee_as_a_note(tmp_path: Path) -> None:
+    found = findings(projects.make(tmp_path))
+    assert found.startswith("note guarantee: weaker than the judge's own checks")
+    assert "error" not in found
+
+
+@pytest.mark.parametrize(
+    ("test", "what"),
+    [
+        (projects.TEST.replace("> 1e-4", "> 1e+4"), "does nothing"),
+        ('#include <cstdio>\nint main() { std::puts("3 sizes right"); }\n', "does nothing"),
+        (
+            projects.TEST.replace(
+                "int main() {", 'int main() {\n    std::puts("3 sizes right"), std::fflush(stdout);'
+            ),
+            "ends the process with exit code 0",
+        ),
+    ],
+    ids=["wide tolerance", "no test at all", "words before the work"],
+)
+def test_tests_that_decide_nothing_are_refused(tmp_path: Path, test: str, what: str) -> None:
+    found = findings(projects.make(tmp_path, test=test))
+    assert f"error tests: a smooth that {what} passes them" in found
+
+
+def test_a_bench_that_ignores_the_seed_is_told(tmp_path: Path) -> None:
+    bench = projects.BENCH.replace('std::getenv("REGRAPH_SEED")', "nullptr")
+    found = findings(projects.make(tmp_path, bench=bench))
+    assert "note bench: it prints the same whatever REGRAPH_SEED is" in found
+
+
+def test_a_function_that_the_file_lacks_is_an_error(tmp_path: Path) -> None:
+    problem = projects.make(tmp_path)
+    projects.edit(problem, 'entry = "smooth"', 'entry = "blur"')
+    assert "error entry: src/kernel.cpp defines no function blur" in findings(problem)
+
+
+def test_a_project_that_does_not_build_is_an_error(tmp_path: Path) -> None:
+    problem = projects.make(tmp_path, kernel=projects.KERNEL + "nonsense")
+    assert "error commands: the build of the project as it stands fails" in findings(problem)
