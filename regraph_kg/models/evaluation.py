@@ -171,10 +171,7 @@ class EvalReport(Frozen):
         return facts(
             f"{self.problem}: {self.outcome.value}",
             [
-                (
-                    "speedup",
-                    f"{gain} (95 %: {times(ends[0])} to {times(ends[1])})" if ends else gain,
-                ),
+                ("speedup", gain and f"{gain}{about}"),
                 ("timed", self.metric),
                 ("device", self.device),
                 ("toolchain", self.toolchain),

@@ -1,12 +1,16 @@
 """Values as notebooks show them: what matters is there, and no text becomes markup."""
 
+from pathlib import Path
+
 import pytest
 
 from regraph_kg.models.evaluation import EvalReport, Interval, Outcome
 from regraph_kg.models.next_steps import NextSteps, SuggestedStep
 from regraph_kg.models.technique import Technique
 from regraph_kg.runs.search import FinishedRun
-from tests.search.recorded_run import recorded_summary
+from regraph_kg.search.trace import Trace
+from tests.search.recorded_run import still, toy
+from tests.search.toy import SEAL, header, traced
 
 HOSTILE = "</script><img src=x onerror=alert(1)>&'\""
 
@@ -29,8 +33,11 @@ def steps(**fields: object) -> NextSteps:
     return NextSteps(target="openmp", after="openmp/start", device="", steps=(step,), similar=())
 
 
-def finished(code: str) -> FinishedRun:
-    return FinishedRun(recorded_summary(), code)
+@pytest.fixture
+def finished(tmp_path: Path) -> FinishedRun:
+    head = header(budget=4)
+    with Trace.create(tmp_path, head, SEAL, still) as trace:
+        return FinishedRun(traced(toy(), trace, head).summary, HOSTILE)
 
 
 @pytest.mark.parametrize(
@@ -39,9 +46,8 @@ def finished(code: str) -> FinishedRun:
         report(outcome=Outcome.WRONG_ANSWER, diagnosis=HOSTILE)._repr_html_(),
         steps()._repr_html_(),
         Technique(id="openmp/x", target="openmp", name=HOSTILE, applies=HOSTILE)._repr_html_(),
-        finished(HOSTILE)._repr_html_(),
     ],
-    ids=["report", "steps", "technique", "search"],
+    ids=["report", "steps", "technique"],
 )
 def test_no_text_becomes_markup(html: str) -> None:
     assert "<img" not in html
@@ -64,8 +70,10 @@ def test_steps_are_rows_and_what_was_never_timed_stays_empty() -> None:
     assert "None" not in steps(effect=None, best=None)._repr_html_()
 
 
-def test_a_search_shows_its_path_and_folds_its_code() -> None:
-    html = finished("int answer;")._repr_html_()
+def test_a_search_shows_its_figures_and_folds_its_code(finished: FinishedRun) -> None:
+    html = finished._repr_html_()
     assert "over the serial code" in html
+    assert "4 of at most 4" in html
     assert "<details>" in html
-    assert "int answer;" in html
+    assert "<img" not in html
+    assert "&lt;img src=x" in html
