@@ -14,6 +14,7 @@ KNOWN = (
     "llama-cpp",
     "browser",
     "axe",
+    "inspector",
     "sandbox",
     "root",
     "core-dumps",

@@ -353,7 +353,8 @@ class Draft:
 
     def _values(self, name: str, one: Passed) -> dict[str, Any]:
         """Distributions, and a range where the type or the function wants one."""
-        told = drawn(one.element, name, self._ranges, stops=self.stops, positive=self.said.positive)
+        looked = self.length(name) if self.stops else ""
+        told = drawn(one.element, name, self._ranges, looked=looked, positive=self.said.positive)
         if name in self.said.values:
             told["values"] = list(self.said.values[name])
         return told

@@ -98,22 +98,28 @@ def timing_shape(problem: Problem, way: GrowingWay) -> tuple[Sizes, float]:
     """
     program, limits = _program(problem, way.compiler), way.limits
     sizes: Sizes = problem.sizes.time
-    seconds, power, step = 0.0, 0.0, _STEP
+    seconds, power, step = _timed(problem, program, sizes, limits), 0.0, _STEP
     for _ in range(_TRIES):
-        before, seconds = seconds, _timed(problem, program, sizes, limits)
         way.tell(f"{problem.name}: {shape_text(sizes) or 'one shape'} takes {seconds:.2g} s")
-        if before > _SURE_SECONDS:
-            power = max(1.0, math.log(max(seconds / before, 1.0)) / math.log(step))
         if _ENOUGH <= seconds <= _TOO_LONG:
             break
         step = min((_AIM / max(seconds, _SURE_SECONDS)) ** (1 / (power or _CUBIC)), _STEP)
         larger = _scaled(problem, sizes, step, way)
         if larger is None or larger == sizes:
             break
+        try:
+            took = _timed(problem, program, larger, limits)
+        except BadInput as error:
+            if step <= 1 or not seconds:
+                raise
+            way.tell(f"{problem.name}: {shape_text(larger)} is too large ({error})")
+            power = (power or _CUBIC) * 2  # smaller steps; the last size that worked stays
+            continue
         step = max(larger[name] / sizes[name] for name in sizes)
-        sizes = larger
+        if seconds > _SURE_SECONDS and step > 1:
+            power = max(1.0, math.log(max(took / seconds, 1.0)) / math.log(step))
+        sizes, seconds = larger, took
         if step < 1:
-            seconds = _timed(problem, program, sizes, limits)
             break
     return sizes, seconds
 

@@ -27,7 +27,7 @@ _RANGES: Mapping[Type, tuple[int, int]] = {
 _SIGNED, _UNSIGNED = (-1000, 1000), (0, 1000)
 _SEARCHES = {"find", "find_if", "find_if_not", "any_of", "all_of", "none_of", "adjacent_find"}
 _LOOPS = {"for_statement", "while_statement", "do_statement", "for_range_loop"}
-_WIDE = ("int32", "uint32", "int64", "uint64", "size_t")
+_WIDE = ("int32", "int64")
 
 
 def indices(
@@ -66,11 +66,12 @@ def _strides(index: Extent, uses: Uses, name: str) -> list[Extent]:
 
 
 def drawn(
-    element: Element, name: str, ranges: Mapping[str, IndexRange], *, stops: bool, positive: bool
+    element: Element, name: str, ranges: Mapping[str, IndexRange], *, looked: str, positive: bool
 ) -> dict[str, Any]:
     """`values` and `range` of an input array where the format's usual ones do not do.
 
-    `stops`: the function may stop early, so that most inputs should not let it.
+    `looked`: its elements, where the function may stop early, else "". What it looks for is then
+    there once or not at all in most inputs, and hardly ever in those that are timed.
     """
     if element.record:
         return _of_record(element.record.fields, name, ranges, positive=positive)
@@ -80,8 +81,8 @@ def drawn(
         return {"values": ["uniform", "normal", "small-int"], "range": list(ranges[name])}
     if element.type == "bool":
         return {}
-    if stops and element.type in _WIDE:
-        return {"values": ["uniform", "small-int", "sparse"]}
+    if looked and element.type in _WIDE:
+        return {"values": ["sparse", "uniform", "small-int"], "range": [f"-({looked})", looked]}
     return {"range": list(_usual(element.type))}
 
 

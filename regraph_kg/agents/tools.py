@@ -115,9 +115,13 @@ class Tools:
         """What the technique graph would try next on this code, the most promising first.
 
         Each technique comes with what it gained when others applied it here (effect: time before /
-        time after), how often it was tried and passed, when it applies and when it hurts, and the
-        example that began with the code most like yours, before and after. Ask this before you
-        change code; ask again after each step, with that step as `after`.
+        time after; `best`: the largest), how often it was tried and verified, when it applies and
+        when it hurts, and the example that began with the code most like yours, before and after.
+        The order is by `expected`: what a try gains on average, its risk to fail included.
+        `measured` says on which devices: effects of "other-devices" with more threads promise more
+        than you will see. Whether a technique applies to your code is for you to judge: a low
+        `similarity` (1 is the same code) says that nobody tried it on code like yours.
+        Ask this before you change code; ask again after each step, with that step as `after`.
         """
         text = self._folder.code(code, file)
         graph = await self.graph()
@@ -190,7 +194,9 @@ class Tools:
 
         The only measure that counts: your own timings and tests prove nothing here. `outcome` is
         "passed", "unstable_timing" (right, too noisy to time) or how it failed, with a `diagnosis`;
-        `speedup` is over the serial code. It takes seconds, and spends the session's budget.
+        `speedup` is over the serial code. `load` says whether other programs kept the machine
+        busy: then speedups of several threads come out too low, and even compare may not know.
+        It takes seconds, and spends the budget (search_status says what is left).
         Use grade "full" once, for your final answer.
         """
         text = self._folder.code(code, file)
@@ -266,8 +272,10 @@ class Tools:
     ) -> ToolAnswer:
         """Record one optimization step: the whole code after it is judged, and joins a trajectory.
 
-        A step that fails is kept as a failure, and the next one stands on the step before it. What
-        is finished goes into the graph, marked with you and your model, so that others find it.
+        A step that fails is kept as a failure, and the next one stands on the step before it. A
+        step that is right is kept even where it is slower, and the next one stands on it: evaluate
+        first, and record what you go on from.
+        What is finished goes into the graph, marked with you and your model: others find it there.
         """
         text = self._folder.code(code, file)
         place = self._folder.problem(problem)
@@ -301,10 +309,13 @@ class Tools:
     async def search_status(self) -> ToolAnswer:
         """Searches of this project (runs/*.jsonl): how far each is, and the best so far.
 
-        Also how many seconds of judging are left to this session.
+        Also the names of the problems that the other tools take, and how many seconds of judging
+        are left.
         """
         runs = await asyncio.to_thread(lambda: [_status(one) for one in self._traces()])
-        return {"runs": runs, "judge_seconds_left": round(self._desk.left, 1)}
+        problems = await asyncio.to_thread(self._folder.problems)
+        left = round(self._desk.left, 1)
+        return {"problems": problems, "runs": runs, "judge_seconds_left": left}
 
     async def graph(self) -> Graph:
         """The graph, opened when it is first asked."""

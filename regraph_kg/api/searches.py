@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from regraph_kg.api.progress import in_notebook
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.runs.choice import usual_choice, usual_settings
@@ -31,7 +32,8 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
 
     As `regraph optimize`: the trace goes to `folder`, at most `calls` calls of the model, and the
     best code is measured again in fresh processes. `hear` gets every record as it comes; what it
-    raises ends the search, whose trace `regraph optimize --resume` goes on with.
+    raises ends the search, whose trace `regraph optimize --resume` goes on with. Without it a
+    notebook shows how far the search is.
     """
     used = settings or read_settings(model=model)
     choice = replace(usual_choice(str(problem), model or used.model, fast=fast), target=target)
@@ -39,6 +41,7 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
         choice = replace(choice, settings=usual_settings(method, fast=fast))
     if calls is not None:
         choice = replace(choice, limits=choice.limits.model_copy(update={"calls": calls}))
+    hear = hear or in_notebook(choice.limits.calls)
     with open_run(used, choice, folder) as run:
         for record in run.records():
             if hear is not None:

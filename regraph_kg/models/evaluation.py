@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from regraph_kg.models.base import Frozen, Metric
+from regraph_kg.models.html import facts, times
 from regraph_kg.models.target import Target
 from regraph_kg.models.text import PlainText
 
@@ -162,6 +163,24 @@ class EvalReport(Frozen):
     def passed(self) -> bool:
         """True only for a verified, stably timed candidate."""
         return self.outcome is Outcome.PASSED
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        gain, ends = times(self.speedup), self.speedup_interval
+        about = f" (95 %: {times(ends.low)} to {times(ends.high)})" if ends else ""
+        return facts(
+            f"{self.problem}: {self.outcome.value}",
+            [
+                ("speedup", gain and f"{gain}{about}"),
+                ("timed", self.metric),
+                ("device", self.device),
+                ("toolchain", self.toolchain),
+                ("grade", self.grade),
+                ("diagnosis", self.diagnosis),
+                ("proves", self.guarantee),
+                ("load", self.load),
+            ],
+        )
 
     def differs_from(self, other: "EvalReport") -> str | None:
         """The first circumstance that forbids comparing the two times; None where none does."""

@@ -4,6 +4,7 @@ from typing import Literal
 
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.graph import Example
+from regraph_kg.models.html import table, times
 from regraph_kg.models.target import Target
 
 MeasuredOn = Literal["device", "other-devices", "none"]
@@ -104,3 +105,13 @@ class NextSteps(Frozen):
     """The most promising first; what the code shows already last."""
     similar: tuple[StepExample, ...]
     """Steps of any kind that began with code most like this one."""
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a row for each step."""
+        head = ("next", "gains", "best", "right of tried", "measured on", "when it applies")
+        rows = [
+            (one.name, times(one.effect), times(one.best), f"{one.verified} of {one.tried}",
+             one.measured, one.applies)
+            for one in self.steps
+        ]  # fmt: skip
+        return table(head, rows)

@@ -14,6 +14,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
+from regraph_kg.models.html import facts
 from regraph_kg.models.target import NAMES, TARGETS, Target
 
 TechniqueId = Annotated[
@@ -52,6 +53,19 @@ class Technique(Frozen):
     """Made by an ingest under a name that nothing recognized; nobody has looked at it yet."""
     created: str = ""
     """UTC, ISO 8601; empty for the shipped vocabulary."""
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return facts(
+            self.name,
+            [
+                ("id", self.id),
+                ("what it is", self.definition),
+                ("when it applies", self.applies),
+                ("when it hurts", self.hurts),
+                ("also called", ", ".join(self.aliases)),
+            ],
+        )
 
     @model_validator(mode="after")
     def _id_is_of_target(self) -> Self:

@@ -16,6 +16,7 @@ from pathlib import Path
 from regraph_kg import wiring
 from regraph_kg.errors import BadInput
 from regraph_kg.models.graph import Neighbourhood
+from regraph_kg.models.html import code
 from regraph_kg.models.run import (
     RoofShare,
     RunHeader,
@@ -42,6 +43,10 @@ class FinishedRun:
 
     summary: RunSummary
     code: str
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the summary, with the code to unfold."""
+        return self.summary._repr_html_() + code("its code", self.code)
 
 
 class LiveRun:

@@ -113,7 +113,8 @@ def test_without_a_budget_nothing_is_judged_and_the_graph_still_answers(project:
     async def story(client: Client) -> None:
         said = await refusal(client, "evaluate", problem="scale", code=project.serial)
         assert "the budget of 0 seconds of judging is spent" in said
-        assert await call(client, "search_status") == {"runs": [], "judge_seconds_left": 0.0}
+        status = await call(client, "search_status")
+        assert status == {"problems": ["scale"], "runs": [], "judge_seconds_left": 0.0}
 
     ask(project.folder, project.env, story, "--judge-seconds", "0")
 

@@ -80,6 +80,24 @@ def test_the_function_of_the_readme_is_well_posed_and_its_faster_version_right(
     assert done.returncode == 0, done.stdout + done.stderr
     assert "density: good" in done.stdout
     assert "density (openmp): passed" in done.stdout
+    filled = run(environment, "regraph", "ingest", "--starter")
+    assert filled.returncode == 0, filled.stderr
+    lines = re.search(r"^    from pathlib .*?(?=^## )", README, re.MULTILINE | re.DOTALL)
+    assert lines
+    script = re.sub(r"^    ", "", lines[0], flags=re.MULTILINE)
+    asked = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    run(environment, "regraph", "store", "stop")
+    assert asked.returncode == 0, asked.stderr
+    assert "Outcome.PASSED" in asked.stdout or "passed" in asked.stdout
+    assert re.search(r"\d+ of \d+", asked.stdout)
 
 
 def test_the_readme_is_read_in_minutes() -> None:
@@ -113,8 +131,10 @@ def test_every_file_the_readme_links_to_exists() -> None:
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-def test_the_tree_of_the_readme_is_the_tree() -> None:
-    shown = re.findall(r"^    (\w+)/ ", README, re.MULTILINE)
+def test_the_tree_that_is_told_is_the_tree() -> None:
+    text = (ROOT / "docs" / "dev" / "architecture.md").read_text(encoding="utf-8")
+    tree = text.split("## The tree")[1].split("\n## ")[0]
+    shown = re.findall(r"^    (\w+)/ ", tree, re.MULTILINE)
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout

@@ -100,8 +100,9 @@ def test_a_function_that_stops_early_says_so(function: str, *, stops: bool) -> N
     one = draft(function)
     fields = problem_fields(one, one.plain(), "own")
     assert ("work" in fields) is stops
-    if stops:  # whatever it looks for is rare in these
-        assert "range" not in fields["args"][0]
+    if stops:  # what it looks for is there once or not at all
+        assert fields["args"][0]["range"] == ["-(n)", "n"]
+        assert fields["args"][0]["values"][0] == "sparse"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,34 @@
+"""How far a search is, where a notebook shows its caller's output.
+
+IPython is asked, never imported: who runs in a notebook has it loaded.
+"""
+
+import sys
+from collections.abc import Callable
+from html import escape
+
+from regraph_kg.models.html import times
+from regraph_kg.models.run import SimulationRecord
+
+Hear = Callable[[SimulationRecord], object]
+
+
+def in_notebook(calls: int) -> Hear | None:
+    """Shows the calls spent of at most `calls` in the running cell; None outside of notebooks."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if ipython is None or not hasattr(shell, "kernel"):
+        return None
+    show = ipython.display.HTML
+    bar = ipython.display.display(show(_bar(0, calls, "")), display_id=True)
+
+    def hear(record: SimulationRecord) -> None:
+        found = f"{times(record.best_speedup)} by {' > '.join(record.best_path) or 'no step yet'}"
+        bar.update(show(_bar(record.spent, calls, found)))
+
+    return hear
+
+
+def _bar(spent: int, calls: int, found: str) -> str:
+    bar = f"<progress value='{spent}' max='{calls}'></progress>"
+    return f"{bar} {spent} of {calls} calls {escape(found)}"

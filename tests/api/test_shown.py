@@ -1,0 +1,79 @@
+"""Values as notebooks show them: what matters is there, and no text becomes markup."""
+
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.models.evaluation import EvalReport, Interval, Outcome
+from regraph_kg.models.next_steps import NextSteps, SuggestedStep
+from regraph_kg.models.technique import Technique
+from regraph_kg.runs.search import FinishedRun
+from regraph_kg.search.trace import Trace
+from tests.search.recorded_run import still, toy
+from tests.search.toy import SEAL, header, traced
+
+HOSTILE = "</script><img src=x onerror=alert(1)>&'\""
+
+
+def report(**fields: object) -> EvalReport:
+    common = {
+        "problem": "scale", "target": "openmp", "metric": "call", "code_hash": "sha256:0",
+        "device": HOSTILE, "toolchain": "g++", "evaluator": "3", "grade": "full",
+    }  # fmt: skip
+    return EvalReport.model_validate({**common, **fields})
+
+
+def steps(**fields: object) -> NextSteps:
+    one = {
+        "technique": "openmp/tiling", "name": HOSTILE, "definition": "", "applies": HOSTILE,
+        "hurts": "", "expected": 1.2, "effect": 2.5, "best": 3.0, "tried": 4, "verified": 3,
+        "declined": 0, "examples": 4, "measured": "device", "in_code": False, "nearest": (),
+    }  # fmt: skip
+    step = SuggestedStep.model_validate({**one, **fields})
+    return NextSteps(target="openmp", after="openmp/start", device="", steps=(step,), similar=())
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> FinishedRun:
+    head = header(budget=4)
+    with Trace.create(tmp_path, head, SEAL, still) as trace:
+        return FinishedRun(traced(toy(), trace, head).summary, HOSTILE)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        report(outcome=Outcome.WRONG_ANSWER, diagnosis=HOSTILE)._repr_html_(),
+        steps()._repr_html_(),
+        Technique(id="openmp/x", target="openmp", name=HOSTILE, applies=HOSTILE)._repr_html_(),
+    ],
+    ids=["report", "steps", "technique"],
+)
+def test_no_text_becomes_markup(html: str) -> None:
+    assert "<img" not in html
+    assert "</script>" not in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+
+
+def test_a_report_shows_its_speedup_with_the_interval_and_what_failed() -> None:
+    ends = Interval(low=2.0, high=3.0)
+    html = report(outcome="passed", speedup=2.5, speedup_interval=ends)._repr_html_()
+    assert "2.5x (95 %: 2x to 3x)" in html
+    assert "diagnosis" not in html
+    assert "y[3] is 0" in report(outcome="wrong_answer", diagnosis="y[3] is 0")._repr_html_()
+
+
+def test_steps_are_rows_and_what_was_never_timed_stays_empty() -> None:
+    assert "<td" in steps()._repr_html_()
+    assert "2.5x" in steps()._repr_html_()
+    assert "3 of 4" in steps()._repr_html_()
+    assert "None" not in steps(effect=None, best=None)._repr_html_()
+
+
+def test_a_search_shows_its_figures_and_folds_its_code(finished: FinishedRun) -> None:
+    html = finished._repr_html_()
+    assert "over the serial code" in html
+    assert "4 of at most 4" in html
+    assert "<details>" in html
+    assert "<img" not in html
+    assert "&lt;img src=x" in html
