@@ -30,7 +30,7 @@ USE = (
         "cli",
         "settings",
     ),
-    *("models-by-file", "workers", "python", "agents", "troubleshooting"),
+    *("models-by-file", "workers", "python", "agents", "agents-session", "troubleshooting"),
 )
 SHARE = (
     *("backup", "ingest", "collect", "ownership", "corpus", "relabelling", "curation", "learning"),

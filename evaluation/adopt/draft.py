@@ -3,6 +3,7 @@
 Sizes are the function's integer parameters that extents depend on, and lengths of containers.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -280,9 +281,15 @@ class Draft:
             result = replace(result, length=_c(self.length(self._result)))
         arguments = f"<{', '.join(self.read.instance)}>" if self.read.instance else ""
         more = [name for name in self.sizes if name not in self.read.passed]
-        return Plain(
-            f"{function.qualified}{arguments}", f"{function.name}_entry", given, result, more
-        )
+        return Plain(f"{function.qualified}{arguments}", self._entry, given, result, more)
+
+    @property
+    def _entry(self) -> str:
+        """A name at file scope that no other function of the user's program gets."""
+        function = self.read.function
+        named = [one for one in functions(function.source) if one.qualified == function.qualified]
+        which = hashlib.sha256(function.shown().encode()).hexdigest()[:6] if len(named) > 1 else ""
+        return "_".join(filter(None, (*function.scope, function.name, which, "entry")))
 
     @property
     def _counted(self) -> dict[str, bool]:

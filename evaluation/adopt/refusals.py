@@ -48,6 +48,9 @@ def refuse(function: Function, part: Slice) -> None:
         for node in walk(one.body):
             if node.type == "lambda_expression":
                 continue
+            if node.type == "identifier" and one.source.text(node) == "const_cast":
+                why = "const_cast: what is const may be written; pass it without const"
+                raise _refused(one.source, node, why)
             if node.type in ("co_await_expression", "co_yield_statement", "asm_declaration"):
                 raise _refused(one.source, node, f"{node.type.split('_')[0]} is not understood")
 

@@ -4,7 +4,7 @@ An array whose elements index another one gets that one's extent for a range, ov
 Not covered: elements that are loop bounds (row starts of a CSR matrix); a person writes inputs.py.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from tree_sitter import Node
@@ -28,6 +28,7 @@ _SIGNED, _UNSIGNED = (-1000, 1000), (0, 1000)
 _SEARCHES = {"find", "find_if", "find_if_not", "any_of", "all_of", "none_of", "adjacent_find"}
 _LOOPS = {"for_statement", "while_statement", "do_statement", "for_range_loop"}
 _WIDE = ("int32", "int64")
+_COMPARED = {"==", "!=", "<", ">", "<=", ">="}
 
 
 def indices(
@@ -128,3 +129,16 @@ def _in_loop(node: Node) -> bool:
             return True
         above = above.parent
     return False
+
+
+def deciding(function: Function, names: Collection[str]) -> list[str]:
+    """Those of the names by which the body branches: compared, switched on, or a condition."""
+    found = set()
+    for node in walk(function.body):
+        sides: list[Node | None] = []
+        if node.type == "binary_expression" and node.children[1].type in _COMPARED:
+            sides = [node.child_by_field_name("left"), node.child_by_field_name("right")]
+        elif node.type in ("switch_statement", "if_statement", "conditional_expression"):
+            sides = [node.child_by_field_name("condition")]
+        found |= {function.source.text(side).strip("()! ") for side in sides if side is not None}
+    return [name for name in names if name in found]

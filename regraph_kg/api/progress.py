@@ -10,10 +10,10 @@ from html import escape
 from regraph_kg.models.html import times
 from regraph_kg.models.run import SimulationRecord
 
-Hear = Callable[[SimulationRecord], object]
+Heard = Callable[[SimulationRecord], object]
 
 
-def in_notebook(calls: int) -> Hear | None:
+def in_notebook(calls: int) -> Heard | None:
     """Shows the calls spent of at most `calls` in the running cell; None outside of notebooks."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None

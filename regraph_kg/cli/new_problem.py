@@ -192,7 +192,19 @@ def _inferred(draft: "Draft") -> list[str]:
             drawn = "" if told["role"] == "out" else f", {drawn}"
             what = f"[{', '.join(told['shape'])}], {told['role']}{drawn}"
         lines.append(f"  {told['name']:<12} {kind:<8} {what}")
-    return lines
+    return lines + _one_valued(draft)
+
+
+def _one_valued(draft: "Draft") -> list[str]:
+    """What to know of integers that have one value, and by which the function branches."""
+    from regraph_kg.evaluation.adopt.values import deciding  # noqa: PLC0415
+
+    whole = {a["name"]: a["value"] for a in draft.arguments() if isinstance(a.get("value"), int)}
+    return [
+        f"  {name} is {whole[name]} in every call, and what is done depends on it: another value by"
+        f" --values {name}=..; if it says how long an array is, --shape ARRAY={name}"
+        for name in deciding(draft.read.function, whole)
+    ]
 
 
 def _tell(adopted: "Adopted", folder: Path) -> None:

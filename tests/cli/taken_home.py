@@ -31,7 +31,7 @@ FOUND = """\
 #include <cmath>
 #include <cstddef>
 namespace own { static float scale(float x, float by) { return std::fma(x, by, 0.25f); } }
-extern "C" void scale_entry(const float* x, float by, float* result, long long n) {
+extern "C" void own_scale_entry(const float* x, float by, float* result, long long n) {
     #pragma omp parallel for
     for (long long i = 0; i < n; ++i) result[i] = own::scale(x[i], by);  // x=0.7
 }
@@ -39,7 +39,7 @@ extern "C" void scale_entry(const float* x, float by, float* result, long long n
 TOML = """\
 schema = 1
 name = "scale"
-entry = "scale_entry"
+entry = "own_scale_entry"
 tolerance = "conditioned"
 sizes = { check = [{ n = 1 }, { n = 31 }], time = { n = 4096 } }
 args = [{ name = "x", type = "float32", role = "in", shape = ["n"] },

@@ -131,9 +131,9 @@ def test_the_answer_of_another_function_of_the_file_stays(
     other = "// regraph: own::turn of own.cpp\n\nnamespace regraph_turn_entry {\n}\n"
     (here / "own_regraph.cpp").write_text(other)
     code, out, _ = run(monkeypatch, capsys, "apply", trace, "--yes")
-    assert (code, "own_scale_entry_regraph.cpp" in out) == (0, True)
+    assert (code, "own_own_scale_entry_regraph.cpp" in out) == (0, True)
     assert (here / "own_regraph.cpp").read_text() == other
-    assert "// in own_scale_entry_regraph.cpp" in (here / "own.cpp").read_text()
+    assert "// in own_own_scale_entry_regraph.cpp" in (here / "own.cpp").read_text()
     assert run(monkeypatch, capsys, "apply", trace, "--undo")[0] == 0
     names = sorted(path.name for path in here.iterdir())
     assert names == ["own.cpp", "own_regraph.cpp", "runs", "scale"]

@@ -8,6 +8,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.adopt.draft import Draft, Said, understand
 from regraph_kg.evaluation.adopt.syntax import parsed, read
 from regraph_kg.evaluation.adopt.texts import home, serial_code
+from regraph_kg.evaluation.adopt.values import deciding
 
 TASKS = Path(__file__).parent / "tasks.cpp"
 
@@ -188,3 +189,30 @@ def test_text_that_is_not_utf_8_is_named_by_line(tmp_path: Path) -> None:
     path.write_bytes(b"// one\n// caf\xe9\n")
     with pytest.raises(BadInput, match="line 2: not UTF-8"):
         read(path)
+
+
+def test_what_is_const_must_not_be_written_by_a_cast() -> None:
+    with pytest.raises(BadInput, match="line 1: const_cast"):
+        of("void f(const float* x, int n) { const_cast<float*>(x)[n - 1] = 0; }")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("if (kind == 7) x[0] = 1;", ["kind"]),
+        ("switch (kind) { case 0: x[0] = 1; }", ["kind"]),
+        ("x[0] = kind ? 1 : 2;", ["kind"]),
+        ("for (int i = 0; i < n; ++i) x[i] = kind;", []),
+    ],
+)
+def test_integers_by_which_the_function_branches_are_known(body: str, expected: list[str]) -> None:
+    one = of(f"void f(float* x, int n, int kind) {{ x[n - 1] = 0; {body} }}")
+    assert deciding(one.read.function, ["kind"]) == expected
+
+
+def test_functions_of_one_name_have_entries_of_their_own() -> None:
+    code = "void f(float* x) { x[0] = 1; } void f(double* x) { x[0] = 1; }"
+    code += " namespace a { void g(float* x) { x[0] = 1; } }"
+    entries = {of(code, name).plain().entry for name in ("f(float*)", "f(double*)", "g")}
+    assert len(entries) == 3
+    assert "a_g_entry" in entries
