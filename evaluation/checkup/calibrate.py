@@ -35,6 +35,7 @@ from regraph_kg.evaluation.verify.large_outputs import KeptOutput
 from regraph_kg.evaluation.verify.outputs import fault, paired
 from regraph_kg.evaluation.verify.reference import Case, References, tolerance
 from regraph_kg.evaluation.worker.runner import Fill, Runner
+from regraph_kg.evaluation.worker.shared_memory import POISON
 from regraph_kg.evaluation.worker.spawn import Program
 
 MARGIN = 4.0
@@ -44,7 +45,6 @@ _ORDERS = (
     ("-std=c++17", "-O3", "-march=native", "-ffast-math", "-fno-finite-math-only"),
 )
 _SINGLE_BITS, _HALF_BITS, _EIGHTH_BITS = 24, 11, 4
-_POISON = 0
 _SECRETS = 4
 """Secret shapes of a problem with several sizes: a judge's own may be one of many kinds."""
 
@@ -302,7 +302,7 @@ def _wrong(
     problem: Problem, outputs: Mapping[str, KeptOutput], truths: Mapping[str, Expected]
 ) -> str:
     """What the judge would say of these outputs."""
-    return fault(problem, outputs, truths, _POISON) or ""
+    return fault(problem, outputs, truths, POISON) or ""
 
 
 def _order(
@@ -314,7 +314,9 @@ def _order(
 ) -> Runner:
     program = _program(problem, compiler, problem.serial_code, flags)
     how = "" if flags is HOST_FLAGS else f" with {' '.join(flags[1:])}"
-    return Runner(problem, program, shapes, limits, f"serial.cpp{how}")
+    runner = Runner(problem, program, shapes, limits, f"serial.cpp{how}")
+    runner.poison = POISON  # as the judge does: what is never written must show here
+    return runner
 
 
 def _program(problem: Problem, compiler: Compiler, code: str, flags: tuple[str, ...]) -> Program:

@@ -55,6 +55,8 @@ class Runner:
         """What the last call took, copies aside."""
         self.patience = _PATIENCE_SECONDS
         """How long a call may take."""
+        self.poison = 0
+        """Byte that outputs are filled with before a call."""
 
     def __call__(self, sizes: Sizes, made: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs by argument name."""
@@ -72,7 +74,7 @@ class Runner:
             shared.unmap()
             for arg in self._problem.outputs:
                 if arg.role == "out":
-                    shared.fill(call.places[arg.name], 0)
+                    shared.fill(call.places[arg.name], self.poison)
             shared.unmap()
             done = worker.call([call.row], self.patience)
             if isinstance(done, Failure):

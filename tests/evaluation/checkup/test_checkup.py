@@ -198,6 +198,12 @@ def test_a_tolerance_that_the_serial_code_fails_is_an_error_with_one_that_it_pas
     assert check(Problem.model_validate(text)).errors == ()
 
 
+def test_an_output_that_is_written_in_part_only_is_an_error(check: Check) -> None:
+    (said,) = told(check(of("for (int i = 0; i < n; i += 2) z[i] = x[i] + y[i];")), "error")
+    assert "z[1] is nan, expected 0" in said
+    assert said.endswith('role = "inout" where the function leaves what it does not write')
+
+
 def test_a_false_word_on_separation_is_a_note(check: Check) -> None:
     problem = CLASSES["copy"].model_copy(update={"separates": False})
     notes = told(check(problem), "note")
