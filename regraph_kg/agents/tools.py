@@ -300,6 +300,10 @@ class Tools:
             "failures": len(draft.failures),
             "report": judged.model_dump(mode="json"),
         }
+        if judged.passed and judged.load:
+            said["note"] = (
+                "timed while other programs ran: the graph keeps this step without a time"
+            )
         if finish:
             async with self._writing:
                 said["graph"] = await asyncio.to_thread(drafts.add_to_graph, self._settings, draft)
