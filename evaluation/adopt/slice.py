@@ -41,6 +41,7 @@ _BLOCKS = {
     "preproc_elif",
 }
 _NAMES = {"identifier", "type_identifier", "field_identifier", "namespace_identifier"}
+_CONDITION = re.compile(rb"[ \t]*#[ \t]*(if|el|endif)")
 _MOST_BYTES = 2**20
 _MOST_HEADERS = 100
 
@@ -157,6 +158,21 @@ def _named(declarator: Node) -> Node | None:
     return node
 
 
+def _halves(text: bytes) -> bytes:
+    """The `#if` and `#endif` lines of a text whose other halves stand outside of it."""
+    open_, found = list[bytes](), list[bytes]()
+    for line in text.splitlines():
+        word = _CONDITION.match(line)
+        if word and word[1] == b"if":
+            open_.append(line)
+        elif word and open_:
+            open_ = open_[: None if word[1] == b"el" else -1]
+        elif word:
+            found.append(line)
+    lines = [*found, *open_]
+    return b"\n" + b"\n".join(lines) + b"\n" if lines else b""
+
+
 def _without(source: CodeFile, dropped: list[Node]) -> str:
     """The file's text without some items, the comments before them and empty lines in a row."""
     content, start, parts = source.content, 0, list[bytes]()
@@ -170,6 +186,7 @@ def _without(source: CodeFile, dropped: list[Node]) -> str:
         if content[end : end + 1] == b";":
             end += 1
         parts.append(content[start : max(start, first.start_byte)])
+        parts.append(_halves(content[max(start, first.start_byte) : end]))
         start = max(start, end)
     text = b"".join((*parts, content[start:])).decode().replace("\r\n", "\n")
     text = re.sub(r"namespace[ \w:]*\{\s*\}(?:\s*//[^\n]*)?", "", text)

@@ -216,3 +216,19 @@ def test_functions_of_one_name_have_entries_of_their_own() -> None:
     entries = {of(code, name).plain().entry for name in ("f(float*)", "f(double*)", "g")}
     assert len(entries) == 3
     assert "a_g_entry" in entries
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "#if defined(__GNUC__)\n__attribute__((noinline))\n#endif\n{}",
+        "{}\n#ifdef A\nint a;\n#else\nint b;\n#endif\n",
+        "#ifndef A\n{}\n#endif\n",
+    ],
+)
+def test_what_is_left_out_takes_no_half_of_a_condition_with_it(around: str) -> None:
+    other = around.format("void g(float* x) {\n#ifdef A\nx[0] = 1;\n#endif\n}")
+    one = of(f"{other}\nvoid f(float* x, int n) {{ x[n - 1] = 0; }}\n")
+    code = serial_code(one, one.plain())
+    assert "void g" not in code
+    assert code.count("#if") == code.count("#endif")

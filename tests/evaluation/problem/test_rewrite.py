@@ -21,3 +21,8 @@ from regraph_kg.evaluation.problem.rewrite import to_double
 )
 def test_float_becomes_double(code: str, wide: str) -> None:
     assert to_double(code) == wide
+
+
+def test_names_of_headers_stay() -> None:
+    code = '#include <float.h>\n  # include "float.h"\nfloat x;\n'
+    assert to_double(code) == '#include <float.h>\n  # include "float.h"\ndouble x;\n'
