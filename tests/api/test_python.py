@@ -1,5 +1,6 @@
 """What programs may rely on: the names, that they are lazy, the judge and a search from Python."""
 
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,13 @@ def test_every_name_is_there_and_documented() -> None:
     assert set(regraph_kg.__all__) <= set(dir(regraph_kg))
     with pytest.raises(AttributeError, match="no attribute 'optimise'"):
         regraph_kg.optimise  # noqa: B018
+
+
+def test_no_name_that_is_documented_goes_away_unnoticed() -> None:
+    page = (ROOT / "docs" / "python.md").read_text()
+    rows = page.split("| name | what it is |")[1].split("\n\n")[0].splitlines()[2:]
+    told = {name for row in rows for name in re.findall(r"`(\w+)", row.split("|")[1])}
+    assert told == set(regraph_kg.__all__)
 
 
 def test_importing_the_package_loads_nothing_of_it() -> None:
