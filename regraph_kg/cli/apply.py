@@ -92,7 +92,10 @@ def _changes(
     named, to = where
     found = take_home.found_code(read_overview(trace, wiring.trace_key(settings)))
     name = named or found.overview.header.problem
-    problem, home = wiring.find_problem(settings, name), wiring.home_of(settings, name)
+    try:
+        problem, home = wiring.find_problem(settings, name), wiring.home_of(settings, name)
+    except BadInput as error:
+        raise BadInput(f"{error}; --problem FOLDER names the folder of its problem") from None
     if code_hash(problem.serial_code) != found.overview.header.serial:
         raise BadInput(
             f"{trace}: it began with other serial code than problem {name} has now; name the"
