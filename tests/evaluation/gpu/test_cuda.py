@@ -132,7 +132,7 @@ def test_device_pointers_pass(cache: Path, problem: Problem, body: str) -> None:
 @pytest.mark.parametrize(
     ("body", "outcome", "says"),
     [
-        ("kernel<<<1, 4096>>>(x, y, a, n);", Outcome.CRASHED, "CUDA error after the call: invalid"),
+        ("kernel<<<1, 4096>>>(x, y, a, n);", Outcome.CRASHED, 'after the call: "invalid'),
         (f"{ON_DEVICE} kernel<<<1, 1>>>(x, (float*)8, a, n);", Outcome.CRASHED, "CUDA error"),
         (
             "kernel<<<(n + 255) / 256, 256>>>(x, y, a, n - 1);",
@@ -154,8 +154,11 @@ def test_device_failures_are_told_apart(
 @on_device
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("cycles", [100_000, 1_000_000])
-def test_unmasking_inputs_does_not_count(cache: Path, problem: Problem, cycles: int) -> None:
-    """A kernel that takes 0.05 or 0.5 ms takes as long as where its inputs are never masked."""
+def test_unmasking_inputs_hardly_counts(cache: Path, problem: Problem, cycles: int) -> None:
+    """A kernel that takes 0.05 or 0.5 ms takes as long as where its inputs are never masked.
+
+    But for some microseconds, which docs/evaluation.md tells of; and it is never faster.
+    """
     body = f"if (!i) while (clock64() - start < {cycles}) {{}}"
     kernel = KERNEL.replace("int i =", "long long start = clock64();\n  int i =")
     kernel = kernel.replace("if (i < n)", f"{body}\n  if (i < n)")
@@ -163,11 +166,11 @@ def test_unmasking_inputs_does_not_count(cache: Path, problem: Problem, cycles: 
     for defended in (True, False, True, False):
         with Judge(cache, defences=Defences(sealed_inputs=defended)) as judge:
             report = judge.evaluate(Candidate("cuda", source(ON_DEVICE, kernel)), problem)
-        assert report.outcome is Outcome.PASSED, report.diagnosis
+        assert passed(report), report.diagnosis
         assert report.timing
         seen.append(report.timing.median)
-    masked, plain = sum(seen[0::2]), sum(seen[1::2])
-    assert masked == pytest.approx(plain, rel=0.05), seen
+    masked, plain = sum(seen[0::2]) / 2, sum(seen[1::2]) / 2
+    assert -0.05 * plain < masked - plain < 0.05 * plain + 8e-6, seen
 
 
 @by_call
