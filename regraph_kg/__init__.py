@@ -12,23 +12,34 @@ if TYPE_CHECKING:
     from regraph_kg.api.judge import CodeJudge, evaluate, load_problem
     from regraph_kg.api.searches import optimize
     from regraph_kg.errors import BadInput, Environment, RegraphError
+    from regraph_kg.evaluation.compare import Comparison
+    from regraph_kg.evaluation.problem.problem import Problem
+    from regraph_kg.evaluation.problem.project import ProjectProblem
     from regraph_kg.models.evaluation import EvalReport, Outcome
+    from regraph_kg.models.graph import KnownFailure
     from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep
-    from regraph_kg.models.run import RunSummary
+    from regraph_kg.models.run import RunSummary, SimulationRecord
     from regraph_kg.models.technique import Technique
+    from regraph_kg.runs.search import FinishedRun
     from regraph_kg.settings import Settings, read_settings
 
 __all__ = [
     "BadInput",
     "CodeJudge",
+    "Comparison",
     "Environment",
     "EvalReport",
+    "FinishedRun",
     "Graph",
+    "KnownFailure",
     "NextSteps",
     "Outcome",
+    "Problem",
+    "ProjectProblem",
     "RegraphError",
     "RunSummary",
     "Settings",
+    "SimulationRecord",
     "StepExample",
     "SuggestedStep",
     "Technique",
@@ -42,14 +53,20 @@ __all__ = [
 _HOME = {
     "BadInput": "errors",
     "CodeJudge": "api.judge",
+    "Comparison": "evaluation.compare",
     "Environment": "errors",
     "EvalReport": "models.evaluation",
+    "FinishedRun": "runs.search",
     "Graph": "api.graph",
+    "KnownFailure": "models.graph",
     "NextSteps": "models.next_steps",
     "Outcome": "models.evaluation",
+    "Problem": "evaluation.problem.problem",
+    "ProjectProblem": "evaluation.problem.project",
     "RegraphError": "errors",
     "RunSummary": "models.run",
     "Settings": "settings",
+    "SimulationRecord": "models.run",
     "StepExample": "models.next_steps",
     "SuggestedStep": "models.next_steps",
     "Technique": "models.technique",

@@ -6,13 +6,24 @@ the way into the site is said below, so that they read well in a checkout and in
 
 import re
 from pathlib import Path
+from typing import get_type_hints
+
+import regraph_kg
 
 DOCS = Path(__file__).parents[1]
 
 project = "regraph-kg"
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
 root_doc = "package"
-exclude_patterns = ["site"]
+default_role = "literal"  # what docstrings put between backticks is code
+autodoc_default_options = {
+    "members": True,
+    "undoc-members": True,
+    "member-order": "bysource",
+    "exclude-members": "__init__, __new__, model_config, model_post_init",  # pydantic's own
+}
+autodoc_class_signature = "separated"
+autodoc_typehints_format = "short"
 html_theme = "furo"
 html_title = "regraph-kg"
 myst_heading_anchors = 4
@@ -30,7 +41,8 @@ USE = (
         "cli",
         "settings",
     ),
-    *("models-by-file", "workers", "python", "agents", "agents-session", "troubleshooting"),
+    *("models-by-file", "workers", "python", "site/reference"),
+    *("agents", "agents-session", "troubleshooting"),
 )
 SHARE = (
     *("backup", "ingest", "collect", "ownership", "corpus", "relabelling", "curation", "learning"),
@@ -80,6 +92,16 @@ def _read(app: object, name: str, text: list[str]) -> None:
     text[0] = _within(name, text[0]) + (_contents() if name == root_doc else "")
 
 
+def _show_plain_types() -> None:
+    """In the reference a field has its type; what pydantic checks of it besides is left out."""
+    for name in regraph_kg.__all__:
+        value = getattr(regraph_kg, name)
+        if isinstance(value, type) and "model_fields" in dir(value):
+            plain = get_type_hints(value)
+            value.__annotations__ = {own: plain[own] for own in value.__annotations__}
+
+
 def setup(app: object) -> None:
     """Sphinx asks for this."""
+    _show_plain_types()
     app.connect("source-read", _read)  # type: ignore[attr-defined]

@@ -42,6 +42,7 @@ from regraph_kg.evaluation.problem.expression import Sizes, size_of
 from regraph_kg.evaluation.problem.mistakes import mistaken
 from regraph_kg.evaluation.problem.project import ProjectProblem, project_fields
 from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Array, is_whole
+from regraph_kg.models import html
 from regraph_kg.models.base import Frozen, Metric
 
 __all__ = [
@@ -243,6 +244,18 @@ class Problem(Frozen):
         wide = tuple(arg.promoted() for arg in self.args)
         returns = self.returns and Returned(type=WIDER.get(self.returns.type, self.returns.type))
         return self.model_copy(update={"args": wide, "returns": returns})
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it computes at which sizes, with the serial code to unfold."""
+        timed = self.sizes.time
+        rows = [
+            ("function", self.signature()),
+            ("timed at", shape_text(timed)),
+            ("its arrays there", f"{self.nbytes(timed) / 1e6:.3g} MB"),
+            ("precision", self.precision),
+            ("metric", self.metric),
+        ]
+        return html.facts(self.name, rows) + html.code("its serial code", self.serial_code)
 
     @model_serializer(mode="wrap")
     def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

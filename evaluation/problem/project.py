@@ -20,6 +20,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.declaration import Identifier
 from regraph_kg.evaluation.problem.functions import head_of
 from regraph_kg.evaluation.problem.tree import digest_of
+from regraph_kg.models import html
 from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.target import ON_CPU, Target
 
@@ -186,6 +187,18 @@ class ProjectProblem(_Declared):
         said = "; ".join((*self.commands.build, self.commands.bench))
         digest = hashlib.sha256(said.encode()).hexdigest()[:8]
         return f"the project's own build ({said[:120]}, {digest})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: its commands and what they prove, with the code that is replaced."""
+        told = self.commands
+        rows = [
+            ("file", told.file),
+            ("build", "\n".join(told.build)),
+            ("test", "\n".join(told.test)),
+            ("bench", told.bench),
+            ("proves", self.guarantee),
+        ]
+        return html.facts(self.name, rows) + html.code("its serial code", self.serial_code)
 
     def _span(self) -> tuple[int, int]:
         """Characters of `content` that a candidate replaces."""

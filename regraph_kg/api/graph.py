@@ -70,9 +70,10 @@ class Graph:
         """What the graph would try next on `code` (a text, or a file), the most promising first.
 
         `after`: technique that was applied last (id, name or alias); None: none yet. `device`:
-        whose figures go first; None: this machine's. `examples`: how many of each technique, those
-        that began with code most like yours first. `BadInput` for a name that is none, and for code
-        without a word in it.
+        whose figures go first; None: this machine's. `limit`: how many techniques, at most;
+        `examples`: how many of each, those that began with code most like yours first.
+        `exclude_problem`: a problem whose examples are left out. `BadInput` for a name that is
+        none, and for code without a word in it.
         """
         text = code_of(code)
         if not any(letter.isalnum() for letter in text):
@@ -104,7 +105,9 @@ class Graph:
     ) -> tuple[StepExample, ...]:
         """Steps that were seen from the technique `before` (or "start") to `technique`, best first.
 
-        `near`: a code (a text, or a file); examples that began with similar code go first.
+        At most `limit`. `near`: a code (a text, or a file); examples that began with similar code
+        go first. `device`: whose times count; None: each example's own. `exclude_problem`: a
+        problem whose examples are left out. `BadInput` for a name that is none.
         """
         with self._lock:
             pair = self._pair(before, technique, target)
@@ -126,7 +129,10 @@ class Graph:
         limit: int = 3,
         exclude_problem: str | None = None,
     ) -> tuple[KnownFailure, ...]:
-        """How the step from `before` (or "start") to `technique` has failed, most telling first."""
+        """How the step from `before` (or "start") to `technique` has failed, most telling first.
+
+        At most `limit`, none of the problem `exclude_problem`. `BadInput` for a name that is none.
+        """
         with self._lock:
             pair = self._pair(before, technique, target)
             return self._store.failures(*pair, exclude_problem=exclude_problem, limit=limit)

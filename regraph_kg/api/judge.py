@@ -75,7 +75,8 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
     ) -> Comparison:
         """Whether `code` is surely faster than `other`; both must have passed.
 
-        `ratio` is time of other / time of code, with its 99.9 % interval.
+        `ratio` is time of other / time of code, with its 99.9 % interval. `BadInput` where one of
+        them is not right.
         """
         one, two = (Candidate(target, code_of(each)) for each in (code, other))
         with self._lock:
@@ -90,7 +91,11 @@ def evaluate(
     grade: Grade = "screening",
     settings: Settings | None = None,
 ) -> EvalReport:
-    """Judge one code, as `CodeJudge.evaluate`; the judge is opened and closed again (seconds)."""
+    """Judge one code, as `CodeJudge.evaluate`; the judge is opened and closed again (seconds).
+
+    `problem`: what `load_problem` gave, or takes. A full grade checks more inputs, and times in
+    three fresh processes.
+    """
     found = (
         problem
         if isinstance(problem, Problem | ProjectProblem)

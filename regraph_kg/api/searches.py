@@ -33,7 +33,8 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
     As `regraph optimize`: the trace goes to `folder`, at most `calls` calls of the model, and the
     best code is measured again in fresh processes. `hear` gets every record as it comes; what it
     raises ends the search, whose trace `regraph optimize --resume` goes on with. Without it a
-    notebook shows how far the search is.
+    notebook shows how far the search is. `BadInput` for a problem, model or method that is none,
+    `Environment` where the model or a compiler cannot be had.
     """
     used = settings or read_settings(model=model)
     choice = replace(usual_choice(str(problem), model or used.model, fast=fast), target=target)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg import load_problem
 from regraph_kg.models.evaluation import EvalReport, Interval, Outcome
 from regraph_kg.models.next_steps import NextSteps, SuggestedStep
 from regraph_kg.models.technique import Technique
@@ -53,6 +54,15 @@ def test_no_text_becomes_markup(html: str) -> None:
     assert "<img" not in html
     assert "</script>" not in html
     assert "&lt;img src=x onerror=alert(1)&gt;" in html
+
+
+def test_a_problem_shows_its_function_and_sizes_and_no_code_of_it_becomes_markup() -> None:
+    shown = load_problem("stencil").model_copy(update={"serial_code": HOSTILE})
+    html = shown._repr_html_()
+    assert "<img" not in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+    assert "stencil" in html
+    assert f"rows={shown.sizes.time['rows']}" in html
 
 
 def test_a_report_shows_its_speedup_with_the_interval_and_what_failed() -> None:
