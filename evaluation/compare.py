@@ -124,7 +124,10 @@ def _decide(
     if negligible and abs(difference) + reach < math.log1p(_DIFFERENCE_SOUGHT):
         return "same", f"a difference of {_DIFFERENCE_SOUGHT:.0%} is ruled out; {percent} was seen"
     width = f"{math.expm1(reach):.1%}"
-    return "unknown", f"{percent} was seen, give or take {width}: more workers are needed"
+    return "unknown", (
+        f"{percent} was seen, give or take {width}, by {workers} fresh workers a side: take them as"
+        " alike, or compare again on a quieter machine"
+    )
 
 
 def _said(difference: float) -> str:

@@ -233,7 +233,10 @@ def _verdict(seen: list[dict[str, Array]], wrongs: list[str | None], where: str)
             f"{where}: runs on the same input differ (a data race?); one of them: {first}",
         )
     if _differ(seen) and "never written" not in first:
-        first += "; it depends on what the output held before: initialise it"
+        first += (
+            "; it depends on what the output held before: initialise it (if it is initialised, look"
+            " for a data race)"
+        )
     return Failure(Outcome.WRONG_ANSWER, f"{where}: {first}")
 
 

@@ -16,12 +16,14 @@ from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import EvalReport, Outcome
 from regraph_kg.models.target import Target
+from regraph_kg.models.technique import Vocabulary
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import FailedStep, Source, Step, Trajectory
 from regraph_kg.private import make_folder, opener
 from regraph_kg.runs.ingest import grow
 from regraph_kg.runs.learn import lines_of
 from regraph_kg.runs.progress import outcome
+from regraph_kg.search.code.applied import deed
 from regraph_kg.settings import Settings
 
 FOLDER = Path("runs") / "agents"
@@ -121,6 +123,26 @@ def step(technique: str, reasoning: str, code: str) -> Step:
     except ValidationError as error:
         first = error.errors()[0]
         raise BadInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def known_as(technique: str, draft: AgentDraft, code: str, vocabulary: Vocabulary) -> str:
+    """The id of what an agent says that the step to `code` did; "" where nothing has that name.
+
+    `BadInput` where the code shows no sign of it.
+    """
+    found = vocabulary.find(technique, draft.target)
+    if found is None:
+        return ""
+    others = [one.id for one in vocabulary.known.values() if one.target == draft.target]
+    done = deed(found.technique, draft.code, code, others)
+    if done.applied == "nothing":
+        raise BadInput("the code differs from the one before in names and comments only")
+    if done.applied == "other":
+        raise BadInput(
+            f"the code shows no sign of {found.technique}, perhaps of"
+            f" {done.technique or 'another technique'}: name what the step did"
+        )
+    return found.technique
 
 
 def read(root: Path, id_: str) -> AgentDraft:

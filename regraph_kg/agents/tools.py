@@ -25,6 +25,7 @@ from regraph_kg.errors import BadInput, RegraphError
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
+from regraph_kg.models.technique import Vocabulary
 from regraph_kg.search.harvest import Run, read_run
 from regraph_kg.settings import Settings
 
@@ -275,6 +276,7 @@ class Tools:
         A step that fails is kept as a failure, and the next one stands on the step before it. A
         step that is right is kept even where it is slower, and the next one stands on it: evaluate
         first, and record what you go on from.
+        Name what the code shows: a step that shows no sign of its technique is refused.
         What is finished goes into the graph, marked with you and your model: others find it there.
         """
         text = self._folder.code(code, file)
@@ -290,12 +292,17 @@ class Tools:
         if text == draft.code:
             raise BadInput("the code is as it was before this step: give the code after it")
         step = drafts.step(technique, reasoning, text)
+        graph = await self.graph()
+        in_graph = await asyncio.to_thread(graph.techniques, target)
+        vocabulary = Vocabulary(wiring.vocabulary(self._settings), in_graph)
+        named = drafts.known_as(step.label, draft, text, vocabulary)
         judged = await self._judged(problem, Candidate(target, text), "screening", context)
         draft = draft.with_step(step, judged)
         kept = drafts.write(root, draft)
         said: ToolAnswer = {
             "trajectory": draft.id,
             "kept_in": str(kept.relative_to(root)),
+            "technique": named or f"{step.label} (new to the graph)",
             "steps": len(draft.steps),
             "failures": len(draft.failures),
             "report": judged.model_dump(mode="json"),

@@ -2,50 +2,17 @@
 
 import asyncio
 import os
-import re
 import signal
 import stat
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 
 import httpx2
 import pytest
-from mcp.client.client import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from tests.agents.conftest import Project
 from tests.agents.program import REGRAPH, call
+from tests.agents.served import serving, visiting
 from tests.ingest.trajectories import row
-
-
-@dataclass(frozen=True)
-class Server:
-    url: str
-    token_file: Path
-    process: "subprocess.Popen[str]"
-
-    @property
-    def header(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token_file.read_text()}"}
-
-
-@contextmanager
-def serving(project: Project, *words: str) -> Iterator[Server]:
-    command = [REGRAPH, "mcp", "--http", "--root", str(project.folder), *words]
-    with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env={**os.environ, **project.env}
-    ) as process:
-        assert process.stderr is not None
-        said = process.stderr.readline()
-        found = re.match(r"(http://127\.0\.0\.1:\d+/mcp);.*TOKEN is in (\S+);", said)
-        assert found, said
-        try:
-            yield Server(found[1], Path(found[2]), process)
-        finally:
-            process.kill()
 
 
 def test_whoever_has_the_token_is_served_and_nobody_else(project: Project) -> None:
@@ -58,11 +25,9 @@ def test_whoever_has_the_token_is_served_and_nobody_else(project: Project) -> No
             assert refused.status_code == 401
 
         async def story() -> list[str]:
-            async with httpx2.AsyncClient(headers=server.header) as web:
-                transport = streamable_http_client(server.url, http_client=web)
-                async with Client(transport) as client:
-                    found = await call(client, "next_techniques", code="int x;", target="cuda")
-                    return [one["technique"] for one in found["steps"]]
+            async with visiting(server) as client:
+                found = await call(client, "next_techniques", code="int x;", target="cuda")
+                return [one["technique"] for one in found["steps"]]
 
         assert asyncio.run(story()) == ["cuda/memory-coalescing"]
 

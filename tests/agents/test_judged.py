@@ -1,6 +1,7 @@
 """What agents have judged: verdicts, budget, cancellation, lost connections, recorded steps."""
 
 import asyncio
+import functools
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,6 +14,7 @@ from mcp.client.client import Client
 from regraph_kg import wiring
 from tests.agents.conftest import Project
 from tests.agents.program import ask, call, connected, refusal
+from tests.agents.served import Server, serving, visiting
 
 pytestmark = pytest.mark.slow  # each compiles and times
 
@@ -39,8 +41,12 @@ def marked(project: Project) -> Project:
     return Project(project.folder, {**project.env, "REGRAPH_TEST_MARK": "agents"}, project.settings)
 
 
-def faster(project: Project) -> str:
+def parallel(project: Project) -> str:
     return project.serial.replace("  for", "#pragma omp parallel for\n  for")
+
+
+def vectorized(project: Project) -> str:
+    return project.serial.replace("  for", "#pragma omp simd\n  for")
 
 
 def test_code_is_judged_and_its_roofline_costs_nothing_more(project: Project) -> None:
@@ -119,6 +125,69 @@ def test_a_connection_that_drops_leaves_no_process(marked: Project) -> None:
     asyncio.run(story())
 
 
+def test_an_agent_that_drops_out_over_http_ends_its_judging_and_the_next_is_judged(
+    marked: Project,
+) -> None:
+    code = marked.serial.replace("  for", f"  {ENDLESS}\n  for", 1)
+
+    async def story(server: Server) -> None:
+        async with visiting(server) as client:
+            asked = asyncio.ensure_future(
+                client.call_tool("evaluate", {"problem": "scale", "code": code})
+            )
+            while not list(judges()):
+                await asyncio.sleep(0.1)
+            await asyncio.sleep(1)
+            asked.cancel()
+        await gone()
+        async with visiting(server) as client:
+            left = (await call(client, "search_status"))["judge_seconds_left"]
+            assert 700 < left < 899  # what was used is charged
+            right = await call(client, "evaluate", problem="scale", code=marked.serial)
+            assert right["outcome"] in {"passed", "unstable_timing"}
+
+    with serving(marked) as server:
+        asyncio.run(story(server))
+
+
+def test_two_agents_at_once_get_each_their_own_verdict(project: Project) -> None:
+    wrong = project.serial.replace("a *", "")
+
+    async def judged(server: Server, code: str) -> str:
+        async with visiting(server) as client:
+            report = await call(client, "evaluate", problem="scale", code=code)
+            return str(report["outcome"])
+
+    async def story(server: Server) -> list[str]:
+        codes = (project.serial, wrong, project.serial, wrong)
+        return await asyncio.gather(*(judged(server, code) for code in codes))
+
+    with serving(project) as server:
+        right, bad, again, worse = asyncio.run(story(server))
+    assert {right, again} <= {"passed", "unstable_timing"}
+    assert {bad, worse} == {"wrong_answer"}
+
+
+def test_a_step_that_is_none_or_another_than_it_is_called_is_refused_unjudged(
+    project: Project,
+) -> None:
+    async def story(client: Client) -> None:
+        told = {"problem": "scale", "agent": "test agent", "model": "m", "reasoning": "because"}
+        refused = functools.partial(refusal, client, "record_step", **told)
+        simd = "SIMD vectorization"
+        same = await refused(technique=simd, code=project.serial)
+        assert "the code is as it was before this step" in same
+        renamed = await refused(technique=simd, code=f"// faster\n{project.serial}")
+        assert "in names and comments only" in renamed
+        misnamed = await refused(technique=simd, code=parallel(project))
+        assert "shows no sign of openmp/simd" in misnamed
+        absent = await refused(technique="x", code="int y;", trajectory="0" * 12)
+        assert "not in runs/agents/ of the project" in absent
+        assert (await call(client, "search_status"))["judge_seconds_left"] == 900.0
+
+    ask(project.folder, project.env, story)
+
+
 def test_recorded_steps_become_a_trajectory_of_the_agent(project: Project) -> None:
     told = {
         "problem": "scale", "agent": "test agent", "model": "some-model", "reasoning": "rows apart",
@@ -130,23 +199,16 @@ def test_recorded_steps_become_a_trajectory_of_the_agent(project: Project) -> No
             **told,
         )  # fmt: skip
         assert (bad["steps"], bad["failures"]) == (0, 1)
+        assert bad["technique"] == "Odd trick (new to the graph)"
         id_ = bad["trajectory"]
-        same = await refusal(
-            client, "record_step", technique="Odd trick", code=project.serial, trajectory=id_,
-            **told,
-        )  # fmt: skip
-        assert "the code is as it was before this step" in same
         good = await call(
-            client, "record_step", technique="SIMD vectorization", code=faster(project),
+            client, "record_step", technique="SIMD vectorization", code=vectorized(project),
             trajectory=id_, finish=True, **told,
         )  # fmt: skip
+        assert good["technique"] == "openmp/simd"
         assert (good["steps"], good["failures"]) == (1, 1)
         assert good["graph"] == {"added": 1, "known": 0, "rejected": 0}
         assert (project.folder / good["kept_in"]).exists()
-        absent = await refusal(
-            client, "record_step", technique="x", code="int y;", trajectory="0" * 12, **told
-        )
-        assert "not in runs/agents/ of the project" in absent
 
     ask(project.folder, project.env, story)
     with closing(wiring.open_store(project.settings)) as store:
