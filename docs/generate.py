@@ -5,13 +5,15 @@ Run `python docs/generate.py` after a change; a test fails while they differ.
 
 import ast
 import itertools
+import json
 from pathlib import Path
 from typing import Any
 
 import typer.main
 from typer.cli import get_docs_for_click
 
-from regraph_kg.cli.app import app
+from regraph_kg.cli.answers import answers_of, schema_of
+from regraph_kg.cli.app import COMMANDS, app
 from regraph_kg.cli.graph import trajectory_schema
 from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
@@ -22,6 +24,7 @@ from regraph_kg.settings import Settings, setting_names, variable
 from regraph_kg.wiring import corpus_files, vocabulary
 
 ROOT = Path(__file__).parents[1]
+ANSWERS = ROOT / "docs" / "answers.schema.json"
 METHODS = ROOT / "docs" / "methods.md"
 """The one file that is generated in part: between its marks."""
 NEEDS = {"nothing": "nothing", "graph": "a graph", "embeddings": "a graph with embeddings"}
@@ -150,6 +153,37 @@ def corpus() -> str:
     return corpus_report(trajectories, vocabulary(settings))
 
 
+def answers() -> str:
+    """The JSON Schema of what each command prints with --json.
+
+    A field of the file as it stands that is not there any more needs another version: else a
+    program that reads answers would not know.
+    """
+    found = {
+        name: schema_of(name, kind)
+        for group in COMMANDS
+        for name, kind in answers_of(group).items()
+    }
+    known = json.loads(ANSWERS.read_text(encoding="utf-8")) if ANSWERS.exists() else {}
+    for name, old in known.items():
+        gone = fields(old) - fields(found.get(name, {}))
+        if gone and found.get(name, old)["$id"] == old["$id"]:
+            raise SystemExit(
+                f"{name}: without {', '.join(sorted(gone))}; raise VERSIONS in cli/answers.py"
+            )
+    return json.dumps(found, indent=1)
+
+
+def fields(schema: dict[str, Any]) -> set[str]:
+    """The fields of an answer, those within it by the name of what holds them."""
+    holders = {"answer": schema, **schema.get("$defs", {})}
+    return {
+        f"{holder}.{field}"
+        for holder, one in holders.items()
+        for field in one.get("properties", {})
+    }
+
+
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     return {
@@ -159,6 +193,7 @@ def generated() -> dict[Path, str]:
         METHODS: methods(),
         ROOT / "docs" / "corpus.md": corpus(),
         ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
+        ANSWERS: answers(),
     }
 
 

@@ -2,12 +2,14 @@
 
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_problem, complete_run
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput
@@ -19,6 +21,20 @@ from regraph_kg.runs.overview import read_overview
 from regraph_kg.settings import Settings, read_settings
 
 _SOURCE = re.compile(r"\.(c|cc|cpp|cxx|cuh?|h|hh|hpp|hxx|inc|inl|ipp|tcc|tpp|py)", re.IGNORECASE)
+
+
+HomeDeed = Literal["written", "patch", "taken back"]
+
+
+@dataclass(frozen=True, slots=True)
+class BroughtHome:
+    """What was done, and the files: those written or as they were before, or the patch."""
+
+    done: HomeDeed
+    files: list[Path]
+
+
+ANSWERS = {"apply": BroughtHome}
 
 
 def apply(  # noqa: PLR0913 (a command's options)
@@ -45,6 +61,7 @@ def apply(  # noqa: PLR0913 (a command's options)
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Take back what RUN changed.")] = False,
     runs: Annotated[Path, typer.Option(help="Folder of traces.")] = FOLDER,
+    as_json: Json = False,
 ) -> None:
     """Bring the fastest code of RUN home: show the change, ask, write it.
 
@@ -61,15 +78,15 @@ def apply(  # noqa: PLR0913 (a command's options)
     trace = trace_of(run, runs)
     record = trace.with_name(f"{trace.name}.applied.json")
     if undo:
-        for path in home_changes.take_back(record):
-            typer.echo(f"{path}: as it was")
+        _say("taken back", home_changes.take_back(record), run, as_json=as_json)
         return
     changes = _changes(settings, trace, (problem, to), again=record.exists())
     text = home_changes.patch(changes)
     if patch is not None:
         _write_patch(patch, text)
+        _say("patch", [patch], run, as_json=as_json)
         return
-    typer.echo(plain(text.decode("utf-8", "replace")), nl=False)
+    typer.echo(plain(text.decode("utf-8", "replace")), nl=False, err=as_json)
     if yes and to is None:
         _refuse_unseen(changes)
     if not yes:
@@ -78,10 +95,25 @@ def apply(  # noqa: PLR0913 (a command's options)
         if not typer.confirm("write this?", err=True):
             raise typer.Exit(1)
     home_changes.write(changes, record)
-    typer.echo(f"wrote {' and '.join(str(one.path) for one in changes)}")
-    if len(changes) > 1:
-        typer.echo(f"compile {changes[-1].path.name} with your program as its comment says")
-    typer.echo(f"take it back with: regraph apply {run} --undo")
+    _say("written", [one.path for one in changes], run, as_json=as_json)
+
+
+def _say(done: HomeDeed, files: list[Path], run: str, *, as_json: bool) -> None:
+    """What was done to which files, and what to do next."""
+    if as_json:
+        tell(BroughtHome, BroughtHome(done, files))
+    elif done == "taken back":
+        for path in files:
+            typer.echo(f"{path}: as it was")
+    elif done == "patch":
+        typer.echo(
+            f"wrote {files[0]}; take it in the root folder of your repository: git apply {files[0]}"
+        )
+    else:
+        typer.echo(f"wrote {' and '.join(map(str, files))}")
+        if len(files) > 1:
+            typer.echo(f"compile {files[-1].name} with your program as its comment says")
+        typer.echo(f"take it back with: regraph apply {run} --undo")
 
 
 def _changes(
@@ -133,4 +165,3 @@ def _write_patch(path: Path, text: bytes) -> None:
         path.write_bytes(text)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; give another FILE") from None
-    typer.echo(f"wrote {path}; take it in the root folder of your repository: git apply {path}")

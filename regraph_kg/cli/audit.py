@@ -3,12 +3,13 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.curation import AsJson, Who, command, counted, legible, note_of, open_curator
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
@@ -30,6 +31,43 @@ HEADINGS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class AuditFinding:
+    """See `Concern`; commands as they are typed."""
+
+    kind: str
+    techniques: tuple[str, ...]
+    examples: tuple[int, ...]
+    labels: tuple[tuple[str, ...], ...]
+    score: float | None
+    about: str
+    commands: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCluster:
+    """See `Cluster`; proposals as commands."""
+
+    token: str
+    techniques: tuple[str, ...]
+    examples: tuple[int, ...]
+    labels: tuple[tuple[str, ...], ...]
+    moved: int
+    proposals: list[str]
+    findings: list[AuditFinding]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """Clusters that one token stands for."""
+
+    token: str
+    clusters: list[AuditCluster]
+
+
+ANSWERS = {"techniques audit": Sequence[AuditPage], "techniques accept": Sequence[Curation]}
+
+
 def audit(
     page: Annotated[int, typer.Option(min=1, help="Which page of clusters.")] = 1,
     everything: Annotated[bool, typer.Option("--all", help="All pages.")] = False,
@@ -45,7 +83,7 @@ def audit(
     with open_curator() as curator:
         pages = wiring.audit(curator)
     if as_json:
-        typer.echo(json.dumps([_as_json(one) for one in pages], indent=2))
+        tell(Sequence[AuditPage], [_as_json(one) for one in pages])
     elif not pages:
         typer.echo("the vocabulary is clean: nothing to look at")
     elif page > len(pages):
@@ -91,7 +129,7 @@ def accept(
                 typer.echo(f"to take it back: regraph techniques undo {numbers}")
     watch(embed_new(settings))  # what came back from the archive
     if as_json:
-        typer.echo(json.dumps([asdict(one) for one in done], indent=2))
+        tell(Sequence[Curation], done)
 
 
 COMMANDS: tuple[Callable[..., None], ...] = (audit, accept)
@@ -181,16 +219,15 @@ def _concern_lines(one: Concern) -> Iterator[str]:
         yield f"  {command(words)}"
 
 
-def _as_json(page: Sequence[Cluster]) -> dict[str, object]:
-    return {"token": _token(page), "clusters": [_cluster_json(one) for one in page]}
+def _as_json(page: Sequence[Cluster]) -> AuditPage:
+    return AuditPage(_token(page), [_cluster_json(one) for one in page])
 
 
-def _cluster_json(one: Cluster) -> dict[str, object]:
+def _cluster_json(one: Cluster) -> AuditCluster:
     findings = [
-        finding.model_dump(mode="json", exclude={"commands"})
-        | {"commands": [command(words) for words in finding.commands]}
+        AuditFinding(**dict(finding) | {"commands": [command(words) for words in finding.commands]})
         for finding in one.findings
     ]
-    told = one.model_dump(mode="json", exclude={"findings", "proposals"})
     proposals = [command(proposal.words) for proposal in one.proposals]
-    return {"token": one.token} | told | {"proposals": proposals, "findings": findings}
+    told = dict(one) | {"proposals": proposals, "findings": findings}
+    return AuditCluster(token=one.token, **told)

@@ -11,8 +11,12 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import FileWritten, Json, tell
 from regraph_kg.errors import BadInput
+from regraph_kg.models.graph import GraphStats
 from regraph_kg.settings import read_settings
+
+ANSWERS = {"graph backup": FileWritten, "graph restore": GraphStats}
 
 
 def backup(
@@ -21,6 +25,7 @@ def backup(
     force: Annotated[
         bool, typer.Option("--force", help="Replace FILE, once the new one is whole.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Write the whole graph to FILE: vocabulary, trajectories, failures, log, settings.
 
@@ -34,11 +39,16 @@ def backup(
         _progress(file.name, None) as show,
     ):
         _write(_counted(graph.lines(), show), file)
-    typer.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB; regraph graph restore brings it back")
+    size = file.stat().st_size
+    if as_json:
+        tell(FileWritten, FileWritten(file, size))
+        return
+    typer.echo(f"{file}: {size / 1e6:.1f} MB; regraph graph restore brings it back")
 
 
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What regraph graph backup wrote.")],
+    as_json: Json = False,
 ) -> None:
     """Fill an empty database with the graph that FILE holds.
 
@@ -52,6 +62,9 @@ def restore(
             show(done)
     with closing(wiring.open_store(settings)) as store:
         stats = store.stats()
+    if as_json:
+        tell(GraphStats, stats)
+        return
     typer.echo(
         f"restored: {stats.techniques} techniques, {stats.transitions} examples of"
         f" {stats.trajectories} trajectories; regraph graph check proves them"

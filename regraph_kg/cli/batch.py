@@ -6,6 +6,10 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import Json, tell
+from regraph_kg.llm.batch import BatchStatus
+
+ANSWERS = {"batch status": BatchStatus}
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -18,9 +22,13 @@ def _root() -> None:
 @app.command()
 def status(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="As in batch:FOLDER.")],
+    as_json: Json = False,
 ) -> None:
     """Count the prompts of FOLDER: waiting, failed, answered. Broken answers are named."""
     found = wiring.batch_status(folder)
+    if as_json:
+        tell(BatchStatus, found)
+        return
     failed = f", {found.failed} of them failed: {found.failure}" if found.failed else ""
     typer.echo(f"pending   {found.pending}{failed}")
     typer.echo(f"answered  {found.answered}")

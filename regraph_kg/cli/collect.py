@@ -3,12 +3,14 @@
 Not here: how they are made and judged (runs/collect.py).
 """
 
-import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.progress import watch
 from regraph_kg.collect.conversation import AskingLimits
@@ -24,6 +26,23 @@ from regraph_kg.settings import Settings, read_settings
 
 _MODEL, _GIVEN, _RULES = "From a model", "From what there is", "What is kept"
 _LIMITS, _RULE = AskingLimits(), CurationRules()
+
+
+@dataclass(frozen=True, slots=True)
+class CollectAnswer:
+    """What was collected and kept: trajectories by name, those left out with the reason."""
+
+    collected: int
+    kept: list[str]
+    left_out: dict[str, str]
+    pending: int
+    """Trajectories that wait for answers."""
+    calls: int
+    tokens: int
+
+
+ANSWERS = {"collect": CollectAnswer | Sequence[stage.CollectPreview]}
+"""With --dry-run what would be done for each problem."""
 
 
 def collect(  # noqa: PLR0913 (a command's options)
@@ -143,20 +162,28 @@ def collect(  # noqa: PLR0913 (a command's options)
         return
     require_good(settings, choice.problems)
     gathered = watch(stage.collect(settings, choice))
-    typer.echo(json.dumps(_plain(gathered), indent=2) if as_json else _table(gathered, choice))
+    if as_json:
+        tell(CollectAnswer, _plain(gathered))
+    else:
+        typer.echo(_table(gathered, choice))
     if ingest and gathered.kept:
-        ingested = Ingested()
-        watch(ingest_files(settings, IngestSource([output]), ingested))
-        counts = ingested.counts
-        watch(embed_new(settings))
-        typer.echo(
-            f"in the graph: {counts['added']} added, {counts['known']} known already,"
-            f" {counts['rejected']} rejected"
-        )
+        with notes_aside(as_json):
+            _ingest(settings, output)
     if gathered.waiting is not None:
         raise gathered.waiting
     if not gathered.kept:
         raise typer.Exit(1)
+
+
+def _ingest(settings: Settings, output: Path) -> None:
+    ingested = Ingested()
+    watch(ingest_files(settings, IngestSource([output]), ingested))
+    counts = ingested.counts
+    watch(embed_new(settings))
+    typer.echo(
+        f"in the graph: {counts['added']} added, {counts['known']} known already,"
+        f" {counts['rejected']} rejected"
+    )
 
 
 def _origin(
@@ -196,8 +223,7 @@ def _preview(settings: Settings, choice: stage.CollectChoice, *, as_json: bool) 
     found = stage.preview(settings, choice)
     asks = isinstance(choice.origin, stage.ModelAsked)
     if as_json:
-        names = stage.CollectPreview.__slots__
-        typer.echo(json.dumps([{name: getattr(one, name) for name in names} for one in found]))
+        tell(Sequence[stage.CollectPreview], found)
         return
     for one in found:
         for note in one.notes:
@@ -227,13 +253,13 @@ def _table(gathered: stage.Gathered, choice: stage.CollectChoice) -> str:
     return "\n".join(lines)
 
 
-def _plain(gathered: stage.Gathered) -> dict[str, object]:
+def _plain(gathered: stage.Gathered) -> CollectAnswer:
     empty = {one.ref: "no step was right" for one in gathered.built if one.empty}
-    return {
-        "collected": len(gathered.built),
-        "kept": [one.ref for one in gathered.kept],
-        "left_out": {**gathered.left_out, **empty},
-        "pending": gathered.pending,
-        "calls": gathered.calls,
-        "tokens": gathered.tokens,
-    }
+    return CollectAnswer(
+        collected=len(gathered.built),
+        kept=[str(one.ref) for one in gathered.kept],
+        left_out={**gathered.left_out, **empty},
+        pending=gathered.pending,
+        calls=gathered.calls,
+        tokens=gathered.tokens,
+    )

@@ -1,17 +1,18 @@
 """`regraph techniques merge, split, rename, describe, keep, drop, undo, log`: curation."""
 
 import getpass
-import json
 import platform
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
-from typing import Annotated, Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
 
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
@@ -19,6 +20,23 @@ from regraph_kg.graph import Curator
 from regraph_kg.models.curation import Curation, LabelDecision, Note, Part
 from regraph_kg.runs.ingest import embed_new
 from regraph_kg.settings import read_settings
+
+
+@dataclass(frozen=True, slots=True)
+class CurationLog:
+    """Who changed the vocabulary, and how."""
+
+    curations: list[Curation]
+    relabels: list[LabelDecision] | None
+    """How ingests resolved names, with --relabels."""
+
+
+_ORDERS = ("merge", "split", "rename", "describe", "keep", "drop")
+ANSWERS = {
+    **{f"techniques {order}": Curation for order in _ORDERS},
+    "techniques undo": Curation | Sequence[Curation],
+    "techniques log": CurationLog,
+}
 
 Who = Annotated[str | None, typer.Option(help="Who decides.", show_default="you, at this machine")]
 Why = Annotated[str, typer.Option(help="The reason, for whoever reads the log.")]
@@ -165,10 +183,20 @@ def undo(
     Without a NUMBER, one undo after another walks back. The undo of an undo makes the curation
     again. What a later curation builds upon cannot be undone before that one.
     """
-    if not curations:
-        _make(lambda curator, note: curator.undo(None, note), who, why, as_json=as_json)
-    for number in sorted(curations or (), reverse=True):
-        _make(lambda curator, note: curator.undo(number, note), who, why, as_json=as_json)  # noqa: B023 (called at once)
+    numbers: list[int | None] = [*sorted(curations or (), reverse=True)] or [None]
+    done: list[Curation] = []
+    try:
+        for number in numbers:
+            done.append(_made(partial(_undo, number), who, why))
+            if not as_json:
+                _say(done[-1])
+    finally:
+        if as_json and done:
+            tell(ANSWERS["techniques undo"], done if len(numbers) > 1 else done[0])
+
+
+def _undo(number: int | None, curator: Curator, note: Note) -> Curation:
+    return curator.undo(number, note)
 
 
 def log(
@@ -191,10 +219,7 @@ def log(
             if technique is None or technique in (one.technique, one.runner_up)
         ]
     if as_json:
-        told: dict[str, Any] = {"curations": [asdict(one) for one in curations]}
-        if relabels:
-            told["relabels"] = [asdict(one) for one in verdicts]
-        typer.echo(json.dumps(told, indent=2))
+        tell(CurationLog, CurationLog(curations, verdicts if relabels else None))
         return
     for line in (*_log_lines(curations), *map(_verdict_line, verdicts)):
         typer.echo(line)
@@ -224,13 +249,22 @@ def _make(
     order: Callable[[Curator, Note], Curation], who: str | None, why: str, *, as_json: bool
 ) -> None:
     """Carry a curation out and say what it did."""
+    done = _made(order, who, why)
+    if as_json:
+        tell(Curation, done)
+    else:
+        _say(done)
+
+
+def _made(order: Callable[[Curator, Note], Curation], who: str | None, why: str) -> Curation:
     note, settings = note_of(who, why), read_settings()
     with closing(wiring.open_curator(settings)) as curator:
         done = order(curator, note)
     watch(embed_new(settings))  # what came back from the archive
-    if as_json:
-        typer.echo(json.dumps(asdict(done), indent=2))
-        return
+    return done
+
+
+def _say(done: Curation) -> None:
     typer.echo(f"curation {done.number}: {legible(done.summary)}")
     if done.examples or done.failures:
         typer.echo(

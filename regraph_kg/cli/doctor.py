@@ -1,8 +1,6 @@
 """`regraph doctor`: whether this machine has what regraph needs, and catches what it must."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -10,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.progress import bar
 from regraph_kg.evaluation.doctor import CheckRow, Scope, rows
 from regraph_kg.models.target import Target
@@ -43,7 +42,7 @@ def doctor(
     with examination(settings, scope) as checks, bar("doctor", len(checks)) as show:
         found += rows(checks, show)
     if as_json:
-        typer.echo(json.dumps([asdict(row) for row in found], indent=2))
+        tell(ANSWERS["doctor"], found)
     else:
         _print(found)
     if any(row.state == "red" for row in found):
@@ -75,3 +74,6 @@ def _table(found: Sequence[CheckRow]) -> Table:
         cells = (row.expected, got) if row.expected else (got,)
         table.add_row(state, Text(f"  {row.name}"), *(Text(cell) for cell in cells))
     return table
+
+
+ANSWERS = {"doctor": Sequence[CheckRow]}

@@ -6,7 +6,6 @@ called, nothing is evaluated, no trace is written. Not here: prices; how long se
 together.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, NoReturn
 import typer
 
 from regraph_kg import report, wiring
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.choice import each_choice
 from regraph_kg.cli.options import Options
 from regraph_kg.errors import RegraphError
@@ -73,11 +73,29 @@ class Estimate:
     """None where nothing is known."""
 
 
+@dataclass(frozen=True, slots=True)
+class EstimateAnswer:
+    """An estimate as JSON."""
+
+    problem: str
+    target: str
+    method: str
+    model: str
+    calls: int
+    thoughts: int
+    prompt_tokens: int
+    output_tokens: int
+    minutes: float | None
+    """None where nothing is known."""
+    known: PastCosts | None
+    first_prompt: Prompt
+
+
 def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
     """Print what `regraph optimize` would do with these options."""
     estimates = [estimate(settings, options.runs, one) for one in each_choice(choice, options)]
     if options.as_json:
-        typer.echo(json.dumps([_plain(one) for one in estimates], indent=2))
+        tell(Sequence[EstimateAnswer], [_plain(one) for one in estimates])
         return
     for one in estimates:
         typer.echo(_text(one))
@@ -283,26 +301,17 @@ def _shown(prompt: Prompt) -> str:
     return f"--- system\n{prompt.system}\n--- user\n{prompt.user}{schema}\n---"
 
 
-def _plain(one: Estimate) -> dict[str, object]:
-    known = one.known
-    return {
-        "problem": one.problem,
-        "target": one.target,
-        "method": one.method,
-        "model": one.model,
-        "calls": one.calls,
-        "thoughts": one.thoughts,
-        "prompt_tokens": one.prompt_tokens,
-        "output_tokens": one.output_tokens,
-        "minutes": None if one.seconds is None else one.seconds / 60,
-        "known": known
-        and {
-            "traces": known.traces,
-            "same_problem": known.same_problem,
-            "call_seconds": known.call_seconds,
-            "evaluation_seconds": known.evaluation_seconds,
-            "final_seconds": known.final_seconds,
-            "output_tokens": known.output_tokens,
-        },
-        "first_prompt": one.prompts[0].model_dump(mode="json"),
-    }
+def _plain(one: Estimate) -> EstimateAnswer:
+    return EstimateAnswer(
+        problem=one.problem,
+        target=one.target,
+        method=one.method,
+        model=one.model,
+        calls=one.calls,
+        thoughts=one.thoughts,
+        prompt_tokens=one.prompt_tokens,
+        output_tokens=one.output_tokens,
+        minutes=None if one.seconds is None else one.seconds / 60,
+        known=one.known,
+        first_prompt=one.prompts[0],
+    )

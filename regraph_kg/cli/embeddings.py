@@ -6,9 +6,13 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.progress import watch
+from regraph_kg.models.graph import EmbeddingSpace
 from regraph_kg.runs.ingest import embedding
 from regraph_kg.settings import read_settings
+
+ANSWERS = {"graph reembed": EmbeddingSpace}
 
 
 def reembed(
@@ -20,6 +24,7 @@ def reembed(
             show_default="REGRAPH_EMBEDDER, else as they are",
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Give every example the embeddings of its text and code, or change to another model's.
 
@@ -35,4 +40,7 @@ def reembed(
             chosen = wiring.embedder(settings)
             watch(embedding(store.reembed(chosen.space, chosen.embed)))
     space = chosen.space
+    if as_json:
+        tell(EmbeddingSpace, space)
+        return
     typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")

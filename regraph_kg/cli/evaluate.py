@@ -1,6 +1,5 @@
 """`regraph evaluate`: judge candidates against a problem's serial code."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,6 +8,7 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.api.sources import read_source
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.progress import telling
@@ -124,8 +124,8 @@ class _Shown:
     def end(self) -> None:
         """Print what only all together are."""
         if self._as_json:
-            plain = [report.model_dump(mode="json") for report in self._reports]
-            typer.echo(json.dumps(plain if len(plain) > 1 else plain[0], indent=2))
+            found = self._reports
+            tell(ANSWERS["evaluate"], found if len(found) > 1 else found[0])
         elif len(self._reports) > 1:
             typer.echo(f"\n{_table(self._paths, self._reports)}")
 
@@ -181,3 +181,7 @@ def _table(paths: Sequence[Path], reports: Sequence[EvalReport]) -> str:
             line += f"  {times(report.speedup):>6}  ({interval(report.speedup_interval)})"
         lines.append(line.rstrip())
     return "\n".join(lines)
+
+
+ANSWERS = {"evaluate": EvalReport | Sequence[EvalReport]}
+"""A list of several candidates."""

@@ -1,9 +1,7 @@
 """`regraph examples`: the steps that were seen from one technique to another, side by side."""
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regraph_kg import report, wiring
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.errors import BadInput
@@ -105,7 +104,7 @@ def examples(  # noqa: PLR0913 (a command's options)
         if device is not None:
             _say_if_unmeasured(store, path, device)
     if as_json:
-        typer.echo(json.dumps([asdict(example) for example in found], indent=2))
+        tell(ANSWERS["examples"], found)
     else:
         _show(settings, found, path, device)
     if not found:
@@ -274,3 +273,6 @@ def _legible(text: str) -> str:
 
 
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) != "\n"}
+
+
+ANSWERS = {"examples": Sequence[Example]}

@@ -1,10 +1,8 @@
 """`regraph graph export`, `diff` and `import`: what a graph holds as files, and what two have."""
 
-import json
 import os
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +10,7 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli import ingest
+from regraph_kg.cli.answers import tell
 from regraph_kg.errors import BadInput
 from regraph_kg.models.difference import PartDifference
 from regraph_kg.models.text import plain
@@ -21,6 +20,10 @@ from regraph_kg.settings import read_settings
 
 SHOWN = 5
 """Differences of a kind that are listed; the rest are counted."""
+
+
+ANSWERS = {"graph diff": dict[str, PartDifference], "graph import": ingest.ANSWERS["ingest"]}
+"""Differences by part."""
 
 
 def export(
@@ -71,7 +74,7 @@ def diff(
     """
     found = wiring.graph_difference(read_settings(), a, b)
     if as_json:
-        typer.echo(json.dumps({one.part: asdict(one) for one in found}, indent=2))
+        tell(ANSWERS["graph diff"], {one.part: one for one in found})
     else:
         for one in found:
             _print(one, a, b)

@@ -2,7 +2,6 @@
 
 import json
 from contextlib import closing
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -18,8 +17,21 @@ from regraph_kg.cli import (
     purge,
     upkeep,
 )
+from regraph_kg.cli.answers import tell
+from regraph_kg.models.graph import GraphStats
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import read_settings
+
+ANSWERS = {
+    "graph stats": GraphStats,
+    **backup.ANSWERS,
+    **embeddings.ANSWERS,
+    **exchange.ANSWERS,
+    **graph_page.ANSWERS,
+    **migrate.ANSWERS,
+    **purge.ANSWERS,
+    **upkeep.ANSWERS,
+}
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -49,7 +61,7 @@ def stats(
     with closing(wiring.open_store(read_settings())) as store:
         found = store.stats()
     if as_json:
-        typer.echo(json.dumps(asdict(found), indent=2))
+        tell(ANSWERS["graph stats"], found)
         return
     by_target = ", ".join(f"{count} {target}" for target, count in sorted(found.targets.items()))
     typer.echo(f"techniques    {found.techniques}")

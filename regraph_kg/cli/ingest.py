@@ -1,15 +1,17 @@
 """`regraph ingest`: merge files of trajectories into the graph, with progress and a summary."""
 
-import json
+from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.progress import watch
-from regraph_kg.cli.verdicts import print_verdicts
+from regraph_kg.cli.verdicts import NameVerdict, print_verdicts
 from regraph_kg.errors import BadInput, Interrupted, StoreError
 from regraph_kg.ingest.origin import FileOrigin, read_serial
 from regraph_kg.models.graph import RelabelLevel
@@ -19,6 +21,27 @@ from regraph_kg.runs.ingest import Ingested, IngestSource, embed_new, ingest_fil
 from regraph_kg.settings import Settings, read_settings
 
 AGAIN = "run the same command again: what the graph has is not added twice"
+
+
+@dataclass(frozen=True, slots=True)
+class IngestAnswer:
+    """What became of the files' trajectories, and what is new in the graph."""
+
+    added: int
+    known: int
+    disclosed_otherwise: int
+    """Of those known: they stay as they were disclosed before."""
+    examples: int
+    measurements: int
+    techniques: int
+    """That the vocabulary lacks."""
+    rejected: int
+    rejected_files: list[Path]
+    """With the reasons."""
+
+
+ANSWERS = {"ingest": IngestAnswer | Sequence[NameVerdict]}
+"""With --dry-run what each name would be taken for."""
 
 
 def ingest(  # noqa: PLR0913 (a command's options)
@@ -154,8 +177,7 @@ def _origin(serial: Path | None, problem: str | None, target: Target | None) -> 
 def _summarise(ingested: Ingested, *, as_json: bool) -> None:
     totals = ingested.counts
     if as_json:
-        files = [str(path) for path in ingested.rejected_files]
-        typer.echo(json.dumps({**totals, "rejected_files": files}, indent=2))
+        tell(IngestAnswer, IngestAnswer(**totals, rejected_files=ingested.rejected_files))
         return
     typer.echo(
         f"trajectories: {totals['added']} added, {totals['known']} known already,"

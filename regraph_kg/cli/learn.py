@@ -3,19 +3,50 @@
 Not here: how it gets there (runs/learn.py).
 """
 
-import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from regraph_kg import report
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import ToolError
+from regraph_kg.models.graph import FreeChoice
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.learn import Doubt, Learned, learn_from, lines_of
 from regraph_kg.settings import read_settings
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedRun:
+    """What one run taught."""
+
+    run: str
+    trajectories: int
+    steps: int
+    failures: int
+    declined: int
+    free: FreeChoice | None
+    judged_again: int
+    left_out: dict[str, int]
+    """Steps by the reason why."""
+    refused: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LearnAnswer:
+    """What all taught, and what became of it in the graph."""
+
+    runs: list[LearnedRun]
+    added: int
+    known: int
+    rejected: int
+
+
+ANSWERS = {"learn": LearnAnswer}
 
 
 def learn(  # noqa: PLR0913 (a command's options)
@@ -59,7 +90,10 @@ def learn(  # noqa: PLR0913 (a command's options)
     learned = watch(learn_from(read_settings(), runs, problems=problem or (), doubt=doubt))
     if export is not None:
         _write(export, learned.trajectories)
-    typer.echo(json.dumps(_plain(learned), indent=2) if as_json else _table(learned))
+    if as_json:
+        tell(LearnAnswer, _plain(learned))
+    else:
+        typer.echo(_table(learned))
     if not learned.taught:
         raise typer.Exit(1)
 
@@ -93,20 +127,19 @@ def _table(learned: Learned) -> str:
     return "\n".join(lines)
 
 
-def _plain(learned: Learned) -> dict[str, object]:
+def _plain(learned: Learned) -> LearnAnswer:
     runs = [
-        {
-            "run": str(one.run),
-            "trajectories": len(one.trajectories),
-            "steps": one.steps,
-            "failures": one.failures,
-            "declined": one.declined,
-            "free": None if one.free is None else one.free.choice.model_dump(),
-            "judged_again": one.measured,
-            "left_out": dict(one.left_out or {}),
-            "refused": one.refused or None,
-        }
+        LearnedRun(
+            run=str(one.run),
+            trajectories=len(one.trajectories),
+            steps=one.steps,
+            failures=one.failures,
+            declined=one.declined,
+            free=None if one.free is None else one.free.choice,
+            judged_again=one.measured,
+            left_out=dict(one.left_out or {}),
+            refused=one.refused or None,
+        )
         for one in learned.lessons
     ]
-    counts = {"added": learned.added, "known": learned.known, "rejected": learned.rejected}
-    return {"runs": runs, **counts}
+    return LearnAnswer(runs, learned.added, learned.known, learned.rejected)

@@ -5,15 +5,18 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import Json, notes_aside, tell
 from regraph_kg.cli.first_look import checked, print_checkup
 from regraph_kg.cli.progress import telling
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.checkup.findings import ProblemFinding
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
 
@@ -69,6 +72,7 @@ def new(  # noqa: PLR0913 (a command's options)
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Ask nothing: take what was inferred.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Make a problem of a function NAME that FILE defines: problem.toml, serial.cpp, home.toml.
 
@@ -80,15 +84,31 @@ def new(  # noqa: PLR0913 (a command's options)
     """
     settings = read_settings()
     said = _said(shape or [], size or [], role or [], values or [])
-    folder = made(settings, file, function, (said, _tolerance(tolerance)), to=to, ask=not yes)
-    name = shlex.quote(f"{folder}/")
-    seen = checked(settings, str(folder.absolute()))
-    print_checkup(seen, typer.echo)
+    with notes_aside(as_json):
+        folder = made(settings, file, function, (said, _tolerance(tolerance)), to=to, ask=not yes)
+        name = shlex.quote(f"{folder}/")
+        seen = checked(settings, str(folder.absolute()))
+        print_checkup(seen, typer.echo)
+        more = "" if target == USUAL else f" --target {target}"
+        mend = f"mend {folder}/problem.toml, then: regraph problem check {name}"
+        typer.echo(mend if seen.errors else f"next: regraph optimize {name}{more}")
+    if as_json:
+        tell(ProblemMade, ProblemMade(folder, not seen.errors, seen.findings))
     if seen.errors:
-        typer.echo(f"mend {folder}/problem.toml, then: regraph problem check {name}")
         raise typer.Exit(BadInput.exit_code)
-    more = "" if target == USUAL else f" --target {target}"
-    typer.echo(f"next: regraph optimize {name}{more}")
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemMade:
+    """The folder of a new problem, and what was found of it."""
+
+    folder: Path
+    good: bool
+    """Whether there are no errors: a search can start."""
+    findings: Sequence[ProblemFinding]
+
+
+ANSWERS = {"problem new": ProblemMade}
 
 
 def made(

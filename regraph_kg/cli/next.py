@@ -9,6 +9,7 @@ import typer
 from regraph_kg import report
 from regraph_kg.api.graph import open_graph
 from regraph_kg.api.sources import read_source
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep
 from regraph_kg.models.target import USUAL, Target
@@ -42,9 +43,7 @@ def next(  # noqa: PLR0913 (the command's name; its options)
     exclude_problem: Annotated[
         str | None, typer.Option(metavar="NAME", help="Leave this problem's examples out.")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print as JSON (regraph schema next).")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Say what the graph would try next on CODE_FILE, and why: gains, tries, when it applies.
 
@@ -66,7 +65,7 @@ def next(  # noqa: PLR0913 (the command's name; its options)
             exclude_problem=exclude_problem,
         )
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        tell(ANSWERS["next"], found)
     else:
         console = PlainConsole(soft_wrap=True)
         for line in _lines(found, code):
@@ -130,3 +129,6 @@ def _example(one: StepExample) -> str:
     if said:
         parts.append(said if len(said) <= REASON else f"{said[:REASON]}...")
     return "; ".join(parts)
+
+
+ANSWERS = {"next": NextSteps}

@@ -4,6 +4,7 @@ Here: the command, and one search. Several at once: several.py; --dry-run: dry_r
 """
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,15 +12,16 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli import display, running
+from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.choice import choose, every_call
-from regraph_kg.cli.dry_run import preview
+from regraph_kg.cli.dry_run import EstimateAnswer, preview
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.new_problem import problem_of
 from regraph_kg.cli.options import Options, takes_options
-from regraph_kg.cli.several import run_several
+from regraph_kg.cli.several import SearchAnswer, run_several
 from regraph_kg.cli.starter import offer
 from regraph_kg.errors import AnswersPending, BadInput
-from regraph_kg.models.run import SearchChoice
+from regraph_kg.models.run import RunSummary, SearchChoice
 from regraph_kg.runs.choice import traced_model
 from regraph_kg.runs.search import look_at_graph, open_run
 from regraph_kg.search.methods import kind_of, method_lines
@@ -76,7 +78,8 @@ def _made(settings: Settings, options: Options) -> str:
     assert options.function is not None
     file = Path(options.problems[0])
     ask = sys.stdin.isatty() and sys.stderr.isatty()
-    return f"{problem_of(settings, file, options.function, ask=ask)}/"
+    with notes_aside(options.as_json):
+        return f"{problem_of(settings, file, options.function, ask=ask)}/"
 
 
 def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool:
@@ -91,7 +94,7 @@ def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool
                 raise
     run.publish()
     if options.as_json:
-        typer.echo(summary.model_dump_json(indent=2))
+        tell(RunSummary, summary)
     else:
         rows = {
             "problem": wiring.chosen_problem(settings, choice.problem),
@@ -102,3 +105,7 @@ def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool
     if options.learn:
         running.learn(settings, options, [run.trace])
     return summary.improved
+
+
+ANSWERS = {"optimize": RunSummary | Sequence[SearchAnswer] | Sequence[EstimateAnswer]}
+"""A list of several problems; with --dry-run what it would cost."""

@@ -1,23 +1,57 @@
 """`regraph problem`: problems themselves, judged before anything is judged by them."""
 
-import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from pydantic import JsonValue
 from rich.table import Table
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import checked, print_checkup
+from regraph_kg.cli.new_problem import ANSWERS as NEW_ANSWERS
 from regraph_kg.cli.new_problem import new
 from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
-from regraph_kg.evaluation.checkup.findings import error
+from regraph_kg.evaluation.checkup.findings import ProblemFinding, error
 from regraph_kg.settings import Settings, read_settings
 
 if TYPE_CHECKING:  # numpy comes with it
     from regraph_kg.evaluation.problem.problem import AnyProblem, ProjectProblem
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnswer:
+    """What was found of a problem."""
+
+    problem: str
+    seconds: float | None
+    """Of a call of the serial code; None where it was not timed."""
+    findings: Sequence[ProblemFinding]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemLine:
+    """A problem in the list."""
+
+    problem: str
+    where: str
+    """Where it comes from; of one that cannot be read, why."""
+    entry: str
+    timed_at: str
+
+
+ANSWERS = {
+    **NEW_ANSWERS,
+    "problem check": Sequence[CheckAnswer],
+    "problem list": Sequence[ProblemLine],
+    "problem show": dict[str, JsonValue],
+}
+"""A problem is shown as it is declared (regraph docs problems), with its code and its `home`."""
 
 app = typer.Typer(no_args_is_help=True)
 app.command()(new)
@@ -54,7 +88,7 @@ def check(
         raise BadInput("no problems here, nor in the corpus; name a folder")
     seen = [_looked_at(settings, name) for name in names]
     if as_json:
-        typer.echo(json.dumps([_plain(one) for one in seen], indent=2))
+        tell(ANSWERS["problem check"], [_plain(one) for one in seen])
     else:
         for one in seen:
             print_checkup(one, typer.echo)
@@ -69,13 +103,13 @@ def list_(
     """List the problems of this folder and of the corpus, and where each comes from."""
     settings = read_settings()
     names = wiring.problem_names(settings)
-    rows = [{"problem": name, **_listed(settings, name)} for name in names]
+    rows = [_listed(settings, name) for name in names]
     if as_json:
-        typer.echo(json.dumps(rows, indent=2))
+        tell(ANSWERS["problem list"], rows)
         return
     table = Table("problem", "where", "entry", "timed at", box=None, pad_edge=False)
     for row in rows:
-        table.add_row(*row.values())
+        table.add_row(row.problem, row.where, row.entry, row.timed_at)
     print_table(table, ())
 
 
@@ -97,7 +131,7 @@ def show(
     if as_json:
         plain = found.model_dump(mode="json", by_alias=True)
         plain["home"] = home.model_dump(mode="json", by_alias=True) if home else None
-        typer.echo(json.dumps(plain, indent=2))
+        tell(ANSWERS["problem show"], plain)
         return
     console = PlainConsole()
     console.print(f"{found.name}: {wiring.chosen_problem(settings, problem)}", style="bold")
@@ -137,14 +171,14 @@ def _show_project(console: PlainConsole, found: "ProjectProblem") -> None:
     console.print(f"\n{found.serial_code}", soft_wrap=True)
 
 
-def _listed(settings: Settings, name: str) -> dict[str, str]:
+def _listed(settings: Settings, name: str) -> ProblemLine:
     """A row; a problem that cannot be read says why."""
     try:
         found = wiring.find_problem(settings, name)
     except BadInput as failed:
-        return {"where": str(failed), "entry": "", "timed_at": ""}
+        return ProblemLine(name, str(failed), "", "")
     where = wiring.chosen_problem(settings, name).removeprefix(f"{name}, ")
-    return {"where": where, "entry": found.entry, "timed_at": _timed_at(found)}
+    return ProblemLine(name, where, found.entry, _timed_at(found))
 
 
 def _timed_at(problem: "AnyProblem") -> str:
@@ -163,9 +197,5 @@ def _looked_at(settings: Settings, name: str) -> Checkup:
         return Checkup(name, (error("problem.toml", str(failed)),), 0.0)
 
 
-def _plain(seen: Checkup) -> dict[str, object]:
-    return {
-        "problem": seen.problem,
-        "seconds": seen.seconds,
-        "findings": [found.model_dump(mode="json") for found in seen.findings],
-    }
+def _plain(seen: Checkup) -> CheckAnswer:
+    return CheckAnswer(seen.problem, seen.seconds, seen.findings)

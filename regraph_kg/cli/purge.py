@@ -1,19 +1,20 @@
 """`regraph graph purge`: take out of the graph again what came from one origin."""
 
-import json
 import sys
 from contextlib import closing
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.progress import bar, watch
 from regraph_kg.errors import BadInput
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.runs.ingest import embed_new
 from regraph_kg.settings import Settings, read_settings
+
+ANSWERS = {"graph purge": PurgeCounts}
 
 
 def purge(
@@ -84,7 +85,10 @@ def _embed(settings: Settings) -> None:
 
 
 def _tell(what: str, counts: PurgeCounts, *, as_json: bool) -> None:
-    typer.echo(json.dumps(asdict(counts), indent=2) if as_json else f"{what}: {_said(counts)}")
+    if as_json:
+        tell(PurgeCounts, counts)
+    else:
+        typer.echo(f"{what}: {_said(counts)}")
 
 
 def _said(counts: PurgeCounts) -> str:

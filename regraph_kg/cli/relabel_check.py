@@ -1,9 +1,8 @@
 """`regraph relabel-check`: how well names are recognized, beside what people say they mean."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,8 +10,9 @@ import typer
 from rich.table import Table
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.tables import print_table
-from regraph_kg.cli.verdicts import decision, legible
+from regraph_kg.cli.verdicts import NameVerdict, decision, legible
 from regraph_kg.ingest import check, pairs
 from regraph_kg.ingest.check import Judged, LabelCounts
 from regraph_kg.ingest.relabel.usage import NameUse
@@ -93,7 +93,7 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
         verdicts = tuple(cascade.settle({(one.target, one.label): NameUse() for one in lines}))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
     if as_json:
-        typer.echo(json.dumps(_report(judged, verbose=verbose), indent=2, ensure_ascii=False))
+        tell(ANSWERS["relabel-check"], _report(judged, verbose=verbose))
     else:
         _print(judged)
         if verbose:
@@ -120,22 +120,51 @@ def _check_pairs(
     print_table(table, range(1, len(headings) + 1))
 
 
+@dataclass(frozen=True, slots=True)
+class Misjudged:
+    """A name that was taken for another technique than the one wanted, or for none."""
+
+    result: str
+    wanted: str | None
+    kind: str
+    verdict: NameVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class LevelAnswer:
+    """How one level does, in names: all, by stage, by kind."""
+
+    right: int
+    wrong: int
+    missed: int
+    total: int
+    stages: dict[str, LabelCounts]
+    kinds: dict[str, LabelCounts]
+    errors: list[Misjudged] | None = None
+    """Those not right, with --verbose."""
+
+
+ANSWERS = {"relabel-check": dict[str, LevelAnswer]}
+"""By level."""
+
+
 def _report(judged: Mapping[RelabelLevel, Sequence[Judged]], *, verbose: bool) -> object:
     return {
-        level: {
+        level: LevelAnswer(
             **asdict(check.tally(found)),
-            "total": len(found),
-            "stages": {stage: asdict(one) for stage, one in check.by_stage(found).items()},
-            "kinds": {kind: asdict(one) for kind, one in check.by_kind(found).items()},
-        }
-        | ({"errors": [_error(one) for one in found if one.result != "right"]} if verbose else {})
+            total=len(found),
+            stages={str(stage): one for stage, one in check.by_stage(found).items()},
+            kinds={str(kind): one for kind, one in check.by_kind(found).items()},
+            errors=[_error(one) for one in found if one.result != "right"] if verbose else None,
+        )
         for level, found in judged.items()
     }
 
 
-def _error(one: Judged) -> object:
-    wanted = {"result": one.result, "wanted": one.line.wanted, "kind": one.line.kind}
-    return wanted | {"target": one.line.target} | decision(one.verdict)
+def _error(one: Judged) -> Misjudged:
+    line = one.line
+    said = replace(decision(one.verdict), target=line.target)
+    return Misjudged(one.result, line.wanted, line.kind, said)
 
 
 def _print(judged: Mapping[RelabelLevel, Sequence[Judged]]) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from regraph_kg.cli.answers import FileWritten, Json, tell
 from regraph_kg.cli.completion import complete_run
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput
@@ -22,6 +23,9 @@ from regraph_kg.runs.run_page import view_runs
 from regraph_kg.settings import Settings, read_settings
 
 USUAL = Path("report.html")
+
+
+ANSWERS = {"report": FileWritten}
 
 
 def report(
@@ -43,6 +47,7 @@ def report(
             "--watch", help="Serve the page to this machine's browser while the search runs."
         ),
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Show RUNs of `regraph optimize` as one page for a browser: answer, tree, failures, cost.
 
@@ -59,7 +64,7 @@ def report(
     if watch:
         follow(settings, runs)
     if output is not None or not watch:
-        write_page(output or USUAL, runs_page(view_runs(settings, runs)))
+        write_page(output or USUAL, runs_page(view_runs(settings, runs)), as_json=as_json)
 
 
 def follow(settings: Settings, runs: Sequence[Path]) -> None:
@@ -81,7 +86,7 @@ def follow(settings: Settings, runs: Sequence[Path]) -> None:
             Event().wait()
 
 
-def write_page(path: Path, page: str) -> None:
+def write_page(path: Path, page: str, *, as_json: bool) -> None:
     """Write a page for its user alone, whole or not at all, and say where it is."""
     try:
         with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as draft:
@@ -94,4 +99,8 @@ def write_page(path: Path, page: str) -> None:
                 raise
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; choose another place: --output") from None
-    typer.echo(f"{path}: open it in a browser ({len(page.encode()) / 1e6:.1f} MB)")
+    size = len(page.encode())
+    if as_json:
+        tell(FileWritten, FileWritten(path, size))
+    else:
+        typer.echo(f"{path}: open it in a browser ({size / 1e6:.1f} MB)")

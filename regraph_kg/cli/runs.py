@@ -1,9 +1,8 @@
 """`regraph runs`: what searches there were, what came of them, which are under way."""
 
-import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +11,14 @@ from rich.table import Table
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import display
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_run
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_table
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.models.evaluation import Candidate
+from regraph_kg.models.run import RunSummary
 from regraph_kg.models.text import plain
 from regraph_kg.runs.overview import Overview, being_written, read_overview
 from regraph_kg.runs.steps_shown import whole_code_of
@@ -30,9 +32,6 @@ Runs = Annotated[Path, typer.Option(help="Folder of traces.")]
 RunName = Annotated[
     str, typer.Argument(metavar="RUN", help="A trace, or its name.", autocompletion=complete_run)
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
-
-app = typer.Typer(invoke_without_command=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,42 @@ class RunLine:
     low: float | None
     high: float | None
     state: str
+
+
+class RunShown(RunSummary):
+    """A run's summary, and its state in words."""
+
+    state: str
+
+
+@dataclass(slots=True)
+class RunsCompared:
+    """Two runs, and whether their times may be compared."""
+
+    first: RunLine
+    second: RunLine
+    comparable: bool
+    why_not: str | None
+    again: Comparison | None = None
+    """Both answers timed in turn, with --again."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunsPruned:
+    """Traces that were deleted, or would be with --yes."""
+
+    traces: list[Path]
+    deleted: bool
+
+
+ANSWERS = {
+    "runs prune": RunsPruned,
+    "runs": Sequence[RunLine],
+    "runs show": RunShown,
+    "runs compare": RunsCompared,
+}
+
+app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()
@@ -87,8 +122,7 @@ def show(
         typer.echo(plain(whole_code_of(found, best)))
         return
     if as_json:
-        told = found.summary().model_dump(mode="json") | {"state": state_of(found)}
-        typer.echo(json.dumps(told, indent=2))
+        tell(RunShown, RunShown(**dict(found.summary()), state=state_of(found)))
         return
     rows = {"state": state_of(found), "trace": str(found.path)}
     display.print_summary(settings, found.summary(), rows)
@@ -116,19 +150,15 @@ def compare(
     settings = read_settings()
     pair = [_read(settings, trace_of(name, runs)) for name in (first, second)]
     why = _apart(*pair)
-    told: dict[str, object] = {
-        "first": asdict(_line(pair[0])),
-        "second": asdict(_line(pair[1])),
-        "comparable": why is None,
-        "why_not": why,
-    }
+    lines = [_line(one) for one in pair]
+    told = RunsCompared(lines[0], lines[1], why is None, why)
     if why is None and again:
-        told["again"] = _again(settings, pair, problem)
+        told.again = _again(settings, pair, problem)
     if as_json:
-        typer.echo(json.dumps(told, indent=2))
+        tell(RunsCompared, told)
     else:
-        _print([_line(one) for one in pair])
-        typer.echo(f"not comparable: {why}" if why else _compared(told, pair))
+        _print(lines)
+        typer.echo(f"not comparable: {why}" if why else _compared(told.again, pair))
     if why is not None:
         raise typer.Exit(1)
 
@@ -143,6 +173,7 @@ def prune(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete them.")] = False,
     runs: Runs = FOLDER,
+    as_json: Json = False,
 ) -> None:
     """Delete traces, with the code and the record of changes beside them; shown first.
 
@@ -160,10 +191,13 @@ def prune(
         and _is_trace(settings, one, without_answer=without_answer)
     ]
     for one in doomed:
-        typer.echo(f"{'deleted' if yes else 'would delete'} {one}")
+        if not as_json:
+            typer.echo(f"{'deleted' if yes else 'would delete'} {one}")
         for path in _beside(one) if yes else ():
             path.unlink(missing_ok=True)
-    if not doomed:
+    if as_json:
+        tell(RunsPruned, RunsPruned(doomed, yes))
+    elif not doomed:
         typer.echo("nothing to delete")
     elif not yes:
         typer.echo(f"{len(doomed)} runs; say --yes to delete them")
@@ -205,7 +239,7 @@ def _list(folder: Path, *, as_json: bool) -> None:
         except BadInput as error:
             unread.append(str(error))
     if as_json:
-        typer.echo(json.dumps([asdict(one) for one in lines], indent=2))
+        tell(Sequence[RunLine], lines)
     elif lines:
         _print(lines)
     else:
@@ -262,7 +296,7 @@ def _apart(first: Overview, second: Overview) -> str | None:
     return first.answer[1].differs_from(second.answer[1])
 
 
-def _again(settings: Settings, pair: Sequence[Overview], problem: str | None) -> dict[str, object]:
+def _again(settings: Settings, pair: Sequence[Overview], problem: str | None) -> Comparison:
     """Both answers timed in turn, in one opening of the judge."""
     found = wiring.find_problem(settings, problem or pair[0].header.problem)
     first, second = (
@@ -271,16 +305,15 @@ def _again(settings: Settings, pair: Sequence[Overview], problem: str | None) ->
         if one.answer
     )
     with telling() as tell, wiring.local_judge(settings, "full", tell) as judge:
-        return asdict(judge.compare(first, second, found))
+        return judge.compare(first, second, found)
 
 
-def _compared(told: dict[str, object], pair: Sequence[Overview]) -> str:
-    again = told.get("again")
-    if isinstance(again, dict):
-        low, high = again["interval"]["low"], again["interval"]["high"]
+def _compared(again: Comparison | None, pair: Sequence[Overview]) -> str:
+    if again is not None:
+        sure = again.interval
         return (
-            f"timed in turn: the first is {again['verdict']}, {report.times(again['ratio'])}"
-            f" as fast (99.9 %: {report.times(low)} to {report.times(high)})"
+            f"timed in turn: the first is {again.verdict}, {report.times(again.ratio)}"
+            f" as fast (99.9 %: {report.times(sure.low)} to {report.times(sure.high)})"
         )
     speeds = [one.answer[1].speedup or 1.0 for one in pair if one.answer]
     return (

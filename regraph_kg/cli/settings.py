@@ -1,11 +1,11 @@
 """`regraph settings`: every setting, its value, and where that came from."""
 
-import json
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import tell
 from regraph_kg.settings import (
     FILE,
     SENT_TO,
@@ -16,6 +16,9 @@ from regraph_kg.settings import (
     variable,
     without_login,
 )
+
+ANSWERS = {"settings": dict[str, dict[Literal["value", "from"], str]]}
+"""By a setting's name."""
 
 
 def settings(
@@ -30,7 +33,7 @@ def settings(
     rows = {name: (_value(found, name), _origin(found, name)) for name in setting_names()}
     if as_json:
         plain = {name: {"value": value, "from": where} for name, (value, where) in rows.items()}
-        typer.echo(json.dumps(plain, indent=2))
+        tell(ANSWERS["settings"], plain)
         return
     width = max(map(len, rows))
     wide = max(len(value) for value, _ in rows.values())

@@ -4,8 +4,7 @@ Each search has its own thread, trace and output. One that fails leaves the othe
 ends all of them. Not here: how they take turns (search/executor.py).
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import typer
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import display, running
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.choice import each_choice, every_call
 from regraph_kg.cli.display import Show
 from regraph_kg.cli.options import Options
@@ -36,6 +36,21 @@ class _One:
     summary: RunSummary | None = None
     """None where it did not come to its end."""
     error: RegraphError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """What became of one of several searches, as JSON."""
+
+    problem: str
+    summary: RunSummary | None
+    """None where it did not come to its end."""
+    error: str | None
+    trace: str | None
+    code: str | None
+    """The file with the answer's code."""
+    go_on: str | None
+    """The command that goes on with it, where one can."""
 
 
 def run_several(settings: Settings, options: Options, choice: SearchChoice) -> bool:
@@ -122,7 +137,7 @@ def _search(shared: OpenSearches, options: Options, one: _One, show: Show) -> No
 def _tell(options: Options, searches: Sequence[_One], *, stopped: bool) -> None:
     """What became of all, which were `stopped` together or went to their ends."""
     if options.as_json:
-        typer.echo(json.dumps([_plain(one) for one in searches], indent=2))
+        tell(Sequence[SearchAnswer], [_plain(one) for one in searches])
         return
     rows = [report.SearchRow(one.name, one.summary, _ended(one.error, stopped)) for one in searches]
     typer.echo(report.several_table(rows))
@@ -140,15 +155,16 @@ def _ended(error: RegraphError | None, stopped: bool) -> str:
     return "failed"
 
 
-def _plain(one: _One) -> Mapping[str, object]:
-    return {
-        "problem": one.name,
-        "summary": one.summary and one.summary.model_dump(mode="json"),
-        "error": None if one.error is None else str(one.error),
-        "trace": one.trace and str(one.trace),
-        "code": str(one.told.output) if one.told and one.summary else None,
-        "go_on": one.told.go_on if one.told and one.summary is None else None,
-    }
+def _plain(one: _One) -> SearchAnswer:
+    told = one.told
+    return SearchAnswer(
+        problem=one.name,
+        summary=one.summary,
+        error=None if one.error is None else str(one.error),
+        trace=None if one.trace is None else str(one.trace),
+        code=str(told.output) if told and one.summary else None,
+        go_on=told.go_on if told and one.summary is None else None,
+    )
 
 
 def _go_on(searches: Sequence[_One]) -> None:

@@ -1,17 +1,34 @@
 """`regraph store`: start, look at and stop the embedded graph store."""
 
 import time
+from dataclasses import dataclass
 
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.errors import BadInput
-from regraph_kg.settings import Settings, read_settings
+from regraph_kg.settings import Settings, read_settings, without_login
 
 app = typer.Typer(
     help="The embedded graph store: a local process that commands start when they need it.",
     no_args_is_help=True,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStatus:
+    """Whether the store runs, or the server answers."""
+
+    store: str
+    """"embedded", or the server's URI."""
+    runs: bool
+    since: str | None = None
+    where: str = ""
+    """In words."""
+
+
+ANSWERS = {"store status": StoreStatus}
 
 
 @app.command()
@@ -29,7 +46,7 @@ def start() -> None:
 
 
 @app.command()
-def status() -> None:
+def status(as_json: Json = False) -> None:
     """Say whether the store runs, and where. Exit code 0: it runs; 1: it does not.
 
     Works for a Neo4j server (REGRAPH_STORE) too: it is asked whether it answers and is ours.
@@ -37,13 +54,21 @@ def status() -> None:
     settings = read_settings()
     if settings.store != "embedded":
         wiring.open_store(settings).close()
-        typer.echo(f"{settings.store}: answers")
-        return
-    state = wiring.find_embedded(settings)
-    if state is None:
-        typer.echo(f"embedded store: not running; data in {wiring.embedded_folder(settings)}")
+        found = StoreStatus(without_login(settings.store), runs=True)
+        said = f"{settings.store}: answers"
+    elif state := wiring.find_embedded(settings):
+        found = StoreStatus("embedded", runs=True, since=state.started, where=state.where)
+        said = f"embedded store: running since {state.started}; {state.where}"
+    else:
+        data = wiring.embedded_folder(settings)
+        found = StoreStatus("embedded", runs=False, where=f"data in {data}")
+        said = f"embedded store: not running; data in {data}"
+    if as_json:
+        tell(StoreStatus, found)
+    else:
+        typer.echo(said)
+    if not found.runs:
         raise typer.Exit(1)
-    typer.echo(f"embedded store: running since {state.started}; {state.where}")
 
 
 @app.command()

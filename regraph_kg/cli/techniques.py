@@ -1,15 +1,15 @@
 """`regraph techniques`: what the graph knows of techniques, and which one a name means."""
 
-import json
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
-from pydantic import TypeAdapter
 from rich.table import Table
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import audit, curation
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.models.graph import Neighbourhood, Successor
@@ -17,6 +17,22 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.runs.technique_names import by_id, resolve
 from regraph_kg.settings import read_settings
+
+
+@dataclass(frozen=True, slots=True)
+class TechniqueShown:
+    """A technique, and what was seen to follow it."""
+
+    technique: Technique
+    successors: tuple[Successor, ...]
+
+
+ANSWERS = {
+    "techniques list": tuple[Technique, ...],
+    "techniques show": TechniqueShown,
+    **audit.ANSWERS,
+    **curation.ANSWERS,
+}
 
 app = typer.Typer(no_args_is_help=True, help="Look at the techniques; mend the vocabulary.")
 for command in (*audit.COMMANDS, *curation.COMMANDS):
@@ -34,7 +50,7 @@ def list_(
     with closing(wiring.open_store(read_settings())) as store:
         found = store.techniques(target)
     if as_json:
-        typer.echo(TypeAdapter(tuple[Technique, ...]).dump_json(found, indent=2))
+        tell(ANSWERS["techniques list"], found)
         return
     table = Table("id", "name", "also called", box=None, pad_edge=False)
     for technique in found:
@@ -62,15 +78,9 @@ def show(
         found = known[resolve(technique, known, target)]
         neighbourhood = store.neighbourhood(found.id, device=device)
     if as_json:
-        successors = _SUCCESSORS.dump_python(neighbourhood.successors, mode="json")
-        typer.echo(
-            json.dumps({"technique": found.model_dump(), "successors": successors}, indent=2)
-        )
+        tell(TechniqueShown, TechniqueShown(found, neighbourhood.successors))
     else:
         _print(found, neighbourhood, device)
-
-
-_SUCCESSORS = TypeAdapter(tuple[Successor, ...])
 
 
 def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> None:

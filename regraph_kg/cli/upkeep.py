@@ -1,20 +1,33 @@
 """`regraph graph check` and `regraph graph bound`: the graph proves itself, and stays light."""
 
-import json
 from collections import Counter
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.progress import watch
+from regraph_kg.models.graph import GraphFinding
 from regraph_kg.runs.ingest import embed_new
 from regraph_kg.settings import read_settings
 
 SHOWN = 20
 """Findings printed; the rest are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphBound:
+    """How many examples of a transition stay in sight."""
+
+    examples: int
+    transitions: int | None = None
+    """That a change was about."""
+
+
+ANSWERS = {"graph check": tuple[GraphFinding, ...], "graph bound": GraphBound}
 
 
 def check(
@@ -39,7 +52,7 @@ def check(
             found = store.check()
         mended -= len(found)
     if as_json:
-        typer.echo(json.dumps([asdict(finding) for finding in found], indent=2))
+        tell(ANSWERS["graph check"], found)
     else:
         for finding in found[:SHOWN]:
             typer.echo(
@@ -71,6 +84,7 @@ def bound(
     examples: Annotated[
         int | None, typer.Argument(min=1, help="How many stay.", show_default="show the present")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Show, or change, how many examples of a transition stay in sight as TRANSITIONs.
 
@@ -80,12 +94,12 @@ def bound(
     """
     settings = read_settings()
     with closing(wiring.open_store(settings)) as store:
-        if examples is None:
-            typer.echo(
-                f"{store.bound()} examples of a transition stay in sight, the others are archived"
-            )
-            return
-        done = list(store.set_bound(examples))
-        watch(embed_new(settings))
-    said = f"{examples} examples of each of {len(done)} transitions stay in sight"
-    typer.echo(f"{said}, the others are archived")
+        found = GraphBound(store.bound() if examples is None else examples)
+        if examples is not None:
+            found = replace(found, transitions=len(list(store.set_bound(examples))))
+            watch(embed_new(settings))
+    if as_json:
+        tell(GraphBound, found)
+        return
+    of = "a transition" if examples is None else f"each of {found.transitions} transitions"
+    typer.echo(f"{found.examples} examples of {of} stay in sight, the others are archived")

@@ -1,18 +1,29 @@
 """Verdicts of relabelling as a table or JSON: what each name is taken for, and how surely."""
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 
-import typer
 from rich.table import Table
 
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
+from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.target import Target
 
 NARROWEST = 120
 """Columns where the output is no terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameVerdict(Relabelled):
+    """What a name is taken for; with the coined name and definition of a new technique."""
+
+    name: str | None = None
+    definition: str | None = None
+    target: Target | None = None
+    steps: int = 0
+    """That use it."""
 
 
 def print_verdicts(
@@ -20,22 +31,22 @@ def print_verdicts(
 ) -> None:
     """Print a verdict for each key of `steps` (target, label), which counts its steps."""
     rows = [
-        {"target": target, "steps": steps[target, label]} | decision(verdict)
+        replace(decision(verdict), target=target, steps=steps[target, label])
         for (target, label), verdict in zip(steps, verdicts, strict=True)
     ]
     if as_json:
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        tell(Sequence[NameVerdict], rows)
         return
 
     table = Table("name", "technique", "stage", "score", "runner-up", "steps", box=None)
-    for row in sorted(rows, key=lambda row: (row["stage"], row["technique"], row["label"])):
+    for row in sorted(rows, key=lambda row: (row.stage, row.technique, row.label)):
         table.add_row(
-            legible(str(row["label"])),
-            str(row["technique"]),
-            str(row["stage"]),
-            _score(row["score"]),
-            f"{row['runner_up']} {_score(row['runner_up_score'])}" if row["runner_up"] else "-",
-            str(row["steps"]),
+            legible(row.label),
+            row.technique,
+            row.stage,
+            _score(row.score),
+            f"{row.runner_up} {_score(row.runner_up_score)}" if row.runner_up else "-",
+            str(row.steps),
         )
     console = PlainConsole()
     if not console.is_terminal:
@@ -43,12 +54,14 @@ def print_verdicts(
     print_table(table, (3, 5), console)
 
 
-def decision(verdict: LabelVerdict) -> dict[str, object]:
-    """A verdict as JSON's object; the coined name and definition only where there are any."""
-    row: dict[str, object] = asdict(verdict.relabelled)
-    if verdict.coined is not None:
-        row |= {"name": verdict.coined.name, "definition": verdict.coined.definition}
-    return row
+def decision(verdict: LabelVerdict) -> NameVerdict:
+    """A verdict as JSON tells it."""
+    coined = verdict.coined
+    return NameVerdict(
+        **asdict(verdict.relabelled),
+        name=coined.name if coined else None,
+        definition=coined.definition if coined else None,
+    )
 
 
 def legible(text: str) -> str:
@@ -56,5 +69,5 @@ def legible(text: str) -> str:
     return "".join(one if one.isprintable() else "\ufffd" for one in text)
 
 
-def _score(score: object) -> str:
-    return f"{score:.2f}" if isinstance(score, float) else "-"
+def _score(score: float | None) -> str:
+    return "-" if score is None else f"{score:.2f}"

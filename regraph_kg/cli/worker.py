@@ -1,13 +1,17 @@
 """`regraph worker`: lend this host's devices to other hosts, or start a cluster of such hosts."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.hosts import ray_cluster
 from regraph_kg.settings import read_settings
+
+ANSWERS = {"worker status": Sequence[ray_cluster.Member]}
 
 app = typer.Typer(
     help="Judges on several hosts, by way of Ray: lend this host's devices, or start a cluster.",
@@ -67,6 +71,7 @@ def status(
         str, typer.Argument(help='HOST:PORT of the head; "auto": of here.')
     ] = "auto",
     token: Token = None,
+    as_json: Json = False,
 ) -> None:
     """List the hosts of the cluster. Exit code 0: some host judges; 1: none does."""
     ray = ray_cluster.connect(address, token or _token())
@@ -74,7 +79,9 @@ def status(
         hosts = ray_cluster.members(ray)
     finally:
         ray.shutdown()
-    for member in hosts:
+    if as_json:
+        tell(ANSWERS["worker status"], hosts)
+    for member in () if as_json else hosts:
         devices = f"{member.cpus} CPUs, {member.gpus} GPUs" if member.cpus else "does not judge"
         typer.echo(f"{member.name} ({member.address}): {devices}")
     if not any(member.cpus for member in hosts):

@@ -1,36 +1,215 @@
-"""`regraph schema COMMAND` tells the form of what the command prints."""
+"""`--json` and `regraph schema COMMAND`: every command's answer, and the form that it has."""
 
 import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 
-from regraph_kg.cli.schema import HOMES
+from regraph_kg.cli import app
+from regraph_kg.cli.answers import answers_of, schema_of
+from tests.cli.taken_home import OWN, make, searched
+from tests.cli.test_apply import here, run
 from tests.ingest.test_commands import Desk, desk
 from tests.ingest.trajectories import measured, row
 
-__all__ = ["desk"]
+__all__ = ["desk", "here"]
+
+ANSWERS = {name: kind for group in app.COMMANDS for name, kind in answers_of(group).items()}
+NO_JSON = {
+    "corpus report": "prints Markdown",
+    "docs": "prints a document",
+    "graph browser-pack": "prints a script for Neo4j Browser, and writes a style",
+    "graph export": "prints trajectories, a JSON object a line: regraph graph schema",
+    "graph schema": "prints JSON",
+    "mcp": "serves",
+    "measure": "prints trajectories, a JSON object a line: regraph graph schema",
+    "schema": "prints JSON",
+    "store start": "serves",
+    "store stop": "ends what serves",
+    "worker": "serves",
+}
 
 
-def test_what_next_prints_is_of_its_schema(desk: Desk) -> None:
-    one = row(1, "Odd trick")
-    one["steps"][0]["measurements"] = [measured(0.25)]
-    desk.run("ingest", desk.write("file.jsonl", one))
+def commands(group: Any, name: str) -> Iterator[tuple[str, list[str]]]:
+    """Every command below a group, as it is typed, and its options."""
+    within = getattr(group, "commands", {})
+    for one in within:
+        yield from commands(group.get_command(None, one), f"{name} {one}")
+    if not within or group.invoke_without_command:
+        yield name, [option for one in group.params for option in one.opts]
+
+
+ALL = dict(one for name in app.COMMANDS for one in commands(app._command(name), name))
+
+
+def test_every_command_answers_in_json_or_says_why_not() -> None:
+    with_json = {name for name, options in ALL.items() if "--json" in options}
+    assert set(ALL) - with_json == set(NO_JSON)
+    assert with_json == set(ANSWERS)
+
+
+@pytest.mark.parametrize("command", ANSWERS)
+def test_every_schema_is_one_and_tells_its_version(command: str) -> None:
+    told = schema_of(command, ANSWERS[command])
+    jsonschema.Draft202012Validator.check_schema(told)
+    assert told["$id"].endswith(":1")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Runs commands with --json, and holds what they print against their schemas."""
+
+    run: Callable[..., tuple[int, str]]
+    seen: set[str]
+
+    def __call__(self, command: str, *words: str | Path, codes: tuple[int, ...] = (0,)) -> Any:
+        """The answer of a command, which is the whole of standard output."""
+        code, out = self.run(*command.split(), *words, "--json")
+        assert code in codes, (command, out)
+        answer = json.loads(out)
+        jsonschema.validate(answer, schema_of(command, ANSWERS[command]))
+        self.seen.add(command)
+        return answer
+
+
+GRAPH = {
+    *("batch status", "examples", "graph backup", "graph bound", "graph check", "graph diff"),
+    *("graph import", "graph migrate", "graph purge", "graph reembed", "graph report"),
+    *("graph restore", "graph stats", "ingest", "next", "relabel-check", "settings"),
+    *("store status",),
+}
+TECHNIQUES = {name for name in ANSWERS if name.startswith("techniques ")}
+RUNS = {"apply", "report", "runs", "runs compare", "runs prune", "runs show"}
+JUDGED = {
+    *("collect", "doctor", "evaluate", "problem check", "problem list", "problem new"),
+    *("problem show",),
+}
+ELSEWHERE = {
+    "learn": "tests/ingest/test_learn.py",
+    "optimize": "tests/search/test_optimize.py, test_several.py, test_dry_run.py",
+    "worker status": "tests/docker/test_worker.py",
+}
+
+
+def test_every_answer_is_run_for_real() -> None:
+    assert GRAPH | TECHNIQUES | RUNS | JUDGED | set(ELSEWHERE) == set(ANSWERS)
+
+
+@pytest.fixture
+def at_desk(desk: Desk) -> Checked:
+    def run(*words: str | Path) -> tuple[int, str]:
+        done = desk.run(*words)
+        return done.code, done.out
+
+    return Checked(run, set())
+
+
+def test_what_the_graphs_commands_print_is_of_its_schema(desk: Desk, at_desk: Checked) -> None:
+    one = row(1, "Odd trick", "Other trick")
+    for step in one["steps"]:
+        step["measurements"] = [measured(0.25)]
+    file = desk.write("file.jsonl", one)
     (desk.folder / "mine.cu").write_text("int x;")
-    told = desk.run("next", "mine.cu", "--target", "cuda", "--json").json()
-    schema = desk.run("schema", "next").json()
-    jsonschema.validate(told, schema)
-    assert schema["properties"]["schema_version"]["const"] == 1
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(told | {"steps": [{"technique": 1}]}, schema)
+    (desk.folder / "asked").mkdir()
+    labels = desk.folder / "labels"
+    labels.mkdir()
+    label = {"label": "tiles", "target": "cuda", "technique": None, "kind": "new", "split": "dev"}
+    (labels / "dev.jsonl").write_text(json.dumps(label))
+    assert at_desk("graph import", file)["added"] == 1
+    assert at_desk("ingest", file)["known"] == 1
+    assert at_desk("ingest", file, "--dry-run")[0]["label"]
+    assert at_desk("next", "mine.cu", "--target", "cuda")["steps"]
+    assert len(at_desk("examples", "start", "odd trick")) == 1
+    assert at_desk("graph stats")["trajectories"] == 1
+    assert at_desk("graph check") == []
+    at_desk("graph bound", "5")
+    at_desk("graph bound")
+    at_desk("graph reembed")
+    assert at_desk("graph migrate")["brings"] == []
+    assert at_desk("graph report")["size"] > 0
+    assert at_desk("graph backup", "all.backup")["file"] == "all.backup"
+    at_desk("graph diff", "all.backup", "embedded")
+    at_desk("settings")
+    assert at_desk("store status")["runs"]
+    at_desk("batch status", "asked")
+    at_desk("relabel-check", "--labels", labels, "--verbose", codes=(0, 1))
+    assert at_desk("graph purge", "--problem", one["problem"], "--yes")["trajectories"] == 1
+    assert at_desk.seen == GRAPH - {"graph restore"}
 
 
-@pytest.mark.parametrize("command", HOMES)
-def test_every_schema_is_one(desk: Desk, command: str) -> None:
-    jsonschema.Draft202012Validator.check_schema(json.loads(desk.run("schema", command).out))
+def test_what_brings_a_backup_back_prints_is_of_its_schema(desk: Desk, at_desk: Checked) -> None:
+    at_desk("graph backup", "empty.backup")
+    assert at_desk("graph restore", "empty.backup")["trajectories"] == 0
+
+
+def test_what_mends_the_vocabulary_prints_is_of_its_schema(desk: Desk, at_desk: Checked) -> None:
+    named = ("Odd trick", "Other trick", "Odder trick", "Third trick")
+    desk.run("ingest", desk.write("file.jsonl", row(1, *named), row(2, *named)))
+    assert at_desk("techniques list")[0]["id"]
+    ids = ["cuda/odd-trick", "cuda/other-trick", "cuda/odder-trick", "cuda/third-trick"]
+    assert at_desk("techniques show", ids[0])["successors"]
+    why = ("--why", "one thing")
+    at_desk("techniques keep", ids[0], *why)
+    at_desk("techniques describe", ids[0], "--definition", "Do it oddly.", *why)
+    at_desk("techniques rename", ids[0], "Oddest trick", *why)
+    assert at_desk("techniques merge", ids[0], ids[1], *why)["examples"] == 2
+    at_desk("techniques split", ids[0], "--aliases", "Other trick", *why)
+    assert [one["undoes"] for one in at_desk("techniques undo", "5", "4")] == [5, 4]
+    assert at_desk("techniques undo")["undoes"] == 3
+    assert at_desk("techniques log", "--relabels")["relabels"]
+    (page, *_) = at_desk("techniques audit", codes=(1,))
+    at_desk("techniques accept", page["token"])
+    for problem in ("p1", "p2"):
+        at_desk("graph purge", "--problem", problem, "--yes")
+    at_desk("techniques drop", ids[0], *why)
+    assert at_desk.seen - {"graph purge"} == TECHNIQUES
+
+
+def test_what_tells_of_runs_prints_is_of_its_schema(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = Checked(lambda *words: run(monkeypatch, capsys, *words)[:2], set())
+    problem = make(here)
+    one, nothing = searched(here, problem), searched(here, problem, None)
+    assert len(told("runs")) == 2
+    assert told("runs show", one)["state"] == "done"
+    told("runs compare", one, nothing, codes=(1,))
+    assert told("report", one)["file"] == "report.html"
+    assert told("apply", one, "--patch", "home.patch")["done"] == "patch"
+    assert told("apply", one, "--yes")["done"] == "written"
+    assert told("apply", one, "--undo")["done"] == "taken back"
+    assert not told("runs prune", "--without-answer")["deleted"]
+    assert told("runs prune", "--without-answer", "--yes")["deleted"]
+    assert told.seen == RUNS
+
+
+@pytest.mark.slow
+def test_what_judges_prints_is_of_its_schema(desk: Desk, at_desk: Checked) -> None:
+    desk.patch.setenv("REGRAPH_CACHE_DIR", str(desk.folder / "cache"))
+    (desk.folder / "own.cpp").write_text(OWN)
+    words = ("own.cpp", "--function", "own::scale", "--yes")
+    assert at_desk("problem new", *words)["folder"] == "scale"
+    assert [one["problem"] for one in at_desk("problem list")] == ["scale"]
+    at_desk("problem check", "scale")
+    assert at_desk("problem show", "scale")["home"]["function"] == "own::scale"
+    serial = desk.folder / "scale" / "serial.cpp"
+    assert at_desk("evaluate", "scale", serial)["outcome"] in {"passed", "unstable_timing"}
+    assert len(at_desk("evaluate", "scale", serial, serial)) == 2
+    asked = ("scale", "--model", "batch:prompts")
+    assert at_desk("collect", *asked, "--dry-run")[0]["calls"]
+    assert at_desk("collect", *asked, codes=(5,))["pending"] == 1
+    assert at_desk("doctor", "--quick", codes=(0, 1))[0]["part"]
+    assert at_desk.seen == JUDGED
 
 
 def test_an_unknown_command_is_told_which_there_are(desk: Desk) -> None:
-    done = desk.run("schema", "nxet")
+    done = desk.run("schema", "runs", "shwo")
     assert done.code == 2
-    assert done.err == "regraph: no schema of 'nxet'; there are: evaluate, next, optimize\n"
+    assert done.err == (
+        "regraph: no schema of 'runs shwo'; there are: runs, runs compare, runs prune, runs show\n"
+    )
+    assert "evaluate" in desk.run("schema", "nxet").err

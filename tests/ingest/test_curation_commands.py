@@ -209,7 +209,10 @@ def test_a_merge_says_what_moved_and_how_to_take_it_back(desk: Desk) -> None:
     assert log[0].endswith("  Ada")
     told = json.loads(desk.run("log", "--json", "--technique", "cuda/a").out)
     assert [one["number"] for one in told["curations"]] == [1, 2]
-    assert json.loads(desk.run("log", "--json", "--technique", "cuda/zzz").out) == {"curations": []}
+    assert json.loads(desk.run("log", "--json", "--technique", "cuda/zzz").out) == {
+        "curations": [],
+        "relabels": None,
+    }
 
 
 def test_the_log_tells_relabellings_on_request(desk: Desk) -> None:
