@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Literal, Self, TypeVar
 
 from pydantic import TypeAdapter
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
@@ -44,6 +45,8 @@ from regraph_kg.search.world import World
 V = TypeVar("V")
 TraceClock = Callable[[], float]
 
+_LOOKED_AT = 0.5
+"""Seconds within which whoever looks whether a trace is being written is done with it."""
 _HEADER = TypeAdapter(RunHeader)
 _NEIGHBOURS = TypeAdapter(Neighbourhood)
 _EXAMPLES = TypeAdapter(tuple[Example, ...])
@@ -74,7 +77,7 @@ class Trace:
         self._key, self._sum, self._mac = key, "", ""
         self._clock, self._sat, self._sat_down = clock, 0.0, clock()
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(file)
         except BlockingIOError:
             file.close()
             raise BadInput(f"{path}: another search is writing this trace; wait for it") from None
@@ -354,3 +357,14 @@ def _new_file(folder: Path, stem: str) -> tuple[Path, BinaryIO]:
         except FileExistsError:
             number += 1
             path = folder / f"{stem}.{number}.jsonl"
+
+
+@retry(
+    retry=retry_if_exception_type(BlockingIOError),
+    stop=stop_after_delay(_LOOKED_AT),
+    wait=wait_fixed(_LOOKED_AT / 50),
+    reraise=True,
+)
+def _lock(file: BinaryIO) -> None:
+    """Whoever asks whether a trace is being written (overview.py) has it for an instant."""
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

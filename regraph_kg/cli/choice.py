@@ -164,7 +164,7 @@ def _with(model: M, changes: Mapping[str, object], spelt: Callable[[str], str]) 
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
-        why = first["msg"].removeprefix("Value error, ")
+        why = first["msg"].removeprefix("Value error, ").replace("Input should", "it should", 1)
         raise BadInput(f"{spelt(name)}{changes.get(name)}: {why}") from None
     for name, value in changed.model_dump().items():
         if isinstance(value, float) and not math.isfinite(value):

@@ -20,7 +20,7 @@ from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.run import RunSummary
 from regraph_kg.models.text import plain
-from regraph_kg.runs.overview import Overview, being_written, read_overview
+from regraph_kg.runs.overview import Overview, being_written, read_overview, run_state
 from regraph_kg.runs.steps_shown import whole_code_of
 from regraph_kg.settings import Settings, read_settings
 
@@ -220,12 +220,12 @@ def trace_of(name: str, folder: Path) -> Path:
 
 def state_of(found: Overview) -> str:
     """In words: under way, with how much is left; interrupted; what an ended one came to."""
-    calls, most = found.cost.calls, found.header.limits.calls
-    if being_written(found.path):
+    calls, most, now = found.cost.calls, found.header.limits.calls, run_state(found)
+    if now in ("running", "measuring the best again"):
         left = found.seconds / calls * (most - calls) if calls else 0.0
         eta = f", at most {report.seconds(left)} left" if left > 0 else ""
         return f"under way: {calls} of {most} calls{eta}"
-    if not found.finished:
+    if now == "not finished":
         return "interrupted: --resume goes on"
     return "done" if found.answer else "done: nothing surely faster"
 

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -217,6 +218,18 @@ def read_overview(path: Path, key: bytes) -> Overview:
     found.torn, found.ours, found.size = reader.torn, reader.ours, reader.size
     reading.end()
     return found
+
+
+RunState = Literal["finished", "running", "measuring the best again", "not finished"]
+
+
+def run_state(found: Overview) -> RunState:
+    """Where a run stands."""
+    if found.finished:
+        return "finished"
+    if being_written(found.path):
+        return "measuring the best again" if found.over else "running"
+    return "not finished"
 
 
 def being_written(path: Path) -> bool:

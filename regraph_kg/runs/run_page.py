@@ -21,8 +21,8 @@ from regraph_kg.runs.overview import (
     FailureCount,
     Overview,
     TracedStep,
-    being_written,
     read_overview,
+    run_state,
 )
 from regraph_kg.runs.steps_shown import (
     MOST_CHARACTERS,
@@ -68,7 +68,7 @@ def _view(settings: Settings, overview: Overview, share: PageShare) -> RunView:
     return RunView(
         title=_short(f"{header.problem}, {header.target}"),
         file=overview.path.name,
-        state=_state(overview),
+        state=run_state(overview),
         headline=_short(_headline(overview)),
         speedup=judged.speedup if judged else best.speedup if best else None,
         low=interval.low if interval else None,
@@ -109,15 +109,6 @@ def _prompts(overview: Overview, task: Task | None) -> Mapping[PromptKey, Prompt
     return prompts_again(read(overview.path), overview.header, task)
 
 
-def _state(overview: Overview) -> str:
-    """Where the run stands, in a word or two."""
-    if overview.finished:
-        return "finished"
-    if being_written(overview.path):
-        return "measuring the best again" if overview.over else "running"
-    return "not finished"
-
-
 def _headline(overview: Overview) -> str:
     if overview.finished:
         return report.headline(overview.summary())
@@ -137,7 +128,7 @@ def _notes(overview: Overview, serial: str, prompts: Mapping[PromptKey, Prompt])
             "another installation wrote this trace, or one of its lines was changed: the figures"
             " are what it claims; regraph learn judges its codes again"
         )
-    state = _state(overview)
+    state = run_state(overview)
     if state == "not finished":
         yield "the search was stopped before its end: regraph optimize --resume goes on with it"
     if overview.torn and state != "running":

@@ -184,10 +184,10 @@ def test_its_own_examples_are_left_out_unless_asked_for(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--budget", "0"), "--budget 0: Input should be greater"),
+        (("--budget", "0"), "--budget 0: it should be greater"),
         (("--method", "standard", "--preset", "paper"), "preset paper is for lookahead"),
         (("--set", "nope=1"), "set 'nope=1': lookahead knows depth, discount,"),
-        (("--set", "depth=0"), "--set depth=0: Input should be greater"),
+        (("--set", "depth=0"), "--set depth=0: it should be greater"),
         (("--parallel", "0"), "--parallel 0: no call would be made"),
         (("--model", "gpt"), "model 'gpt'"),
         (("--resume", "none.jsonl"), "none.jsonl: No such file"),

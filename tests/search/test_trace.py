@@ -1,5 +1,6 @@
 """A trace remembers a run: resumed from any point it ends as if it had never stopped."""
 
+import fcntl
 import json
 import random
 import resource
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -312,3 +314,15 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 def test_recorded_verdicts_of_unknown_code_are_our_failure(whole: tuple[Path, Run]) -> None:
     with pytest.raises(ToolError, match="no verdict for code sha256:"):
         RecordedEvaluator(whole[0], "report")(Candidate("openmp", code(9.0)))
+
+
+def test_who_looks_whether_a_trace_is_written_does_not_keep_a_search_from_it(
+    tmp_path: Path,
+) -> None:
+    with Trace.create(tmp_path, HEADER, SEAL, still) as trace:
+        path = trace.path
+    held = path.open("rb")
+    fcntl.flock(held, fcntl.LOCK_SH)
+    Timer(0.1, held.close).start()
+    with Trace.resume(path, HEADER, SEAL, still) as again:
+        assert again.path == path
