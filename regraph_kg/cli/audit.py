@@ -65,7 +65,10 @@ class AuditPage:
     clusters: list[AuditCluster]
 
 
-ANSWERS = {"techniques audit": Sequence[AuditPage], "techniques accept": Sequence[Curation]}
+ANSWERS = {
+    "techniques audit": Sequence[AuditPage],
+    "techniques accept": Sequence[Curation] | Sequence[str],
+}
 
 
 def audit(
@@ -115,8 +118,7 @@ def accept(
     with closing(wiring.open_curator(settings)) as curator:
         proposals = _proposed(wiring.audit(curator), tokens)
         if dry_run:
-            for one in proposals:
-                typer.echo(command(one.words))
+            _preview([command(one.words) for one in proposals], as_json=as_json)
             return
         try:
             for one in proposals:
@@ -130,6 +132,14 @@ def accept(
     watch(embed_new(settings))  # what came back from the archive
     if as_json:
         tell(Sequence[Curation], done)
+
+
+def _preview(commands: Sequence[str], *, as_json: bool) -> None:
+    """What would be done, as commands."""
+    if as_json:
+        tell(Sequence[str], commands)
+    for one in () if as_json else commands:
+        typer.echo(one)
 
 
 COMMANDS: tuple[Callable[..., None], ...] = (audit, accept)

@@ -162,6 +162,7 @@ def test_what_mends_the_vocabulary_prints_is_of_its_schema(desk: Desk, at_desk: 
     assert at_desk("techniques undo")["undoes"] == 3
     assert at_desk("techniques log", "--relabels")["relabels"]
     (page, *_) = at_desk("techniques audit", codes=(1,))
+    assert at_desk("techniques accept", page["token"], "--dry-run")[0].startswith("regraph ")
     at_desk("techniques accept", page["token"])
     for problem in ("p1", "p2"):
         at_desk("graph purge", "--problem", problem, "--yes")
