@@ -25,7 +25,7 @@ from regraph_kg.evaluation.adopt.syntax import (
 )
 from regraph_kg.evaluation.adopt.types import Element, Names, Passed, Types
 from regraph_kg.evaluation.adopt.uses import Role, Uses
-from regraph_kg.evaluation.adopt.values import IndexRange, drawn, indices, stops_early
+from regraph_kg.evaluation.adopt.values import IndexRange, drawn, indices, stops_early, usual_value
 from regraph_kg.evaluation.problem.types import is_whole
 
 _WORD = r"[A-Za-z_]\w*"
@@ -351,7 +351,7 @@ class Draft:
         said = self.said.values.get(name)
         is_float = one.element.is_float
         if said is None:
-            return 1.5 if is_float else 1 if one.element.type == "bool" else 3
+            return usual_value(self.read.function, name, one.element)
         try:
             return float(said[0]) if is_float else int(said[0])
         except ValueError:

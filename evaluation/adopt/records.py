@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from regraph_kg.evaluation.adopt.syntax import CLASSES, CodeFile, scope_of, walk
-from regraph_kg.evaluation.problem.types import Type, dtype_of, record_of
+from regraph_kg.evaluation.problem.types import C_TYPES, Type, dtype_of, record_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,18 @@ class PlainStruct:
     def c(self) -> str:
         """The name under which the entry has it, at file scope."""
         return self.qualified.replace("::", "_")
+
+    @property
+    def layout(self) -> str:
+        """Lines that compile where it lies as its members alone would: no pragma, no alignas.
+
+        Of the types, not of numbers: in the reference a float is a double.
+        """
+        members = " ".join(f"{C_TYPES[kind]} {name};" for name, kind in self.fields.items())
+        plain = f"{self.c}_members"
+        said = f"{self.qualified} takes other bytes than its members do: regraph cannot lay it out"
+        same = f"sizeof({self.qualified}) == sizeof({plain})"
+        return f'struct {plain} {{ {members} }};\nstatic_assert({same}, "{said}");\n'
 
 
 Number = Callable[[str], Type]
@@ -102,6 +114,8 @@ def _member(source: CodeFile, member: Node, number: Number, fields: dict[str, Ty
         if any(child.type == "bitfield_clause" for child in member.children):
             return f"has the bit field {text}"
         kind = number(source.text(said) if said is not None else "")
+        if kind == "struct":
+            return f"has the member {text}, which is a struct itself"
         if dtype_of(kind).kind == "c":
             return f"has the member {text}, a complex number; use two floats"
         fields[text] = kind

@@ -76,6 +76,14 @@ class Function:
         kinds = ("parameter_declaration", "optional_parameter_declaration")
         return [node for node in listed.named_children if node.type in kinds] if listed else []
 
+    def default(self, name: str) -> str:
+        """A parameter's default argument, as it is written; "" where it has none."""
+        for one in self.parameters:
+            value = one.child_by_field_name("default_value")
+            if value is not None and declared_name(self.source, one) == name:
+                return self.source.text(value)
+        return ""
+
     @property
     def templates(self) -> list[str]:
         """Names of its template's parameters."""
@@ -206,6 +214,12 @@ def choose(source: CodeFile, text: str) -> Function:
         fits = [f for f in fits if f.templates] or fits
     if len(fits) == 1:
         return fits[0]
+    if len({one.shown() for one in fits}) == 1:
+        lines = " and ".join(str(one.line) for one in fits)
+        raise BadInput(
+            f"{source.path}: {text!r} is defined more than once (lines {lines}), as under #if: keep"
+            " one of them in a copy of the file"
+        )
     listed = "; ".join(f"--function '{f.shown()}' (line {f.line})" for f in (fits or ends)[:6])
     if listed:
         raise BadInput(

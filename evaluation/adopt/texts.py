@@ -21,14 +21,15 @@ _MARKS = ("static", "inline", "constexpr", "extern")
 
 def serial_code(draft: Draft, plain: Plain) -> str:
     """What the function needs of its file, the function, and its entry."""
+    layouts = "".join(one.layout for one in plain.records)
     renamed = _as_entry(draft, plain)
     if renamed is not None:
-        return renamed
+        return renamed + layouts
     code = draft.read.part.text
     if "<span>" not in code and "std::span" in code:
         code = f"#include <span>\n{code}"
     includes, rest = _headers(code)
-    return f"{includes}{needs(plain, includes)}\n{rest}\n{adapter(plain)}".lstrip()
+    return f"{includes}{needs(plain, includes)}\n{rest}\n{adapter(plain)}{layouts}".lstrip()
 
 
 def _headers(code: str) -> tuple[str, str]:

@@ -300,7 +300,7 @@ def _reason(text: str) -> str:
 
 def _bare(text: str) -> str:
     """With single spaces, none around signs."""
-    text = re.sub(r"\b(volatile|register|typename|struct)\b", " ", text)
+    text = re.sub(r"\b(volatile|register|typename|struct|constexpr|inline|static)\b", " ", text)
     return re.sub(r"\s*([<>,:*&])\s*", r"\1", re.sub(r"\s+", " ", text)).strip()
 
 

@@ -142,3 +142,13 @@ def deciding(function: Function, names: Collection[str]) -> list[str]:
             sides = [node.child_by_field_name("condition")]
         found |= {function.source.text(side).strip("()! ") for side in sides if side is not None}
     return [name for name in names if name in found]
+
+
+def usual_value(function: Function, name: str, element: Element) -> float | int:
+    """What a scalar is in every call: its default argument, where that is a number."""
+    said = function.default(name)
+    said = {"true": "1", "false": "0"}.get(said, said.rstrip("fFlLuU"))
+    try:
+        return float(said) if element.is_float else int(said)
+    except ValueError:
+        return 1.5 if element.is_float else 1 if element.type == "bool" else 3

@@ -1,5 +1,6 @@
 """What is understood of a function's text alone: shapes, roles, sizes; what is refused, and why."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -232,3 +233,43 @@ def test_what_is_left_out_takes_no_half_of_a_condition_with_it(around: str) -> N
     code = serial_code(one, one.plain())
     assert "void g" not in code
     assert code.count("#if") == code.count("#endif")
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        (
+            "struct P { float x; }; struct Q { P a; };\n"
+            "void f(const Q* q, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = q[i].a.x; }",
+            "struct Q has the member a, which is a struct itself",
+        ),
+        (
+            "#ifdef A\nvoid f(float* x, int n) { x[n] = 1; }\n"
+            "#else\nvoid f(float* x, int n) { x[n] = 2; }\n#endif",
+            "'f' is defined more than once .lines 2 and 4., as under #if",
+        ),
+    ],
+)
+def test_what_a_reader_found_is_refused_in_words(code: str, why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        of(code).arguments()
+
+
+def test_a_default_argument_is_the_value_of_a_scalar() -> None:
+    values = "float a = 2.5f, double b = 1e-3, int k = 7, bool c = false, float d = zero()"
+    one = of(f"constexpr int f(const int* x, int n, {values}) {{ int s = 0; return s + x[n]; }}")
+    said = {each["name"]: each.get("value") for each in one.arguments()}
+    assert {name: said[name] for name in "abkcd"} == {
+        "a": 2.5, "b": 1e-3, "k": 7, "c": 0, "d": 1.5,
+    }  # fmt: skip
+
+
+def test_a_struct_whose_bytes_are_not_its_members_does_not_compile(tmp_path: Path) -> None:
+    loop = "void f(const V* v, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = v[i].x; }"
+    for head, compiles in (("struct V", True), ("struct alignas(16) V", False)):
+        one = of(f"{head} {{ float x, y, z; }};\n{loop}")
+        (tmp_path / "serial.cpp").write_text(serial_code(one, one.plain()))
+        words = ["g++", "-std=c++17", "-fsyntax-only", "serial.cpp"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) is compiles
+        assert compiles or "V takes other bytes than its members do" in done.stderr
