@@ -3,6 +3,7 @@
 `regraph schema COMMAND` describes that type: what is printed here is printed by it.
 """
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
@@ -36,8 +37,12 @@ def notes_aside(as_json: bool) -> Iterator[None]:
 
 
 def tell(kind: Any, value: object) -> None:
-    """Print `value`, of the type `kind`, as one JSON document."""
-    typer.echo(TypeAdapter(kind).dump_json(value, indent=2, warnings="error"))
+    """Print `value`, of the type `kind`, as one JSON document.
+
+    In ASCII: what strangers wrote steers no terminal, and a path may hold any bytes.
+    """
+    plain = TypeAdapter(kind).dump_python(value, mode="json", warnings="error")
+    typer.echo(json.dumps(plain, indent=2))
 
 
 def answers_of(group: str) -> dict[str, Any]:

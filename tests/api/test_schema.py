@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from regraph_kg.cli import app
-from regraph_kg.cli.answers import answers_of, schema_of
+from regraph_kg.cli.answers import FileWritten, answers_of, schema_of, tell
 from tests.cli.taken_home import OWN, make, searched
 from tests.cli.test_apply import here, run
 from tests.ingest.test_commands import Desk, desk
@@ -205,6 +205,17 @@ def test_what_judges_prints_is_of_its_schema(desk: Desk, at_desk: Checked) -> No
     assert at_desk("collect", *asked, codes=(5,))["pending"] == 1
     assert at_desk("doctor", "--quick", codes=(0, 1))[0]["part"]
     assert at_desk.seen == JUDGED
+
+
+def test_an_answer_steers_no_terminal_and_a_path_may_hold_any_bytes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    odd = "\x1b[2J\x9b \u202e \udcff"
+    tell(FileWritten, FileWritten(Path(odd), 1))
+    said = capsys.readouterr().out
+    assert said.isascii()
+    assert "\x1b" not in said
+    assert json.loads(said)["file"] == odd
 
 
 def test_an_unknown_command_is_told_which_there_are(desk: Desk) -> None:
