@@ -78,7 +78,12 @@ def apply(  # noqa: PLR0913 (a command's options)
     trace = trace_of(run, runs)
     record = trace.with_name(f"{trace.name}.applied.json")
     if undo:
-        _say("taken back", home_changes.take_back(record), run, as_json=as_json)
+        _say(
+            "taken back",
+            home_changes.take_back(record, wiring.trace_key(settings)),
+            run,
+            as_json=as_json,
+        )
         return
     changes = _changes(settings, trace, (problem, to), again=record.exists())
     text = home_changes.patch(changes)
@@ -94,7 +99,7 @@ def apply(  # noqa: PLR0913 (a command's options)
             raise BadInput("no terminal to ask on; --yes writes this, --patch FILE only a patch")
         if not typer.confirm("write this?", err=True):
             raise typer.Exit(1)
-    home_changes.write(changes, record)
+    home_changes.write(changes, record, wiring.trace_key(settings))
     _say("written", [one.path for one in changes], run, as_json=as_json)
 
 

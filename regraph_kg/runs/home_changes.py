@@ -6,6 +6,7 @@ Not covered: who wrote to a file between two looks at it.
 import base64
 import difflib
 import hashlib
+import hmac
 import json
 import os
 import re
@@ -56,12 +57,13 @@ def patch(changes: Sequence[HomeChange]) -> bytes:
     return b"".join(texts)
 
 
-def write(changes: Sequence[HomeChange], record: Path) -> None:
+def write(changes: Sequence[HomeChange], record: Path, key: bytes) -> None:
     """Write all of them or none, and in `record` how to take them back. Raises `BadInput`.
 
-    Killed in between, some are written, and `take_back` mends that.
+    Killed in between, some are written, and `take_back` mends that. `key`: this installation's, by
+    which `take_back` knows the record for its own.
     """
-    _refuse_twice(record)
+    _refuse_twice(record, key)
     rows = [
         {
             "path": str(one.path.resolve()),
@@ -73,7 +75,7 @@ def write(changes: Sequence[HomeChange], record: Path) -> None:
     draft = record.with_name(f"{record.name}.part")
     try:
         with open(draft, "w", encoding="utf-8", opener=opener) as file:
-            json.dump({"schema": 1, "files": rows}, file)
+            json.dump({"schema": 2, "files": rows, "mac": _mac(rows, key)}, file)
         draft.replace(record)
     except OSError as error:
         raise BadInput(f"{record}: {error.strerror}; it is to say how to take this back") from None
@@ -90,13 +92,15 @@ def write(changes: Sequence[HomeChange], record: Path) -> None:
         raise
 
 
-def take_back(record: Path) -> list[Path]:
+def take_back(record: Path, key: bytes) -> list[Path]:
     """The files of before; refused (`BadInput`) where one of them was changed since.
+
+    Also where another installation wrote the record: it could name any file, and any content.
 
     Files that are as they were before, as after a kill or a `git checkout`, stay so.
     """
     try:
-        olds = _recorded(record)
+        olds = _recorded(record, key)
     except FileNotFoundError:
         raise BadInput(f"{record}: nothing of this run was applied, or it was taken back") from None
     for path, before, after in olds:
@@ -109,10 +113,16 @@ def take_back(record: Path) -> list[Path]:
     return [path for path, _, _ in olds]
 
 
-def _recorded(record: Path) -> list[tuple[Path, bytes | None, str]]:
+def _recorded(record: Path, key: bytes) -> list[tuple[Path, bytes | None, str]]:
     """Each file's path, what it held before, and the hash of what was written."""
     try:
-        rows = json.loads(record.read_text("utf-8"))["files"]
+        told = json.loads(record.read_text("utf-8"))
+        rows = told["files"]
+        if not hmac.compare_digest(str(told["mac"]).encode(), _mac(rows, key).encode()):
+            raise BadInput(
+                f"{record}: this installation did not write it; take the change back by hand, and"
+                " delete it"
+            )
         return [
             (
                 Path(row["path"]),
@@ -127,11 +137,15 @@ def _recorded(record: Path) -> list[tuple[Path, bytes | None, str]]:
         raise BadInput(f"{record}: cannot be read; take the change back by hand") from None
 
 
-def _refuse_twice(record: Path) -> None:
+def _mac(rows: object, key: bytes) -> str:
+    return hmac.digest(key, json.dumps(rows, sort_keys=True).encode(), "sha256").hex()
+
+
+def _refuse_twice(record: Path, key: bytes) -> None:
     """A second record would forget what the files held before the first."""
     if not record.exists():
         return
-    for path, _, after in _recorded(record):
+    for path, _, after in _recorded(record, key):
         content = content_of(path)
         if content is not None and _hash(content) == after:
             raise BadInput(

@@ -10,6 +10,7 @@ import pytest
 from regraph_kg.errors import BadInput
 from regraph_kg.runs import home_changes
 from regraph_kg.runs.home_changes import HomeChange, patch, take_back, write
+from tests.search.toy import SEAL
 
 OWN = b"int a;\nint main(){}\n"
 CONTENTS = {
@@ -69,7 +70,7 @@ def test_ctrl_c_between_two_files_leaves_both_as_they_were(
 
     monkeypatch.setattr(Path, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        write(made, record)
+        write(made, record, SEAL)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.cpp"]
     assert held(made) == [one.before for one in made]
 
@@ -85,44 +86,59 @@ def test_what_a_kill_left_between_two_files_is_taken_back(tmp_path: Path) -> Non
             os.kill(os.getpid(), signal.SIGKILL)
 
         home_changes._replace = killed
-        write(made, record)
+        write(made, record, SEAL)
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     assert held(made) == [made[0].after, None]
-    take_back(record)
+    take_back(record, SEAL)
     assert held(made) == [one.before for one in made]
     assert not record.exists()
 
 
 def test_a_second_write_does_not_forget_what_was_there_before_the_first(tmp_path: Path) -> None:
     made, record = changes(tmp_path), tmp_path / "run.applied.json"
-    write(made, record)
+    write(made, record, SEAL)
     again = [HomeChange(one.path, one.after, one.after) for one in made]
     with pytest.raises(BadInput, match="holds this run's code already"):
-        write(again, record)
-    take_back(record)
+        write(again, record, SEAL)
+    take_back(record, SEAL)
     assert held(made) == [one.before for one in made]
-    write(made, record)
+    write(made, record, SEAL)
     for one in made:  # taken back by other means
         one.path.write_bytes(one.before or b"")
-    write([HomeChange(made[1].path, b"", made[1].after)], record)
+    write([HomeChange(made[1].path, b"", made[1].after)], record, SEAL)
 
 
 def test_undo_goes_on_where_one_file_is_as_before_and_stops_at_other_changes(
     tmp_path: Path,
 ) -> None:
     made, record = changes(tmp_path), tmp_path / "run.applied.json"
-    write(made, record)
+    write(made, record, SEAL)
     made[1].path.write_bytes(b"int mine;\n")
     with pytest.raises(BadInput, match=r"a_regraph\.cpp: was changed since"):
-        take_back(record)
+        take_back(record, SEAL)
     assert held(made) == [made[0].after, b"int mine;\n"]
     made[1].path.write_bytes(made[1].after)
     made[0].path.write_bytes(OWN)  # as git checkout does
-    take_back(record)
+    take_back(record, SEAL)
     assert held(made) == [OWN, None]
     with pytest.raises(BadInput, match="was taken back"):
-        take_back(record)
+        take_back(record, SEAL)
+
+
+def test_a_strangers_record_takes_nothing_back(tmp_path: Path) -> None:
+    made, record = changes(tmp_path), tmp_path / "run.applied.json"
+    write(made, record, b"another installation's key")
+    with pytest.raises(BadInput, match="this installation did not write it"):
+        take_back(record, SEAL)
+    record.unlink()
+    write([HomeChange(tmp_path / "mine.cpp", None, b"int mine;")], record, SEAL)
+    told = record.read_text().replace("mine.cpp", "other")
+    record.write_text(told)
+    (tmp_path / "other").write_bytes(b"int mine;")
+    with pytest.raises(BadInput, match="this installation did not write it"):
+        take_back(record, SEAL)
+    assert (tmp_path / "other").exists()
 
 
 def test_nothing_is_written_through_a_link_in_the_place_of_the_draft(tmp_path: Path) -> None:
@@ -130,7 +146,7 @@ def test_nothing_is_written_through_a_link_in_the_place_of_the_draft(tmp_path: P
     other = tmp_path / "other"
     other.write_text("kept")
     (tmp_path / ".a.cpp.regraph").symlink_to(other)
-    write(made, record)
+    write(made, record, SEAL)
     assert other.read_text() == "kept"
     assert held(made) == [one.after for one in made]
     assert not made[0].path.is_symlink()
