@@ -5,9 +5,14 @@ its memory nor its CPU clock may change. The clock of all its threads (clock id 
 clock_getcpuclockid(3)) is read by us, so a candidate's word has no part in it: what was used inside
 timed spans (`begin` to `end`) and outside of them is known.
 
+That clock is exact for a process that stands. While it runs, the kernel adds what its threads use at
+every timer tick only, so that 16 threads may be 60 ms ahead of it: what seems to have been used since
+`end` counts as outside only as far as all processors together could have used it by then.
+
 Not covered: what a GPU does on its own meanwhile.
 """
 
+import math
 import os
 import signal
 import time
@@ -21,6 +26,7 @@ _EAGER_SECONDS, _PAUSE_SECONDS = 0.0002, 0.00005
 _LEFT_SECONDS = 0.02
 """Of CPU time: a thread on its way into the stop pays for what the host takes away meanwhile."""
 _PROCESS_CLOCK = 2
+_PROCESSORS = os.cpu_count() or 1
 
 
 class Standstill:
@@ -33,6 +39,9 @@ class Standstill:
     def __init__(self, pid: int) -> None:
         self._pid, self._clock = pid, (~pid << 3) | _PROCESS_CLOCK
         self._last = 0.0
+        self._read_at = time.monotonic()
+        self._is_timed, self._unused = False, math.inf
+        """The last command: whether it is timed; else seconds that its one thread has left."""
         self.is_held = False
         self.inside = 0.0
         """CPU time of timed spans."""
@@ -45,7 +54,8 @@ class Standstill:
         """Count anew."""
         self.inside = self.outside = 0.0
         self.commands = 0
-        self._last = self._used()
+        self._is_timed, self._unused = False, math.inf
+        self._read(self._used())
 
     def hold(self) -> str:
         """Stop every thread; returns once they stand."""
@@ -67,8 +77,8 @@ class Standstill:
             used = again
             if used > most:
                 return "it runs although it was stopped"
-        self.outside += used - self._last
-        self._last, self.is_held = used, True
+        self._count_outside(used)
+        self.is_held = True
         return ""
 
     def release(self) -> str:
@@ -85,19 +95,13 @@ class Standstill:
     def begin(self) -> None:
         """A command is about to be given."""
         self.commands += 1
-        used = self._used()
-        self.outside += used - self._last
-        self._last = used
+        self._count_outside(self._used())
 
     def end(self, seconds: float, *, timed: bool) -> None:
         """A command of so many seconds is done; one that is not timed may keep one thread busy."""
-        used = self._used()
-        spent = used - self._last
-        self._last = used
-        if timed:
-            self.inside += spent
-        else:
-            self.outside += max(0.0, spent - seconds)
+        spent = self._read(self._used())
+        self._is_timed, self._unused = timed, seconds
+        self._count_inside(spent)
 
     @property
     def threads(self) -> int:
@@ -106,6 +110,27 @@ class Standstill:
             return len(os.listdir(f"/proc/{self._pid}/task"))
         except OSError:
             return 0
+
+    def _count_inside(self, spent: float) -> None:
+        if self._is_timed:
+            self.inside += spent
+        else:
+            self.outside += max(0.0, spent - self._unused)
+            self._unused = max(0.0, self._unused - spent)
+
+    def _count_outside(self, used: float) -> None:
+        """What was used since `end`; what cannot have been used since then, `end` had not seen."""
+        since = self._read_at
+        spent = self._read(used)
+        possible = min(spent, (self._read_at - since) * _PROCESSORS)
+        self.outside += possible
+        self._count_inside(spent - possible)
+
+    def _read(self, used: float) -> float:
+        """CPU seconds since the last reading."""
+        spent = used - self._last
+        self._last, self._read_at = used, time.monotonic()
+        return spent
 
     def _used(self) -> float:
         """CPU seconds of all its threads; what they were last once it has ended."""

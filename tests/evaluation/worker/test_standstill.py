@@ -28,6 +28,17 @@ time.sleep(100)
 """
 
 
+BUSY_THREADS = """
+import hashlib, os, sys, threading
+data = bytes(1 << 22)
+def work():
+    while True:
+        hashlib.sha256(data)
+for _ in range(os.cpu_count()):
+    threading.Thread(target=work).start()
+"""
+
+
 class Busy:
     """A process that counts in shared memory as fast as it can."""
 
@@ -163,3 +174,26 @@ def test_what_runs_on_until_it_stands_is_outside(busy: Busy, still: Standstill) 
     assert still.outside >= outside + 0.03
     still.reset()
     assert (still.inside, still.outside, still.commands) == (0.0, 0.0, 0)
+
+
+def test_what_the_clock_tells_late_is_not_outside() -> None:
+    """The clock of running threads is up to a tick of the kernel behind."""
+    command = [sys.executable, "-S", "-c", BUSY_THREADS]
+    with subprocess.Popen(command) as process:
+        still = Standstill(process.pid)
+        cores = os.cpu_count() or 1
+        until(lambda: still.threads == cores + 1)
+        still.reset()
+        possible, spent = 0.0, time.clock_gettime((~process.pid << 3) | 2)
+        for _ in range(50):
+            still.begin()
+            still.release()
+            time.sleep(0.003)
+            start = time.monotonic()
+            still.end(0.003, timed=True)
+            still.hold()
+            possible += (time.monotonic() - start) * cores
+        spent = time.clock_gettime((~process.pid << 3) | 2) - spent
+        process.kill()
+    assert still.outside <= possible
+    assert still.inside + still.outside == pytest.approx(spent, abs=0.05)
