@@ -4,7 +4,6 @@ The projects are real: make and g++ build them, their own programs test and time
 """
 
 import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,31 +12,10 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.project import session
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.evaluation import Candidate, Outcome
 
 from . import projects
-
-Judged = Callable[[str], EvalReport]
-TIMED = {Outcome.PASSED, Outcome.UNSTABLE_TIMING}
-"""Right; how steady the clock was is another question."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return projects.make(tmp_path_factory.mktemp("own"))
-
-
-@pytest.fixture(scope="module")
-def judged(folder: Path) -> Iterator[Judged]:
-    problem = load_problem(folder)
-    with Judge(folder.parent / "cache") as judge:
-        yield lambda code: judge.evaluate(Candidate("openmp", code), problem)
-
-
-def once(problem: Path, code: str, **fields: str) -> EvalReport:
-    """A verdict of a problem of its own."""
-    with Judge(problem.parent / "cache") as judge:
-        return judge.evaluate(Candidate("openmp", code), load_problem(problem))
+from .conftest import TIMED, Judged, once
 
 
 def test_faster_code_is_right_and_faster_and_says_what_that_rests_on(judged: Judged) -> None:

@@ -1,17 +1,19 @@
 """problem.toml with [commands]: what is read, what is refused; the look at such a problem."""
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.checkup.own_commands import ProjectChecker
+from regraph_kg.evaluation.checkup.own_commands import ProjectChecker, keeping_first
 from regraph_kg.evaluation.problem.functions import find, head_of, with_body
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.evaluation.problem.tree import copy, digest_of
+from regraph_kg.evaluation.project import commands
 from regraph_kg.evaluation.project.commands import first_difference, printed
 
 from . import projects
@@ -71,6 +73,7 @@ def outside(problem: Path) -> None:
             lambda p: projects.edit(p, "[commands]", '[commands]\npython = "venv"'),
             "no virtual environment",
         ),
+        (lambda p: projects.edit(p, "[commands]", '[commands]\npython = "/usr"'), "no virtual env"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_field(
@@ -141,11 +144,12 @@ def test_functions_are_found_in_cpp_and_python() -> None:
 
 
 def findings(problem: Path) -> str:
-    """Lines of a look, which is not taken twice."""
+    """Lines of a look, which is not taken twice where it found no error."""
     cache = problem.parent / "cache"
     seen = ProjectChecker(cache, lambda _: None).check(loaded(problem))
-    again = ProjectChecker(cache, lambda _: None).check(loaded(problem))
-    assert (again.findings, again.seconds) == (seen.findings, None)
+    if not seen.errors:
+        again = ProjectChecker(cache, lambda _: None).check(loaded(problem))
+        assert (again.findings, again.seconds) == (seen.findings, None)
     return "\n".join(f"{one.severity} {one}" for one in seen.findings)
 
 
@@ -174,16 +178,62 @@ def test_tests_that_decide_nothing_are_refused(tmp_path: Path, test: str, what: 
     assert f"error tests: a smooth that {what} passes them" in found
 
 
-def test_a_bench_that_ignores_the_seed_is_told(tmp_path: Path) -> None:
+def test_a_bench_that_ignores_the_seed_is_refused_where_results_are_to_be_unknown(
+    tmp_path: Path,
+) -> None:
     bench = projects.BENCH.replace('std::getenv("REGRAPH_SEED")', "nullptr")
+    problem = projects.make(tmp_path, bench=bench)
+    assert "error commands: the bench prints the same whatever REGRAPH_SEED" in findings(problem)
+    projects.edit(problem, "[commands]", '[commands]\nresult = "fixed"')
+    found = findings(problem)
+    assert "error" not in found
+    assert "so that code may know it without computing it" in found
+
+
+REPEATS = projects.BENCH.replace("smooth(x.data()", "for (int k = 0; k < 3; ++k) smooth(x.data()")
+FEEDS_BACK = REPEATS.replace("n, 400);", "n, 90), x.swap(y);")
+KEEPS = "computes in its first call only, and gives that result each time, prints the right result"
+
+
+@pytest.mark.parametrize(("bench", "told"), [(REPEATS, True), (FEEDS_BACK, False)])
+def test_a_bench_that_keeping_results_would_fool_is_told(
+    tmp_path: Path, bench: str, told: bool
+) -> None:
     found = findings(projects.make(tmp_path, bench=bench))
-    assert "note bench: it prints the same whatever REGRAPH_SEED is" in found
+    assert (f"note bench: a smooth that {KEEPS}" in found) == told
+
+
+def test_a_function_that_returns_a_value_is_tried_with_its_first_one(tmp_path: Path) -> None:
+    problem = loaded(projects.make(tmp_path, kernel=projects.KERNEL + VALUE))
+    problem = problem.model_copy(update={"entry": "value"})
+    function = find(problem.serial_code, "value", python=False)
+    assert function is not None
+    path = tmp_path / "value.cpp"
+    path.write_text(keeping_first(problem, function) + "int main() { return value(3) + value(4); }")
+    subprocess.run(
+        ["g++", "-I", tmp_path / "project" / "src", path, "-o", tmp_path / "value"], check=True
+    )
+    ran = subprocess.run([tmp_path / "value"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr.split()) == (6, ["regraph-called-again"])
+
+
+VALUE = "int value(int x) { return x; }\n"
 
 
 def test_a_function_that_the_file_lacks_is_an_error(tmp_path: Path) -> None:
     problem = projects.make(tmp_path)
     projects.edit(problem, 'entry = "smooth"', 'entry = "blur"')
     assert "error entry: src/kernel.cpp defines no function blur" in findings(problem)
+
+
+def test_an_error_is_looked_for_again_as_programs_may_be_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = projects.make(tmp_path)
+    with monkeypatch.context() as without:
+        without.setattr(commands, "_PATH", "/nowhere")
+        assert "error commands: commands: no program 'make'" in findings(problem)
+    assert "error" not in findings(problem)
 
 
 def test_a_project_that_does_not_build_is_an_error(tmp_path: Path) -> None:
