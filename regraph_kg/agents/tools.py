@@ -196,8 +196,9 @@ class Tools:
         The only measure that counts: your own timings and tests prove nothing here. `outcome` is
         "passed", "unstable_timing" (right, too noisy to time) or how it failed, with a `diagnosis`;
         `speedup` is over the serial code. A `guarantee` that is not empty says that a project's own
-        tests and bench have judged, and how much less that proves: tell your user. `load` says whether other programs kept the machine
-        busy: then speedups of several threads come out too low, and even compare may not know.
+        tests and bench have judged, and how much less that proves: tell your user. `load` says
+        whether other programs kept the machine busy: then speedups of several threads come out too
+        low, and even compare may not know.
         It takes seconds, and spends the budget (search_status says what is left).
         Use grade "full" once, for your final answer.
         """

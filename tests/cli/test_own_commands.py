@@ -105,7 +105,7 @@ def test_evaluate_and_check_say_what_a_verdict_rests_on(here: Here) -> None:
     assert WEAKER in checked.stdout
     (here.folder / "faster.cpp").write_text(projects.FASTER)
     judged = here.run("evaluate", "smooth", "faster.cpp")
-    assert judged.returncode == 0, judged.stdout
+    assert judged.returncode == 0, judged.stdout + judged.stderr
     assert f"guarantee  {WEAKER}" in judged.stdout
     plain = json.loads(here.run("evaluate", "smooth", "faster.cpp", "--json").stdout)
     assert plain["guarantee"].startswith(WEAKER)

@@ -97,7 +97,7 @@ def test_a_process_that_is_left_behind_does_not_outlive_the_command(tmp_path: Pa
 def test_neither_the_baselines_copy_nor_another_folder_is_written(judged: Judged) -> None:
     places = ", ".join(
         f'"{place}"'
-        for place in ("../../given/work/bench", "../built/bench", "../unchanged/x", "../x", "/x")
+        for place in ("../../given/x", "../built/bench", "../unchanged/x", "../x", "/x")
     )
     found = judged(
         before_main(

@@ -92,6 +92,23 @@ def test_a_crash_and_an_endless_loop_are_told_apart(folder: Path, tmp_path: Path
     assert "not over after 0.7 s" in late.diagnosis
 
 
+@pytest.mark.parametrize("seconds", [0.6, 3.0], ids=["slow", "late"])
+def test_one_run_that_the_machine_holds_up_decides_nothing(judged: Judged, seconds: float) -> None:
+    """As a busy machine may: it would be taken for slow code, or for code without an end."""
+    held_up = f"""\
+#include <cstdio>
+#include <unistd.h>
+static int now = [] {{
+    if (access("seen", F_OK)) std::fclose(std::fopen("seen", "w")), usleep({seconds * 1e6:.0f});
+    return 0;
+}}();
+"""
+    report = judged(held_up + projects.FASTER)
+    assert report.outcome in TIMED, report.diagnosis
+    assert report.speedup is not None
+    assert report.speedup > 3
+
+
 HOSTILE = """\
 #include <cstdio>
 #include <cstdlib>
