@@ -149,8 +149,11 @@ def _survival(session: ProjectSession, what: str, code: str) -> Iterator[Problem
             "tests",
             f"a {session.problem.entry} that {what} passes them: they do not decide what is right,"
             f" or the build takes no notice of {told.file}",
-            "tests that compare what the function computes, and print what stands in passed only"
-            f" after that; now: {', '.join(told.test)}",
+            "in passed, words that the test program itself prints after its last check, such as"
+            " '[  PASSED  ] 12 tests': ctest and make believe exit code 0"
+            if what == _EXITS
+            else "tests that compare what the function computes, and print what stands in passed"
+            f" only after that; now: {', '.join(told.test)}",
         )
     elif failure.outcome is Outcome.COMPILE_FAILED:
         yield note(

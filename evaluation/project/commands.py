@@ -57,7 +57,7 @@ class Copy:
 
     def take(self, name: str, *, once: bool = False) -> None:
         """Put what was kept in the place of the copy; `once`: it is not wanted any more."""
-        _remove(self.work)
+        remove(self.work)
         kept = self._place / name
         if once:
             kept.rename(self.work)
@@ -66,11 +66,11 @@ class Copy:
 
     def drop(self, name: str) -> None:
         """Forget what was kept, if it is there."""
-        _remove(self._place / name)
+        remove(self._place / name)
 
     def close(self) -> None:
         """Remove the copy and all that was kept; idempotent."""
-        _remove(self._place)
+        remove(self._place)
 
     def run(self, commands: Sequence[str], seconds: float, seed: int | None = None) -> Ran:
         """The commands in turn until one fails, all together in `seconds`.
@@ -108,7 +108,7 @@ class Copy:
         return said.replace(f"{self.work}/", "").replace(str(self.work), ".")
 
 
-def _remove(folder: Path) -> None:
+def remove(folder: Path) -> None:
     """Remove a folder that strangers wrote into, whatever rights and depth they gave it.
 
     Python's own means end at paths of 4096 bytes and at 1000 folders in each other.

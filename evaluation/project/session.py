@@ -175,11 +175,12 @@ class ProjectSession:
 
     def _comparable(self, first: Printed, again: Printed) -> None:
         """Raise `BadInput` for what two runs with one seed print, if it is not the same result."""
-        if self.differs(first, again):
+        wrong = first_difference(first, again, self.problem.commands.tolerance)
+        if wrong:
             raise BadInput(
                 f"problem {self.problem.name}: the bench of the project as it stands prints"
-                " other things each time, with the same REGRAPH_SEED: let it print results"
-                ' only, not times, or write result = "none" into [commands]'
+                f" other things each time, with the same REGRAPH_SEED ({wrong}): let it print"
+                ' results only, not times, or write result = "none" into [commands]'
             )
         if not first.result:
             raise BadInput(

@@ -4,6 +4,9 @@ Each runs in the real sandbox. What they try is in their code; where they get it
 print it, or the judge does not survive.
 """
 
+import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -34,9 +37,7 @@ def before_main(statements: str) -> str:
     return f"{HEADERS}static int now = [] {{ {statements} return 0; }}();\n{projects.KERNEL}"
 
 
-DEEP = (
-    'for (int i = 0; i < 1500; ++i) if (mkdir("d123456789", 0755) || chdir("d123456789")) abort();'
-)
+DEEP = 'for (int i = 0; i < 1500; ++i) if (mkdir("d", 0755) || chdir("d")) abort();'
 CLOSED = 'mkdir("x", 0755); mkdir("x/y", 0); chmod("x", 0); chmod(".", 0);'
 
 
@@ -47,6 +48,31 @@ def test_what_folders_a_candidate_leaves_ends_no_judge(tmp_path: Path, attack: s
         judge.evaluate(Candidate("openmp", before_main(attack)), found)
         after = judge.evaluate(Candidate("openmp", projects.KERNEL), found)
     assert after.outcome in TIMED, after.diagnosis
+
+
+REMOVES = """\
+import os, sys
+from pathlib import Path
+from regraph_kg.evaluation.project import commands
+if os.geteuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+work = Path(sys.argv[1], "work")
+(work / "x" / "y").mkdir(parents=True)
+for one in (work / "x" / "y", work / "x", work):
+    one.chmod(0)
+commands.remove(work)
+assert not work.exists()
+"""
+
+
+def test_an_ordinary_user_removes_what_a_candidate_closed() -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        Path(folder).chmod(0o777)
+        ran = subprocess.run(
+            [sys.executable, "-c", REMOVES, folder], capture_output=True, check=False
+        )
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_a_build_that_runs_the_candidate_keeps_no_tree_that_cannot_be_copied(

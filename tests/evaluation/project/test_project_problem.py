@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,12 +44,24 @@ def test_any_change_of_the_project_makes_it_another_problem(tmp_path: Path) -> N
     (tmp_path / "project" / "runs").mkdir()
     (tmp_path / "project" / "runs" / "one.jsonl").write_text("{}")
     assert loaded(problem).tree == after.tree, "our own traces are no part of it"
+    (tmp_path / "project" / "build").mkdir()
+    (tmp_path / "project" / "build" / "kernel.o").write_text("1")
+    assert loaded(problem).tree != after.tree
+    (tmp_path / "project" / "build" / "CMakeCache.txt").write_text("")
+    assert loaded(problem).tree == after.tree, "a folder that CMake built in cannot be copied"
 
 
 def outside(problem: Path) -> None:
     source = problem.parent / "project" / "src"
     source.rename(problem.parent / "elsewhere")
     source.symlink_to(problem.parent / "elsewhere")
+
+
+def bare_python(problem: Path) -> None:
+    """A bin/python as that of the whole system: all below its folder would be readable."""
+    (problem / "own" / "bin").mkdir(parents=True)
+    (problem / "own" / "bin" / "python").symlink_to(sys.executable)
+    projects.edit(problem, "[commands]", '[commands]\npython = "own"')
 
 
 @pytest.mark.parametrize(
@@ -73,7 +86,7 @@ def outside(problem: Path) -> None:
             lambda p: projects.edit(p, "[commands]", '[commands]\npython = "venv"'),
             "no virtual environment",
         ),
-        (lambda p: projects.edit(p, "[commands]", '[commands]\npython = "/usr"'), "no virtual env"),
+        (bare_python, "no virtual environment"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_field(
@@ -106,8 +119,10 @@ def test_links_are_copied_as_links_and_what_is_excluded_is_not(tmp_path: Path) -
     copy(project, tmp_path / "copy", ["build"])
     assert sorted(os.listdir(tmp_path / "copy")) == ["link", "run.sh"]
     assert (tmp_path / "copy" / "link").is_symlink()
-    assert os.access(tmp_path / "copy" / "run.sh", os.X_OK | os.W_OK)
+    assert (tmp_path / "copy" / "run.sh").stat().st_mode & 0o777 == 0o755
     assert digest_of(tmp_path / "copy", ()) == digest_of(project, ["build"])
+    (project / "run.sh").chmod(0o444)
+    assert digest_of(tmp_path / "copy", ()) != digest_of(project, ["build"])
 
 
 @pytest.mark.parametrize(
@@ -116,6 +131,7 @@ def test_links_are_copied_as_links_and_what_is_excluded_is_not(tmp_path: Path) -
         ("sum 1.0000001", "sum 1.0000002", None),
         ("sum 1.001", "sum 1.002", "word 2 is '1.002', not '1.001'"),
         ("12", "13", "word 1 is '13', not '12'"),
+        ("12000000", "12000001", "word 1 is '12000001'"),
         ("nan 1", "nan 1", None),
         ("1.5", "nan", "word 1"),
         ("1.5 2.5", "1.5", "1 words, not 2"),
@@ -140,7 +156,30 @@ def test_functions_are_found_in_cpp_and_python() -> None:
     changed = with_body(python, method, "return None")
     assert changed == "class Model:\n    def forward(self, x):\n        return None\n\ny = 1\n"
     assert head_of(python, "forward", python=True) == "def forward(self, x):"
+    long = "def f(x):\n    return (\n        x\n    )\n"
+    function = find(long, "f", python=True)
+    assert function is not None
+    assert with_body(long, function, "return None") == "def f(x):\n    return None\n"
     assert find("def f(:", "f", python=True) is None
+
+
+@pytest.mark.parametrize(
+    ("head", "is_void"),
+    [
+        ("void twice(float* x)", True),
+        ("void a::B::twice(float* x) const", True),
+        ("void* twice(int n)", False),
+        ("auto twice(int n) -> void*", False),
+        ("std::vector<int> twice(int n)", False),
+    ],
+)
+def test_whether_a_function_returns_something_is_read_from_its_head(
+    head: str, is_void: bool
+) -> None:
+    found = find(f"void other() {{}}\n{head} {{ work(); }}\n", "twice", python=False)
+    assert found is not None
+    assert found.is_void == is_void
+    assert head_of(f"{head} {{ work(); }}", "twice", python=False) == head
 
 
 def findings(problem: Path) -> str:
@@ -176,6 +215,7 @@ def test_a_good_project_has_its_guarantee_as_a_note(tmp_path: Path) -> None:
 def test_tests_that_decide_nothing_are_refused(tmp_path: Path, test: str, what: str) -> None:
     found = findings(projects.make(tmp_path, test=test))
     assert f"error tests: a smooth that {what} passes them" in found
+    assert ("ctest and make believe exit code 0" in found) == ("ends the process" in found)
 
 
 def test_a_bench_that_ignores_the_seed_is_refused_where_results_are_to_be_unknown(
