@@ -23,6 +23,7 @@ from regraph_kg.evaluation.problem.tree import digest_of
 from regraph_kg.models import html
 from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.target import ON_CPU, Target
+from regraph_kg.models.text import plain
 
 CommandLine = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 TimeLimit = Annotated[float, Field(gt=0, le=3600)]
@@ -190,7 +191,8 @@ class ProjectProblem(_Declared):
         """What stands in reports for compilers and flags: the project's own."""
         said = "; ".join((*self.commands.build, self.commands.bench))
         digest = hashlib.sha256(said.encode()).hexdigest()[:8]
-        return f"the project's own build ({said[:120]}, {digest})"
+        line = " ".join(plain(said).split())
+        return f"the project's own build ({line[:120]}, {digest})"
 
     def _repr_html_(self) -> str:
         """For notebooks: its commands and what they prove, with the code that is replaced."""
