@@ -68,10 +68,6 @@ class Copy:
         """Forget what was kept, if it is there."""
         remove(self._place / name)
 
-    def close(self) -> None:
-        """Remove the copy and all that was kept; idempotent."""
-        remove(self._place)
-
     def run(self, commands: Sequence[str], seconds: float, seed: int | None = None) -> Ran:
         """The commands in turn until one fails, all together in `seconds`.
 

@@ -8,7 +8,6 @@ candidate writes while it is tested, no bench sees.
 
 import secrets
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from regraph_kg.evaluation.compile.sandboxed import Ran, compiler_confinement
 from regraph_kg.evaluation.problem import tree
 from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.evaluation.project.commands import Copy, Printed, first_difference, printed
+from regraph_kg.evaluation.project.scratch import ScratchFolder
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.text import plain
@@ -35,8 +35,8 @@ class ProjectSession:
 
     def __init__(self, problem: ProjectProblem, limits: JudgeLimits) -> None:
         self.problem, self._limits = problem, limits
-        self._folder = tempfile.TemporaryDirectory(prefix="regraph-")
-        root = Path(self._folder.name)
+        self._scratch = ScratchFolder()
+        root = self._scratch.root
         self._source = root / "source"
         self._given, self._asked = Copy(root / "given", problem), Copy(root / "asked", problem)
         self.serial_seconds = 0.0
@@ -47,9 +47,7 @@ class ProjectSession:
 
     def close(self) -> None:
         """Remove the copies; idempotent."""
-        for copy in (self._given, self._asked):
-            copy.close()
-        self._folder.cleanup()
+        self._scratch.close()
 
     def open(self, tell: Callable[[str], None]) -> None:
         """Build, test and time the project as it stands. Raises `BadInput` where that fails."""

@@ -51,6 +51,14 @@ def test_any_change_of_the_project_makes_it_another_problem(tmp_path: Path) -> N
     assert loaded(problem).tree == after.tree, "a folder that CMake built in cannot be copied"
 
 
+def test_reports_name_a_build_on_one_plain_line(tmp_path: Path) -> None:
+    problem = projects.make(tmp_path)
+    projects.edit(problem, '"make -s"', "\"make -s 'a\\n\\u001b[2Jb'\"")
+    assert loaded(problem).toolchain.startswith(
+        "the project's own build (make -s 'a [2Jb'; ./bench"
+    )
+
+
 def outside(problem: Path) -> None:
     source = problem.parent / "project" / "src"
     source.rename(problem.parent / "elsewhere")
@@ -146,9 +154,10 @@ def test_results_are_compared_word_by_word(one: str, other: str, said: str | Non
 
 def test_functions_are_found_in_cpp_and_python() -> None:
     cpp = "namespace a { template <class T> T* twice(T* x) { return x; } }\nint twice(int);\n"
-    found = find(cpp, "twice", python=False)
+    found = find("int twice(long) = delete;\n" + cpp, "twice", python=False)
     assert found is not None
     assert not found.is_void
+    cpp = "int twice(long) = delete;\n" + cpp
     assert "T* twice(T* x) {}" in with_body(cpp, found, "{}")
     python = "class Model:\n    def forward(self, x):\n        '''ä'''\n        return x\n\ny = 1\n"
     method = find(python, "forward", python=True)
