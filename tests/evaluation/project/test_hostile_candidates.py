@@ -100,7 +100,10 @@ def test_who_watches_the_commands_is_out_of_reach(judged: Judged, attack: str) -
 
 
 def test_ending_who_watches_is_a_crash_and_no_fault_of_the_machine(judged: Judged) -> None:
-    report = judged(before_main("kill(1, SIGTERM); pause();"))
+    report = judged(before_main("if (!kill(1, SIGTERM)) pause();"))
+    if "namespaces" not in report.facts["sandbox"]:  # no signal reaches it
+        assert report.outcome in TIMED
+        return
     assert report.outcome is Outcome.CRASHED
     assert "signal 9" in report.diagnosis
 
@@ -155,7 +158,8 @@ def test_files_of_the_host_can_neither_be_included_nor_read(
         code = before_main(f'if (open("{path}", O_RDONLY) >= 0) abort();')
         read = judge.evaluate(Candidate("openmp", code), found)
     assert included.outcome is Outcome.COMPILE_FAILED
-    assert "No such file" in included.diagnosis
+    assert any(said in included.diagnosis for said in ("No such file", "Permission denied"))
+    assert "correct_horse" not in included.diagnosis
     assert read.outcome in TIMED, read.diagnosis
 
 
