@@ -18,7 +18,7 @@ from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.gpu.device import silent, threads, turn
 from regraph_kg.evaluation.gpu.kernels import advice, unfinished
 from regraph_kg.evaluation.machine import Machine
-from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
+from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem, comparable
 from regraph_kg.evaluation.project.judge import ProjectJudge
 from regraph_kg.evaluation.report import Times
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
@@ -169,11 +169,7 @@ class Judge:
         For code that has passed; raises `BadInput` where one of them fails here, or is judged by a
         project's own commands.
         """
-        if isinstance(problem, ProjectProblem):
-            raise BadInput(
-                f"problem {problem.name}: two codes are not compared by a project's own commands;"
-                " put the one into the project and judge the other"
-            )
+        problem = comparable(problem)
         session = self._session(problem, candidate.target)
         trial = Trial(session, candidate, "full")
         programs = [self._machine.program(code, problem) for code in (candidate, incumbent)]

@@ -20,7 +20,7 @@ from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.gpu.device import openmp_device
 from regraph_kg.evaluation.problem.problem import AnyProblem
 
-CHECKER = "2"
+CHECKER = "3"
 """Version of the rules of these looks."""
 _FOLDER = "problems"
 _FINDINGS = TypeAdapter(tuple[ProblemFinding, ...])
@@ -41,16 +41,24 @@ class Checkup:
 
 
 def checked_once(
-    cache: Path, problem: AnyProblem, look: Callable[[], Iterable[ProblemFinding]]
+    cache: Path,
+    problem: AnyProblem,
+    look: Callable[[], Iterable[ProblemFinding]],
+    *,
+    keep_errors: bool = True,
 ) -> Checkup:
-    """What was found earlier, else what `look` finds now, which is kept."""
+    """What was found earlier, else what `look` finds now, which is kept.
+
+    Without `keep_errors` it is not where there are any: they may be mended outside of the problem.
+    """
     entry = cache / _FOLDER / f"{_key(problem)}.json"
     known = _read(entry)
     if known is not None:
         return Checkup(problem.name, known, None)
     start = time.perf_counter()
     found = tuple(sorted(look(), key=lambda each: each.severity))
-    _write(entry, found)
+    if keep_errors or all(each.severity != "error" for each in found):
+        _write(entry, found)
     return Checkup(problem.name, found, time.perf_counter() - start)
 
 

@@ -2,12 +2,15 @@
 
 The project must build, pass its tests and be timed as it stands. Then mutants of the function are
 judged like candidates: one that does nothing, one that ends the process with exit code 0 before
-anything is said. A mutant that passes shows that the tests decide nothing: an error. Kept as other
-findings are.
+anything is said. A mutant that passes shows that the tests decide nothing: an error. One that gives
+its first result each time must fail in the bench, else code that keeps results looks fast: a note.
+Kept as other findings are, but for errors: a program that is missing may be installed.
 Not covered: subtler faults than these; a function that only another file defines.
 """
 
+import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from regraph_kg.errors import BadInput
@@ -17,7 +20,7 @@ from regraph_kg.evaluation.gpu.device import turn
 from regraph_kg.evaluation.problem.functions import FoundFunction, find, with_body
 from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.evaluation.project.session import ProjectSession
-from regraph_kg.evaluation.rules import JudgeLimits
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 
 _LEAST_SECONDS, _MOST_SECONDS = 0.1, 10.0
@@ -35,7 +38,7 @@ class ProjectChecker:
 
     def check(self, problem: ProjectProblem) -> Checkup:
         """Everything that can be said of it."""
-        return checked_once(self._cache, problem, lambda: self._look(problem))
+        return checked_once(self._cache, problem, lambda: self._look(problem), keep_errors=False)
 
     def _look(self, problem: ProjectProblem) -> Iterator[ProblemFinding]:
         found = find(problem.serial_code, problem.entry, python=problem.is_python)
@@ -55,6 +58,8 @@ class ProjectChecker:
                 for what, code in _mutants(problem, found):
                     self._tell(f"{problem.name}: judging a function that {what}")
                     yield from _survival(session, what, code)
+                self._tell(f"{problem.name}: timing a function that keeps its first result")
+                yield from _repetition(session, keeping_first(problem, found))
         except BadInput as failed:
             yield error("commands", str(failed).removeprefix(f"problem {problem.name}: "))
         finally:
@@ -70,13 +75,6 @@ class ProjectChecker:
                 f" {_LEAST_SECONDS:g} to {_MOST_SECONDS:g} s",
                 "bench with more or fewer repetitions",
             )
-        if session.problem.commands.result == "same" and not session.heeds_seed():
-            yield note(
-                "bench",
-                "it prints the same whatever REGRAPH_SEED is: code that knows what to print need"
-                " not compute it",
-                "a bench that draws its inputs from the environment variable REGRAPH_SEED",
-            )
 
 
 def _mutants(problem: ProjectProblem, found: FoundFunction) -> Iterator[tuple[str, str]]:
@@ -90,6 +88,58 @@ def _mutants(problem: ProjectProblem, found: FoundFunction) -> Iterator[tuple[st
     yield _EXITS, "#include <unistd.h>\n" + with_body(text, found, "{ ::_exit(0); }")
 
 
+_AGAIN = "regraph-called-again"
+"""What a function that keeps its first result prints when it is called a second time."""
+_KEEPS_IN_CPP = """{{
+static int calls = 0;
+if (calls++) {{
+    if (calls == 2) (void)!::write(2, "\\n{again}\\n", {size});
+    {leave}
+}}
+{rest}"""
+_KEEPS_IN_PYTHON = """
+def _keeping_first(call, kept=[]):
+    def once(*given, **named):
+        if len(kept) == 1:
+            print("{again}")
+        kept.append(kept[0] if kept else call(*given, **named))
+        return kept[0]
+    return once
+{entry} = _keeping_first({entry})
+"""
+
+
+def keeping_first(problem: ProjectProblem, found: FoundFunction) -> str:
+    """The code, with a function that computes nothing but the first time, and says so."""
+    text = problem.serial_code
+    if problem.is_python:
+        return text + _KEEPS_IN_PYTHON.format(again=_AGAIN, entry=problem.entry)
+    own = text.encode()[found.body : found.end].decode()
+    leave, rest = "return;", own[1:]
+    if not found.is_void:
+        leave, rest = "", f"static auto first = [&]() {own}();\nreturn first;\n}}"
+    body = _KEEPS_IN_CPP.format(again=_AGAIN, size=len(_AGAIN) + 2, leave=leave, rest=rest)
+    return "#include <unistd.h>\n" + with_body(text, found, body)
+
+
+def _repetition(session: ProjectSession, code: str) -> Iterator[ProblemFinding]:
+    """What it says of the bench that a function which keeps its first result fits it."""
+    if session.problem.commands.result == "none" or session.build(code):
+        return
+    seed = secrets.randbits(31)
+    own, serial = (session.bench(candidate=which, seed=seed) for which in (True, False))
+    if isinstance(own, Failure) or isinstance(serial, Failure) or _AGAIN not in own[1].result:
+        return
+    words = tuple(word for word in own[1].result if word != _AGAIN)
+    if session.differs(replace(own[1], result=words), serial[1]) is None:
+        yield note(
+            "bench",
+            f"a {session.problem.entry} that computes in its first call only, and gives that result"
+            " each time, prints the right result: code that keeps results looks fast",
+            "a bench that gives each call other inputs, and adds each result to what it prints",
+        )
+
+
 def _survival(session: ProjectSession, what: str, code: str) -> Iterator[ProblemFinding]:
     """What it says of the project that a mutant passes, or is not even built."""
     told = session.problem.commands
@@ -97,9 +147,13 @@ def _survival(session: ProjectSession, what: str, code: str) -> Iterator[Problem
     if failure is None:
         yield error(
             "tests",
-            f"a {session.problem.entry} that {what} passes them: they do not decide what is right",
-            "tests that compare what the function computes, and print what stands in passed only"
-            f" after that; now: {', '.join(told.test)}",
+            f"a {session.problem.entry} that {what} passes them: they do not decide what is right,"
+            f" or the build takes no notice of {told.file}",
+            "in passed, words that the test program itself prints after its last check, such as"
+            " '[  PASSED  ] 12 tests': ctest and make believe exit code 0"
+            if what == _EXITS
+            else "tests that compare what the function computes, and print what stands in passed"
+            f" only after that; now: {', '.join(told.test)}",
         )
     elif failure.outcome is Outcome.COMPILE_FAILED:
         yield note(

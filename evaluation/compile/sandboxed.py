@@ -59,6 +59,8 @@ class Ran:
     """Layers of the confinement that held."""
     seconds: float = 0.0
     """How long that command took, by the clock of the process that started it."""
+    cut: bool = False
+    """Whether they said more than is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +125,12 @@ def _ran(orders: dict[str, Any], directory: Path, seconds: float, part: slice) -
     (directory / "root").mkdir(exist_ok=True)
     with _memory_file("said") as said, _memory_file("report") as report:
         code = _ended({**orders, "report": report}, said, seconds)
-        start, end, _ = part.indices(os.fstat(said).st_size)
+        size = os.fstat(said).st_size
+        start, end, _ = part.indices(size)
         words = os.pread(said, end - start, start).decode(errors="replace")
         told = os.pread(report, _SAID_BYTES, 0)
     if code is None:
-        return Ran(commands[-1], None, words, ())
+        return Ran(commands[-1], None, words, (), cut=size > end - start)
     if not told and code != -signal.SIGKILL:
         raise ToolError(
             f"compiler: its sandbox failed: {plain(words).strip()[-200:]}; see regraph doctor"
@@ -136,7 +139,8 @@ def _ran(orders: dict[str, Any], directory: Path, seconds: float, part: slice) -
     if told:
         seen = marshal.loads(told)
     command = commands[seen["index"]] if commands else ()
-    return Ran(command, seen["code"], words, tuple(seen["held"]), seen["seconds"])
+    held = tuple(seen["held"])
+    return Ran(command, seen["code"], words, held, seen["seconds"], size > end - start)
 
 
 def _orders(

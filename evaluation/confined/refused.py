@@ -73,6 +73,8 @@ DENIED: dict[str, tuple[int | None, int | None]] = {
     "fanotify_init": (300, 262),
 }
 SIGNALS = frozenset({"kill", "tkill"})
+PRLIMIT_CALL = (302, 261)
+"""Refused for any process but the caller's own: the limits of the one that watches are its life."""
 CLONE3_CALL = (435, 435)
 """Reported as not implemented, so that libc falls back to clone, whose flags a filter can see."""
 
@@ -94,6 +96,8 @@ def program(machine: int, allowed: frozenset[str] = frozenset()) -> bytes:
         if name not in allowed:
             rules += filters.on_call(numbers[machine], filters.refuse(filters.EPERM))
     rules += filters.on_call(CLONE3_CALL[machine], filters.refuse(filters.ENOSYS))
+    own = filters.require(filters.low(0), ((0xFFFFFFFF, 0),))
+    rules += filters.on_call(PRLIMIT_CALL[machine], *own, filters.allow())
     clone = (*filters.without(0, NAMESPACE_FLAGS), filters.allow())
     rules += filters.on_call(CLONE_CALL[machine], *clone)
     return b"".join([*rules, filters.allow()])

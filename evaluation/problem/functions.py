@@ -48,7 +48,7 @@ def _in_cpp(text: str, name: str) -> FoundFunction | None:
         waiting.extend(reversed(node.children))
         body = node.child_by_field_name("body") if node.type == "function_definition" else None
         declarator = node.child_by_field_name("declarator")
-        if body is None or declarator is None or body.type != "compound_statement":
+        if body is None or declarator is None:
             continue
         plain = declarator.type == "function_declarator"
         while declarator is not None and declarator.type != "function_declarator":

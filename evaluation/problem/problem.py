@@ -314,6 +314,16 @@ AnyProblem = Problem | ProjectProblem
 """A function with declared arguments, or a file of a project with commands of its own."""
 
 
+def comparable(problem: AnyProblem) -> Problem:
+    """The problem, where two codes of it can be timed in turn. Raises `BadInput`."""
+    if isinstance(problem, ProjectProblem):
+        raise BadInput(
+            f"problem {problem.name}: two codes are not compared by a project's own commands;"
+            " put the one into the project and judge the other"
+        )
+    return problem
+
+
 def load_problem(folder: Path) -> AnyProblem:
     """Read a problem folder. Raises `BadInput` naming file and field, and how to mend."""
     path = folder / "problem.toml"

@@ -23,11 +23,19 @@ from regraph_kg.evaluation.problem.tree import digest_of
 from regraph_kg.models import html
 from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.target import ON_CPU, Target
+from regraph_kg.models.text import plain
 
 CommandLine = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 TimeLimit = Annotated[float, Field(gt=0, le=3600)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 _MOST_FILE_BYTES = 2**20
+_SEEN = {
+    "same": "each timed run prints what the unchanged project prints for the same secret seed",
+    "fixed": "each timed run prints what the unchanged project prints, for inputs that are always"
+    " the same, so that code may know it without computing it",
+    "none": "what the timed runs compute is not looked at",
+}
+"""What is seen of the bench's result, by `Commands.result`."""
 
 
 class Commands(Frozen):
@@ -44,8 +52,9 @@ class Commands(Frozen):
     bench: CommandLine
     passed: tuple[Line, ...] = Field(min_length=1)
     """Each must be printed by the tests: exit code 0 alone proves nothing."""
-    result: Literal["same", "none"] = "same"
-    """"same": what the bench prints is compared with what the unchanged project prints."""
+    result: Literal["same", "fixed", "none"] = "same"
+    """"same": what the bench prints is compared with what the unchanged project prints for the same
+    secret seed. "fixed": compared, too, but the bench knows no seed, so that code may know it."""
     tolerance: float = Field(default=1e-6, ge=0, lt=1)
     """Relative, of numbers that the bench prints with a point or an exponent."""
     clock: Literal["process", "printed"] = "process"
@@ -166,11 +175,7 @@ class ProjectProblem(_Declared):
     def guarantee(self) -> str:
         """What a verdict rests on, for every report."""
         told = self.commands
-        bench = (
-            "each timed run prints what the unchanged project prints for the same secret seed"
-            if told.result == "same"
-            else "what the timed runs compute is not looked at"
-        )
+        bench = _SEEN[told.result]
         clock = (
             "the bench's process is timed from outside"
             if told.clock == "process"
@@ -186,7 +191,8 @@ class ProjectProblem(_Declared):
         """What stands in reports for compilers and flags: the project's own."""
         said = "; ".join((*self.commands.build, self.commands.bench))
         digest = hashlib.sha256(said.encode()).hexdigest()[:8]
-        return f"the project's own build ({said[:120]}, {digest})"
+        line = " ".join(plain(said).split())
+        return f"the project's own build ({line[:120]}, {digest})"
 
     def _repr_html_(self) -> str:
         """For notebooks: its commands and what they prove, with the code that is replaced."""
@@ -245,7 +251,8 @@ def project_fields(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     environment = None
     if commands.python is not None:
         environment = path.parent.absolute() / commands.python
-        if not (environment / "bin" / "python").exists():
+        marks = (environment / "pyvenv.cfg", environment / "conda-meta")
+        if not (environment / "bin" / "python").exists() or not any(m.exists() for m in marks):
             raise BadInput(f"{path}: commands.python: {environment} is no virtual environment")
     return {
         **content,

@@ -15,9 +15,12 @@ from regraph_kg.errors import BadInput
 
 NEVER = (
     *(".git", ".hg", ".svn", ".venv", "venv", "__pycache__", ".pytest_cache", "node_modules"),
-    "runs",
+    *("runs", "CMakeCache.txt"),
 )
-"""Names that are never copied, beside what a problem excludes; "runs" are our own traces."""
+"""Names that are never copied, beside what a problem excludes; "runs" are our own traces.
+
+Nor is a folder below with a CMakeCache.txt: CMake refuses such a one in another place.
+"""
 MOST_FILES, MOST_BYTES = 20_000, 512 * 2**20
 
 
@@ -65,6 +68,8 @@ def _walk(folder: Path, before: str, exclude: Sequence[str]) -> Iterator[tuple[s
         entries = sorted(os.scandir(folder), key=lambda one: one.name)
     except OSError as error:
         raise BadInput(f"{folder}: {error.strerror}; it is to be copied") from None
+    if before and any(entry.name == "CMakeCache.txt" for entry in entries):
+        return
     for entry in entries:
         name = f"{before}{entry.name}"
         if any(fnmatch.fnmatch(one, rule) for rule in exclude for one in (entry.name, name)):

@@ -5,21 +5,25 @@ systems write absolute paths into what they make. What a command may write is th
 Not covered: how many files it makes there.
 """
 
+import contextlib
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
 from regraph_kg.evaluation.gpu.device import threads
 from regraph_kg.evaluation.problem.project import ProjectProblem, words
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"
-_SYSTEM = ("/usr/local/bin", "/usr/local/lib", "/usr/share", "/etc/passwd", "/etc/localtime")
+_SYSTEM = ("/usr/local/bin", "/usr/local/lib", "/usr/share", "/etc/localtime")
 """What build systems and interpreters read besides what compilers do."""
+_REMOVAL_SECONDS = 300.0
+"""Of millions of files, which a candidate may have made."""
 
 
 class Copy:
@@ -41,19 +45,19 @@ class Copy:
                 " the build; let commands.file be a file that lies in the project itself"
             )
         file.unlink(missing_ok=True)
-        file.write_text(text, "utf-8", newline="")
+        file.write_bytes(text.encode("utf-8", "surrogatepass"))  # halves of pairs: models send them
 
     def keep(self, name: str) -> bool:
-        """Keep the copy as it is now, under a name; False where it holds what is no file."""
+        """Keep the copy as it is now, under a name; False where it holds what cannot be copied."""
         try:
             shutil.copytree(self.work, self._place / name, symlinks=True)
-        except shutil.Error:
+        except (OSError, RecursionError):  # no files, no rights to them, folders without end
             return False
         return True
 
     def take(self, name: str, *, once: bool = False) -> None:
         """Put what was kept in the place of the copy; `once`: it is not wanted any more."""
-        _remove(self.work)
+        remove(self.work)
         kept = self._place / name
         if once:
             kept.rename(self.work)
@@ -62,7 +66,7 @@ class Copy:
 
     def drop(self, name: str) -> None:
         """Forget what was kept, if it is there."""
-        _remove(self._place / name)
+        remove(self._place / name)
 
     def run(self, commands: Sequence[str], seconds: float, seed: int | None = None) -> Ran:
         """The commands in turn until one fails, all together in `seconds`.
@@ -73,7 +77,7 @@ class Copy:
         own = {} if seed is None else {"REGRAPH_SEED": str(seed)}
         environment = self._environment() | own
         ran = run_project(found, self._place, self._readable, environment, seconds)
-        return Ran(ran.command, ran.code, self._short(ran.said), ran.held, ran.seconds)
+        return replace(ran, said=self._short(ran.said))
 
     def _found(self, command: list[str]) -> tuple[str, ...]:
         """A command with its program's place; one with a slash lies in the copy."""
@@ -91,6 +95,7 @@ class Copy:
     def _environment(self) -> dict[str, str]:
         here = str(self.work)
         own = {"PATH": self._paths, "HOME": here, "TMPDIR": here, "LANG": "C.UTF-8"}
+        own |= {"USER": "regraph", "LOGNAME": "regraph"}  # there is no /etc/passwd to ask
         count = str(threads())
         return own | {"OMP_NUM_THREADS": count} | self._problem.commands.environment
 
@@ -99,17 +104,22 @@ class Copy:
         return said.replace(f"{self.work}/", "").replace(str(self.work), ".")
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder that strangers wrote into, whatever rights they left there."""
-    if not folder.exists():
-        return
-    gone = folder.with_name(f"{folder.name}-gone")
-    folder.rename(gone)
-    for place, folders, _ in os.walk(gone):
-        for one in (Path(place, name) for name in folders):
-            if not one.is_symlink():  # nobody runs there now who could exchange it
-                one.chmod(0o700)
-    shutil.rmtree(gone)
+def remove(folder: Path) -> None:
+    """Remove a folder that strangers wrote into, whatever rights and depth they gave it.
+
+    Python's own means end at paths of 4096 bytes and at 1000 folders in each other.
+    """
+    if folder.exists():
+        for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):  # they follow no links there
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                subprocess.run(
+                    [*command, "--", str(folder)],
+                    check=False,
+                    capture_output=True,
+                    timeout=_REMOVAL_SECONDS,
+                )
+        if folder.exists():
+            raise ToolError(f"{folder}: cannot be removed; remove it, and begin again")
 
 
 @dataclass(frozen=True, slots=True)

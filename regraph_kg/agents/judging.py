@@ -20,6 +20,7 @@ from regraph_kg.evaluation.checkup.checkup import Checkup
 from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.hosts.process import JudgeOptions, JudgeProcess
+from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.settings import Settings
 
@@ -150,8 +151,8 @@ def _compare(
     settings: Settings, problem: str, candidate: Candidate, other: Candidate
 ) -> Comparison:
     judge = _opened(settings)
+    found = comparable(wiring.find_problem(settings, problem))
     _require_good(settings, problem)
-    found = wiring.find_problem(settings, problem)
     for one in (candidate, other):
         report = judge.evaluate(one, found)
         if not report.passed:

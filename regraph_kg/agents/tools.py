@@ -195,8 +195,10 @@ class Tools:
 
         The only measure that counts: your own timings and tests prove nothing here. `outcome` is
         "passed", "unstable_timing" (right, too noisy to time) or how it failed, with a `diagnosis`;
-        `speedup` is over the serial code. `load` says whether other programs kept the machine
-        busy: then speedups of several threads come out too low, and even compare may not know.
+        `speedup` is over the serial code. A `guarantee` that is not empty says that a project's own
+        tests and bench have judged, and how much less that proves: tell your user. `load` says
+        whether other programs kept the machine busy: then speedups of several threads come out too
+        low, and even compare may not know.
         It takes seconds, and spends the budget (search_status says what is left).
         Use grade "full" once, for your final answer.
         """
@@ -244,6 +246,8 @@ class Tools:
         Near 100 % nothing is left to gain. Code that was evaluated before costs nothing.
         """
         candidate = Candidate(target, self._folder.code(code, file))
+        place = self._folder.problem(problem)
+        await asyncio.to_thread(wiring.declared_problem, self._settings, place)
         known = self._reports.get((problem, target, code_hash(candidate.code)))
         judged = known or await self._judged(problem, candidate, "screening", context)
         if judged.account is None:

@@ -12,7 +12,7 @@ from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.progress import telling
-from regraph_kg.evaluation.problem.problem import AnyProblem
+from regraph_kg.evaluation.problem.problem import AnyProblem, comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.report import interval, roofline, seconds, times
@@ -63,6 +63,8 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     judged = wiring.find_problem(settings, problem)
     codes = [Candidate(target, read_source(path)) for path in candidates]
     other = Candidate(target, read_source(against)) if against else None
+    if other:
+        comparable(judged)
     if not all(wiring.is_refused(code) for code in codes):
         require_good(settings, [problem])
     shown = _Shown(candidates, as_json, strict_timing)

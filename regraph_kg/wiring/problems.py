@@ -41,7 +41,8 @@ def declared_problem(settings: Settings, name: str) -> "Problem":
     if not isinstance(found, Problem):
         raise BadInput(
             f"problem {found.name}: a project's own commands judge it, which proves too little for"
-            " the graph: it can be optimized, not measured, collected or learned from"
+            " the graph or a roofline: it can be evaluated and optimized, not measured, collected"
+            " or learned from"
         )
     return found
 

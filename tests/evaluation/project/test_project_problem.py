@@ -1,17 +1,20 @@
 """problem.toml with [commands]: what is read, what is refused; the look at such a problem."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.checkup.own_commands import ProjectChecker
+from regraph_kg.evaluation.checkup.own_commands import ProjectChecker, keeping_first
 from regraph_kg.evaluation.problem.functions import find, head_of, with_body
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.evaluation.problem.tree import copy, digest_of
+from regraph_kg.evaluation.project import commands
 from regraph_kg.evaluation.project.commands import first_difference, printed
 
 from . import projects
@@ -41,12 +44,32 @@ def test_any_change_of_the_project_makes_it_another_problem(tmp_path: Path) -> N
     (tmp_path / "project" / "runs").mkdir()
     (tmp_path / "project" / "runs" / "one.jsonl").write_text("{}")
     assert loaded(problem).tree == after.tree, "our own traces are no part of it"
+    (tmp_path / "project" / "build").mkdir()
+    (tmp_path / "project" / "build" / "kernel.o").write_text("1")
+    assert loaded(problem).tree != after.tree
+    (tmp_path / "project" / "build" / "CMakeCache.txt").write_text("")
+    assert loaded(problem).tree == after.tree, "a folder that CMake built in cannot be copied"
+
+
+def test_reports_name_a_build_on_one_plain_line(tmp_path: Path) -> None:
+    problem = projects.make(tmp_path)
+    projects.edit(problem, '"make -s"', "\"make -s 'a\\n\\u001b[2Jb'\"")
+    assert loaded(problem).toolchain.startswith(
+        "the project's own build (make -s 'a [2Jb'; ./bench"
+    )
 
 
 def outside(problem: Path) -> None:
     source = problem.parent / "project" / "src"
     source.rename(problem.parent / "elsewhere")
     source.symlink_to(problem.parent / "elsewhere")
+
+
+def bare_python(problem: Path) -> None:
+    """A bin/python as that of the whole system: all below its folder would be readable."""
+    (problem / "own" / "bin").mkdir(parents=True)
+    (problem / "own" / "bin" / "python").symlink_to(sys.executable)
+    projects.edit(problem, "[commands]", '[commands]\npython = "own"')
 
 
 @pytest.mark.parametrize(
@@ -71,6 +94,7 @@ def outside(problem: Path) -> None:
             lambda p: projects.edit(p, "[commands]", '[commands]\npython = "venv"'),
             "no virtual environment",
         ),
+        (bare_python, "no virtual environment"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_field(
@@ -103,8 +127,10 @@ def test_links_are_copied_as_links_and_what_is_excluded_is_not(tmp_path: Path) -
     copy(project, tmp_path / "copy", ["build"])
     assert sorted(os.listdir(tmp_path / "copy")) == ["link", "run.sh"]
     assert (tmp_path / "copy" / "link").is_symlink()
-    assert os.access(tmp_path / "copy" / "run.sh", os.X_OK | os.W_OK)
+    assert (tmp_path / "copy" / "run.sh").stat().st_mode & 0o777 == 0o755
     assert digest_of(tmp_path / "copy", ()) == digest_of(project, ["build"])
+    (project / "run.sh").chmod(0o444)
+    assert digest_of(tmp_path / "copy", ()) != digest_of(project, ["build"])
 
 
 @pytest.mark.parametrize(
@@ -113,6 +139,7 @@ def test_links_are_copied_as_links_and_what_is_excluded_is_not(tmp_path: Path) -
         ("sum 1.0000001", "sum 1.0000002", None),
         ("sum 1.001", "sum 1.002", "word 2 is '1.002', not '1.001'"),
         ("12", "13", "word 1 is '13', not '12'"),
+        ("12000000", "12000001", "word 1 is '12000001'"),
         ("nan 1", "nan 1", None),
         ("1.5", "nan", "word 1"),
         ("1.5 2.5", "1.5", "1 words, not 2"),
@@ -127,9 +154,10 @@ def test_results_are_compared_word_by_word(one: str, other: str, said: str | Non
 
 def test_functions_are_found_in_cpp_and_python() -> None:
     cpp = "namespace a { template <class T> T* twice(T* x) { return x; } }\nint twice(int);\n"
-    found = find(cpp, "twice", python=False)
+    found = find("int twice(long) = delete;\n" + cpp, "twice", python=False)
     assert found is not None
     assert not found.is_void
+    cpp = "int twice(long) = delete;\n" + cpp
     assert "T* twice(T* x) {}" in with_body(cpp, found, "{}")
     python = "class Model:\n    def forward(self, x):\n        '''ä'''\n        return x\n\ny = 1\n"
     method = find(python, "forward", python=True)
@@ -137,15 +165,39 @@ def test_functions_are_found_in_cpp_and_python() -> None:
     changed = with_body(python, method, "return None")
     assert changed == "class Model:\n    def forward(self, x):\n        return None\n\ny = 1\n"
     assert head_of(python, "forward", python=True) == "def forward(self, x):"
+    long = "def f(x):\n    return (\n        x\n    )\n"
+    function = find(long, "f", python=True)
+    assert function is not None
+    assert with_body(long, function, "return None") == "def f(x):\n    return None\n"
     assert find("def f(:", "f", python=True) is None
 
 
+@pytest.mark.parametrize(
+    ("head", "is_void"),
+    [
+        ("void twice(float* x)", True),
+        ("void a::B::twice(float* x) const", True),
+        ("void* twice(int n)", False),
+        ("auto twice(int n) -> void*", False),
+        ("std::vector<int> twice(int n)", False),
+    ],
+)
+def test_whether_a_function_returns_something_is_read_from_its_head(
+    head: str, is_void: bool
+) -> None:
+    found = find(f"void other() {{}}\n{head} {{ work(); }}\n", "twice", python=False)
+    assert found is not None
+    assert found.is_void == is_void
+    assert head_of(f"{head} {{ work(); }}", "twice", python=False) == head
+
+
 def findings(problem: Path) -> str:
-    """Lines of a look, which is not taken twice."""
+    """Lines of a look, which is not taken twice where it found no error."""
     cache = problem.parent / "cache"
     seen = ProjectChecker(cache, lambda _: None).check(loaded(problem))
-    again = ProjectChecker(cache, lambda _: None).check(loaded(problem))
-    assert (again.findings, again.seconds) == (seen.findings, None)
+    if not seen.errors:
+        again = ProjectChecker(cache, lambda _: None).check(loaded(problem))
+        assert (again.findings, again.seconds) == (seen.findings, None)
     return "\n".join(f"{one.severity} {one}" for one in seen.findings)
 
 
@@ -172,18 +224,65 @@ def test_a_good_project_has_its_guarantee_as_a_note(tmp_path: Path) -> None:
 def test_tests_that_decide_nothing_are_refused(tmp_path: Path, test: str, what: str) -> None:
     found = findings(projects.make(tmp_path, test=test))
     assert f"error tests: a smooth that {what} passes them" in found
+    assert ("ctest and make believe exit code 0" in found) == ("ends the process" in found)
 
 
-def test_a_bench_that_ignores_the_seed_is_told(tmp_path: Path) -> None:
+def test_a_bench_that_ignores_the_seed_is_refused_where_results_are_to_be_unknown(
+    tmp_path: Path,
+) -> None:
     bench = projects.BENCH.replace('std::getenv("REGRAPH_SEED")', "nullptr")
+    problem = projects.make(tmp_path, bench=bench)
+    assert "error commands: the bench prints the same whatever REGRAPH_SEED" in findings(problem)
+    projects.edit(problem, "[commands]", '[commands]\nresult = "fixed"')
+    found = findings(problem)
+    assert "error" not in found
+    assert "so that code may know it without computing it" in found
+
+
+REPEATS = projects.BENCH.replace("smooth(x.data()", "for (int k = 0; k < 3; ++k) smooth(x.data()")
+FEEDS_BACK = REPEATS.replace("n, 400);", "n, 90), x.swap(y);")
+KEEPS = "computes in its first call only, and gives that result each time, prints the right result"
+
+
+@pytest.mark.parametrize(("bench", "told"), [(REPEATS, True), (FEEDS_BACK, False)])
+def test_a_bench_that_keeping_results_would_fool_is_told(
+    tmp_path: Path, bench: str, told: bool
+) -> None:
     found = findings(projects.make(tmp_path, bench=bench))
-    assert "note bench: it prints the same whatever REGRAPH_SEED is" in found
+    assert (f"note bench: a smooth that {KEEPS}" in found) == told
+
+
+def test_a_function_that_returns_a_value_is_tried_with_its_first_one(tmp_path: Path) -> None:
+    problem = loaded(projects.make(tmp_path, kernel=projects.KERNEL + VALUE))
+    problem = problem.model_copy(update={"entry": "value"})
+    function = find(problem.serial_code, "value", python=False)
+    assert function is not None
+    path = tmp_path / "value.cpp"
+    path.write_text(keeping_first(problem, function) + "int main() { return value(3) + value(4); }")
+    subprocess.run(
+        ["g++", "-I", tmp_path / "project" / "src", path, "-o", tmp_path / "value"], check=True
+    )
+    ran = subprocess.run([tmp_path / "value"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr.split()) == (6, ["regraph-called-again"])
+
+
+VALUE = "int value(int x) { return x; }\n"
 
 
 def test_a_function_that_the_file_lacks_is_an_error(tmp_path: Path) -> None:
     problem = projects.make(tmp_path)
     projects.edit(problem, 'entry = "smooth"', 'entry = "blur"')
     assert "error entry: src/kernel.cpp defines no function blur" in findings(problem)
+
+
+def test_an_error_is_looked_for_again_as_programs_may_be_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = projects.make(tmp_path)
+    with monkeypatch.context() as without:
+        without.setattr(commands, "_PATH", "/nowhere")
+        assert "error commands: commands: no program 'make'" in findings(problem)
+    assert "error" not in findings(problem)
 
 
 def test_a_project_that_does_not_build_is_an_error(tmp_path: Path) -> None:

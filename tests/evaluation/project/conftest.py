@@ -1,0 +1,34 @@
+"""A project with a Makefile, and a judge that is kept for the tests of a file."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.problem.problem import load_problem
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+
+from . import projects
+
+Judged = Callable[[str], EvalReport]
+TIMED = {Outcome.PASSED, Outcome.UNSTABLE_TIMING}
+"""Right; how steady the clock was is another question."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return projects.make(tmp_path_factory.mktemp("own"))
+
+
+@pytest.fixture(scope="module")
+def judged(folder: Path) -> Iterator[Judged]:
+    problem = load_problem(folder)
+    with Judge(folder.parent / "cache") as judge:
+        yield lambda code: judge.evaluate(Candidate("openmp", code), problem)
+
+
+def once(problem: Path, code: str) -> EvalReport:
+    """A verdict of a problem of its own."""
+    with Judge(problem.parent / "cache") as judge:
+        return judge.evaluate(Candidate("openmp", code), load_problem(problem))

@@ -1,0 +1,222 @@
+"""Candidates that attack the project's tests, its bench, the judge and this machine.
+
+Each runs in the real sandbox. What they try is in their code; where they get it, they abort or
+print it, or the judge does not survive.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.problem.problem import load_problem
+from regraph_kg.models.evaluation import Candidate, Outcome
+
+from . import projects
+from .conftest import TIMED, Judged, once
+
+HEADERS = """\
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <string>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+"""
+
+
+def before_main(statements: str) -> str:
+    """The kernel, and what happens before main in each process that it is linked into."""
+    return f"{HEADERS}static int now = [] {{ {statements} return 0; }}();\n{projects.KERNEL}"
+
+
+DEEP = 'for (int i = 0; i < 1500; ++i) if (mkdir("d", 0755) || chdir("d")) abort();'
+CLOSED = 'mkdir("x", 0755); mkdir("x/y", 0); chmod("x", 0); chmod(".", 0);'
+
+
+@pytest.mark.parametrize("attack", [DEEP, CLOSED], ids=["without end", "without rights"])
+def test_what_folders_a_candidate_leaves_ends_no_judge(tmp_path: Path, attack: str) -> None:
+    with Judge(tmp_path / "cache") as judge:
+        found = load_problem(projects.make(tmp_path))
+        judge.evaluate(Candidate("openmp", before_main(attack)), found)
+        after = judge.evaluate(Candidate("openmp", projects.KERNEL), found)
+    assert after.outcome in TIMED, after.diagnosis
+
+
+REMOVES = """\
+import os, sys
+from pathlib import Path
+from regraph_kg.evaluation.project import commands
+if os.geteuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+work = Path(sys.argv[1], "work")
+(work / "x" / "y").mkdir(parents=True)
+for one in (work / "x" / "y", work / "x", work):
+    one.chmod(0)
+commands.remove(work)
+assert not work.exists()
+"""
+
+
+def test_an_ordinary_user_removes_what_a_candidate_closed() -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        Path(folder).chmod(0o777)
+        ran = subprocess.run(
+            [sys.executable, "-c", REMOVES, folder], capture_output=True, check=False
+        )
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_a_build_that_runs_the_candidate_keeps_no_tree_that_cannot_be_copied(
+    tmp_path: Path,
+) -> None:
+    problem = projects.make(tmp_path)
+    projects.edit(problem, '["make -s"]', '["make -s", "./test"]')
+    report = once(problem, before_main(DEEP))
+    assert report.outcome is Outcome.SUSPICIOUS
+    assert "cannot be copied" in report.diagnosis
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "rlimit none = {0, 0}; for (int p = 1; p < 4; ++p)"
+        " if (p != getpid() && !prlimit(p, RLIMIT_FSIZE, &none, nullptr)) abort();",
+        "kill(1, SIGINT);",
+    ],
+    ids=["limits", "interrupt"],
+)
+def test_who_watches_the_commands_is_out_of_reach(judged: Judged, attack: str) -> None:
+    report = judged(before_main(attack))
+    assert report.outcome in TIMED, report.diagnosis
+
+
+def test_ending_who_watches_is_a_crash_and_no_fault_of_the_machine(judged: Judged) -> None:
+    report = judged(before_main("if (!kill(1, SIGTERM)) pause();"))
+    if "namespaces" not in report.facts["sandbox"]:  # no signal reaches it
+        assert report.outcome in TIMED
+        return
+    assert report.outcome is Outcome.CRASHED
+    assert "signal 9" in report.diagnosis
+
+
+def test_a_process_that_is_left_behind_does_not_outlive_the_command(tmp_path: Path) -> None:
+    """It would exchange the bench for a faster one once the build, or the test, is over."""
+    problem = projects.make(tmp_path)
+    projects.edit(problem, '["make -s"]', '["make -s", "./test"]')
+    later = (
+        "if (!fork()) { signal(SIGTERM, SIG_IGN); close(1); close(2); setsid(); usleep(300000);"
+        ' for (;;) { unlink("bench"); FILE* f = std::fopen("bench", "w"); if (!f) _exit(1);'
+        ' std::fputs("#!/bin/sh\\necho 1\\n", f); std::fclose(f); chmod("bench", 0755);'
+        " usleep(1000); } }"
+    )
+    report = once(problem, before_main(later))
+    assert report.outcome in TIMED, report.diagnosis
+    assert report.speedup == pytest.approx(1, abs=0.5)
+
+
+def test_neither_the_baselines_copy_nor_another_folder_is_written(judged: Judged) -> None:
+    places = ", ".join(
+        f'"{place}"'
+        for place in ("../../given/x", "../built/bench", "../unchanged/x", "../x", "/x")
+    )
+    found = judged(
+        before_main(
+            f"for (auto path : {{{places}}}) if (open(path, O_WRONLY | O_CREAT, 0755) >= 0)"
+            " abort();"
+        )
+    )
+    assert found.outcome in TIMED, found.diagnosis
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "/etc/hostname", "secret.h", "{home}/notes"])
+def test_files_of_the_host_can_neither_be_included_nor_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A link in the project that leads out of it leads nowhere."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    (home / "notes").write_text("int correct_horse_battery = 1;\n")
+    problem = projects.make(tmp_path)
+    (tmp_path / "project" / "src" / "secret.h").symlink_to(home / "notes")
+    name = name.format(home=home)
+    with Judge(tmp_path / "cache") as judge:
+        found = load_problem(problem)
+        included = judge.evaluate(
+            Candidate("openmp", f'#include "{name}"\n{projects.KERNEL}'), found
+        )
+        path = name if "/" in name else f"src/{name}"
+        code = before_main(f'if (open("{path}", O_RDONLY) >= 0) abort();')
+        read = judge.evaluate(Candidate("openmp", code), found)
+    assert included.outcome is Outcome.COMPILE_FAILED
+    assert any(said in included.diagnosis for said in ("No such file", "Permission denied"))
+    assert "correct_horse" not in included.diagnosis
+    assert read.outcome in TIMED, read.diagnosis
+
+
+def test_gigabytes_that_are_printed_cost_a_verdict_and_little_time(judged: Judged) -> None:
+    start = time.monotonic()
+    report = judged(
+        before_main(
+            "std::string much(1 << 20, 'x'); for (int i = 0; i < 2048; ++i)"
+            " if (write(1, much.data(), much.size()) < 0) break;"
+        )
+    )
+    assert report.outcome in {Outcome.SUSPICIOUS, Outcome.CRASHED}
+    assert len(report.diagnosis) < 2000
+    assert time.monotonic() - start < 30
+
+
+def test_a_bench_that_prints_more_than_is_compared_is_refused(tmp_path: Path) -> None:
+    """Only the end of it would be: code could leave out what the rest shows."""
+    bench = projects.BENCH.replace(
+        "double sum = 0;",
+        'for (int k = 0; k < 9; ++k) for (float v : y) std::printf("%.9e\\n", v); double sum = 0;',
+    )
+    problem = projects.make(tmp_path, bench=bench)
+    with pytest.raises(BadInput, match="prints too much to compare"):
+        once(problem, projects.KERNEL)
+
+
+def test_half_a_character_as_a_model_may_send_it_is_judged(judged: Judged) -> None:
+    report = judged(projects.KERNEL + "// \ud800\n")
+    assert report.outcome in TIMED, report.diagnosis
+
+
+KEEPS = """\
+if (FILE* kept = std::fopen("kept", "r")) {
+    char line[99]; if (!std::fgets(line, 99, kept)) abort();
+    std::fputs(line, stdout); std::fflush(stdout); _exit(0);
+}
+"""
+
+
+def test_a_result_that_is_always_the_same_is_neither_told_nor_kept_from_run_to_run(
+    tmp_path: Path,
+) -> None:
+    bench = projects.BENCH.replace('std::getenv("REGRAPH_SEED")', "nullptr").replace(
+        'std::printf("%.9e\\n", sum);',
+        'std::printf("%.9e\\n", sum);'
+        ' if (FILE* kept = std::fopen("kept", "w")) std::fprintf(kept, "%.9e\\n", sum);',
+    )
+    problem = projects.make(tmp_path, bench=bench)
+    projects.edit(problem, "[commands]", '[commands]\nresult = "fixed"')
+    with Judge(tmp_path / "cache") as judge:
+        found = load_problem(problem)
+        keeps = judge.evaluate(Candidate("openmp", before_main(KEEPS)), found)
+        wrong = projects.KERNEL.replace("i < n; ++i", "i < n && i < 5000; ++i")
+        told = judge.evaluate(Candidate("openmp", wrong), found)
+    assert keeps.outcome in TIMED, keeps.diagnosis
+    assert keeps.speedup == pytest.approx(1, abs=0.5)
+    assert "so that code may know it without computing it" in keeps.guarantee
+    assert told.outcome is Outcome.WRONG_ANSWER
+    assert told.diagnosis.endswith("prints something else than that of the unchanged project")
