@@ -5,9 +5,9 @@ its memory nor its CPU clock may change. The clock of all its threads (clock id 
 clock_getcpuclockid(3)) is read by us, so a candidate's word has no part in it: what was used inside
 timed spans (`begin` to `end`) and outside of them is known.
 
-That clock is exact for a process that stands. While it runs, the kernel adds what its threads use at
-every timer tick only, so that 16 threads may be 60 ms ahead of it: what seems to have been used since
-`end` counts as outside only as far as all processors together could have used it by then.
+That clock is exact for a process that stands. While it runs, the kernel adds what its threads use
+at every timer tick only, so that 16 threads may be 60 ms ahead of it: what seems to have been used
+since `end` counts as outside only as far as all processors together could have used it by then.
 
 Not covered: what a GPU does on its own meanwhile.
 """
