@@ -14,7 +14,9 @@ from tree_sitter import Node
 from regraph_kg.evaluation.adopt.bounds import Alias, Bindings, Bounds
 from regraph_kg.evaluation.adopt.elements import ENDS, PLACES, Elements
 from regraph_kg.evaluation.adopt.extent import LOADED, Extent
+from regraph_kg.evaluation.adopt.guards import changed, clamped, ends
 from regraph_kg.evaluation.adopt.locals import Locals
+from regraph_kg.evaluation.adopt.shapes import extent, places, shape
 from regraph_kg.evaluation.adopt.syntax import Function, walk
 from regraph_kg.evaluation.adopt.types import Names, Passed
 from regraph_kg.evaluation.problem.types import is_whole
@@ -74,7 +76,7 @@ class Uses:
         self.bounds = Bounds(function.source, names, self._length, self._loaded)
         self.locals = Locals(function.source, self.bounds)
         self._elements = Elements(function.source, passed, self.found, self.bounds)
-        self._changed = _changed(function)
+        self._changed = changed(function)
         self._branch = 0
         env: Bindings = {}
         for name, one in passed.items():
@@ -84,26 +86,17 @@ class Uses:
 
     def extent(self, name: str) -> Extent | None:
         """Elements that the array must have: one more than the largest index; None if unknown."""
-        ends = [self.bounds.highest(index) + _ONE for index in self.found[name].indices]
-        known = [end for end in ends if not end.names & set(self.bounds.ranges)]
-        return max(known, key=lambda end: end.magnitude).rounded if known else None
+        return extent(self.found[name].indices, self.bounds, self.places)
 
     def shape(self, name: str) -> tuple[Extent, ...]:
         """That extent by axes, where an index is built of strides; else as one axis."""
-        whole = self.extent(name)
-        if whole is None or not whole.is_product:
-            return (whole,) if whole is not None else ()
-        for index in self.found[name].indices:
-            axes, left = list[Extent](), whole
-            for stride in self.bounds.strides(index):
-                rest = left.over(stride)
-                if rest is None:
-                    break
-                axes, left = [*axes, rest], stride
-            axes = [axis for axis in axes if axis != _ONE]
-            if left == _ONE and len(axes) > 1:
-                return tuple(axes)
-        return (whole,)
+        return shape(self.found[name].indices, self.bounds, self.places)
+
+    @property
+    def places(self) -> set[str]:
+        """Scalars that are indices themselves and bound nothing: the source of a search."""
+        indices = {index for use in self.found.values() for index in use.indices}
+        return places(indices, self.bounds, self.locals.lengths.values()) & set(self._passed)
 
     def role(self, name: str) -> Role:
         """By what the body does, and by const."""
@@ -138,23 +131,26 @@ class Uses:
 
     def _visit(self, node: Node, env: Bindings) -> None:
         """One node and what is in it, in the order in which it runs."""
+        looks = {
+            "init_declarator": self._declared,
+            "assignment_expression": self._assigned,
+            "call_expression": self._called,
+            "return_statement": self._returned,
+            "if_statement": self._branched,
+            "conditional_expression": self._branched,
+            "binary_expression": self._both,
+        }
         match node.type:
+            case kind if kind in looks:
+                looks[kind](node, env)
             case "for_statement":
                 self._loop(node, dict(env))
             case "for_range_loop":
                 self._range(node, dict(env))
-            case "init_declarator":
-                self._declared(node, env)
-            case "assignment_expression":
-                self._assigned(node, env)
             case "update_expression":
                 self._touched(node.child_by_field_name("argument"), env, writes=True, reads=True)
             case "subscript_expression" | "pointer_expression" | "field_expression" | "identifier":
                 self._touched(node, env, reads=True)
-            case "call_expression":
-                self._called(node, env)
-            case "return_statement":
-                self._returned(node, env)
             case _:
                 self._inside(node, dict(env) if node.type == "compound_statement" else env)
 
@@ -163,6 +159,30 @@ class Uses:
         for child in node.named_children:
             self._visit(child, env)
         self._branch -= node.type in _BRANCHES
+
+    def _branched(self, node: Node, env: Bindings) -> None:
+        """Each way with what its condition says; after a way that ends, what the other one says."""
+        asked, then, other = (
+            node.child_by_field_name(part) for part in ("condition", "consequence", "alternative")
+        )
+        self._branch += 1
+        for part, holds in ((asked, None), (then, True), (other, False)):
+            if part is not None:
+                inner = env if holds is None else self.bounds.narrowed(asked, env, holds=holds)
+                self._visit(part, dict(inner))
+        self._branch -= 1
+        if other is None and (ends(then) or clamped(self._source, node)):
+            env |= self.bounds.narrowed(asked, env, holds=False)
+
+    def _both(self, node: Node, env: Bindings) -> None:
+        """The right side of `&&` knows what the left one says."""
+        left, right, sign = (node.child_by_field_name(f) for f in ("left", "right", "operator"))
+        said = self._source.text(sign) if sign is not None else ""
+        for part in filter(None, (left, right)):
+            inner = env
+            if part is right and said in ("&&", "||"):
+                inner = self.bounds.narrowed(left, env, holds=said == "&&")
+            self._visit(part, inner)
 
     def _loop(self, node: Node, env: Bindings) -> None:
         for part in ("initializer", "condition"):
@@ -360,24 +380,3 @@ class Uses:
         use.is_read = True
         if self._writes(called, place) is not False and not self._passed[target.array].const:
             use.is_written = True
-
-
-def _changed(function: Function) -> set[str]:
-    """Names that the body assigns to or steps, a for loop's own update aside."""
-    found: set[str] = set()
-    updates = {
-        n.id
-        for loop in walk(function.body)
-        if loop.type == "for_statement" and (n := loop.child_by_field_name("update"))
-    }
-    waiting = [function.body]
-    while waiting:
-        node = waiting.pop()
-        if node.id in updates:
-            continue
-        side = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
-        target = node.child_by_field_name(side) if side else None
-        if target is not None and target.type == "identifier":
-            found.add(function.source.text(target))
-        waiting.extend(node.named_children)
-    return found
