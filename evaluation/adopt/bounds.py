@@ -4,12 +4,13 @@ A condition narrows what it compares where it holds. Not covered: variables that
 otherwise than by steps.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
 from regraph_kg.evaluation.adopt.extent import LOADED, Extent
+from regraph_kg.evaluation.adopt.formulas import Formula
 from regraph_kg.evaluation.adopt.guards import Inequality, comparisons
 from regraph_kg.evaluation.adopt.syntax import CodeFile
 from regraph_kg.evaluation.adopt.types import Names
@@ -54,6 +55,8 @@ class Bounds:
     length: Callable[[str], Extent | None]
     loaded: Callable[[Node, Bindings], Extent | None]
     """Asked for an element of an array: a name for its value."""
+    formulas: Mapping[str, Formula]
+    """What calls stand for; none while that formula is looked at."""
     ranges: dict[str, tuple[Extent, Extent]] = field(default_factory=dict)
     """Least and largest value of each name that stands for a loop variable, both included."""
     held: dict[str, Held] = field(default_factory=dict)
@@ -158,16 +161,43 @@ class Bounds:
         if called is None or given is None:
             return None
         arguments, name = given.named_children, self.source.text(called)
+        is_own = name in self.formulas
+        return (self._formula if is_own else self._library)(name, arguments, env)
+
+    def _library(
+        self, name: str, arguments: Sequence[Node], env: Mapping[str, Extent | Alias | None]
+    ) -> Extent | None:
+        """A call of the standard library."""
         holder, _, member = name.rpartition(".")
-        if called.type == "field_expression":
+        if holder:
             return self.length(holder) if member in ("size", "ssize") else None
         kind = name.removeprefix("std::").partition("<")[0]
         if kind in ("size", "ssize") and len(arguments) == 1:
             return self.length(self.source.text(arguments[0]))
         if kind in _CASTS and len(arguments) == 1:
             return self.value(arguments[0], env)
-        if kind in ("min", "max"):
-            return self._either(kind, [self.value(one, env) for one in arguments])
+        values = [self.value(one, env) for one in arguments]
+        if kind == "clamp":
+            return self._clamped(values)
+        return self._either(kind, values) if kind in ("min", "max") else None
+
+    def _formula(
+        self, name: str, given: Sequence[Node], env: Mapping[str, Extent | Alias | None]
+    ) -> Extent | None:
+        """A call as the expression that it stands for."""
+        one = self.formulas[name]
+        if len(given) != len(one.parameters):
+            return None
+        values = [self.value(argument, env) for argument in given]
+        inner = {**(env if one.is_open else {}), **dict(zip(one.parameters, values, strict=True))}
+        rest = {other: held for other, held in self.formulas.items() if other != name}
+        return replace(self, source=one.source, formulas=rest).value(one.expression, inner)
+
+    def _clamped(self, values: Sequence[Extent | None]) -> Extent | None:
+        """`std::clamp(x, low, high)`."""
+        match values:
+            case [known, Extent() as low, Extent() as high] if not (low.loads | high.loads):
+                return self._kept(Held(known, high, is_above=True), low)
         return None
 
     def _either(self, kind: str, values: list[Extent | None]) -> Extent | None:

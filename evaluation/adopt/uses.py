@@ -14,6 +14,7 @@ from tree_sitter import Node
 from regraph_kg.evaluation.adopt.bounds import Alias, Bindings, Bounds
 from regraph_kg.evaluation.adopt.elements import ENDS, PLACES, Elements
 from regraph_kg.evaluation.adopt.extent import LOADED, Extent
+from regraph_kg.evaluation.adopt.formulas import formulas
 from regraph_kg.evaluation.adopt.guards import changed, clamped, ends
 from regraph_kg.evaluation.adopt.locals import Locals
 from regraph_kg.evaluation.adopt.shapes import extent, places, shape
@@ -73,7 +74,8 @@ class Uses:
         self.returned: Extent | None = None
         self.returns_rows = False
         """What is returned has a length that depends on the data."""
-        self.bounds = Bounds(function.source, names, self._length, self._loaded)
+        calls = formulas(function.source)
+        self.bounds = Bounds(function.source, names, self._length, self._loaded, calls)
         self.locals = Locals(function.source, self.bounds)
         self._elements = Elements(function.source, passed, self.found, self.bounds)
         self._changed = changed(function)

@@ -124,3 +124,44 @@ def test_an_integer_that_is_an_index_is_no_size() -> None:
     assert (given(one, "x"), given(one, "k")) == ("n", "0")
     bound = of("void f(float* x, int n, int k) { for (int i = k; i < n; ++i) x[i - k] += x[k]; }")
     assert given(bound, "k") == "size"
+
+
+AT = "int at(int i, int j, int w) { return i * w + j; }"
+OVER = "for (int i = 1; i < h - 1; ++i) for (int j = 1; j < w - 1; ++j)"
+
+
+@pytest.mark.parametrize(
+    ("before", "body"),
+    [
+        (
+            f"static inline {AT}",
+            f"{OVER} y[at(i, j, w)] = x[at(i - 1, j, w)] + x[at(i + 1, j, w)];",
+        ),
+        (
+            "#define AT(i, j) ((i) * w + (j))\n",
+            f"{OVER} y[AT(i, j)] = x[AT(i - 1, j)] + x[AT(i + 1, j)];",
+        ),
+        (
+            "#define AT(i, j) \\\n  ((i) * w + \\\n  (j))\n",
+            f"{OVER} y[AT(i, j)] = x[AT(i - 1, j)] + x[AT(i + 1, j)];",
+        ),
+        (
+            "",
+            "auto at = [&](int i, int j) { return i * w + j; };"
+            f" {OVER} y[at(i, j)] = x[at(i - 1, j)] + x[at(i + 1, j)];",
+        ),
+        (  # two of one name, and one that calls itself, are not looked into
+            f"{AT} int at(int i) {{ return i ? at(i - 1) : 0; }}"
+            " int up(int i) { return i ? up(i - 1) : i; }",
+            f"{OVER} y[i * w + j] = x[i * w + w + j] + at(up(i), j, w);",
+        ),
+    ],
+)
+def test_an_index_may_be_computed_by_a_function_a_lambda_or_a_macro(before: str, body: str) -> None:
+    one = of(f"{before} void f(const float* x, float* y, int h, int w) {{ {body} }}")
+    assert (given(one, "x"), given(one, "y")) == ("h w", "h w")
+
+
+def test_a_clamped_index_is_drawn_a_little_wider() -> None:
+    one = of(f"{GATHER} {EACH} y[i] = t[std::clamp(k[i], 0, m - 1)]; }}")
+    assert (given(one, "t"), given(one, "k"), given(one, "m")) == ("m", "n in -1..m", "size")
