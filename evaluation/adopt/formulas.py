@@ -3,11 +3,14 @@
 Not covered: those of more than a return; macros of several lines of code.
 """
 
+import re
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
 from regraph_kg.evaluation.adopt.syntax import CodeFile, declared_name, functions, parsed, walk
+
+_ALONE = re.compile(r"(^|[^\w\s])\s*\(\s*([A-Za-z_]\w*)\s*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ def _macro(source: CodeFile, node: Node) -> tuple[str, Formula | None]:
     if name is None or listed is None or value is None:
         return "", None
     text = source.text(value).replace("\\\n", " ")
+    text = _ALONE.sub(r"\1 \2 ", text)  # `(i) + w` may be a cast of +w: the parser knows no types
     alone = parsed(source.path, f"int value = ({text});".encode())
     made = [n for n in walk(alone.tree.root_node) if n.type == "init_declarator"]
     held = made[0].child_by_field_name("value") if made else None

@@ -146,6 +146,10 @@ OVER = "for (int i = 1; i < h - 1; ++i) for (int j = 1; j < w - 1; ++j)"
             f"{OVER} y[AT(i, j)] = x[AT(i - 1, j)] + x[AT(i + 1, j)];",
         ),
         (
+            "#define AT(i, j) ((j) + w * (i))\n",
+            f"{OVER} y[AT(i, j)] = x[AT(i - 1, j)] + x[AT(i + 1, j)];",
+        ),
+        (
             "",
             "auto at = [&](int i, int j) { return i * w + j; };"
             f" {OVER} y[at(i, j)] = x[at(i - 1, j)] + x[at(i + 1, j)];",
