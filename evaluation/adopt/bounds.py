@@ -4,6 +4,7 @@ A condition narrows what it compares where it holds. Not covered: variables that
 otherwise than by steps.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,6 +16,7 @@ from regraph_kg.evaluation.adopt.guards import Inequality, comparisons
 from regraph_kg.evaluation.adopt.syntax import CodeFile
 from regraph_kg.evaluation.adopt.types import Names
 
+_SINGLE = re.compile(r"\+\+|--|[+-]=\s*1\b")
 _ROUNDS = 40
 _MOST_SHIFT = 31
 _CASTS = {"static_cast", "int", "size_t", "long", "unsigned", "int64_t", "ptrdiff_t"}
@@ -63,6 +65,8 @@ class Bounds:
     """Of those names that a condition keeps below an end: what it does."""
     overruled: set[str] = field(default_factory=set)
     """Sizes of loops whose variables a condition keeps below another end."""
+    stepped: set[str] = field(default_factory=set)
+    """Ranges of loops that go by more than one."""
     starts: set[str] = field(default_factory=set)
     """Arrays whose neighbours are the ends of loops, as row starts of a sparse matrix are."""
 
@@ -338,7 +342,10 @@ class Bounds:
         down = "-" in self.source.text(update).replace("->", "")
         if start is None or limit is None:
             return
-        env[name] = self._ranged(*((limit, start) if down else (start, limit)))
+        made = self._ranged(*((limit, start) if down else (start, limit)))
+        if not _SINGLE.search(self.source.text(update)):
+            self.stepped |= made.names
+        env[name] = made
 
     def _start(self, node: Node | None, env: Bindings) -> tuple[str, Extent | None]:
         if node is None:

@@ -6,7 +6,6 @@ Not covered: pointers that are moved; what a function of another file does.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
 from tree_sitter import Node
@@ -20,6 +19,7 @@ from regraph_kg.evaluation.adopt.locals import Locals
 from regraph_kg.evaluation.adopt.shapes import extent, places, shape
 from regraph_kg.evaluation.adopt.syntax import Function, walk
 from regraph_kg.evaluation.adopt.types import Names, Passed
+from regraph_kg.evaluation.adopt.use import Use
 from regraph_kg.evaluation.problem.types import is_whole
 
 Role = Literal["in", "out", "inout"]
@@ -38,23 +38,6 @@ _BRANCHES = {
 _SIGNS = re.compile(r"[*& ]*(?:__restrict(?:__)? )?")
 _FILLS = {"fill", "fill_n", "iota", "generate", "memset"}
 _ONE = Extent.of(1)
-
-
-@dataclass
-class Use:
-    """What is known of one array."""
-
-    indices: list[Extent] = field(default_factory=list)
-    is_read: bool = False
-    is_written: bool = False
-    is_filled: bool = False
-    """Written before it was read, unconditionally, from its first element on."""
-    is_resized: bool = False
-    """Its length becomes what the body does not say: it depends on the data."""
-    is_sized: bool = False
-    """The body gives it its length."""
-    own_length: bool = False
-    """The body asks for its size, or takes the whole of it."""
 
 
 Writes = Callable[[str, int], bool | None]
@@ -105,7 +88,13 @@ class Uses:
         use = self.found[name]
         if self._passed[name].const or not use.is_written:
             return "in"
-        return "out" if use.is_filled or (use.is_resized and not use.is_read) else "inout"
+        whole = self.extent(name)
+        partly = None not in (whole, use.filled_to) and whole != use.filled_to
+        return (
+            "out"
+            if (use.is_filled and not partly) or (use.is_resized and not use.is_read)
+            else "inout"
+        )
 
     def _length(self, name: str) -> Extent | None:
         one = self._passed.get(name)
@@ -277,9 +266,9 @@ class Uses:
         use.is_read = use.is_read or (reads and not use.is_filled)
         if not writes:
             return
-        whole = index is not None and not index.loads and self.bounds.lowest(index).number == 0
-        if whole and not (reads or partly or use.is_read or self._branch):
-            use.is_filled = True
+        known = index is not None and not (index.loads or index.names & self.bounds.stepped)
+        if index is not None and known and not (reads or partly or self._branch):
+            use.fill(self.bounds.lowest(index), self.bounds.highest(index) + _ONE)
         use.is_written = True
 
     def _assigned(self, node: Node, env: Bindings) -> None:

@@ -169,3 +169,27 @@ def test_an_index_may_be_computed_by_a_function_a_lambda_or_a_macro(before: str,
 def test_a_clamped_index_is_drawn_a_little_wider() -> None:
     one = of(f"{GATHER} {EACH} y[i] = t[std::clamp(k[i], 0, m - 1)]; }}")
     assert (given(one, "t"), given(one, "k"), given(one, "m")) == ("m", "n in -1..m", "size")
+
+
+@pytest.mark.parametrize(
+    ("body", "role"),
+    [
+        (f"{EACH} y[i] = x[i];", "out"),
+        ("for (int i = 0; i < n; i += 1) y[i] = x[i];", "out"),
+        ("for (int i = 0; i < n; i += 2) y[i] = x[i];", "inout"),
+        ("for (int i = 0; i + 1 < n; ++i) y[i] = x[i];", "inout"),
+        ("for (int i = 0; i < n - 1; ++i) y[i] = x[i]; y[n - 1] = 0;", "out"),
+        ("y[0] = 0; for (int i = 1; i < n; ++i) y[i] = y[i - 1] + x[i];", "out"),
+        ("y[0] = 0; for (int i = 2; i < n; ++i) y[i] = x[i];", "inout"),
+        ("y[0] = 0; y[n - 1] = x[n - 1];", "inout"),
+        (f"{EACH} y[i] = 0; for (int i = 0; i < n; i += 2) y[i] = x[i];", "out"),
+        (
+            "for (int b = 0; b < n; b += 8) for (int i = b; i < std::min(b + 8, n); ++i)"
+            " y[i] = x[i];",
+            "out",
+        ),
+    ],
+)
+def test_what_is_written_in_part_only_comes_in_too(body: str, role: str) -> None:
+    one = of(f"void f(const float* x, float* y, int n) {{ {body} }}")
+    assert one.role("y") == role
