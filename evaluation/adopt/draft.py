@@ -289,6 +289,9 @@ class Draft:
         """Distributions, and a range where the type or the function wants one."""
         looked = self.length(name) if self.stops else ""
         told = drawn(one.element, name, self._ranges, looked=looked, positive=self.said.positive)
+        if looked and self.names.index(name) % 2 and "values" in told:
+            first, *others = told["values"]  # what one array holds another one often lacks
+            told["values"] = [first, *reversed(others)]
         if name in self.said.values:
             told["values"] = list(self.said.values[name])
         elif name in self.read.uses.bounds.starts:

@@ -193,3 +193,13 @@ def test_a_clamped_index_is_drawn_a_little_wider() -> None:
 def test_what_is_written_in_part_only_comes_in_too(body: str, role: str) -> None:
     one = of(f"void f(const float* x, float* y, int n) {{ {body} }}")
     assert one.role("y") == role
+
+
+def test_arrays_that_are_searched_do_not_hold_the_same_things_at_a_time() -> None:
+    one = of(
+        "bool f(const std::vector<int>& x, const std::vector<int>& y, int v) {"
+        " return (std::find(x.begin(), x.end(), v) != x.end())"
+        " != (std::find(y.begin(), y.end(), v) != y.end()); }"
+    )
+    values = [arg["values"] for arg in one.arguments() if "values" in arg]
+    assert values == [["sparse", "uniform", "small-int"], ["sparse", "small-int", "uniform"]]
