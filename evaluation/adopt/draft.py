@@ -10,7 +10,7 @@ from typing import Any
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.adopt.adapter import Given, Plain, ReturnValue, counter
-from regraph_kg.evaluation.adopt.extent import Extent
+from regraph_kg.evaluation.adopt.extent import LOADED, Extent
 from regraph_kg.evaluation.adopt.reading import Read
 from regraph_kg.evaluation.adopt.syntax import functions
 from regraph_kg.evaluation.adopt.types import Element, Passed
@@ -19,6 +19,7 @@ from regraph_kg.evaluation.adopt.values import IndexRange, drawn, indices, stops
 from regraph_kg.evaluation.problem.types import is_whole
 
 _WORD = r"[A-Za-z_]\w*"
+_BYTES = 256
 _ROW_LENGTH = 8
 """Elements between two neighbours of an array of starts, as that of a sparse matrix' rows."""
 
@@ -156,6 +157,8 @@ class Draft:
         uses = self.read.uses
         if name in self._between and len(self.sizes) == 1:
             return f"{_ROW_LENGTH}*{next(iter(self.sizes))}"
+        if any((name, Extent.of(f"{LOADED}{held}")) in uses.gathers for held in self._bytes):
+            return str(_BYTES)
         more = " + 1" if name in uses.bounds.starts else ""
         usual = self._usual_shape(name)
         return f"{usual}{more}" if usual else ""
@@ -169,6 +172,11 @@ class Draft:
             for target, index in uses.gathers
             if isinstance(target, str) and {n[1:] for n in index.loads} & uses.bounds.starts
         }
+
+    @property
+    def _bytes(self) -> list[str]:
+        """Arrays of bytes: what they index has an element for each."""
+        return [name for name, one in self.read.passed.items() if one.element.type == "uint8"]
 
     def _usual_shape(self, name: str) -> str:
         """That of the longest array that is known; else the only size."""

@@ -203,3 +203,11 @@ def test_arrays_that_are_searched_do_not_hold_the_same_things_at_a_time() -> Non
     )
     values = [arg["values"] for arg in one.arguments() if "values" in arg]
     assert values == [["sparse", "uniform", "small-int"], ["sparse", "small-int", "uniform"]]
+
+
+def test_a_table_that_bytes_index_has_256_elements() -> None:
+    head = "void f(const unsigned char* k, const float* t, float* y, int n)"
+    code = f"{head} {{ {EACH} y[i] = t[k[i]]; }}"
+    assert of(code).proposed("t") == "256"
+    one = of(code, Said(shapes={"t": ("256",)}))
+    assert given(one, "k") == "n in 0..256 - 1"
