@@ -1,21 +1,27 @@
 """Integer expressions of a function's body: polynomials over sizes, loop variables between bounds.
 
-Not covered: variables that a loop changes otherwise than by steps; conditions that narrow an index.
+A condition narrows what it compares where it holds. Not covered: variables that a loop changes
+otherwise than by steps.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.extent import Extent
+from regraph_kg.evaluation.adopt.extent import LOADED, Extent
+from regraph_kg.evaluation.adopt.formulas import Formula
+from regraph_kg.evaluation.adopt.guards import Inequality, comparisons
 from regraph_kg.evaluation.adopt.syntax import CodeFile
 from regraph_kg.evaluation.adopt.types import Names
 
+_SINGLE = re.compile(r"\+\+|--|[+-]=\s*1\b")
 _ROUNDS = 40
 _MOST_SHIFT = 31
 _CASTS = {"static_cast", "int", "size_t", "long", "unsigned", "int64_t", "ptrdiff_t"}
 _ONE = Extent.of(1)
+_ELEMENTS = {"subscript_expression", "field_expression", "pointer_expression"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,16 @@ class Alias:
     offset: Extent | None
     copied: bool = False
     """Into a copy that the body made: what is written there is not written to the array."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A value, if that was known, and the end below which a condition keeps it."""
+
+    known: Extent | None
+    end: Extent
+    is_above: bool
+    """Whether a condition keeps it above another end, too."""
 
 
 Bindings = dict[str, Extent | Alias | None]
@@ -41,13 +57,27 @@ class Bounds:
     length: Callable[[str], Extent | None]
     loaded: Callable[[Node, Bindings], Extent | None]
     """Asked for an element of an array: a name for its value."""
+    formulas: Mapping[str, Formula]
+    """What calls stand for; none while that formula is looked at."""
     ranges: dict[str, tuple[Extent, Extent]] = field(default_factory=dict)
     """Least and largest value of each name that stands for a loop variable, both included."""
+    held: dict[str, Held] = field(default_factory=dict)
+    """Of those names that a condition keeps below an end: what it does."""
+    overruled: set[str] = field(default_factory=set)
+    """Sizes of loops whose variables a condition keeps below another end."""
+    stepped: set[str] = field(default_factory=set)
+    """Ranges of loops that go by more than one."""
+    starts: set[str] = field(default_factory=set)
+    """Arrays whose neighbours are the ends of loops, as row starts of a sparse matrix are."""
 
     def value(self, node: Node | None, env: Mapping[str, Extent | Alias | None]) -> Extent | None:
         """An expression as a polynomial; None where it is none."""
         if node is None:
             return None
+        narrowed = env.get(self.source.text(node)) if node.type in _ELEMENTS else None
+        return narrowed if isinstance(narrowed, Extent) else self._computed(node, env)
+
+    def _computed(self, node: Node, env: Mapping[str, Extent | Alias | None]) -> Extent | None:
         text, first = self.source.text(node), next(iter(node.named_children), None)
         found: Extent | None = None
         match node.type:
@@ -67,6 +97,8 @@ class Bounds:
                 found = None if inner is None else Extent() - inner
             case "call_expression":
                 found = self._call(node, env)
+            case "conditional_expression":
+                found = self._chosen(node, env)
             case "subscript_expression" | "field_expression" | "pointer_expression":
                 found = self.loaded(node, dict(env))
         return found
@@ -133,16 +165,43 @@ class Bounds:
         if called is None or given is None:
             return None
         arguments, name = given.named_children, self.source.text(called)
+        is_own = name in self.formulas
+        return (self._formula if is_own else self._library)(name, arguments, env)
+
+    def _library(
+        self, name: str, arguments: Sequence[Node], env: Mapping[str, Extent | Alias | None]
+    ) -> Extent | None:
+        """A call of the standard library."""
         holder, _, member = name.rpartition(".")
-        if called.type == "field_expression":
+        if holder:
             return self.length(holder) if member in ("size", "ssize") else None
         kind = name.removeprefix("std::").partition("<")[0]
         if kind in ("size", "ssize") and len(arguments) == 1:
             return self.length(self.source.text(arguments[0]))
         if kind in _CASTS and len(arguments) == 1:
             return self.value(arguments[0], env)
-        if kind in ("min", "max"):
-            return self._either(kind, [self.value(one, env) for one in arguments])
+        values = [self.value(one, env) for one in arguments]
+        if kind == "clamp":
+            return self._clamped(values)
+        return self._either(kind, values) if kind in ("min", "max") else None
+
+    def _formula(
+        self, name: str, given: Sequence[Node], env: Mapping[str, Extent | Alias | None]
+    ) -> Extent | None:
+        """A call as the expression that it stands for."""
+        one = self.formulas[name]
+        if len(given) != len(one.parameters):
+            return None
+        values = [self.value(argument, env) for argument in given]
+        inner = {**(env if one.is_open else {}), **dict(zip(one.parameters, values, strict=True))}
+        rest = {other: held for other, held in self.formulas.items() if other != name}
+        return replace(self, source=one.source, formulas=rest).value(one.expression, inner)
+
+    def _clamped(self, values: Sequence[Extent | None]) -> Extent | None:
+        """`std::clamp(x, low, high)`."""
+        match values:
+            case [known, Extent() as low, Extent() as high] if not (low.loads | high.loads):
+                return self._kept(Held(known, high, is_above=True), low)
         return None
 
     def _either(self, kind: str, values: list[Extent | None]) -> Extent | None:
@@ -153,6 +212,76 @@ class Bounds:
         if kind == "min":
             return self._ranged(min(lowest, key=_size), min(highest, key=_size))
         return self._ranged(max(lowest, key=_size), max(highest, key=_size))
+
+    def _chosen(self, node: Node, env: Mapping[str, Extent | Alias | None]) -> Extent | None:
+        """`c ? a : b`: from the lesser of both to the larger one."""
+        asked = node.child_by_field_name("condition")
+        values = [
+            self.value(node.child_by_field_name(part), self.narrowed(asked, dict(env), holds=holds))
+            for part, holds in (("consequence", True), ("alternative", False))
+        ]
+        known = [value for value in values if value is not None and not value.loads]
+        if len(known) < len(values):
+            return None
+        lowest, highest = [list(map(end, known)) for end in (self.lowest, self.highest)]
+        return self._ranged(min(lowest, key=_size), max(highest, key=_size))
+
+    def narrowed(self, condition: Node | None, env: Bindings, *, holds: bool) -> Bindings:
+        """What is known where a condition holds, or where it does not."""
+        inner = dict(env)
+        for one in comparisons(self.source, condition, holds=holds):
+            value = self.value(one.right, inner)
+            if value is None or value.loads:
+                continue
+            target, end = self._solved(one.left, one.end(value), inner)
+            if target is None or isinstance(inner.get(self.source.text(target)), Alias):
+                continue
+            inner |= self._narrower(target, one, end, inner)
+        return inner
+
+    def _narrower(self, target: Node, one: Inequality, end: Extent, env: Bindings) -> Bindings:
+        """A value between the ends that it had and the one that it is compared with."""
+        name, known = self.source.text(target), self.value(target, env)
+        if known is None or known.loads:
+            mark = f"{name} >="  # what is kept above an end is no range yet
+            made = self._kept(Held(known, end, mark in env), Extent())
+            return {name: made} if one.is_upper else {mark: end}
+        if not known.names & set(self.ranges):
+            return {}  # a size
+        low, high = self.lowest(known), self.highest(known)
+        held = self.held.get(str(known))
+        if not one.is_upper and held:
+            return {name: self._kept(replace(held, is_above=True), low)}
+        if not one.is_upper:
+            return {name: self._ranged(end, high)} if _size(low) < _size(end) else {}
+        if high.names <= self.highest(end).names and _size(high) <= _size(end):
+            return {}
+        self.overruled |= high.words
+        return {name: self._kept(Held(known, end, is_above=False), low)}
+
+    def _kept(self, held: Held, low: Extent) -> Extent:
+        """A range whose end a condition says."""
+        found = self._ranged(low, held.end)
+        self.held |= dict.fromkeys(found.names & set(self.ranges), held)
+        return found
+
+    def _solved(self, node: Node, end: Extent, env: Bindings) -> tuple[Node | None, Extent]:
+        """What of `i + 1` the end n says something of: i, and its end n - 1."""
+        while node.type in ("parenthesized_expression", "cast_expression") and node.named_children:
+            node = node.named_children[-1]
+        if node.type == "identifier" or node.type in _ELEMENTS:
+            return node, end
+        left, right, sign = (node.child_by_field_name(f) for f in ("left", "right", "operator"))
+        said = self.source.text(sign) if sign and node.type == "binary_expression" else ""
+        if left is None or right is None or said not in ("+", "-"):
+            return None, end
+        by = self.value(right, env)
+        if by is not None and not by.loads:
+            return self._solved(left, end - by if said == "+" else end + by, env)
+        by = self.value(left, env)
+        if by is None or by.loads or said == "-":
+            return None, end
+        return self._solved(right, end - by, env)
 
     def _ranged(self, low: Extent, high: Extent) -> Extent:
         if low == high:
@@ -206,11 +335,17 @@ class Bounds:
         limit = self._limit(name, node.child_by_field_name("condition"), env)
         env[name] = None
         if start is not None and limit is not None and (start.loads | limit.loads):
+            if start.loads == limit.loads and not (start - limit).names:
+                self.starts |= {loaded.removeprefix(LOADED) for loaded in start.loads}
+                env[name] = start
             return
         down = "-" in self.source.text(update).replace("->", "")
         if start is None or limit is None:
             return
-        env[name] = self._ranged(*((limit, start) if down else (start, limit)))
+        made = self._ranged(*((limit, start) if down else (start, limit)))
+        if not _SINGLE.search(self.source.text(update)):
+            self.stepped |= made.names
+        env[name] = made
 
     def _start(self, node: Node | None, env: Bindings) -> tuple[str, Extent | None]:
         if node is None:
@@ -232,16 +367,14 @@ class Bounds:
         said = self.source.text(sign) if sign else ""
         if said == "&&":
             return self._limit(name, left, env) or self._limit(name, right, env)
-        if left is None or right is None:
-            return None
-        if name in self.source.text(right).split():
-            left, right = right, left
-            said = said.translate(str.maketrans("<>", "><"))
-        bound = self.value(right, env) if self.source.text(left).startswith(name) else None
-        if bound is None:
-            return None
-        moved = {"<": bound - _ONE, "!=": bound - _ONE, ">": bound + _ONE}
-        return bound if said in ("<=", ">=") else moved.get(said)
+        for one in comparisons(self.source, node, holds=True):
+            bound = self.value(one.right, env)
+            if bound is None:
+                continue
+            target, end = self._solved(one.left, one.end(bound), {**env, name: None})
+            if target is not None and self.source.text(target) == name:
+                return end
+        return None
 
 
 def _size(value: Extent) -> int:

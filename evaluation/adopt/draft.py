@@ -5,30 +5,23 @@ Sizes are the function's integer parameters that extents depend on, and lengths 
 
 import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.adopt.adapter import Given, Plain, ReturnValue, counter
-from regraph_kg.evaluation.adopt.extent import Extent
-from regraph_kg.evaluation.adopt.refusals import refuse
-from regraph_kg.evaluation.adopt.slice import Slice, sliced, with_headers
-from regraph_kg.evaluation.adopt.syntax import (
-    CodeFile,
-    Function,
-    choose,
-    declared_name,
-    functions,
-    walk,
-    wanted,
-)
-from regraph_kg.evaluation.adopt.types import Element, Names, Passed, Types
-from regraph_kg.evaluation.adopt.uses import Role, Uses
+from regraph_kg.evaluation.adopt.extent import LOADED, Extent
+from regraph_kg.evaluation.adopt.reading import Read
+from regraph_kg.evaluation.adopt.syntax import functions
+from regraph_kg.evaluation.adopt.types import Element, Passed
+from regraph_kg.evaluation.adopt.uses import Role
 from regraph_kg.evaluation.adopt.values import IndexRange, drawn, indices, stops_early, usual_value
 from regraph_kg.evaluation.problem.types import is_whole
 
 _WORD = r"[A-Za-z_]\w*"
+_BYTES = 256
+_ROW_LENGTH = 8
+"""Elements between two neighbours of an array of starts, as that of a sparse matrix' rows."""
 
 
 @dataclass
@@ -43,92 +36,6 @@ class Said:
     """Floats are to be positive: of others the function gives no numbers."""
     powers: bool = False
     """Sizes are to be powers of two: at others the function fails."""
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """A function with its types and uses."""
-
-    function: Function
-    instance: tuple[str, ...]
-    part: Slice
-    source: CodeFile
-    """The file with the headers beside it in their places."""
-    passed: Mapping[str, Passed]
-    returned: Passed | None
-    uses: Uses
-
-
-def understand(source: CodeFile, text: str) -> Read:
-    """Find the function and look at it. Raises `BadInput`: line and reason, where unfit."""
-    here = choose(source, text)
-    _whole(here)
-    instance = wanted(text).instance
-    if here.templates and not instance:
-        example = f"{here.qualified}<{', '.join('float' for _ in here.templates)}>"
-        raise BadInput(
-            f"{source.path}, line {here.line}: {here.qualified} is a template; name its instance:"
-            f" --function '{example}'"
-        )
-    whole = with_headers(source)
-    function = choose(whole, text)
-    names = Names(whole, dict(zip(function.templates, instance, strict=False)))
-    types = Types(whole, names)
-    passed = {}
-    for index, node in enumerate(function.parameters):
-        name = declared_name(whole, node)
-        if not name:
-            raise BadInput(
-                f"{source.path}, line {here.line}: parameter {index + 1} has no name; give it one"
-            )
-        passed[name] = types.parameter(node)
-    returned = _returned(types, function)
-    part = sliced(function)
-    refuse(function, part)
-    uses = Uses(function, passed, names, _Callees(whole, types))
-    return Read(here, instance, part, whole, passed, returned, uses)
-
-
-def _returned(types: Types, function: Function) -> Passed | None:
-    try:
-        return types.returned(function.node)
-    except BadInput as error:
-        raise BadInput(
-            f"{function.source.path}, line {function.line}: {function.qualified}: {error}"
-        ) from None
-
-
-def _whole(function: Function) -> None:
-    """Raise `BadInput` where the definition itself is no C++ that can be read."""
-    if function.node.has_error:
-        broken = next(n for n in walk(function.node) if n.type == "ERROR" or n.is_missing)
-        line = function.source.line(broken)
-        said = function.source.text(broken).strip().split("\n")[0][:40]
-        raise BadInput(
-            f"{function.source.path}, line {line}: {function.qualified} cannot be read as C++"
-            f" at {said!r}"
-        )
-    if function.templates and function.method_of is not None:
-        raise BadInput(
-            f"{function.source.path}, line {function.line}: a template's method; make it a function"
-        )
-
-
-class _Callees:
-    """Whether a function of the file writes what an argument of it points to."""
-
-    def __init__(self, source: CodeFile, types: Types) -> None:
-        self._by_name = {one.name: one for one in functions(source)}
-        self._types = types
-
-    def __call__(self, name: str, place: int) -> bool | None:
-        one = self._by_name.get(name.rpartition("::")[2])
-        if one is None or place >= len(one.parameters):
-            return None
-        try:
-            return not self._types.parameter(one.parameters[place]).const
-        except BadInput:
-            return None
 
 
 class Draft:
@@ -193,6 +100,7 @@ class Draft:
     def _sizes(self) -> dict[str, str]:
         """Size name -> what it is in the user's code (`n`, `x.size()`)."""
         words = {word for shape in self._known.values() for e in shape for word in e.words}
+        words |= self.read.uses.bounds.overruled & set(self.read.passed)
         words |= {
             w
             for shape in self.said.shapes.values()
@@ -246,6 +154,32 @@ class Draft:
 
     def proposed(self, name: str) -> str:
         """What may be the shape where none is known; "" where nothing says so."""
+        uses = self.read.uses
+        if name in self._between and len(self.sizes) == 1:
+            return f"{_ROW_LENGTH}*{next(iter(self.sizes))}"
+        if any((name, Extent.of(f"{LOADED}{held}")) in uses.gathers for held in self._bytes):
+            return str(_BYTES)
+        more = " + 1" if name in uses.bounds.starts else ""
+        usual = self._usual_shape(name)
+        return f"{usual}{more}" if usual else ""
+
+    @property
+    def _between(self) -> set[str]:
+        """Arrays whose index runs between neighbours of another one."""
+        uses = self.read.uses
+        return {
+            target
+            for target, index in uses.gathers
+            if isinstance(target, str) and {n[1:] for n in index.loads} & uses.bounds.starts
+        }
+
+    @property
+    def _bytes(self) -> list[str]:
+        """Arrays of bytes: what they index has an element for each."""
+        return [name for name, one in self.read.passed.items() if one.element.type == "uint8"]
+
+    def _usual_shape(self, name: str) -> str:
+        """That of the longest array that is known; else the only size."""
         whole = [self.length(other) for other in self.names if other != name and self.shape(other)]
         holder = self.read.passed.get(name)
         if whole and (holder is None or holder.form in ("vector", "span")):
@@ -351,7 +285,8 @@ class Draft:
         said = self.said.values.get(name)
         is_float = one.element.is_float
         if said is None:
-            return usual_value(self.read.function, name, one.element)
+            place = name in self.read.uses.places
+            return 0 if place else usual_value(self.read.function, name, one.element)
         try:
             return float(said[0]) if is_float else int(said[0])
         except ValueError:
@@ -362,8 +297,13 @@ class Draft:
         """Distributions, and a range where the type or the function wants one."""
         looked = self.length(name) if self.stops else ""
         told = drawn(one.element, name, self._ranges, looked=looked, positive=self.said.positive)
+        if looked and self.names.index(name) % 2 and "values" in told:
+            first, *others = told["values"]  # what one array holds another one often lacks
+            told["values"] = [first, *reversed(others)]
         if name in self.said.values:
             told["values"] = list(self.said.values[name])
+        elif name in self.read.uses.bounds.starts:
+            told["values"] = ["sorted"]
         return told
 
     @property

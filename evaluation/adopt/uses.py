@@ -6,7 +6,6 @@ Not covered: pointers that are moved; what a function of another file does.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
 from tree_sitter import Node
@@ -14,9 +13,13 @@ from tree_sitter import Node
 from regraph_kg.evaluation.adopt.bounds import Alias, Bindings, Bounds
 from regraph_kg.evaluation.adopt.elements import ENDS, PLACES, Elements
 from regraph_kg.evaluation.adopt.extent import LOADED, Extent
+from regraph_kg.evaluation.adopt.formulas import formulas
+from regraph_kg.evaluation.adopt.guards import changed, clamped, ends
 from regraph_kg.evaluation.adopt.locals import Locals
+from regraph_kg.evaluation.adopt.shapes import extent, places, shape
 from regraph_kg.evaluation.adopt.syntax import Function, walk
 from regraph_kg.evaluation.adopt.types import Names, Passed
+from regraph_kg.evaluation.adopt.use import Use
 from regraph_kg.evaluation.problem.types import is_whole
 
 Role = Literal["in", "out", "inout"]
@@ -37,23 +40,6 @@ _FILLS = {"fill", "fill_n", "iota", "generate", "memset"}
 _ONE = Extent.of(1)
 
 
-@dataclass
-class Use:
-    """What is known of one array."""
-
-    indices: list[Extent] = field(default_factory=list)
-    is_read: bool = False
-    is_written: bool = False
-    is_filled: bool = False
-    """Written before it was read, unconditionally, from its first element on."""
-    is_resized: bool = False
-    """Its length becomes what the body does not say: it depends on the data."""
-    is_sized: bool = False
-    """The body gives it its length."""
-    own_length: bool = False
-    """The body asks for its size, or takes the whole of it."""
-
-
 Writes = Callable[[str, int], bool | None]
 """Whether a function of the file, by name, writes what its argument of a place points to."""
 
@@ -71,10 +57,11 @@ class Uses:
         self.returned: Extent | None = None
         self.returns_rows = False
         """What is returned has a length that depends on the data."""
-        self.bounds = Bounds(function.source, names, self._length, self._loaded)
+        calls = formulas(function.source)
+        self.bounds = Bounds(function.source, names, self._length, self._loaded, calls)
         self.locals = Locals(function.source, self.bounds)
         self._elements = Elements(function.source, passed, self.found, self.bounds)
-        self._changed = _changed(function)
+        self._changed = changed(function)
         self._branch = 0
         env: Bindings = {}
         for name, one in passed.items():
@@ -84,33 +71,30 @@ class Uses:
 
     def extent(self, name: str) -> Extent | None:
         """Elements that the array must have: one more than the largest index; None if unknown."""
-        ends = [self.bounds.highest(index) + _ONE for index in self.found[name].indices]
-        known = [end for end in ends if not end.names & set(self.bounds.ranges)]
-        return max(known, key=lambda end: end.magnitude).rounded if known else None
+        return extent(self.found[name].indices, self.bounds, self.places)
 
     def shape(self, name: str) -> tuple[Extent, ...]:
         """That extent by axes, where an index is built of strides; else as one axis."""
-        whole = self.extent(name)
-        if whole is None or not whole.is_product:
-            return (whole,) if whole is not None else ()
-        for index in self.found[name].indices:
-            axes, left = list[Extent](), whole
-            for stride in self.bounds.strides(index):
-                rest = left.over(stride)
-                if rest is None:
-                    break
-                axes, left = [*axes, rest], stride
-            axes = [axis for axis in axes if axis != _ONE]
-            if left == _ONE and len(axes) > 1:
-                return tuple(axes)
-        return (whole,)
+        return shape(self.found[name].indices, self.bounds, self.places)
+
+    @property
+    def places(self) -> set[str]:
+        """Scalars that are indices themselves and bound nothing: the source of a search."""
+        indices = {index for use in self.found.values() for index in use.indices}
+        return places(indices, self.bounds, self.locals.lengths.values()) & set(self._passed)
 
     def role(self, name: str) -> Role:
         """By what the body does, and by const."""
         use = self.found[name]
         if self._passed[name].const or not use.is_written:
             return "in"
-        return "out" if use.is_filled or (use.is_resized and not use.is_read) else "inout"
+        whole = self.extent(name)
+        partly = None not in (whole, use.filled_to) and whole != use.filled_to
+        return (
+            "out"
+            if (use.is_filled and not partly) or (use.is_resized and not use.is_read)
+            else "inout"
+        )
 
     def _length(self, name: str) -> Extent | None:
         one = self._passed.get(name)
@@ -138,23 +122,26 @@ class Uses:
 
     def _visit(self, node: Node, env: Bindings) -> None:
         """One node and what is in it, in the order in which it runs."""
+        looks = {
+            "init_declarator": self._declared,
+            "assignment_expression": self._assigned,
+            "call_expression": self._called,
+            "return_statement": self._returned,
+            "if_statement": self._branched,
+            "conditional_expression": self._branched,
+            "binary_expression": self._both,
+        }
         match node.type:
+            case kind if kind in looks:
+                looks[kind](node, env)
             case "for_statement":
                 self._loop(node, dict(env))
             case "for_range_loop":
                 self._range(node, dict(env))
-            case "init_declarator":
-                self._declared(node, env)
-            case "assignment_expression":
-                self._assigned(node, env)
             case "update_expression":
                 self._touched(node.child_by_field_name("argument"), env, writes=True, reads=True)
             case "subscript_expression" | "pointer_expression" | "field_expression" | "identifier":
                 self._touched(node, env, reads=True)
-            case "call_expression":
-                self._called(node, env)
-            case "return_statement":
-                self._returned(node, env)
             case _:
                 self._inside(node, dict(env) if node.type == "compound_statement" else env)
 
@@ -163,6 +150,30 @@ class Uses:
         for child in node.named_children:
             self._visit(child, env)
         self._branch -= node.type in _BRANCHES
+
+    def _branched(self, node: Node, env: Bindings) -> None:
+        """Each way with what its condition says; after a way that ends, what the other one says."""
+        asked, then, other = (
+            node.child_by_field_name(part) for part in ("condition", "consequence", "alternative")
+        )
+        self._branch += 1
+        for part, holds in ((asked, None), (then, True), (other, False)):
+            if part is not None:
+                inner = env if holds is None else self.bounds.narrowed(asked, env, holds=holds)
+                self._visit(part, dict(inner))
+        self._branch -= 1
+        if other is None and (ends(then) or clamped(self._source, node)):
+            env |= self.bounds.narrowed(asked, env, holds=False)
+
+    def _both(self, node: Node, env: Bindings) -> None:
+        """The right side of `&&` knows what the left one says."""
+        left, right, sign = (node.child_by_field_name(f) for f in ("left", "right", "operator"))
+        said = self._source.text(sign) if sign is not None else ""
+        for part in filter(None, (left, right)):
+            inner = env
+            if part is right and said in ("&&", "||"):
+                inner = self.bounds.narrowed(left, env, holds=said == "&&")
+            self._visit(part, inner)
 
     def _loop(self, node: Node, env: Bindings) -> None:
         for part in ("initializer", "condition"):
@@ -255,9 +266,9 @@ class Uses:
         use.is_read = use.is_read or (reads and not use.is_filled)
         if not writes:
             return
-        whole = index is not None and not index.loads and self.bounds.lowest(index).number == 0
-        if whole and not (reads or partly or use.is_read or self._branch):
-            use.is_filled = True
+        known = index is not None and not (index.loads or index.names & self.bounds.stepped)
+        if index is not None and known and not (reads or partly or self._branch):
+            use.fill(self.bounds.lowest(index), self.bounds.highest(index) + _ONE)
         use.is_written = True
 
     def _assigned(self, node: Node, env: Bindings) -> None:
@@ -360,24 +371,3 @@ class Uses:
         use.is_read = True
         if self._writes(called, place) is not False and not self._passed[target.array].const:
             use.is_written = True
-
-
-def _changed(function: Function) -> set[str]:
-    """Names that the body assigns to or steps, a for loop's own update aside."""
-    found: set[str] = set()
-    updates = {
-        n.id
-        for loop in walk(function.body)
-        if loop.type == "for_statement" and (n := loop.child_by_field_name("update"))
-    }
-    waiting = [function.body]
-    while waiting:
-        node = waiting.pop()
-        if node.id in updates:
-            continue
-        side = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
-        target = node.child_by_field_name(side) if side else None
-        if target is not None and target.type == "identifier":
-            found.add(function.source.text(target))
-        waiting.extend(node.named_children)
-    return found

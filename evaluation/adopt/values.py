@@ -1,7 +1,8 @@
 """What inputs are drawn from: distributions, and ranges of integers that are indices.
 
 An array whose elements index another one gets that one's extent for a range, over sizes.
-Not covered: elements that are loop bounds (row starts of a CSR matrix); a person writes inputs.py.
+Elements between whose neighbours a loop runs (row starts of a CSR matrix) ascend. An index that a
+condition checks lies outside now and then. Not covered: graphs with a property, such as no cycles.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -26,6 +27,7 @@ _RANGES: Mapping[Type, tuple[int, int]] = {
 }
 _SIGNED, _UNSIGNED = (-1000, 1000), (0, 1000)
 _SEARCHES = {"find", "find_if", "find_if_not", "any_of", "all_of", "none_of", "adjacent_find"}
+_ONE = Extent.of(1)
 _LOOPS = {"for_statement", "while_statement", "do_statement", "for_range_loop"}
 _WIDE = ("int32", "int64")
 _COMPARED = {"==", "!=", "<", ">", "<=", ">="}
@@ -53,9 +55,35 @@ def indices(
                 continue
             known = index - Extent.of(name) * stride
             offset = known.number or 0
+            last = offset - (name.removeprefix(LOADED) in uses.bounds.starts)
             rows = whole if stride == Extent.of(1) else f"({whole}) // ({written(stride)})"
-            ends = -offset, f"{rows} - {1 + offset}" if offset >= -1 else f"{rows} + {-1 - offset}"
+            ends = -offset, _moved(rows, -1 - last)
             found.setdefault(name.removeprefix(LOADED), ends)
+    return _checked(uses, written) | found
+
+
+def _moved(text: str, by: int) -> str:
+    return f"{text} {'-' if by < 0 else '+'} {abs(by)}" if by else text
+
+
+def _checked(uses: Uses, written: Callable[[Extent], str]) -> dict[str, IndexRange]:
+    """Ranges of indices that a condition checks: one further where it does."""
+    found: dict[str, IndexRange] = {}
+    used = {name for use in uses.found.values() for index in use.indices for name in index.names}
+    for held in sorted(used & set(uses.bounds.held)):
+        one = uses.bounds.held[held]
+        known = one.known
+        if known is None or len(known.names) != 1:
+            continue
+        (name,) = known.names
+        offset = known - Extent.of(name)
+        if LOADED not in name or offset.number is None:
+            continue
+        low = -offset.number - one.is_above
+        found[name.removeprefix(LOADED)] = (
+            low,
+            written(uses.bounds.highest(one.end - offset) + _ONE),
+        )
     return found
 
 
@@ -79,7 +107,9 @@ def drawn(
     if element.is_float:
         return {"values": ["uniform"], "range": list(POSITIVE)} if positive else {}
     if name in ranges:
-        return {"values": ["uniform", "normal", "small-int"], "range": list(ranges[name])}
+        low, high = ranges[name]
+        low = 0 if element.type.startswith("u") and isinstance(low, int) else low
+        return {"values": ["uniform", "normal", "small-int"], "range": [low, high]}
     if element.type == "bool":
         return {}
     if looked and element.type in _WIDE:

@@ -182,7 +182,7 @@ def _mend(problem: Problem) -> str:
         if rows.is_unordered and several and all(arg.is_inexact for arg in rows.args):
             name = rows.names[0].partition(".")[0]
             return f'an integer output with order = "{name}" that tells rows apart, as a place does'
-    return "a reference.cpp, or mend serial.cpp"
+    return "a reference.cpp, or mend serial.cpp: is every variable set before it is read?"
 
 
 def _power(number: float) -> int:

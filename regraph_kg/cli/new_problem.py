@@ -122,7 +122,8 @@ def made(
 ) -> Path:
     """Make the problem; its folder. `said` with a tolerance, None if that is to be found."""
     from regraph_kg.evaluation.adopt.adopt import write  # noqa: PLC0415
-    from regraph_kg.evaluation.adopt.draft import Draft, understand  # noqa: PLC0415
+    from regraph_kg.evaluation.adopt.draft import Draft  # noqa: PLC0415
+    from regraph_kg.evaluation.adopt.reading import understand  # noqa: PLC0415
     from regraph_kg.evaluation.adopt.syntax import read  # noqa: PLC0415
     from regraph_kg.evaluation.adopt.texts import problem_name  # noqa: PLC0415
 

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from regraph_kg.evaluation.adopt.draft import Draft, Said, understand
+from regraph_kg.evaluation.adopt.draft import Draft, Said
+from regraph_kg.evaluation.adopt.reading import understand
 from regraph_kg.evaluation.adopt.syntax import read
 from regraph_kg.evaluation.adopt.texts import home, serial_code, toml
 from regraph_kg.models.evaluation import Candidate, code_hash

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.adopt.draft import Draft, Said, understand
+from regraph_kg.evaluation.adopt.draft import Draft, Said
+from regraph_kg.evaluation.adopt.reading import understand
 from regraph_kg.evaluation.adopt.syntax import read
 from regraph_kg.evaluation.adopt.texts import home, problem_fields, serial_code
 from regraph_kg.runs.take_home import _called, _housed
