@@ -116,5 +116,6 @@ def measurement(report: EvalReport, run: str, before: float | None) -> Measureme
         seconds=report.timing.median if report.timing else None,
         before_seconds=before,
         serial_seconds=report.baseline.median if report.baseline else None,
+        diagnosis="" if report.passed else report.diagnosis,
         roofline=RooflinePosition.of(report.account),
     )

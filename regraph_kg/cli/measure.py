@@ -1,6 +1,7 @@
 """`regraph measure`: judge every step of trajectory files and store what it measures."""
 
 import os
+import textwrap
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -222,6 +223,8 @@ class _Progress:
         )
         for step, one in zip(job.trajectory.steps, new, strict=True):
             typer.echo(f"  {_figures(one)}  {step.label}", err=True)
+            if one.diagnosis:
+                typer.echo(textwrap.indent(one.diagnosis.rstrip(), " " * 27), err=True)
 
     def sum_up(self) -> None:
         """The run in a line."""

@@ -99,6 +99,8 @@ class Measurement(Extensible):
     serial_seconds: Seconds | None = None
     repairs: int = Field(default=0, ge=0)
     """Repair calls it took; 0 counts as verified at first."""
+    diagnosis: NoteText = ""
+    """Why the step failed."""
     roofline: RooflinePosition | None = None
     """Where the step left the code; None where nobody had measured the device's peaks."""
 

@@ -96,6 +96,8 @@ def test_a_failed_step_stays_with_its_outcome_and_leaves_the_next_without_a_befo
     assert done.returncode == 1
     assert done.stdout == ""
     assert (one.outcome, one.seconds) == (Outcome.WRONG_ANSWER, None)
+    assert "expected" in one.diagnosis
+    assert one.diagnosis.splitlines()[0] in done.stderr
     assert two.outcome in DONE
     assert two.before_seconds is None
 

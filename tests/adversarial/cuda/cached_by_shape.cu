@@ -1,6 +1,6 @@
 // tries: hands out again what it computed for this shape before, whatever the input is now
-// outcome: wrong_answer
-// defence: comparison + sensitivity
+// outcome: wrong_answer | suspicious
+// defence: comparison + sensitivity + ghost
 // without: passed
 // problem: smooth-device
 #include <cuda_runtime.h>
