@@ -172,7 +172,8 @@ class Bench:
             changed += before is not None and content == before.next
             written += self._write(worker, at, content)
         self.is_new = _MOSTLY * changed <= len(chosen)
-        self.poison = self._rng.choice((0xFF, self._rng.randrange(1, 255)))
+        if self._defences.poison:
+            self.poison = self._rng.choice((0xFF, self._rng.randrange(1, 255)))
         failure = self._send(worker, [*written, *self._poisoned(dict.fromkeys(chosen))], count)
         self._batch += 1
         self._spent += time.perf_counter() - start
@@ -328,8 +329,6 @@ class Bench:
 
     def _poisoned(self, chosen: Iterable[int]) -> list[ArrayPlace]:
         """The outputs of these calls, filled with the poison."""
-        if not self._defences.poison:
-            return []
         names = [arg.name for arg in self._shared.problem.outputs if arg.role == "out"]
         filled = [self._calls[at].places[name] for at in chosen for name in names]
         for place in filled:
