@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 from typing import get_type_hints
 
+import nbformat
+
 import regraph_kg
 
 DOCS = Path(__file__).parents[1]
@@ -26,6 +28,7 @@ autodoc_class_signature = "separated"
 autodoc_typehints_format = "short"
 html_theme = "furo"
 html_title = "regraph-kg"
+source_suffix = {".md": "markdown", ".ipynb": "markdown"}
 myst_heading_anchors = 4
 suppress_warnings = ["toc.not_included"]  # decisions: their own page lists them
 
@@ -42,6 +45,7 @@ USE = (
         "settings",
     ),
     *("models-by-file", "workers", "python", "site/reference"),
+    *("notebooks/what_follows", "notebooks/optimize_and_look"),
     *("agents", "agents-session", "troubleshooting"),
 )
 SHARE = (
@@ -88,7 +92,18 @@ def _within(name: str, text: str) -> str:
     return _LINK.sub(link, text)
 
 
+def _page(notebook: str) -> str:
+    """Its cells as a page; they are kept without what they show (`_repr_html_`)."""
+    cells = nbformat.reads(notebook, as_version=4).cells
+    return "\n\n".join(
+        cell.source if cell.cell_type == "markdown" else f"```ipython3\n{cell.source}\n```"
+        for cell in cells
+    )
+
+
 def _read(app: object, name: str, text: list[str]) -> None:
+    if name.startswith("notebooks/"):
+        text[0] = _page(text[0])
     text[0] = _within(name, text[0]) + (_contents() if name == root_doc else "")
 
 

@@ -15,7 +15,11 @@ import regraph_kg
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")}
+PAGES = {
+    path.relative_to(DOCS).with_suffix("").as_posix()
+    for path in DOCS.rglob("*")
+    if path.suffix in (".md", ".ipynb")
+}
 
 
 def built(folder: Path, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
@@ -85,6 +89,9 @@ def test_the_site_is_built_without_a_warning_and_asks_nobody_on_the_web(tmp_path
     for page in pages:
         text = page.read_text(encoding="utf-8")
         assert not re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=\"https?:", text), page
+    notebook = (tmp_path / "site" / "notebooks" / "what_follows.html").read_text(encoding="utf-8")
+    assert '<div class="highlight-ipython3' in notebook
+    assert "cell_type" not in notebook
     reference = (tmp_path / "site" / "site" / "reference.html").read_text(encoding="utf-8")
     for shown in ("regraph_kg.Graph.next", "regraph_kg.EvalReport.speedup", "regraph_kg.optimize"):
         assert f'id="{shown}"' in reference
