@@ -89,7 +89,8 @@ class Uses:
         if self._passed[name].const or not use.is_written:
             return "in"
         whole = self.extent(name)
-        partly = None not in (whole, use.filled_to) and whole != use.filled_to
+        # What the body sizes has no elements before that could shine through.
+        partly = not use.is_sized and None not in (whole, use.filled_to) and whole != use.filled_to
         return (
             "out"
             if (use.is_filled and not partly) or (use.is_resized and not use.is_read)

@@ -146,14 +146,16 @@ def standing(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
     """Those of a step that count: of each device, what the newest judge there measured.
 
     By one metric a device: transfers hide what a kernel gains, so its times on the device count
-    where it passed by them (decisions/0023).
+    where it passed by them (decisions/0023), and where the code before it did, or no call tells.
     """
     newest: dict[str, int] = {}
     for one in measured:
         newest[one.device] = max(newest.get(one.device, 0), judge_version(one))
     kept = [one for one in measured if judge_version(one) == newest[one.device]]
     passed = {o.device for o in kept if o.metric == "device" and o.outcome is Outcome.PASSED}
-    called = {one.device for one in kept if one.metric == "call"} - passed
+    effects = {(one.device, one.metric) for one in kept if one.effect is not None}
+    told = {d for d in passed if (d, "device") in effects or (d, "call") not in effects}
+    called = {one.device for one in kept if one.metric == "call"} - told
     return tuple(one for one in kept if (one.metric == "call") is (one.device in called))
 
 

@@ -8,7 +8,7 @@ from regraph_kg.backends import queries
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.statistics import COUNTS, Pair, RowCounts, RowKey, share, together, total
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.trajectory import Source
+from regraph_kg.models.trajectory import Source, standing
 from tests.contract.plans import A100, H200, failure, measured, plan
 
 START_A = Pair("cuda/start", "cuda/a")
@@ -122,6 +122,14 @@ def test_a_newer_judges_figures_stand_for_an_older_ones_on_the_same_device() -> 
     assert rows[START_A, RowKey(H200)].counts["tried"] == 1
     assert rows[START_A, RowKey(H200)].best_effect == 8.0
     assert rows[START_A, RowKey(A100)].counts["tried"] == 1
+
+
+def test_a_step_after_one_that_failed_on_the_device_gains_what_its_call_gained() -> None:
+    after_nothing = measured(metric="device").model_copy(update={"before_seconds": None})
+    assert (after_nothing.outcome, after_nothing.effect) == (Outcome.PASSED, None)
+    given = [measured(metric="call", effect=2.0), after_nothing]
+    assert standing(given) == (given[0],)
+    assert standing(given[1:]) == (after_nothing,)
 
 
 @pytest.mark.parametrize(

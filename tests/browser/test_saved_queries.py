@@ -117,6 +117,7 @@ def effects() -> dict[tuple[str, str], list[float]]:
                 one.before_seconds / one.seconds
                 for one in standing(step.measurements)
                 if one.device == H200 and one.outcome == "passed"
+                if one.before_seconds is not None and one.seconds is not None
             ]
             at = step.technique
     return {pair: gained for pair, gained in found.items() if gained}
