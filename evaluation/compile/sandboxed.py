@@ -127,7 +127,7 @@ def _ran(orders: dict[str, Any], directory: Path, seconds: float, part: slice) -
         code = _ended({**orders, "report": report}, said, seconds)
         size = os.fstat(said).st_size
         start, end, _ = part.indices(size)
-        words = os.pread(said, end - start, start).decode(errors="replace")
+        words = os.pread(said, end - start, start).decode(errors="backslashreplace")
         told = os.pread(report, _SAID_BYTES, 0)
     if code is None:
         return Ran(commands[-1], None, words, (), cut=size > end - start)

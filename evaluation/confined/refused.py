@@ -72,7 +72,9 @@ DENIED: dict[str, tuple[int | None, int | None]] = {
     "inotify_init1": (294, 26),
     "fanotify_init": (300, 262),
 }
-SIGNALS = frozenset({"kill", "tkill"})
+ALONE = frozenset({"kill", "tkill", "setpgid", "setsid"})
+"""Let through where a process sees no others: signals harm nobody then, and whoever leaves its
+group, as ninja's children do, ends with the first process all the same."""
 PRLIMIT_CALL = (302, 261)
 """Refused for any process but the caller's own: the limits of the one that watches are its life."""
 CLONE3_CALL = (435, 435)
@@ -82,11 +84,11 @@ CLONE3_CALL = (435, 435)
 def filter_calls(libc: ctypes.CDLL, machine: int | None, apart: bool) -> bool:
     """Refuse the calls above to this process and all that it starts; `machine`: a column.
 
-    `apart`: it sees no process but its own, so that signals harm nobody.
+    `apart`: it sees no process but its own, and ends with the first of them.
     """
     if machine is None:
         return False
-    return filters.install(libc, machine, program(machine, SIGNALS if apart else frozenset()))
+    return filters.install(libc, machine, program(machine, ALONE if apart else frozenset()))
 
 
 def program(machine: int, allowed: frozenset[str] = frozenset()) -> bytes:

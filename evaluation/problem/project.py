@@ -8,6 +8,7 @@ Not covered: how the commands are run (evaluation/project/); whether the tests a
 """
 
 import hashlib
+import os
 import shlex
 import tomllib
 from collections.abc import Mapping
@@ -250,7 +251,7 @@ def project_fields(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         )
     environment = None
     if commands.python is not None:
-        environment = path.parent.absolute() / commands.python
+        environment = _environment(path.parent.absolute() / commands.python)
         marks = (environment / "pyvenv.cfg", environment / "conda-meta")
         if not (environment / "bin" / "python").exists() or not any(m.exists() for m in marks):
             raise BadInput(f"{path}: commands.python: {environment} is no virtual environment")
@@ -261,6 +262,16 @@ def project_fields(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         "tree": digest_of(folder, commands.exclude),
         "content": _text(path, folder, commands.file),
     }
+
+
+def _environment(told: Path) -> Path:
+    """The same folder without `..`, which leads nowhere in a confined root; links stay.
+
+    An environment's programs name the place where it was made, links and all.
+    """
+    plain = Path(os.path.normpath(told))
+    there = plain.exists() and told.exists() and plain.samefile(told)
+    return plain if there else told.resolve()
 
 
 def paths_of(path: Path) -> list[Path]:

@@ -6,6 +6,7 @@ Not covered: how many files it makes there.
 """
 
 import contextlib
+import math
 import os
 import re
 import shutil
@@ -156,14 +157,18 @@ def first_difference(one: Printed, other: Printed, tolerance: float) -> str | No
 
 
 def _near(word: str, expected: str, tolerance: float) -> bool:
-    """Whether two words are numbers, not both whole, within the tolerance of each other."""
+    """Whether two words are numbers, not both whole, within the tolerance of each other.
+
+    What is not finite is near nothing: infinity is within every share of itself.
+    """
     if not {*".eE"} & {*word, *expected}:
         return False
     try:
         found, right = float(word), float(expected)
     except ValueError:
         return False
-    return abs(found - right) <= tolerance * max(abs(found), abs(right))
+    finite = math.isfinite(found) and math.isfinite(right)
+    return finite and abs(found - right) <= tolerance * max(abs(found), abs(right))
 
 
 def _search_path(problem: ProjectProblem) -> str:

@@ -179,7 +179,7 @@ def test_compilers_are_refused_what_reaches_others_and_nothing_else(machine: int
     assert answer(code, 1 - machine, clone, [17]) == ENOSYS
 
 
-def test_compilers_apart_from_others_may_signal_their_own(machine: int) -> None:
-    code = refused.program(machine, refused.SIGNALS)
-    for name in refused.SIGNALS:
+def test_compilers_apart_from_others_may_signal_and_group_their_own(machine: int) -> None:
+    code = refused.program(machine, refused.ALONE)
+    for name in refused.ALONE:
         assert answer(code, machine, refused.DENIED[name][machine] or 0) == ALLOWED

@@ -28,6 +28,7 @@ HEADERS = """\
 #include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 """
 
@@ -121,6 +122,19 @@ def test_a_process_that_is_left_behind_does_not_outlive_the_command(tmp_path: Pa
     report = once(problem, before_main(later))
     assert report.outcome in TIMED, report.diagnosis
     assert report.speedup == pytest.approx(1, abs=0.5)
+
+
+def test_processes_may_form_groups_as_those_of_ninja_do_where_they_see_no_others(
+    judged: Judged,
+) -> None:
+    report = judged(
+        before_main(
+            "pid_t one = fork(); if (!one) _exit(setpgid(0, 0)); int left;"
+            " waitpid(one, &left, 0); if (left) abort();"
+        )
+    )
+    apart = "namespaces" in report.facts["sandbox"]
+    assert report.outcome in (TIMED if apart else {Outcome.CRASHED}), report.diagnosis
 
 
 def test_neither_the_baselines_copy_nor_another_folder_is_written(judged: Judged) -> None:
