@@ -17,7 +17,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
 from regraph_kg.evaluation.checkup.kept import Checkup, checked_once
 from regraph_kg.evaluation.gpu.device import turn
-from regraph_kg.evaluation.problem.functions import FoundFunction, find, with_body
+from regraph_kg.evaluation.problem.functions import FoundFunction, find, qualified, with_body
 from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.evaluation.project.session import ProjectSession
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
@@ -85,8 +85,9 @@ def _mutants(problem: ProjectProblem, found: FoundFunction) -> Iterator[tuple[st
         yield _DOES_NOTHING, with_body(text, found, "return None")
         yield _EXITS, with_body(text, found, "import os; os._exit(0)")
         return
-    yield _DOES_NOTHING, with_body(text, found, "{}" if found.is_void else "{ return {}; }")
-    yield _EXITS, "#include <unistd.h>\n" + with_body(text, found, "{ ::_exit(0); }")
+    nothing = "return 0;" if problem.is_c else "return {};"
+    yield _DOES_NOTHING, with_body(text, found, "{}" if found.is_void else f"{{ {nothing} }}")
+    yield _EXITS, "#include <unistd.h>\n" + with_body(text, found, "{ _exit(0); }")
 
 
 _AGAIN = "regraph-called-again"
@@ -94,7 +95,7 @@ _AGAIN = "regraph-called-again"
 _KEEPS_IN_CPP = """{{
 static int calls = 0;
 if (calls++) {{
-    if (calls == 2) (void)!::write(2, "\\n{again}\\n", {size});
+    if (calls == 2) (void)!write(2, "\\n{again}\\n", {size});
     {leave}
 }}
 {rest}"""
@@ -114,9 +115,11 @@ def keeping_first(problem: ProjectProblem, found: FoundFunction) -> str:
     """The code, with a function that computes nothing but the first time, and says so."""
     text = problem.serial_code
     if problem.is_python:
-        return text + _KEEPS_IN_PYTHON.format(again=_AGAIN, entry=problem.entry)
+        entry = qualified(text, problem.entry) or problem.entry
+        return text + _KEEPS_IN_PYTHON.format(again=_AGAIN, entry=entry)
     own = text.encode()[found.body : found.end].decode()
     leave, rest = "return;", own[1:]
+    # In C, which has no lambdas, such a function is not compiled: nothing is known then.
     if not found.is_void:
         leave, rest = "", f"static auto first = [&]() {own}();\nreturn first;\n}}"
     body = _KEEPS_IN_CPP.format(again=_AGAIN, size=len(_AGAIN) + 2, leave=leave, rest=rest)
@@ -125,7 +128,10 @@ def keeping_first(problem: ProjectProblem, found: FoundFunction) -> str:
 
 def _repetition(session: ProjectSession, code: str) -> Iterator[ProblemFinding]:
     """What it says of the bench that a function which keeps its first result fits it."""
-    if session.problem.commands.result == "none" or session.build(code):
+    if session.problem.commands.result == "none":
+        return
+    if session.build(code):
+        yield note("bench", "not known whether it finds code that keeps its first result")
         return
     seed = secrets.randbits(31)
     own, serial = (session.bench(candidate=which, seed=seed) for which in (True, False))

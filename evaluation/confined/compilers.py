@@ -186,8 +186,10 @@ def own_root(libc: ctypes.CDLL, orders: CompileOrders) -> bool:
                 continue
             bind(libc, path, top)
             protect(libc, top + path)
-        for path in (*DEVICES, orders.folder):
-            bind(libc, path, top)
+        for path in DEVICES:
+            bind(libc, path, top)  # root could change their rights and times, for everybody
+            protect(libc, top + path, devices=True)
+        bind(libc, orders.folder, top)
         mount(libc, None, top, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
         enter(libc, top)
     except OSError:
@@ -215,16 +217,19 @@ def bind(libc: ctypes.CDLL, path: str, top: str) -> None:
     mount(libc, path, target, None, MS_BIND | MS_REC)
 
 
-def protect(libc: ctypes.CDLL, target: str) -> None:
-    """Make a mount read-only, with all mounts below it where the kernel can (Linux 5.12)."""
-    attributes = struct.pack("<QQQQ", MS_RDONLY | MS_NOSUID | MS_NODEV, 0, 0, 0)
+def protect(libc: ctypes.CDLL, target: str, *, devices: bool = False) -> None:
+    """Make a mount read-only, with all mounts below it where the kernel can (Linux 5.12).
+
+    `devices`: they can still be opened, and written to.
+    """
+    wanted = MS_RDONLY | MS_NOSUID | (0 if devices else MS_NODEV)
+    attributes = struct.pack("<QQQQ", wanted, 0, 0, 0)
     path = os.fsencode(target)
     if libc.syscall(MOUNT_SETATTR_CALL, AT_FDCWD, path, AT_RECURSIVE, attributes, 32) == 0:
         return
     flags = os.statvfs(target).f_flag
     kept = (flags & MOUNT_FLAGS) | (MS_RELATIME if flags & ST_RELATIME else 0)
-    added = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV
-    mount(libc, None, target, None, kept | added)
+    mount(libc, None, target, None, kept | MS_REMOUNT | MS_BIND | wanted)
 
 
 def enter(libc: ctypes.CDLL, top: str) -> None:

@@ -37,6 +37,21 @@ def find(text: str, name: str, *, python: bool) -> FoundFunction | None:
     return _in_python(text, name) if python else _in_cpp(text, name)
 
 
+def qualified(text: str, name: str) -> str | None:
+    """By what a Python text's function or method is reached; None for one within a function."""
+    waiting: list[tuple[str, ast.AST]] = [("", ast.parse(text))]
+    while waiting:
+        inside, node = waiting.pop(0)
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                if child.name == name:
+                    return inside + name
+            else:
+                within = f"{inside}{child.name}." if isinstance(child, ast.ClassDef) else inside
+                waiting.append((within, child))
+    return None
+
+
 def _in_cpp(text: str, name: str) -> FoundFunction | None:
     import tree_sitter_cpp  # noqa: PLC0415 (only where a project is looked at)
     from tree_sitter import Language, Parser  # noqa: PLC0415

@@ -152,6 +152,11 @@ class ProjectProblem(_Declared):
         """Whether the file is Python, not C++."""
         return self.commands.file.endswith(".py")
 
+    @property
+    def is_c(self) -> bool:
+        """Whether the file is C, which is not all C++."""
+        return self.commands.file.endswith(".c")
+
     def signature(self) -> str:
         """The function's head as it stands in the file; "" where none is found."""
         return head_of(self.serial_code, self.entry, python=self.is_python)

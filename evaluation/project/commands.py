@@ -56,14 +56,10 @@ class Copy:
             return False
         return True
 
-    def take(self, name: str, *, once: bool = False) -> None:
-        """Put what was kept in the place of the copy; `once`: it is not wanted any more."""
+    def take(self, name: str) -> None:
+        """Put what was kept in the place of the copy."""
         remove(self.work)
-        kept = self._place / name
-        if once:
-            kept.rename(self.work)
-        else:
-            shutil.copytree(kept, self.work, symlinks=True)
+        shutil.copytree(self._place / name, self.work, symlinks=True)
 
     def drop(self, name: str) -> None:
         """Forget what was kept, if it is there."""
@@ -130,6 +126,7 @@ class Printed:
     result: tuple[str, ...]
     """Words."""
     seconds: tuple[float, ...]
+    """Those above 0."""
 
 
 _TOLD = re.compile(r"^regraph-seconds[ \t]+(\S+)[ \t]*$", re.MULTILINE)
@@ -157,18 +154,18 @@ def first_difference(one: Printed, other: Printed, tolerance: float) -> str | No
 
 
 def _near(word: str, expected: str, tolerance: float) -> bool:
-    """Whether two words are numbers, not both whole, within the tolerance of each other.
+    """Whether a word is a number within the tolerance of an expected one that is not whole.
 
     What is not finite is near nothing: infinity is within every share of itself.
     """
-    if not {*".eE"} & {*word, *expected}:
+    if not {*".eE"} & {*expected}:
         return False
     try:
         found, right = float(word), float(expected)
     except ValueError:
         return False
     finite = math.isfinite(found) and math.isfinite(right)
-    return finite and abs(found - right) <= tolerance * max(abs(found), abs(right))
+    return finite and abs(found - right) <= tolerance * abs(right)
 
 
 def _search_path(problem: ProjectProblem) -> str:

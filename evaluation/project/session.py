@@ -2,13 +2,14 @@
 
 Two copies are built once from the unchanged project. One stays as it is: the baseline. The other is
 put back for each candidate, gets the candidate's file, and is built again, so that only what the
-file changes is compiled. Tests run in a copy of what was built, benches in another: what a
-candidate writes while it is tested, no bench sees.
+file changes is compiled. Tests and each run of a bench have a copy of their own of what was built:
+what code writes in one, another does not see, be it a result, or another bench.
 """
 
 import secrets
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from regraph_kg.errors import BadInput, ToolError
@@ -26,6 +27,8 @@ _UNCHANGED, _BUILT = "unchanged", "built"
 _SAID = 900
 """Characters of what a command said last that a diagnosis tells."""
 _LEAST_SECONDS = 2.0
+_TICK = 1e-9
+"""Seconds: what the clocks of programs count in."""
 _SIGNALS = range(129, 129 + 64)
 """Exit codes by which make, shells and test runners tell that a signal ended a program."""
 
@@ -75,7 +78,6 @@ class ProjectSession:
                 )
         tell("testing the project as it stands")
         self._trusted("tests", self._tested(self._given))
-        self._given.take(_UNCHANGED, once=True)
         shutil.rmtree(self._source)
         tell("timing the project as it stands")
         self.serial_seconds = self._first_bench()
@@ -91,10 +93,8 @@ class ProjectSession:
         return failure
 
     def test(self) -> Failure | None:
-        """Test what was built, then put it back as it was built."""
-        failure = self._tested(self._asked)
-        self._asked.take(_BUILT, once=not self._each_fresh)
-        return failure
+        """Test what was built."""
+        return self._tested(self._asked)
 
     def bench(self, *, candidate: bool, seed: int) -> Failure | tuple[float, Printed]:
         """Seconds of one run of the bench, and what it printed."""
@@ -106,7 +106,9 @@ class ProjectSession:
         ran = self._run_bench(limit, seed, candidate=candidate)
         if candidate and ran.code is None:  # a busy machine may hold up one run
             ran = self._run_bench(limit, seed, candidate=candidate)
-        failure = self._ended(ran, "the bench", limit)
+        # What the code printed would tell the next one what to print.
+        secret = candidate and told.result != "same"
+        failure = self._ended(replace(ran, said="") if secret else ran, "the bench", limit)
         if failure is None and ran.cut and told.result != "none":
             text = "the bench prints too much to compare: let it print a sum and some elements"
             failure = Failure(Outcome.WRONG_ANSWER, text)
@@ -118,21 +120,20 @@ class ProjectSession:
         if told.clock == "process":
             return ran.seconds, found
         if not found.seconds:
-            return Failure(
-                Outcome.WRONG_ANSWER, "the bench printed no line 'regraph-seconds NUMBER'"
-            )
+            text = "the bench printed no line 'regraph-seconds NUMBER' with a number above 0"
+            return Failure(Outcome.WRONG_ANSWER, text)
         seconds = sorted(found.seconds)[len(found.seconds) // 2]
-        if seconds > ran.seconds:
+        if not _TICK <= seconds <= ran.seconds:
             return Failure(
                 Outcome.SUSPICIOUS,
-                f"the bench says {seconds:.3g} s, its whole process took {ran.seconds:.3g} s",
+                f"the bench says {seconds:.3g} s, its whole process took {ran.seconds:.3g} s, and"
+                f" clocks tell {_TICK:g} s at least",
             )
         return seconds, found
 
     def _run_bench(self, limit: float, seed: int, *, candidate: bool) -> Ran:
-        if candidate and self._each_fresh:
-            self._asked.take(_BUILT)
         copy = self._asked if candidate else self._given
+        copy.take(_BUILT if candidate else _UNCHANGED)
         return copy.run([self.problem.commands.bench], limit, seed)
 
     def differs(self, own: Printed, serial: Printed) -> Failure | None:
@@ -148,21 +149,13 @@ class ProjectSession:
             text += f": {wrong}"
         return Failure(Outcome.WRONG_ANSWER, text)
 
-    @property
-    def _each_fresh(self) -> bool:
-        """Whether each run of the bench needs a copy of its own.
-
-        Nobody would see else that an earlier run has exchanged the bench, or kept its result.
-        """
-        return self.problem.commands.result != "same"
-
     def _first_bench(self) -> float:
         """Seconds of the project as it stands; what it prints must be fit to be compared."""
         seed = secrets.randbits(31)
         told = [self._trusted_bench(seed) for _ in range(2)]
         if self.problem.commands.result != "none":
             self._comparable(told[0][1], told[1][1])
-        if self.problem.commands.result == "same" and not self._heeds_seed(told[0][1]):
+        if self.problem.commands.result == "same" and not self._heeds_seed(told[0][1], seed):
             raise BadInput(
                 f"problem {self.problem.name}: the bench prints the same whatever REGRAPH_SEED is,"
                 " so that code may know what to print without computing it: let the bench draw its"
@@ -186,10 +179,16 @@ class ProjectSession:
                 ' let it print its result, such as a sum, or write result = "none"'
             )
 
-    def _heeds_seed(self, seen: Printed) -> bool:
-        """Whether it prints something else for other seeds: a small number may be so by chance."""
-        others = (self._trusted_bench(secrets.randbits(31))[1] for _ in range(2))
-        return any(other.result != seen.result for other in others)
+    def _heeds_seed(self, seen: Printed, seed: int) -> bool:
+        """Whether it prints something else for other seeds: a small number may be so by chance.
+
+        To print the seed itself is not to draw from it.
+        """
+        for other in (secrets.randbits(31) for _ in range(2)):
+            words = self._trusted_bench(other)[1].result
+            if [w for w in words if w != str(other)] != [w for w in seen.result if w != str(seed)]:
+                return True
+        return False
 
     def _trusted_bench(self, seed: int) -> tuple[float, Printed]:
         """A run of the bench of the project as it stands. Raises `BadInput` where that fails."""
@@ -219,7 +218,8 @@ class ProjectSession:
         if ran.code is None:
             text = f"the build takes more than {told.build_seconds:g} s"
             return Failure(Outcome.COMPILE_FAILED, text)
-        return Failure(Outcome.COMPILE_FAILED, self._errors(ran.said, code))
+        text = self._errors(ran.said, code)
+        return Failure(Outcome.COMPILE_FAILED, text or f"it ended with exit code {ran.code}")
 
     def _tested(self, copy: Copy) -> Failure | None:
         told = self.problem.commands
@@ -242,12 +242,11 @@ class ProjectSession:
             return None
         if ran.code is None:
             return Failure(Outcome.TIMED_OUT, f"{what}: not over after {limit:.3g} s")
+        said = f": {_tail(ran.said)}" if ran.said else ""
         if ran.code < 0 or ran.code in _SIGNALS:
             number = -ran.code if ran.code < 0 else ran.code - _SIGNALS.start + 1
-            return Failure(Outcome.CRASHED, f"{what}: ended by signal {number}: {_tail(ran.said)}")
-        return Failure(
-            Outcome.WRONG_ANSWER, f"{what}: ended with exit code {ran.code}: {_tail(ran.said)}"
-        )
+            return Failure(Outcome.CRASHED, f"{what}: ended by signal {number}{said}")
+        return Failure(Outcome.WRONG_ANSWER, f"{what}: ended with exit code {ran.code}{said}")
 
     def _errors(self, said: str, code: str) -> str:
         """What a compiler said of the candidate's file, else what was said last."""

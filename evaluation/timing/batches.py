@@ -149,7 +149,7 @@ class Bench:
         """Make the memory ready for a worker's timed calls."""
         for call in self._calls:
             for place in call.places.values():
-                self._shared.set_canaries(place)
+                self._shared.set_canaries(place, pattern=True)
         return None
 
     def load(self, worker: Worker, count: int, timed: float) -> list[int] | Failure:

@@ -135,7 +135,7 @@ class Verification:
     def _prepare(self, call: Call, made: Mapping[str, Array], poison: int) -> None:
         for arg in self.problem.arrays:
             place = call.places[arg.name]
-            self.shared.set_canaries(place)
+            self.shared.set_canaries(place, pattern=poison != POISONS[0])
             if arg.name in made:
                 self.shared.view(place)[...] = made[arg.name]
             elif self.defences.poison:
@@ -234,8 +234,8 @@ def _verdict(seen: list[dict[str, Array]], wrongs: list[str | None], where: str)
         )
     if _differ(seen) and "never written" not in first:
         first += (
-            "; it depends on what the output held before: initialise it (if it is initialised, look"
-            " for a data race)"
+            "; it depends on what the output, or memory beside an array, held before: initialise it"
+            " (if it is initialised, look for a data race)"
         )
     return Failure(Outcome.WRONG_ANSWER, f"{where}: {first}")
 

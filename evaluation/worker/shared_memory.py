@@ -12,7 +12,8 @@ One anonymous file (memfd: nothing in /dev/shm, gone with its last user):
     sealed         SEALED[MAX_SEALED], metric "device": see sealing.py
     arrays         each between two guard pages, its end as near to the second as alignment lets it
 
-Gaps around arrays hold CANARY bytes. `sealed` and all that follows has its copy on a device.
+Gaps around arrays hold CANARY bytes, or a pattern. `sealed` and all that follows has its copy on a
+device.
 """
 
 import contextlib
@@ -45,7 +46,8 @@ SEALED = np.dtype([(name, np.uint64) for name in ("at", "bytes", "value", "block
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 """A worker that shrank it would take the judge down with it."""
 CANARY = 0xFF
-"""Reads as NaN, or as -1, where a candidate reads outside an array."""
+"""Reads as NaN, or as -1, where a candidate reads outside an array. What adds to it there leaves it
+as it was: therefore gaps hold a pattern in other calls."""
 POISON = 0xFF
 """What outputs hold before a call: NaN, or -1."""
 MESSAGE_BYTES = 512
@@ -211,6 +213,10 @@ class SharedMemory:
         self._outputs = {
             place for call in calls for name, place in call.places.items() if name in names
         }
+        places = [place for call in calls for place in call.places.values()]
+        widest = max((gap.size for place in places for gap in self._gaps(place)), default=0)
+        self._pattern = _moderate_words(_round_up(widest, 16))
+        self._patterned: set[ArrayPlace] = set()
 
     def reset(self, nonce: int, defences: Defences) -> None:
         """Make ready for its worker: head, rows, and every output filled."""
@@ -274,18 +280,19 @@ class SharedMemory:
         start = self._base + place.offset
         self._bytes[start : start + place.nbytes] = byte
 
-    def set_canaries(self, place: ArrayPlace) -> None:
-        """Fill the gaps around an array."""
-        for gap in self._gaps(place):
-            gap[:] = CANARY
+    def set_canaries(self, place: ArrayPlace, *, pattern: bool) -> None:
+        """Fill the gaps around an array: with CANARY, or so that any sum there shows."""
+        (self._patterned.add if pattern else self._patterned.discard)(place)
+        for gap, canary in zip(self._gaps(place), self._canaries(place), strict=True):
+            gap[:] = canary
 
     def damage(self, place: ArrayPlace) -> str | None:
         """What was written outside the array, in words; None where its gaps are whole."""
-        before, after = self._gaps(place)
-        hits = np.flatnonzero(before != CANARY)
+        (before, after), (first, last) = self._gaps(place), self._canaries(place)
+        hits = np.flatnonzero(before != first)
         if hits.size:
             return f"wrote {_away(before.size - 1 - int(hits[-1]))}before the start of {place.name}"
-        hits = np.flatnonzero(after != CANARY)
+        hits = np.flatnonzero(after != last)
         return f"wrote {_away(int(hits[0]))}past the end of {place.name}" if hits.size else None
 
     def owner(self, offset: int) -> tuple[ArrayPlace, int] | None:
@@ -320,6 +327,12 @@ class SharedMemory:
         before = self._bytes[self._base + place.first : start]
         return before, self._bytes[start + place.nbytes : self._base + place.last]
 
+    def _canaries(self, place: ArrayPlace) -> tuple[Array | int, Array | int]:
+        if place not in self._patterned:
+            return CANARY, CANARY
+        before, after = self._gaps(place)
+        return self._pattern[self._pattern.size - before.size :], self._pattern[: after.size]
+
     def _row(self, call: Call) -> bytes:
         return np.array([self._slot(arg, call) for arg in self.problem.slots], np.uint64).tobytes()
 
@@ -346,6 +359,14 @@ def _allocated(nbytes: int, name: str) -> tuple[int, mmap.mmap]:
             f"shared memory: cannot allocate {nbytes / 2**20:.0f} MiB for problem"
             f" {name} ({error.strerror}); free memory or make its sizes smaller"
         ) from None
+
+
+def _moderate_words(nbytes: int) -> Array:
+    """Bytes that are numbers from 1 to 2, no two alike, as float32; moderate as float64, too.
+
+    A sum changes them, as it would not NaN, and as an "or" would not -1.
+    """
+    return np.random.default_rng().uniform(1, 2, nbytes // 4).astype(np.float32).view(np.uint8)
 
 
 def _away(distance: int) -> str:

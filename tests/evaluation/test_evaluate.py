@@ -58,6 +58,8 @@ def test_the_full_grade_uses_several_fresh_workers(judge: Judge) -> None:
         (RIGHT.replace("= a", "+= a"), Outcome.WRONG_ANSWER, "expected"),
         (RIGHT + "((float*)x)[0] += 1;", Outcome.MUTATED_INPUT, "changed input x"),
         (RIGHT + "y[-1] = 0;", Outcome.CRASHED, "before the start of y"),
+        (RIGHT + "y[-1] += 7;", Outcome.CRASHED, "before the start of y"),
+        (RIGHT + "((int*)y)[-3] |= n;", Outcome.CRASHED, "before the start of y"),
         (RIGHT + "y[n] = 0;", Outcome.CRASHED, "past the end of y"),
         (RIGHT.replace("< n", "< n + 9999"), Outcome.CRASHED, "past the end of array"),
         ("*(volatile int*)0 = 1;", Outcome.CRASHED, "SIGSEGV"),

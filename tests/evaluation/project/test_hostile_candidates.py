@@ -24,6 +24,8 @@ HEADERS = """\
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <cerrno>
 #include <fcntl.h>
 #include <string>
 #include <sys/resource.h>
@@ -234,3 +236,36 @@ def test_a_result_that_is_always_the_same_is_neither_told_nor_kept_from_run_to_r
     assert "so that code may know it without computing it" in keeps.guarantee
     assert told.outcome is Outcome.WRONG_ANSWER
     assert told.diagnosis.endswith("prints something else than that of the unchanged project")
+
+
+def test_what_a_timed_run_writes_the_next_one_does_not_find(judged: Judged) -> None:
+    """Else it would keep results that do not depend on the seed, or another bench."""
+    report = judged(
+        before_main(
+            'if (std::strstr(program_invocation_name, "bench")) {'
+            ' if (open("kept", O_RDONLY) >= 0) abort();'
+            ' if (open("kept", O_WRONLY | O_CREAT, 0644) < 0) abort(); }'
+        )
+    )
+    assert report.outcome in TIMED, report.diagnosis
+
+
+def test_rights_of_devices_stay_as_they_are(judged: Judged) -> None:
+    report = judged(
+        before_main(
+            'for (auto path : {"/dev/null", "/dev/zero", "/dev/urandom"})'
+            " if (!chmod(path, 0666) || !utimensat(AT_FDCWD, path, nullptr, 0)) abort();"
+            ' int null = open("/dev/null", O_RDWR); if (write(null, "x", 1) != 1) abort();'
+        )
+    )
+    if "root" in report.facts["sandbox"].split(", "):
+        assert report.outcome in TIMED, report.diagnosis
+
+
+def test_what_the_bench_of_a_fixed_result_printed_is_told_nobody(tmp_path: Path) -> None:
+    problem = projects.make(tmp_path)
+    projects.edit(problem, "[commands]", '[commands]\nresult = "fixed"')
+    code = 'if (std::strstr(program_invocation_name, "bench")) atexit([] { _exit(3); });'
+    report = once(problem, before_main(code))
+    assert report.outcome is Outcome.WRONG_ANSWER
+    assert report.diagnosis == "the bench: ended with exit code 3"

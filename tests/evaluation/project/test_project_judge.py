@@ -3,12 +3,15 @@
 The projects are real: make and g++ build them, their own programs test and time them.
 """
 
+import itertools
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.compile import sandboxed
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.project import session
@@ -92,18 +95,24 @@ def test_a_crash_and_an_endless_loop_are_told_apart(folder: Path, tmp_path: Path
     assert "not over after 0.7 s" in late.diagnosis
 
 
-@pytest.mark.parametrize("seconds", [0.6, 3.0], ids=["slow", "late"])
-def test_one_run_that_the_machine_holds_up_decides_nothing(judged: Judged, seconds: float) -> None:
+@pytest.mark.parametrize("late", [False, True], ids=["slow", "late"])
+def test_one_run_that_the_machine_holds_up_decides_nothing(
+    judged: Judged, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
     """As a busy machine may: it would be taken for slow code, or for code without an end."""
-    held_up = f"""\
-#include <cstdio>
-#include <unistd.h>
-static int now = [] {{
-    if (access("seen", F_OK)) std::fclose(std::fopen("seen", "w")), usleep({seconds * 1e6:.0f});
-    return 0;
-}}();
-"""
-    report = judged(held_up + projects.FASTER)
+    runs, real = itertools.count(), session.ProjectSession._run_bench
+
+    def held_up(
+        self: session.ProjectSession, limit: float, seed: int, *, candidate: bool
+    ) -> sandboxed.Ran:
+        ran = real(self, limit, seed, candidate=candidate)
+        if not candidate or next(runs):
+            return ran
+        return replace(ran, code=None) if late else replace(ran, seconds=ran.seconds + 0.6)
+
+    monkeypatch.setattr(session.ProjectSession, "_run_bench", held_up)
+    report = judged(projects.FASTER)
+    assert next(runs) > 3
     assert report.outcome in TIMED, report.diagnosis
     assert report.speedup is not None
     assert report.speedup > 3
@@ -149,7 +158,7 @@ def test_a_bench_that_tells_its_own_seconds_is_held_against_the_clock(
     monkeypatch.setattr(session, "_LEAST_SECONDS", 0.05)
     telling = """\
     system("sleep 0.1");
-    std::printf("regraph-seconds %g\\n", 1e-4 + 100 * (y[0] > 1e6));
+    std::printf("regraph-seconds %g\\n", y[0] > 1e6 ? 100 : y[0] < -1e6 ? 1e-310 : 1e-4);
     std::printf("%.9e"""
     problem = projects.make(
         tmp_path, bench=projects.BENCH.replace('    std::printf("%.9e', telling)
@@ -159,12 +168,16 @@ def test_a_bench_that_tells_its_own_seconds_is_held_against_the_clock(
         found = load_problem(problem)
         right = judge.evaluate(Candidate("openmp", projects.FASTER), found)
         huge = projects.KERNEL.replace("y[i] = sum / width", "y[i] = n > 9999 ? 1e7f : sum / width")
-        lied = judge.evaluate(Candidate("openmp", huge), found)
+        lied, fast = (
+            judge.evaluate(Candidate("openmp", code), found)
+            for code in (huge, huge.replace("1e7f", "-1e7f"))
+        )
     assert right.outcome in TIMED, right.diagnosis
     assert right.speedup == pytest.approx(1, abs=0.01), "by its own word it takes 0.1 ms"
     assert "times are the bench's own word" in right.guarantee
     assert lied.outcome is Outcome.SUSPICIOUS
     assert "its whole process took" in lied.diagnosis
+    assert fast.outcome is Outcome.SUSPICIOUS, "else its speedup would have no end"
 
 
 EXCHANGED = """\

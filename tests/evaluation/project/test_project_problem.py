@@ -231,10 +231,36 @@ def test_tests_that_decide_nothing_are_refused(tmp_path: Path, test: str, what: 
     assert ("ctest and make believe exit code 0" in found) == ("ends the process" in found)
 
 
+def test_tests_of_a_project_in_c_that_decide_nothing_are_refused(tmp_path: Path) -> None:
+    files = {
+        "smooth.c": "double smooth(const double* x, int n) { return n ? x[n - 1] : 0; }\n",
+        "smooth.h": "double smooth(const double*, int);\n",
+        "test.c": '#include <stdio.h>\n#include "smooth.h"\n'
+        'int main(void) { double x = 1; smooth(&x, 1); puts("1 right"); return 0; }\n',
+        "bench.c": '#include <stdio.h>\n#include <stdlib.h>\n#include "smooth.h"\n'
+        'int main(void) { double x = atoi(getenv("REGRAPH_SEED"));'
+        ' printf("%.1f\\n", smooth(&x, 1) / 2); return 0; }\n',
+    }
+    problem = projects.make(tmp_path)
+    for name, text in files.items():
+        (tmp_path / "project" / name).write_text(text)
+    commands = '["gcc smooth.c test.c -o test", "gcc smooth.c bench.c -o bench"]'
+    projects.edit(problem, "src/kernel.cpp", "smooth.c")
+    projects.edit(problem, '["make -s"]', commands)
+    projects.edit(problem, "3 sizes", "1")
+    found = findings(problem)
+    assert "error tests: a smooth that does nothing passes them" in found
+    assert "bench: not known whether it finds code that keeps its first result" in found
+
+
+@pytest.mark.parametrize("echoes", [False, True])
 def test_a_bench_that_ignores_the_seed_is_refused_where_results_are_to_be_unknown(
-    tmp_path: Path,
+    tmp_path: Path, echoes: bool
 ) -> None:
     bench = projects.BENCH.replace('std::getenv("REGRAPH_SEED")', "nullptr")
+    if echoes:
+        printing = 'std::puts(std::getenv("REGRAPH_SEED")), std::printf('
+        bench = bench.replace("std::printf(", printing)
     problem = projects.make(tmp_path, bench=bench)
     assert "error commands: the bench prints the same whatever REGRAPH_SEED" in findings(problem)
     projects.edit(problem, "[commands]", '[commands]\nresult = "fixed"')
