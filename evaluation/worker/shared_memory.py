@@ -25,6 +25,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -209,13 +210,8 @@ class SharedMemory:
         self._calls = tuple(calls)
         self._libc = ctypes.CDLL(None)
         self._libc.memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
-        names = {arg.name for arg in problem.outputs}
-        self._outputs = {
-            place for call in calls for name, place in call.places.items() if name in names
-        }
-        places = [place for call in calls for place in call.places.values()]
-        widest = max((gap.size for place in places for gap in self._gaps(place)), default=0)
-        self._pattern = _moderate_words(_round_up(widest, 16))
+        names = [arg.name for arg in problem.outputs]
+        self._outputs = {call.places[name] for call in calls for name in names}
         self._patterned: set[ArrayPlace] = set()
 
     def reset(self, nonce: int, defences: Defences) -> None:
@@ -326,6 +322,13 @@ class SharedMemory:
         start = self._base + place.offset
         before = self._bytes[self._base + place.first : start]
         return before, self._bytes[start + place.nbytes : self._base + place.last]
+
+    @cached_property
+    def _pattern(self) -> Array:
+        """As many bytes as the widest gap has."""
+        places = [place for call in self._calls for place in call.places.values()]
+        widest = max((gap.size for place in places for gap in self._gaps(place)), default=0)
+        return _moderate_words(_round_up(widest, 16))
 
     def _canaries(self, place: ArrayPlace) -> tuple[Array | int, Array | int]:
         if place not in self._patterned:

@@ -15,6 +15,8 @@ pytestmark = pytest.mark.slow
 FOLDER = Path(__file__).parents[2] / "cypher" / "browser"
 PATH = ("cuda/start", "cuda/thread-per-element", "cuda/memory-coalescing")
 
+CAPTION = re.compile(r"([\d.]+)x, (\d+ of \d+)")
+
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
@@ -49,17 +51,8 @@ def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path
     assert "Successfully set your parameters" in browser.run(query("parameters")).text
 
     table = browser.run(query("strongest-transitions")).table
-    assert table[0] == [
-        "after",
-        "apply",
-        "times faster",
-        "at best",
-        "verified",
-        "tried",
-        "declined",
-        "without repair",
-        "examples",
-    ]
+    assert table[0][:6] == ["after", "apply", "times faster", "at best", "verified", "tried"]
+    assert table[0][6:] == ["declined", "without repair", "examples"]
     after, apply, gained, _, verified, tried = table[1][:6]
     assert [after, apply] == ['"serial code"', '"Thread per element"']
     picture = browser.run(query("map-of-a-target"))
@@ -67,7 +60,7 @@ def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path
     assert len(picture.arrows) >= len(picture.nodes) - 1, "it grows from the serial code"
     cut = [arrow for arrow in picture.arrows if arrow.endswith("…")]
     whole = [arrow for arrow in picture.arrows if arrow not in cut]
-    told = [re.fullmatch(r"([\d.]+)x, (\d+ of \d+)", arrow) for arrow in whole]
+    told = [CAPTION.fullmatch(arrow) for arrow in whole]
     captions = [(float(one[1]), one[2]) for one in told if one]
     assert len(captions) == len(told), whole
     strongest = (pytest.approx(float(gained), abs=0.06), f"{verified} of {tried}")
