@@ -6,16 +6,18 @@ Sizes are the function's integer parameters that extents depend on, and lengths 
 import hashlib
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.adopt.adapter import Given, Plain, ReturnValue, counter
 from regraph_kg.evaluation.adopt.extent import LOADED, Extent
 from regraph_kg.evaluation.adopt.reading import Read
+from regraph_kg.evaluation.adopt.scalars import number, usual_values
 from regraph_kg.evaluation.adopt.syntax import functions
 from regraph_kg.evaluation.adopt.types import Element, Passed
 from regraph_kg.evaluation.adopt.uses import Role
-from regraph_kg.evaluation.adopt.values import IndexRange, drawn, indices, stops_early, usual_value
+from regraph_kg.evaluation.adopt.values import IndexRange, drawn, indices, stops_early
 from regraph_kg.evaluation.problem.types import is_whole
 
 _WORD = r"[A-Za-z_]\w*"
@@ -121,10 +123,15 @@ class Draft:
                 f" there are {', '.join(sizes) or 'none'}"
             )
         for name in sizes:
-            one = self.read.passed.get(name)
-            if one is not None and (one.form != "scalar" or not _counts(one)):
+            if name in self.read.passed and not self.counts(name):
                 raise BadInput(f"--shape: {name} is no integer")
         return sizes
+
+    def counts(self, name: str) -> bool:
+        """Whether it is an integer, of which extents are made."""
+        one = self.read.passed[name]
+        is_plain = one.form == "scalar" and one.element.record is None
+        return is_plain and one.element.type != "bool" and is_whole(one.element.type)
 
     @property
     def names(self) -> list[str]:
@@ -283,15 +290,26 @@ class Draft:
 
     def _scalar(self, name: str, one: Passed) -> float | int:
         said = self.said.values.get(name)
-        is_float = one.element.is_float
         if said is None:
-            place = name in self.read.uses.places
-            return 0 if place else usual_value(self.read.function, name, one.element)
-        try:
-            return float(said[0]) if is_float else int(said[0])
-        except ValueError:
-            kind = "a number" if is_float else "an integer"
-            raise BadInput(f"--values {name}={said[0]}: {name} is a scalar; give {kind}") from None
+            return 0 if name in self.read.uses.places else self._usual[name]
+        value = number(one.element, said[0])
+        if value is None:
+            kind = "a number" if one.element.is_float else "an integer"
+            raise BadInput(f"--values {name}={said[0]}: {name} is a scalar; give {kind}")
+        return value
+
+    @cached_property
+    def _usual(self) -> dict[str, float | int]:
+        """Of each scalar that is no size and no index."""
+        scalars = {
+            name: one.element
+            for name, one in self.read.passed.items()
+            if one.form == "scalar" and not one.element.in_arrays
+        }
+        for name in self.read.uses.places.union(self.sizes) & set(scalars):
+            del scalars[name]
+        said = {name: values[0] for name, values in self.said.values.items()}
+        return usual_values(self.read.function, scalars, said)
 
     def _values(self, name: str, one: Passed) -> dict[str, Any]:
         """Distributions, and a range where the type or the function wants one."""
@@ -328,11 +346,6 @@ def _typed(element: Element) -> dict[str, Any]:
     if record is None:
         return {"type": element.type}
     return {"type": "struct", "struct": record.c, "fields": dict(record.fields)}
-
-
-def _counts(one: Passed) -> bool:
-    """Whether it is an integer, of which extents are made."""
-    return one.element.record is None and is_whole(one.element.type)
 
 
 def _c(text: str) -> str:
