@@ -223,8 +223,8 @@ def _one_valued(draft: "Draft") -> list[str]:
     values = {a["name"]: a["value"] for a in draft.arguments() if "value" in a}
     extents = [name for name in values if draft.counts(name)]
     return [
-        f"  {name} is {values[name]} in every call, and what is done depends on it: another value by"
-        f" --values {name}=.."
+        f"  {name} is {values[name]} in every call, and what is done depends on it: another value"
+        f" by --values {name}=.."
         + (f"; if it says how long an array is, --shape ARRAY={name}" if name in extents else "")
         for name in deciding(draft.read.function, values)
     ]
