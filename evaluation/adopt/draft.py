@@ -12,6 +12,7 @@ from typing import Any
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.adopt.adapter import Given, Plain, ReturnValue, counter
 from regraph_kg.evaluation.adopt.extent import LOADED, Extent
+from regraph_kg.evaluation.adopt.flows import bisected, indexing
 from regraph_kg.evaluation.adopt.reading import Read
 from regraph_kg.evaluation.adopt.scalars import number, usual_values
 from regraph_kg.evaluation.adopt.syntax import functions
@@ -72,7 +73,7 @@ class Draft:
         for name, one in self.read.passed.items():
             if one.form == "scalar":
                 continue
-            shape, own = uses.shape(name), f"{name}_size"
+            shape, own = self._indexed(name), f"{name}_size"
             whole = uses.extent(name)
             if one.form == "reference":
                 shape = (Extent.of(1),)
@@ -81,7 +82,8 @@ class Draft:
             elif uses.found[name].is_resized and uses.role(name) == "out":
                 shape = ()  # nobody knows but who calls it
             elif one.form in ("vector", "span") and (
-                uses.found[name].own_length or not (shape or uses.found[name].is_written)
+                uses.found[name].own_length
+                or not (shape or self._ends(name) or uses.found[name].is_written)
             ):
                 if whole is None or whole.number is not None or own in whole.words:
                     shape = (Extent.of(own),)
@@ -91,6 +93,15 @@ class Draft:
         if self.read.returned is not None:
             found[""] = self._returned_shape(self.read.returned)
         return {name: tuple(e.renamed(equal) for e in shape) for name, shape in found.items()}
+
+    def _indexed(self, name: str) -> tuple[Extent, ...]:
+        """What an array's indices say of its shape, by themselves or by how they come about."""
+        whole = self.read.uses.extent(name)
+        has_number = whole is not None and whole.number is not None
+        if whole is not None and not (has_number and self.read.uses.found[name].is_elsewhere):
+            return self.read.uses.shape(name)
+        ends = self._ends(name)
+        return (Extent.of(next(iter(ends))),) if list(ends.values()) == [True] else ()
 
     def _returned_shape(self, one: Passed) -> tuple[Extent, ...]:
         if one.form == "vector" and self.read.uses.returns_rows:
@@ -166,9 +177,16 @@ class Draft:
             return f"{_ROW_LENGTH}*{next(iter(self.sizes))}"
         if any((name, Extent.of(f"{LOADED}{held}")) in uses.gathers for held in self._bytes):
             return str(_BYTES)
+        if self._ends(name):
+            return ""
         more = " + 1" if name in uses.bounds.starts else ""
         usual = self._usual_shape(name)
         return f"{usual}{more}" if usual else ""
+
+    def _ends(self, name: str) -> dict[str, bool]:
+        """Integer parameters that lead to an array's indices, and whether as an end only."""
+        found = indexing(self.read.function, name)
+        return {one: found[one] for one in self.read.passed if one in found and self.counts(one)}
 
     @property
     def _between(self) -> set[str]:
@@ -320,9 +338,14 @@ class Draft:
             told["values"] = [first, *reversed(others)]
         if name in self.said.values:
             told["values"] = list(self.said.values[name])
-        elif name in self.read.uses.bounds.starts:
+        elif name in self.read.uses.bounds.starts or self._ascends(name, one):
             told["values"] = ["sorted"]
         return told
+
+    def _ascends(self, name: str, one: Passed) -> bool:
+        """Whether the function takes for granted that an array is sorted."""
+        is_number = one.element.record is None and "complex" not in one.element.type
+        return is_number and self.role(name) == "in" and bisected(self.read.function, name)
 
     @property
     def _ranges(self) -> dict[str, IndexRange]:

@@ -4,16 +4,14 @@ Not covered: what a scalar decides by way of an array's element, or in another f
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import count, cycle
 
-from tree_sitter import Node
-
-from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, walk
+from regraph_kg.evaluation.adopt.flows import flows, identifiers, reached
+from regraph_kg.evaluation.adopt.syntax import Function, walk
 from regraph_kg.evaluation.adopt.types import Element
 
 _COMPARED = {"==", "!=", "<", ">", "<=", ">="}
-_ELEMENTS = {"subscript_expression", "pointer_expression"}
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _LOW = {"lo", "low", "lower", "min", "minimum", "least", "begin", "start", "first", "from", "left"}
 _HIGH = {"hi", "high", "upper", "max", "maximum", "most", "end", "stop", "last", "to", "right"}
@@ -30,7 +28,7 @@ def deciding(function: Function, names: Collection[str]) -> list[str]:
         if node.type == "binary_expression" and node.children[1].type in _COMPARED:
             sides = [node.child_by_field_name("left"), node.child_by_field_name("right")]
         for side in filter(None, sides):
-            found |= _reached(identifiers(function.source, side), from_)
+            found |= reached(identifiers(function.source, side), from_)
     return [name for name in names if name in found]
 
 
@@ -88,35 +86,3 @@ def _rank(name: str) -> int:
     """Before others, or after them, where a name says so."""
     words = {word.lower() for word in _WORDS.findall(name)}
     return bool(words & _HIGH) - bool(words & _LOW)
-
-
-def flows(function: Function) -> dict[str, set[str]]:
-    """Of each local and parameter, the names that its values are computed of; no elements'."""
-    found: dict[str, set[str]] = {}
-    for node in walk(function.body):
-        sides = {
-            "init_declarator": ("declarator", "value"),
-            "assignment_expression": ("left", "right"),
-        }.get(node.type)
-        target, value = (node.child_by_field_name(side) for side in sides or ("", ""))
-        if target is not None and value is not None and target.type == "identifier":
-            name = function.source.text(target)
-            if not any(inner.type in _ELEMENTS for inner in walk(value)):
-                found.setdefault(name, set()).update(identifiers(function.source, value))
-    return found
-
-
-def identifiers(source: CodeFile, node: Node) -> set[str]:
-    """Every name in an expression."""
-    return {source.text(one) for one in walk(node) if one.type == "identifier"}
-
-
-def _reached(names: Iterable[str], from_: Mapping[str, set[str]]) -> set[str]:
-    """The names, and all that their values are computed of."""
-    found, waiting = set[str](), list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting.extend(from_.get(name, ()))
-    return found
