@@ -6,16 +6,19 @@ Sizes are the function's integer parameters that extents depend on, and lengths 
 import hashlib
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.adopt.adapter import Given, Plain, ReturnValue, counter
 from regraph_kg.evaluation.adopt.extent import LOADED, Extent
+from regraph_kg.evaluation.adopt.flows import bisected, indexing
 from regraph_kg.evaluation.adopt.reading import Read
+from regraph_kg.evaluation.adopt.scalars import number, usual_values
 from regraph_kg.evaluation.adopt.syntax import functions
 from regraph_kg.evaluation.adopt.types import Element, Passed
 from regraph_kg.evaluation.adopt.uses import Role
-from regraph_kg.evaluation.adopt.values import IndexRange, drawn, indices, stops_early, usual_value
+from regraph_kg.evaluation.adopt.values import IndexRange, drawn, indices, stops_early
 from regraph_kg.evaluation.problem.types import is_whole
 
 _WORD = r"[A-Za-z_]\w*"
@@ -70,7 +73,7 @@ class Draft:
         for name, one in self.read.passed.items():
             if one.form == "scalar":
                 continue
-            shape, own = uses.shape(name), f"{name}_size"
+            shape, own = self._indexed(name), f"{name}_size"
             whole = uses.extent(name)
             if one.form == "reference":
                 shape = (Extent.of(1),)
@@ -79,7 +82,8 @@ class Draft:
             elif uses.found[name].is_resized and uses.role(name) == "out":
                 shape = ()  # nobody knows but who calls it
             elif one.form in ("vector", "span") and (
-                uses.found[name].own_length or not (shape or uses.found[name].is_written)
+                uses.found[name].own_length
+                or not (shape or self._ends(name) or uses.found[name].is_written)
             ):
                 if whole is None or whole.number is not None or own in whole.words:
                     shape = (Extent.of(own),)
@@ -89,6 +93,15 @@ class Draft:
         if self.read.returned is not None:
             found[""] = self._returned_shape(self.read.returned)
         return {name: tuple(e.renamed(equal) for e in shape) for name, shape in found.items()}
+
+    def _indexed(self, name: str) -> tuple[Extent, ...]:
+        """What an array's indices say of its shape, by themselves or by how they come about."""
+        whole = self.read.uses.extent(name)
+        has_number = whole is not None and whole.number is not None
+        if whole is not None and not (has_number and self.read.uses.found[name].is_elsewhere):
+            return self.read.uses.shape(name)
+        ends = self._ends(name)
+        return (Extent.of(next(iter(ends))),) if list(ends.values()) == [True] else ()
 
     def _returned_shape(self, one: Passed) -> tuple[Extent, ...]:
         if one.form == "vector" and self.read.uses.returns_rows:
@@ -121,10 +134,15 @@ class Draft:
                 f" there are {', '.join(sizes) or 'none'}"
             )
         for name in sizes:
-            one = self.read.passed.get(name)
-            if one is not None and (one.form != "scalar" or not _counts(one)):
+            if name in self.read.passed and not self.counts(name):
                 raise BadInput(f"--shape: {name} is no integer")
         return sizes
+
+    def counts(self, name: str) -> bool:
+        """Whether it is an integer, of which extents are made."""
+        one = self.read.passed[name]
+        is_plain = one.form == "scalar" and one.element.record is None
+        return is_plain and one.element.type != "bool" and is_whole(one.element.type)
 
     @property
     def names(self) -> list[str]:
@@ -159,9 +177,16 @@ class Draft:
             return f"{_ROW_LENGTH}*{next(iter(self.sizes))}"
         if any((name, Extent.of(f"{LOADED}{held}")) in uses.gathers for held in self._bytes):
             return str(_BYTES)
+        if self._ends(name):
+            return ""
         more = " + 1" if name in uses.bounds.starts else ""
         usual = self._usual_shape(name)
         return f"{usual}{more}" if usual else ""
+
+    def _ends(self, name: str) -> dict[str, bool]:
+        """Integer parameters that lead to an array's indices, and whether as an end only."""
+        found = indexing(self.read.function, name)
+        return {one: found[one] for one in self.read.passed if one in found and self.counts(one)}
 
     @property
     def _between(self) -> set[str]:
@@ -283,15 +308,26 @@ class Draft:
 
     def _scalar(self, name: str, one: Passed) -> float | int:
         said = self.said.values.get(name)
-        is_float = one.element.is_float
         if said is None:
-            place = name in self.read.uses.places
-            return 0 if place else usual_value(self.read.function, name, one.element)
-        try:
-            return float(said[0]) if is_float else int(said[0])
-        except ValueError:
-            kind = "a number" if is_float else "an integer"
-            raise BadInput(f"--values {name}={said[0]}: {name} is a scalar; give {kind}") from None
+            return 0 if name in self.read.uses.places else self._usual[name]
+        value = number(one.element, said[0])
+        if value is None:
+            kind = "a number" if one.element.is_float else "an integer"
+            raise BadInput(f"--values {name}={said[0]}: {name} is a scalar; give {kind}")
+        return value
+
+    @cached_property
+    def _usual(self) -> dict[str, float | int]:
+        """Of each scalar that is no size and no index."""
+        scalars = {
+            name: one.element
+            for name, one in self.read.passed.items()
+            if one.form == "scalar" and not one.element.in_arrays
+        }
+        for name in self.read.uses.places.union(self.sizes) & set(scalars):
+            del scalars[name]
+        said = {name: values[0] for name, values in self.said.values.items()}
+        return usual_values(self.read.function, scalars, said)
 
     def _values(self, name: str, one: Passed) -> dict[str, Any]:
         """Distributions, and a range where the type or the function wants one."""
@@ -302,9 +338,14 @@ class Draft:
             told["values"] = [first, *reversed(others)]
         if name in self.said.values:
             told["values"] = list(self.said.values[name])
-        elif name in self.read.uses.bounds.starts:
+        elif name in self.read.uses.bounds.starts or self._ascends(name, one):
             told["values"] = ["sorted"]
         return told
+
+    def _ascends(self, name: str, one: Passed) -> bool:
+        """Whether the function takes for granted that an array is sorted."""
+        is_number = one.element.record is None and "complex" not in one.element.type
+        return is_number and self.role(name) == "in" and bisected(self.read.function, name)
 
     @property
     def _ranges(self) -> dict[str, IndexRange]:
@@ -328,11 +369,6 @@ def _typed(element: Element) -> dict[str, Any]:
     if record is None:
         return {"type": element.type}
     return {"type": "struct", "struct": record.c, "fields": dict(record.fields)}
-
-
-def _counts(one: Passed) -> bool:
-    """Whether it is an integer, of which extents are made."""
-    return one.element.record is None and is_whole(one.element.type)
 
 
 def _c(text: str) -> str:

@@ -4,8 +4,9 @@ The serial code runs in the judge's confined worker only. Not covered: sizes tha
 other by more than what extents say; a person gives them.
 """
 
+import ast
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,10 @@ _SHAPES: Mapping[int, Sequence[Sequence[int]]] = {
 _SQUARE = ((1,), (7,), (31,), (100,))
 _MANY = ((1,) * 32, (2, 3, 5, 7) * 8, (8, 9, 11, 4) * 8)
 _POWERS = (2, 16, 128)
+_QUOTIENTS = (1, 5, 13)
+"""What a quotient of sizes is at least, shape by shape: one that is 1 in all shows little."""
+_MOST_TIMES = 1024
+"""How many times larger a size may become for a quotient's sake."""
 _LEAST = 64
 """Up to where a smallest shape is looked for, where extents such as n - 2 forbid 1."""
 _ENOUGH, _AIM, _TOO_LONG = 0.15, 0.4, 1.5
@@ -43,6 +48,8 @@ _CUBIC = 3.0
 _SURE_SECONDS = 1e-3
 """Shorter times say little of how time grows."""
 _LEAST_STEP = 1.2
+_STILL = 0.1
+"""Powers below which an extent does not grow with all sizes."""
 _TRIES = 14
 _PATIENCE_SECONDS = 10.0
 
@@ -62,10 +69,11 @@ def check_shapes(
 ) -> list[Sizes]:
     """Shapes at which no extent is below 1. Raises `BadInput` where there are none."""
     if powers:
-        return [dict.fromkeys(names, size) for size in _POWERS]
+        return _divided([dict.fromkeys(names, size) for size in _POWERS], extents, powers=True)
     squares = any(_degree(text, names) > 1 for text in extents) and len(names) == 1
     rows = _SQUARE if squares else _SHAPES.get(len(names), _MANY)
-    shapes: list[Sizes] = [dict(zip(names, row, strict=False)) for row in rows]
+    plain: list[Sizes] = [dict(zip(names, row, strict=False)) for row in rows]
+    shapes = _divided(plain, extents, powers=False)
     fit = [sizes for sizes in shapes if _fits(extents, sizes)]
     if len(fit) == len(shapes):
         return fit
@@ -76,13 +84,50 @@ def check_shapes(
     raise BadInput(f"no sizes make all of {', '.join(extents)} positive; give shapes with --shape")
 
 
+def _divided(shapes: Sequence[Sizes], extents: Sequence[str], *, powers: bool) -> list[Sizes]:
+    """The shapes with sizes so large that quotients vary, as rows in `n // columns` do."""
+    quotients, found = _quotients(extents), []
+    for place, sizes in enumerate(shapes):
+        least = _QUOTIENTS[min(place, len(_QUOTIENTS) - 1)]
+        found.append(_raised(sizes, dict.fromkeys(quotients, least), powers=powers))
+    return found
+
+
+def _raised(sizes: Sizes, least: Mapping[str, float], *, powers: bool) -> Sizes:
+    """With one size a few times larger for each extent that is below what it is to be at least."""
+    all_times = [t for t in range(2, _MOST_TIMES + 1) if not (powers and t & (t - 1))]
+    for text, wanted in least.items():
+        tries = ({**sizes, name: sizes[name] * times} for times in all_times for name in sizes)
+        if _at(text, sizes) < wanted:
+            sizes = next((one for one in tries if _at(text, one) >= wanted), sizes)
+    return sizes
+
+
+def _quotients(extents: Iterable[str]) -> list[str]:
+    """Every quotient in them, once."""
+    found = dict[str, None]()
+    for text in extents:
+        for node in ast.walk(ast.parse(text, mode="eval")):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+                found[ast.unparse(node)] = None
+    return list(found)
+
+
+def _at(text: str, sizes: Sizes) -> int:
+    """An extent's value; 0 where it divides by 0."""
+    try:
+        return size_of(text, sizes)
+    except ValueError:
+        return 0
+
+
 def _fits(extents: Sequence[str], sizes: Sizes) -> bool:
-    return all(size_of(text, sizes) >= 1 for text in extents)
+    return all(_at(text, sizes) >= 1 for text in extents)
 
 
 def _degree(text: str, names: Sequence[str]) -> float:
     """How an extent grows with all sizes."""
-    at, more = (max(size_of(text, dict.fromkeys(names, size)), 1) for size in (1000, 2000))
+    at, more = (max(_at(text, dict.fromkeys(names, size)), 1) for size in (1000, 2000))
     return math.log2(more / at)
 
 
@@ -147,7 +192,8 @@ def all_finite(problem: Problem, compiler: Compiler, limits: JudgeLimits) -> boo
 def _scaled(problem: Problem, sizes: Sizes, factor: float, way: GrowingWay) -> Sizes | None:
     """All sizes by one factor, or a smaller one that memory allows; None where none is."""
     while not 1 <= factor <= _LEAST_STEP:
-        scaled = {name: _round(extent * factor, way) for name, extent in sizes.items()}
+        scaled: Sizes = {name: _round(size * factor, way) for name, size in sizes.items()}
+        scaled = _raised(scaled, _wanted(problem, sizes, factor), powers=True)
         fits = problem.fault_at(scaled) is None and all(
             holds(text, scaled) for text in problem.sizes.require
         )
@@ -155,6 +201,13 @@ def _scaled(problem: Problem, sizes: Sizes, factor: float, way: GrowingWay) -> S
             return scaled
         factor **= 0.5
     return None
+
+
+def _wanted(problem: Problem, sizes: Sizes, factor: float) -> dict[str, float]:
+    """What those quotients are to be that do not grow where all sizes grow by one factor."""
+    quotients = _quotients(text for arg in problem.arrays for text in arg.shape)
+    still = [text for text in quotients if _degree(text, list(sizes)) < _STILL]
+    return {text: _at(text, sizes) * factor**0.5 for text in still if factor > 1}
 
 
 def _round(extent: float, way: GrowingWay) -> int:

@@ -23,6 +23,9 @@ class Use:
     own_length: bool = False
     """The body asks for its size, or takes the whole of it."""
 
+    is_elsewhere: bool = False
+    """At indices, too, that are not known."""
+
     def fill(self, start: Extent, end: Extent) -> None:
         """Take elements for written that begin with the first, or where the others end."""
         if start.number == 0 and not self.is_read:

@@ -258,6 +258,7 @@ class Uses:
 
     def _record(self, element: Alias, *, reads: bool, writes: bool, partly: bool = False) -> None:
         use, index = self.found[element.array], element.offset
+        use.is_elsewhere = use.is_elsewhere or index is None or bool(index.loads)
         if index is not None and index.loads:
             self.gathers.append((element.array, index))
         elif index is not None:

@@ -5,7 +5,7 @@ Elements between whose neighbours a loop runs (row starts of a CSR matrix) ascen
 condition checks lies outside now and then. Not covered: graphs with a property, such as no cycles.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tree_sitter import Node
@@ -30,7 +30,6 @@ _SEARCHES = {"find", "find_if", "find_if_not", "any_of", "all_of", "none_of", "a
 _ONE = Extent.of(1)
 _LOOPS = {"for_statement", "while_statement", "do_statement", "for_range_loop"}
 _WIDE = ("int32", "int64")
-_COMPARED = {"==", "!=", "<", ">", "<=", ">="}
 
 
 def indices(
@@ -159,26 +158,3 @@ def _in_loop(node: Node) -> bool:
             return True
         above = above.parent
     return False
-
-
-def deciding(function: Function, names: Collection[str]) -> list[str]:
-    """Those of the names by which the body branches: compared, switched on, or a condition."""
-    found = set()
-    for node in walk(function.body):
-        sides: list[Node | None] = []
-        if node.type == "binary_expression" and node.children[1].type in _COMPARED:
-            sides = [node.child_by_field_name("left"), node.child_by_field_name("right")]
-        elif node.type in ("switch_statement", "if_statement", "conditional_expression"):
-            sides = [node.child_by_field_name("condition")]
-        found |= {function.source.text(side).strip("()! ") for side in sides if side is not None}
-    return [name for name in names if name in found]
-
-
-def usual_value(function: Function, name: str, element: Element) -> float | int:
-    """What a scalar is in every call: its default argument, where that is a number."""
-    said = function.default(name)
-    said = {"true": "1", "false": "0"}.get(said, said.rstrip("fFlLuU"))
-    try:
-        return float(said) if element.is_float else int(said)
-    except ValueError:
-        return 1.5 if element.is_float else 1 if element.type == "bool" else 3

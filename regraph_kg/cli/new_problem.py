@@ -217,14 +217,16 @@ def _inferred(draft: "Draft") -> list[str]:
 
 
 def _one_valued(draft: "Draft") -> list[str]:
-    """What to know of integers that have one value, and by which the function branches."""
-    from regraph_kg.evaluation.adopt.values import deciding  # noqa: PLC0415
+    """What to know of scalars that have one value, and by which the function branches."""
+    from regraph_kg.evaluation.adopt.scalars import deciding  # noqa: PLC0415
 
-    whole = {a["name"]: a["value"] for a in draft.arguments() if isinstance(a.get("value"), int)}
+    values = {a["name"]: a["value"] for a in draft.arguments() if "value" in a}
+    extents = [name for name in values if draft.counts(name)]
     return [
-        f"  {name} is {whole[name]} in every call, and what is done depends on it: another value by"
-        f" --values {name}=..; if it says how long an array is, --shape ARRAY={name}"
-        for name in deciding(draft.read.function, whole)
+        f"  {name} is {values[name]} in every call, and what is done depends on it: another value"
+        f" by --values {name}=.."
+        + (f"; if it says how long an array is, --shape ARRAY={name}" if name in extents else "")
+        for name in deciding(draft.read.function, values)
     ]
 
 

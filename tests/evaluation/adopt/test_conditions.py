@@ -211,3 +211,61 @@ def test_a_table_that_bytes_index_has_256_elements() -> None:
     assert of(code).proposed("t") == "256"
     one = of(code, Said(shapes={"t": ("256",)}))
     assert given(one, "k") == "n in 0..256 - 1"
+
+
+HEAD = "void f(const double* t, int n, const double* q, int* y, int m)"
+QUERY = "for (int j = 0; j < m; ++j)"
+LOWER = (
+    "int lo = 0, hi = n; while (lo < hi) { int mid = lo + (hi - lo) / 2;"
+    " if (t[mid] < q[j]) lo = mid + 1; else hi = mid; } y[j] = lo;"
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{QUERY} {{ {LOWER} }}",
+        f"{QUERY} {{ if (q[j] < t[0]) continue; {LOWER} }}",
+        LOWER.replace("int mid = lo + (hi - lo) / 2", "int mid = (lo + hi) >> 1").join(
+            (f"{QUERY} {{", "}")
+        ),
+        f"{QUERY} y[j] = std::lower_bound(t, t + n, q[j]) - t;",
+    ],
+)
+def test_what_is_bisected_is_as_long_as_the_search_and_ascends(body: str) -> None:
+    one = of(f"{HEAD} {{ {body} }}")
+    assert (given(one, "t"), given(one, "n"), given(one, "y")) == ("n", "size", "m")
+    ascends = [arg["name"] for arg in one.arguments() if arg.get("values") == ["sorted"]]
+    assert ascends == ["t"]
+
+
+def test_a_vector_that_an_integer_bounds_is_no_longer_than_that() -> None:
+    head = HEAD.replace("const double* t", "const std::vector<double>& t")
+    assert given(of(f"{head} {{ {QUERY} {{ {LOWER} }} }}"), "t") == "n"
+
+
+def test_a_loops_condition_bounds_an_index_that_steps_by_itself() -> None:
+    one = of(
+        f"{HEAD} {{ int i = 0, j = 0; while (i < n && j < m) {{ t[i] < q[j] ? ++i : ++j; }} }}"
+    )
+    assert (given(one, "t"), given(one, "q")) == ("n", "m")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int u = k; while (y[u] >= 0) { u = y[u]; }",  # where it begins
+        "for (int i = 0; i < n; ++i) { int h = i ^ 5; while (y[h & k] > 0) ++h; y[h & k] = 1; }",
+    ],
+)
+def test_an_integer_that_leads_to_an_index_otherwise_leaves_the_shape_open(body: str) -> None:
+    one = of(f"void f(float* x, int* y, int n, int k) {{ {EACH} x[i] = 1; {body} }}")
+    assert one.open == ["y"]
+    assert not one.proposed("y")
+
+
+def test_a_number_and_an_unknown_index_say_no_shape() -> None:
+    one = of(
+        f"void f(const float* t, const int* k, float* y, int n) {{ {EACH} y[i] = t[0] + t[k[i]]; }}"
+    )
+    assert one.open == ["t"]

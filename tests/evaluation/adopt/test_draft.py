@@ -8,9 +8,9 @@ import pytest
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.adopt.draft import Draft, Said
 from regraph_kg.evaluation.adopt.reading import understand
+from regraph_kg.evaluation.adopt.scalars import deciding
 from regraph_kg.evaluation.adopt.syntax import parsed, read
 from regraph_kg.evaluation.adopt.texts import home, serial_code
-from regraph_kg.evaluation.adopt.values import deciding
 
 TASKS = Path(__file__).parent / "tasks.cpp"
 
@@ -204,6 +204,11 @@ def test_what_is_const_must_not_be_written_by_a_cast() -> None:
         ("if (kind == 7) x[0] = 1;", ["kind"]),
         ("switch (kind) { case 0: x[0] = 1; }", ["kind"]),
         ("x[0] = kind ? 1 : 2;", ["kind"]),
+        ("if (kind & 4) x[0] = 1;", ["kind"]),
+        ("switch (kind % 3) { case 0: x[0] = 1; }", ["kind"]),
+        ("x[0] = x[0] > 0 && (kind >> 1) ? 1 : 2;", ["kind"]),
+        ("const int masked = kind & 4; int on = masked + 1; if (on) x[0] = 1;", ["kind"]),
+        ("for (int i = 0; i < 2 * kind; ++i) x[0] += 1;", ["kind"]),
         ("for (int i = 0; i < n; ++i) x[i] = kind;", []),
     ],
 )
@@ -274,3 +279,33 @@ def test_a_struct_whose_bytes_are_not_its_members_does_not_compile(tmp_path: Pat
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (done.returncode == 0) is compiles
         assert compiles or "V takes other bytes than its members do" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("scalars", "body", "expected"),
+    [
+        ("float alpha, float beta", "x[0] = alpha * x[0] + beta;", [1.5, 1.875]),
+        ("float a = 1.5f, float b = 2", "x[0] = a * x[0] + b;", [1.5, 2.0]),
+        ("float a, float b = 1.5f", "x[0] = a * x[0] + b;", [1.875, 1.5]),
+        ("int r, int s, bool u, bool v", "x[0] = r + 2 * s + u - v;", [3, 4, 1, 0]),
+        # what x is compared with lies within where it is drawn, one after the other
+        ("float lo, float hi", "if (x[0] >= lo && x[0] < hi) x[0] = 1;", [0.25, 0.75]),
+        ("float hi, float lo", "if (x[0] >= lo && x[0] < hi) x[0] = 1;", [0.75, 0.25]),
+        ("float a, float b, float c", "x[0] = x[0] < b ? a : c;", [1.5, 0.5, 1.875]),
+        (
+            "int maxCount, int minCount",
+            "if (x[0] > minCount && x[0] < maxCount) x[0] = 1;",
+            [13, 3],
+        ),
+    ],
+)
+def test_no_two_scalars_are_alike(scalars: str, body: str, expected: list[float]) -> None:
+    one = of(f"void f(float* x, int n, {scalars}) {{ x[n - 1] = 0; {body} }}")
+    assert [arg["value"] for arg in one.arguments() if "value" in arg] == expected
+
+
+def test_a_scalar_is_unlike_one_that_was_given() -> None:
+    code = b"void f(float* x, float a, float b) { x[0] = a * x[0] + b; }"
+    read = understand(parsed(Path("own.cpp"), code), "f")
+    told = Draft(read, Said(values={"b": ("1.5",)})).arguments()
+    assert [arg["value"] for arg in told if "value" in arg] == [1.875, 1.5]

@@ -88,6 +88,23 @@ def test_the_timing_size_is_grown(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_quotient_of_sizes_grows_with_them(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "own.cpp").write_text(
+        "#include <vector>\n"
+        "void f(const std::vector<float>& a, std::vector<float>& y, int cols) {\n"
+        "  int rows = a.size() / cols;\n"
+        "  for (int r = 0; r < rows; r++) {\n"
+        "    float m = a[r * cols];\n"
+        "    for (int c = 1; c < cols; c++) if (a[r * cols + c] > m) m = a[r * cols + c];\n"
+        "    y[r] = m;\n  }\n}\n"
+    )
+    made = run("problem", "new", "own.cpp", "--function", "f", "--yes")
+    assert made.returncode == 0, made.stdout + made.stderr
+    sizes = load_problem(tmp_path / "f").sizes.time
+    assert sizes["n"] // sizes["cols"] > 100
+
+
+@pytest.mark.slow
 def test_a_function_that_never_ends_is_stopped(run: Run, tmp_path: Path) -> None:
     (tmp_path / "own.cpp").write_text(
         "void f(float* x, int n) { for (volatile int i = 0; i < n;) x[i] = 1; }\n"
