@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.adopt.adapter import Plain
 from regraph_kg.evaluation.adopt.draft import Draft
-from regraph_kg.evaluation.adopt.overruns import overrun
+from regraph_kg.evaluation.adopt.overruns import look
 from regraph_kg.evaluation.adopt.sizes import (
     GrowingWay,
     all_finite,
@@ -30,6 +30,7 @@ from regraph_kg.evaluation.adopt.texts import (
     serial_code,
     toml,
 )
+from regraph_kg.evaluation.adopt.ways import Untaken
 from regraph_kg.evaluation.checkup.calibrate import calibrate
 from regraph_kg.evaluation.checkup.checkup import Checker, suggested
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
@@ -40,6 +41,7 @@ from regraph_kg.evaluation.rules import Failure, JudgeLimits
 
 _MISSING = re.compile(r"candidate\.cpp:(\d+):\d+: (?:fatal )?error: (\S+): No such file")
 _MOST_MISSING = 40
+_MOST_WAYS = 4
 _ROUNDS, _ROUNDING = 3, 2.0**33
 """Tolerances that are tried; operations in a row beyond which a difference is no rounding."""
 
@@ -82,10 +84,11 @@ class Adopter:
         never ends.
         """
         plain = draft.plain()
-        self._notes: list[str] = []
+        self._notes, self._one_way = list[str](), list[str]()
         self._tell(f"{name}: compiling the serial code")
         code, left_out = self._compiled(draft, serial_code(draft, plain))
         draft = self._tried(draft, plain, name, code)
+        self._notes += self._one_way
         fields = problem_fields(draft, plain, name)
         problem, fields, seconds = self._sized(draft, fields, code)
         if tolerance is None:
@@ -176,13 +179,14 @@ class Adopter:
     def _within(self, draft: Draft, problem: Problem) -> None:
         """Raise `OutOfArray` where the code leaves an array, as far as this machine can tell."""
         try:
-            found = overrun(problem, self._gcc)
+            looked = look(problem, self._gcc)
         except ToolError as error:
             note = f"whether it leaves its arrays was not looked for: {error}"
             if note not in self._notes:
                 self._notes.append(note)
             return
-        if found:
+        self._one_way = [_never(draft, problem, one) for one in looked.untaken[:_MOST_WAYS]]
+        if found := looked.overrun:
             function = draft.read.function
             raise OutOfArray(
                 f"{function.source.path}{_own_line(draft, problem, found.line)}:"
@@ -212,6 +216,16 @@ class Adopter:
         if not found.admits:
             return fields
         return _before_args(fields, added if found.separates else added | {"separates": False})
+
+
+def _never(draft: Draft, problem: Problem, one: Untaken) -> str:
+    """What a condition that went one way only means, in words."""
+    place = _own_line(draft, problem, one.line).removeprefix(", ").partition(" (")[0]
+    return (
+        f"{place or draft.read.function.qualified}: `{one.condition[:80]}` is never"
+        f" {str(one.way).lower()} for the inputs that are made: a candidate without that branch"
+        " would pass; give others (values, range, a scalar's value) in problem.toml"
+    )
 
 
 def _own_line(draft: Draft, problem: Problem, line: int) -> str:

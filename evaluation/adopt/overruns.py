@@ -1,4 +1,4 @@
-"""Whether a function's serial code leaves its arrays: run once more with the address sanitizer.
+"""Whether serial code leaves its arrays, and where it never goes: run with the address sanitizer.
 
 A small overrun reads a neighbour, and nothing shows it but answers that differ from machine to
 machine. So the code runs on the judge's own inputs, each array in memory of exactly its length, at
@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.adopt.ways import Untaken, Ways
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, signature_header
 from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
 from regraph_kg.evaluation.compile.toolchain import Gcc
@@ -36,6 +37,7 @@ _DRIVER = """
 #include <vector>
 %(header)s
 extern "C" void %(entry)s();
+extern "C" const char *__asan_default_options() { return "%(options)s"; }
 
 int main() {
   std::FILE *file = std::fopen("inputs", "rb");
@@ -57,6 +59,7 @@ int main() {
 """
 _FLAGS = ("-g", "-O1", "-w", "-fno-omit-frame-pointer", "-fsanitize=address,bounds")
 _OPTIONS = "detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1"
+"""Compiled in: the sanitizer reads its environment in /proc, which is not there."""
 _REPORT = re.compile(r"AddressSanitizer: (?!stack-overflow|out-of-memory|failed)([\w-]+)")
 _BOUNDS = re.compile(r"serial\.cpp:(\d+):\d+: runtime error: (index .*)")
 _FRAME = re.compile(r"serial\.so\+(0x[0-9a-f]+)")
@@ -79,43 +82,69 @@ class Overrun:
 
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    """What was seen of the code while it ran."""
+
+    overrun: Overrun | None
+    untaken: tuple[Untaken, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Case:
     sizes: Sizes
     slots: tuple[bytes, ...]
 
 
-def overrun(problem: Problem, gcc: Gcc) -> Overrun | None:
-    """The first overrun at shapes to check. Raises `ToolError` where it cannot be looked for."""
+def look(problem: Problem, gcc: Gcc) -> Looked:
+    """What the code does at shapes to check. Raises `ToolError` where it cannot be looked at."""
     cases = list(_cases(problem))
+    sizes = [arg.name for arg in problem.args if arg.role == "size"]
+    ways = Ways(problem.serial_code, [*sizes, *problem.sizes.time])
     with tempfile.TemporaryDirectory(prefix="regraph-") as name:
         folder = Path(name)
         work = folder / "work"
         work.mkdir()
-        said = {"header": signature_header(problem), "entry": problem.entry}
-        (work / "serial.cpp").write_text(problem.serial_code, "utf-8")
-        (work / "driver.cpp").write_text(_DRIVER % said, "utf-8")
         with (work / "inputs").open("wb") as file:
             for one in (slot for case in cases for slot in case.slots):
                 file.write(struct.pack("=q", len(one)) + one)
-        ran = _run(_commands(gcc, work), folder, gcc)
-        found = _REPORT.search(ran.said)
-        bounds = _BOUNDS.search(ran.said)
-        slots = _SLOT.findall(ran.said)
-        if ran.code and not slots:
-            raise ToolError(f"{gcc.path.name} has no address sanitizer here")
-        if ran.code is None or not (found or bounds):
-            return None
-        case = cases[int(slots[-1][0])]
-        if bounds:
-            return Overrun(int(bounds[1]), f"leaves an array: {bounds[2]}", case.sizes)
-        return Overrun(_line(ran.said, folder, gcc), _what(problem, case, ran.said), case.sizes)
+        said = {"header": signature_header(problem), "entry": problem.entry, "options": _OPTIONS}
+        (work / "driver.cpp").write_text(_DRIVER % said, "utf-8")
+        (work / "ways.h").write_text(ways.header, "utf-8")
+        for code in (ways.code, problem.serial_code):  # not all text can be made to tell its ways
+            (work / "serial.cpp").write_text(code, "utf-8")
+            ran = _run(_commands(gcc, work), folder, gcc)
+            slots = _SLOT.findall(ran.said)
+            if slots:
+                line = _line(ran.said, folder, gcc) if ran.code else 0
+                found = _overrun(problem, cases[int(slots[-1][0])], ran, line)
+                return Looked(found, () if ran.code else tuple(ways.untaken(ran.said)))
+    raise ToolError(f"{gcc.path.name} has no address sanitizer here")
+
+
+def _overrun(problem: Problem, case: _Case, ran: Ran, line: int) -> Overrun | None:
+    """What the sanitizer said of the last case that was begun."""
+    bounds = _BOUNDS.search(ran.said)
+    if ran.code and bounds:
+        return Overrun(int(bounds[1]), f"leaves an array: {bounds[2]}", case.sizes)
+    if ran.code and _REPORT.search(ran.said):
+        return Overrun(line, _what(problem, case, ran.said), case.sizes)
+    return None
 
 
 def _commands(gcc: Gcc, work: Path) -> list[tuple[str, ...]]:
     """The code in an object of its own: of the program itself no line could be told."""
     compiler, shared = (str(gcc.path), *HOST_FLAGS, *_FLAGS), str(work / "serial.so")
     return [
-        (*compiler, "-fno-sanitize-recover=all", "-shared", "-fPIC", "serial.cpp", "-o", shared),
+        (
+            *compiler,
+            "-fno-sanitize-recover=all",
+            "-shared",
+            "-fPIC",
+            *("-include", "ways.h"),
+            "serial.cpp",
+            "-o",
+            shared,
+        ),
         (*compiler, "driver.cpp", shared, "-o", "driver"),
         (str(work / "driver"),),
     ]

@@ -8,7 +8,7 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.adopt import overruns
 from regraph_kg.evaluation.adopt.adopt import Adopter
 from regraph_kg.evaluation.adopt.draft import Draft, Said
-from regraph_kg.evaluation.adopt.overruns import overrun
+from regraph_kg.evaluation.adopt.overruns import Looked, look
 from regraph_kg.evaluation.adopt.reading import understand
 from regraph_kg.evaluation.adopt.syntax import read
 from regraph_kg.evaluation.compile.toolchain import Gcc, find_gcc
@@ -81,7 +81,7 @@ def test_arrays_that_are_shorter_than_their_index_are_told_with_their_line(
     ],
 )
 def test_one_element_too_far_is_seen(body: str, what: str) -> None:
-    found = overrun(problem(body), find_gcc())
+    found = look(problem(body), find_gcc()).overrun
     assert found is not None
     assert (found.line, found.what) == (2, what)
     assert found.sizes == ({"n": 31} if "index" in what else {"n": 1})
@@ -89,13 +89,44 @@ def test_one_element_too_far_is_seen(body: str, what: str) -> None:
 
 @pytest.mark.slow
 def test_code_that_keeps_to_its_arrays_is_left_alone() -> None:
-    assert overrun(problem("for (int i = 0; i < n; ++i) y[i] = x[i] * 2;"), find_gcc()) is None
+    doubles = "for (int i = 0; i < n; ++i) y[i] = x[i] * 2;"
+    assert look(problem(doubles), find_gcc()) == Looked(None)
     wraps = "unsigned h = 1; for (int i = 0; i < n; ++i) y[i] = (int)(h *= 2654435769u) + x[i];"
-    assert overrun(problem(wraps), find_gcc()) is None
+    assert look(problem(wraps), find_gcc()) == Looked(None)
 
 
 def test_a_compiler_without_the_sanitizer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overruns, "_FLAGS", ("-fsanitize=nothing-known",))
     gcc: Gcc = find_gcc()
     with pytest.raises(ToolError, match="no address sanitizer"):
-        overrun(problem("y[0] = x[0];"), gcc)
+        look(problem("y[0] = x[0];"), gcc)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "never"),
+    [
+        ("for (int i = 0; i < n; ++i) y[i] = x[i] > 1e30f ? 1 : x[i];", ("x[i] > 1e30f", True)),
+        (
+            "for (int i = 0; i < n; ++i) if (x[i] < 1e30f) y[i] = 1; else y[i] = 2;",
+            ("x[i] < 1e30f", False),
+        ),
+        (
+            "int f = 3; for (int i = 0; i < n; ++i) { y[i] = 0; if (f & 4) y[i] = 1; }",
+            ("f & 4", True),
+        ),
+        ("for (int i = 0; i < n; ++i) y[i] = x[i] > 0 ? 1 : x[i];", None),
+        ("if (n < 1) return; for (int i = 0; i < n; ++i) y[i] = x[i];", None),
+    ],
+)
+def test_a_branch_that_no_input_takes_is_told(body: str, never: tuple[str, bool] | None) -> None:
+    untaken = look(problem(body), find_gcc()).untaken
+    assert [(one.condition, one.way) for one in untaken] == ([never] if never else [])
+    assert all(one.line == 2 for one in untaken)
+
+
+@pytest.mark.slow
+def test_code_that_cannot_tell_its_ways_is_looked_at_without() -> None:
+    asks = "struct T { explicit operator bool() const volatile; }; (void)sizeof(T{} ? 1 : 2);"
+    looked = look(problem(f"#define regraph_way\n{asks} y[0] = x[n];"), find_gcc())
+    assert looked.overrun is not None
