@@ -258,10 +258,9 @@ def _validated(fields: Mapping[str, Any], code: str) -> Problem:
         return Problem.model_validate({**fields, "serial_code": code})
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise BadInput(
-            f"{fields['name']}: {place}: {first['msg'].removeprefix('Value error, ')}"
-        ) from None
+        field = ".".join(str(part) for part in first["loc"])
+        place = f"{fields['name']}: {field}" if field else fields["name"]
+        raise BadInput(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
 def write(files: Mapping[str, str], folder: Path) -> None:
