@@ -114,6 +114,8 @@ def look(problem: Problem, gcc: Gcc) -> Looked:
             (work / "serial.cpp").write_text(code, "utf-8")
             ran = _run(_commands(gcc, work), folder, gcc)
             slots = _SLOT.findall(ran.said)
+            if ran.code is None:
+                raise ToolError(f"more than {_PATIENCE_SECONDS:.0f} s with the address sanitizer")
             if slots:
                 line = _line(ran.said, folder, gcc) if ran.code else 0
                 found = _overrun(problem, cases[int(slots[-1][0])], ran, line)

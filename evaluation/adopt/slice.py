@@ -57,17 +57,22 @@ class Slice:
 
 def with_headers(source: CodeFile) -> CodeFile:
     """The file with the headers in quotes that lie beside it in their places, each once."""
-    content = _expanded(source.content, source.path.parent, [source.path.resolve()])
+    content = _expanded(source.content, source.path.parent, [_place(source)])
     added = content.count(b"\n") - source.content.count(b"\n")
     return replace(parsed(source.path, content), added=added)
 
 
 def broken_header(source: CodeFile) -> Path | None:
     """The first header put into a file that is no C++ by itself."""
-    seen = [source.path.resolve()]
+    seen = [_place(source)]
     _expanded(source.content, source.path.parent, seen)
     texts = ((path, parsed(path, path.read_bytes())) for path in seen[1:])
     return next((path for path, text in texts if text.tree.root_node.has_error), None)
+
+
+def _place(source: CodeFile) -> Path:
+    """Where the file is named, though it may be a link: what it includes lies beside that name."""
+    return source.path.parent.resolve() / source.path.name
 
 
 def _expanded(content: bytes, folder: Path, seen: list[Path]) -> bytes:

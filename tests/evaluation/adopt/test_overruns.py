@@ -130,3 +130,9 @@ def test_code_that_cannot_tell_its_ways_is_looked_at_without() -> None:
     asks = "struct T { explicit operator bool() const volatile; }; (void)sizeof(T{} ? 1 : 2);"
     looked = look(problem(f"#define regraph_way\n{asks} y[0] = x[n];"), find_gcc())
     assert looked.overrun is not None
+
+
+def test_code_that_takes_too_long_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overruns, "_PATIENCE_SECONDS", 0.01)
+    with pytest.raises(ToolError, match="with the address sanitizer"):
+        look(problem("y[0] = x[0];"), find_gcc())
