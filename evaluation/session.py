@@ -377,6 +377,7 @@ class Session:
         what = {
             Outcome.NONDETERMINISTIC: "serial.cpp differs from run to run",
             Outcome.TIMED_OUT: "serial.cpp takes too long (make the sizes smaller)",
-            Outcome.WRONG_ANSWER: "serial.cpp fails its own check (tolerance, or reference.cpp?)",
+            Outcome.WRONG_ANSWER: "serial.cpp fails its own check"
+            " (tolerance, reference.cpp, or memory read that nothing wrote?)",
         }.get(result.outcome, "serial.cpp fails")
         raise BadInput(f"problem {self.problem.name}: {what}: {result.diagnosis}")

@@ -12,9 +12,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.adopt.adapter import Plain
 from regraph_kg.evaluation.adopt.draft import Draft
+from regraph_kg.evaluation.adopt.overruns import look
 from regraph_kg.evaluation.adopt.sizes import (
     GrowingWay,
     all_finite,
@@ -29,16 +30,18 @@ from regraph_kg.evaluation.adopt.texts import (
     serial_code,
     toml,
 )
+from regraph_kg.evaluation.adopt.ways import Untaken
 from regraph_kg.evaluation.checkup.calibrate import calibrate
 from regraph_kg.evaluation.checkup.checkup import Checker, suggested
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem import home as homes
-from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.problem import Problem, shape_text
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 
 _MISSING = re.compile(r"candidate\.cpp:(\d+):\d+: (?:fatal )?error: (\S+): No such file")
 _MOST_MISSING = 40
+_MOST_WAYS = 4
 _ROUNDS, _ROUNDING = 3, 2.0**33
 """Tolerances that are tried; operations in a row beyond which a difference is no rounding."""
 
@@ -58,6 +61,10 @@ class Adopted:
     """What was found when it ran, and what follows for its sizes and inputs."""
 
 
+class OutOfArray(BadInput):
+    """The function reads or writes beyond an array, or memory that is not its own."""
+
+
 class Adopter:
     """Makes problems of drafts on this machine; `cache` holds compiled code."""
 
@@ -66,7 +73,8 @@ class Adopter:
     ) -> None:
         """`tell` hears what takes long. Raises `ToolError` without a compiler."""
         self._tell, self._limits = tell, limits or JudgeLimits()
-        self._compiler = Compiler(cache / "compiled", find_gcc(), self._limits)
+        self._gcc = find_gcc()
+        self._compiler = Compiler(cache / "compiled", self._gcc, self._limits)
         self._checker = Checker(cache, tell, self._limits)
 
     def adopt(self, draft: Draft, name: str, folder: Path, tolerance: Any = None) -> Adopted:
@@ -76,10 +84,11 @@ class Adopter:
         never ends.
         """
         plain = draft.plain()
-        self._notes: list[str] = []
+        self._notes, self._one_way = list[str](), list[str]()
         self._tell(f"{name}: compiling the serial code")
         code, left_out = self._compiled(draft, serial_code(draft, plain))
         draft = self._tried(draft, plain, name, code)
+        self._notes += self._one_way
         fields = problem_fields(draft, plain, name)
         problem, fields, seconds = self._sized(draft, fields, code)
         if tolerance is None:
@@ -135,11 +144,20 @@ class Adopter:
 
         def finite(draft: Draft) -> bool:
             fields = with_sizes(problem_fields(draft, plain, name), _sizes(draft))
-            return all_finite(_validated(fields, code), self._compiler, self._limits)
+            problem = _validated(fields, code)
+            try:
+                is_finite = all_finite(problem, self._compiler, self._limits)
+            except BadInput:
+                self._within(draft, problem)  # which says more of a crash
+                raise
+            self._within(draft, problem)
+            return is_finite
 
         try:
             is_finite = finite(draft)
         except BadInput as first:
+            if isinstance(first, OutOfArray) and len(draft.sizes) > 1:
+                raise  # powers of two are one size for all: arrays too short would be long enough
             draft = Draft(draft.read, replace(draft.said, powers=True))
             try:
                 is_finite = finite(draft)
@@ -157,6 +175,25 @@ class Adopter:
             " --values and --shape, or let an inputs.py make them"
         )
         return draft
+
+    def _within(self, draft: Draft, problem: Problem) -> None:
+        """Raise `OutOfArray` where the code leaves an array, as far as this machine can tell."""
+        try:
+            looked = look(problem, self._gcc)
+        except ToolError as error:
+            note = f"whether it leaves its arrays was not looked for: {error}"
+            if note not in self._notes:
+                self._notes.append(note)
+            return
+        self._one_way = [_never(draft, problem, one) for one in looked.untaken[:_MOST_WAYS]]
+        if found := looked.overrun:
+            function = draft.read.function
+            raise OutOfArray(
+                f"{function.source.path}{_own_line(draft, problem, found.line)}:"
+                f" {function.qualified} {found.what} at {shape_text(found.sizes)}; say how long"
+                " its arrays are with --shape NAME=LENGTH (one length for those that one index"
+                " reads), or what is in them with --values"
+            )
 
     def _tolerated(self, problem: Problem, fields: dict[str, Any]) -> dict[str, Any]:
         """With a tolerance that admits the serial code in any order of its sums."""
@@ -181,6 +218,29 @@ class Adopter:
         return _before_args(fields, added if found.separates else added | {"separates": False})
 
 
+def _never(draft: Draft, problem: Problem, one: Untaken) -> str:
+    """What a condition that went one way only means, in words."""
+    place = _own_line(draft, problem, one.line).removeprefix(", ").partition(" (")[0]
+    return (
+        f"{place or draft.read.function.qualified}: `{one.condition[:80]}` is never"
+        f" {str(one.way).lower()} for the inputs that are made: a candidate without that branch"
+        " would pass; give others (values, range, a scalar's value) in problem.toml"
+    )
+
+
+def _own_line(draft: Draft, problem: Problem, line: int) -> str:
+    """Where a line of serial.cpp stands in the user's file, and what it says."""
+    if not line:
+        return ""
+    text = problem.serial_code.splitlines()[line - 1].strip()
+    own = draft.read.function.source.original.decode().splitlines()
+    function = draft.read.function.outer
+    inside = range(function.start_point.row, function.end_point.row + 1)
+    rows = [row for row, said in enumerate(own) if said.strip() == text]
+    row = next((row for row in rows if row in inside), rows[0] if rows else None)
+    return f" ({text[:80]})" if row is None else f", line {row + 1} ({text[:80]})"
+
+
 def _sizes(draft: Draft) -> dict[str, Any]:
     """`[sizes]` as long as nothing was timed."""
     extents = [text for name in draft.names for text in draft.shape(name)]
@@ -198,10 +258,9 @@ def _validated(fields: Mapping[str, Any], code: str) -> Problem:
         return Problem.model_validate({**fields, "serial_code": code})
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise BadInput(
-            f"{fields['name']}: {place}: {first['msg'].removeprefix('Value error, ')}"
-        ) from None
+        field = ".".join(str(part) for part in first["loc"])
+        place = f"{fields['name']}: {field}" if field else fields["name"]
+        raise BadInput(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
 def write(files: Mapping[str, str], folder: Path) -> None:

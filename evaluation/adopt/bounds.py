@@ -130,7 +130,7 @@ class Bounds:
                 found = left + right
             case "-":
                 found = left - right
-            case "*":
+            case "*" if left.fits(right):
                 found = left * right
             case "/" if is_known:
                 found = self._quotient(left, right)

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
+from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.expression import size_of
 
 _LARGE = 10007
+_MOST_TERMS = 1024
 LOADED = "~"
 """Begins the name of a value that an array holds."""
 
@@ -39,11 +41,17 @@ class Extent:
         return self + other * Extent.of(-1)
 
     def __mul__(self, other: "Extent") -> "Extent":
+        if not self.fits(other):
+            raise BadInput("an index is a product of too many sums to be read; write it in steps")
         total: dict[tuple[str, ...], int] = {}
         for (mine, a), (theirs, b) in product(self.terms, other.terms):
             names = tuple(sorted((*mine, *theirs)))
             total[names] = total.get(names, 0) + a * b
         return _extent(total)
+
+    def fits(self, other: "Extent") -> bool:
+        """Whether their product is short enough: each sum in it doubles its terms, or more."""
+        return len(self.terms) * len(other.terms) <= _MOST_TERMS
 
     @property
     def number(self) -> int | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.adopt.refusals import refuse
-from regraph_kg.evaluation.adopt.slice import Slice, sliced, with_headers
+from regraph_kg.evaluation.adopt.slice import Slice, broken_header, sliced, with_headers
 from regraph_kg.evaluation.adopt.syntax import (
     CodeFile,
     Function,
@@ -45,7 +45,7 @@ def understand(source: CodeFile, text: str) -> Read:
             f" --function '{example}'"
         )
     whole = with_headers(source)
-    function = choose(whole, text)
+    function = _again(source, whole, text)
     names = Names(whole, dict(zip(function.templates, instance, strict=False)))
     types = Types(whole, names)
     passed = {}
@@ -59,8 +59,28 @@ def understand(source: CodeFile, text: str) -> Read:
     returned = _returned(types, function)
     part = sliced(function)
     refuse(function, part)
-    uses = Uses(function, passed, names, _Callees(whole, types))
+    try:
+        uses = Uses(function, passed, names, _Callees(whole, types))
+    except RecursionError:
+        raise BadInput(
+            f"{source.path}, line {here.line}: {here.qualified} is nested too deeply to be read;"
+            " write its longest expressions in steps"
+        ) from None
     return Read(here, instance, part, whole, passed, returned, uses)
+
+
+def _again(source: CodeFile, whole: CodeFile, text: str) -> Function:
+    """The function in the file with its headers, one of which may hide what follows."""
+    try:
+        return choose(whole, text)
+    except BadInput:
+        broken = broken_header(source)
+        if broken is None:
+            raise
+        raise BadInput(
+            f"{source.path}: {text!r} is not found behind the header {broken.name}, which cannot be"
+            " read as C++; mend it, or leave its #include out in a copy of the file"
+        ) from None
 
 
 def _returned(types: Types, function: Function) -> Passed | None:

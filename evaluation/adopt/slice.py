@@ -1,7 +1,8 @@
 """What a function needs of its file: the file's text without the definitions that nothing reaches.
 
 Reached is by name, so rather too much than too little; the compiler has the last word. Headers in
-quotes are read from beside the file and put in their places; others stay `#include` lines.
+quotes are read from the file's folder and put in their places; others stay `#include` lines: a file
+of somebody else may name any other, whose text is nobody's to pass on.
 Not covered: names that only macros make.
 """
 
@@ -56,19 +57,35 @@ class Slice:
 
 def with_headers(source: CodeFile) -> CodeFile:
     """The file with the headers in quotes that lie beside it in their places, each once."""
-    content = _expanded(source.content, source.path.parent, {source.path.resolve()})
+    content = _expanded(source.content, source.path.parent, [_place(source)])
     added = content.count(b"\n") - source.content.count(b"\n")
     return replace(parsed(source.path, content), added=added)
 
 
-def _expanded(content: bytes, folder: Path, seen: set[Path]) -> bytes:
+def broken_header(source: CodeFile) -> Path | None:
+    """The first header put into a file that is no C++ by itself."""
+    seen = [_place(source)]
+    _expanded(source.content, source.path.parent, seen)
+    texts = ((path, parsed(path, path.read_bytes())) for path in seen[1:])
+    return next((path for path, text in texts if text.tree.root_node.has_error), None)
+
+
+def _place(source: CodeFile) -> Path:
+    """Where the file is named, though it may be a link: what it includes lies beside that name."""
+    return source.path.parent.resolve() / source.path.name
+
+
+def _expanded(content: bytes, folder: Path, seen: list[Path]) -> bytes:
+    """With headers in their places; `seen` begins with the file and grows by what was put in."""
+
     def put(found: re.Match[bytes]) -> bytes:
         path = (folder / found[1].decode()).resolve()
         if path in seen:
             return b""
-        if not path.is_file() or len(seen) > _MOST_HEADERS:
+        is_near = path.is_relative_to(seen[0].parent)
+        if not is_near or not path.is_file() or len(seen) > _MOST_HEADERS:
             return found[0]
-        seen.add(path)
+        seen.append(path)
         inner = re.sub(rb"(?m)^[ \t]*#[ \t]*pragma[ \t]+once.*$", b"", path.read_bytes())
         return _expanded(inner, path.parent, seen)
 

@@ -14,6 +14,7 @@ import marshal
 import math
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -104,15 +105,20 @@ def run_project(
     readable: Sequence[str],
     environment: Mapping[str, str],
     seconds: float,
+    *,
+    any_memory: bool = False,
 ) -> Ran:
     """A project's own commands, as `run`; what they do to themselves is never an error of ours.
 
-    They may use all cores for `seconds`. Raises `ToolError` where this kernel cannot confine them.
+    They may use all cores for `seconds`, and with `any_memory` any address space, as sanitizers
+    do. Raises `ToolError` where this kernel cannot confine them.
     """
     orders = _orders(commands, directory, readable)
     orders["layers"], orders["strict"] = list(LAYERS), True
     orders["cpu_seconds"] = math.ceil(seconds) * (os.cpu_count() or 1)
     orders["environment"] = {**dict(orders["environment"]), **environment}
+    if any_memory:
+        orders["memory_bytes"] = resource.RLIM_INFINITY
     return _ran(orders, directory, seconds, slice(-_PRINTED_BYTES, None))
 
 
