@@ -17,11 +17,13 @@ from pydantic import Field
 
 from regraph_kg import report, wiring
 from regraph_kg.agents import drafts
+from regraph_kg.agents.draft_folder import DraftFolder
 from regraph_kg.agents.drafts import Author
 from regraph_kg.agents.folder import ProjectFolder
 from regraph_kg.agents.judging import Hear, JudgeDesk
 from regraph_kg.api.graph import Graph, open_graph
 from regraph_kg.errors import BadInput, RegraphError
+from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
@@ -287,28 +289,21 @@ class Tools:
         place = self._folder.problem(problem)
         found = await asyncio.to_thread(wiring.declared_problem, self._settings, place)
         author = Author(agent=agent, model=model)
-        root = self._folder.root
-        draft = drafts.read(root, trajectory) if trajectory else drafts.begin(found, target, author)
-        if (draft.problem, draft.target) != (found.name, target):
-            raise BadInput(
-                f"trajectory {draft.id} is of {draft.problem} ({draft.target}): begin another one"
-            )
-        if text == draft.code:
-            raise BadInput("the code is as it was before this step: give the code after it")
-        step = drafts.step(technique, reasoning, text)
-        graph = await self.graph()
-        in_graph = await asyncio.to_thread(graph.techniques, target)
-        vocabulary = Vocabulary(wiring.vocabulary(self._settings), in_graph)
-        named = drafts.known_as(step.label, draft, text, vocabulary)
-        judged = await self._judged(problem, Candidate(target, text), "screening", context)
-        draft = draft.with_step(step, judged)
-        kept = drafts.write(root, draft)
+        step = drafts.step(technique, reasoning, text, target)
+        kept = DraftFolder(self._folder.root, wiring.trace_key(self._settings))
+        async with kept.taken(trajectory, drafts.begin(found, target, author)) as draft:
+            if text == draft.code:
+                raise BadInput("the code is as it was before this step: give the code after it")
+            step = drafts.named(step, draft, await self._cascade(target))
+            judged = await self._judged(problem, Candidate(target, text), "screening", context)
+            longer = draft.with_step(step, judged)
+            path = kept.keep(longer)
         said: ToolAnswer = {
-            "trajectory": draft.id,
-            "kept_in": str(kept.relative_to(root)),
-            "technique": named or f"{step.label} (new to the graph)",
-            "steps": len(draft.steps),
-            "failures": len(draft.failures),
+            "trajectory": longer.id,
+            "kept_in": str(path.relative_to(self._folder.root)),
+            "technique": drafts.landed(step),
+            "steps": len(longer.steps),
+            "failures": len(longer.failures),
             "report": judged.model_dump(mode="json"),
         }
         if judged.passed and judged.load:
@@ -317,7 +312,7 @@ class Tools:
             )
         if finish:
             async with self._writing:
-                said["graph"] = await asyncio.to_thread(drafts.add_to_graph, self._settings, draft)
+                said["graph"] = await asyncio.to_thread(drafts.add_to_graph, self._settings, longer)
         return said
 
     @told
@@ -338,6 +333,13 @@ class Tools:
             if self._graph is None:
                 self._graph = await asyncio.to_thread(open_graph, self._settings)
             return self._graph
+
+    async def _cascade(self, target: Target) -> Cascade:
+        """What decides names as the ingest does."""
+        graph = await self.graph()
+        in_graph = await asyncio.to_thread(graph.techniques, target)
+        vocabulary = Vocabulary(wiring.vocabulary(self._settings), in_graph)
+        return wiring.cascade(self._settings, vocabulary, drafts.LEVEL)
 
     async def _judged(
         self,

@@ -5,6 +5,7 @@ covered: whoever reads this user's files has the key, and can write what looks l
 installation's.
 """
 
+import hmac
 import os
 import secrets
 import stat
@@ -39,6 +40,11 @@ def trace_key(settings: Settings) -> bytes:
         raise ToolError(
             f"{file}: {error.strerror}; set REGRAPH_DATA_DIR to a folder of yours"
         ) from None
+
+
+def seal(content: bytes, key: bytes) -> str:
+    """What only who has `key` can say of `content`."""
+    return hmac.digest(key, content, "sha256").hex()
 
 
 def _make(file: Path) -> None:
