@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from regraph_kg import regular
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.run import RunHeader
@@ -114,7 +115,7 @@ class TraceReader:
     def _texts(self) -> Iterator[bytes]:
         """Whole lines without their ends; half a line is cut off where the file ends in it."""
         try:
-            with self.path.open("rb") as file:
+            with open(self.path, "rb", opener=regular.opener) as file:
                 while text := file.readline(LONGEST_LINE):
                     self.torn = not text.endswith(b"\n")
                     if not self.torn:
