@@ -4,6 +4,7 @@ Links are followed before it is asked where a file lies. Not covered: a file tha
 link while it is read, by somebody who may write the folder anyhow.
 """
 
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +36,16 @@ class ProjectFolder:
             raise BadInput(f"{name[:200]!r}: no such path; name a file of the project") from None
         if not path.is_relative_to(self.root):
             raise BadInput(f"{name[:200]!r} lies outside the project's folder; name a file of it")
+        try:
+            mode = path.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return path
+        except OSError as error:
+            raise BadInput(
+                f"{name[:200]!r}: {error.strerror}; name a file of the project"
+            ) from None
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a pipe would be waited for
+            raise BadInput(f"{name[:200]!r}: no file and no folder; name a file of the project")
         return path
 
     def code(self, code: str, file: str) -> str:
@@ -81,7 +92,8 @@ class ProjectFolder:
 
     def traces(self) -> list[Path]:
         """Traces of searches in runs/, the newest first."""
-        found = [one for one in (self.root / "runs").glob("*.jsonl") if self._ours(one)]
+        every = (self.root / "runs").glob("*.jsonl")
+        found = [one for one in every if one.is_file() and self._ours(one)]
         return sorted(found, key=lambda one: one.stat().st_mtime, reverse=True)
 
     def _own(self) -> Iterator[Path]:

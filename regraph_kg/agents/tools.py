@@ -66,6 +66,8 @@ def told(
             return await tool(self, *args, **kwargs)
         except RegraphError as error:
             raise ToolError(str(error)) from None
+        except OSError as error:
+            raise ToolError(f"{error.filename or 'this machine'}: {error.strerror}") from None
 
     return telling
 
