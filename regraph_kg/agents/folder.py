@@ -11,8 +11,12 @@ from pathlib import Path
 from regraph_kg import wiring
 from regraph_kg.api.sources import read_source
 from regraph_kg.errors import BadInput
+from regraph_kg.models.evaluation import Candidate, code_hash
+from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
 
+Question = tuple[str, Target, str]
+"""A problem, a target and a code, by their hashes."""
 LONGEST_CODE = 2**20
 """Characters of a code that an agent sends, and bytes of a file that it names."""
 PROBLEM_FILES = ("problem.toml", "serial.cpp", "reference.cpp", "inputs.py")
@@ -74,6 +78,11 @@ class ProjectFolder:
         for path in wiring.named_paths(folder):
             self.inside(str(path))
         return str(folder)
+
+    def question(self, place: str, candidate: Candidate) -> Question:
+        """What a candidate for a problem (as `problem` tells it) is asked, by content."""
+        stands = repr(wiring.find_problem(self._settings, place))  # it may be edited under its name
+        return code_hash(stands), candidate.target, code_hash(candidate.code)
 
     def problems(self) -> list[str]:
         """Problems of the folder, and names of the corpus."""

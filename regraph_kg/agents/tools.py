@@ -19,12 +19,12 @@ from regraph_kg import report, wiring
 from regraph_kg.agents import drafts
 from regraph_kg.agents.draft_folder import DraftFolder
 from regraph_kg.agents.drafts import Author
-from regraph_kg.agents.folder import ProjectFolder
+from regraph_kg.agents.folder import ProjectFolder, Question
 from regraph_kg.agents.judging import Hear, JudgeDesk
 from regraph_kg.api.graph import Graph, open_graph
 from regraph_kg.errors import BadInput, RegraphError
 from regraph_kg.ingest.relabel.cascade import Cascade
-from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
+from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.models.technique import Vocabulary
@@ -81,7 +81,7 @@ class Tools:
         self._writing = asyncio.Lock()
         self._opening = asyncio.Lock()
         self._graph: Graph | None = None
-        self._reports: dict[tuple[str, Target, str], EvalReport] = {}
+        self._reports: dict[Question, EvalReport] = {}
 
     def close(self) -> None:
         """End the judge and release the graph; idempotent."""
@@ -252,7 +252,7 @@ class Tools:
         candidate = Candidate(target, self._folder.code(code, file))
         place = self._folder.problem(problem)
         await asyncio.to_thread(wiring.declared_problem, self._settings, place)
-        known = self._reports.get((problem, target, code_hash(candidate.code)))
+        known = self._reports.get(self._folder.question(place, candidate))
         judged = known or await self._judged(problem, candidate, "screening", context)
         if judged.account is None:
             raise BadInput(f"no roofline: the code was not timed ({judged.outcome})")
@@ -351,10 +351,11 @@ class Tools:
         context: Context[Any, Any],
     ) -> EvalReport:
         place = self._folder.problem(problem)
+        question = self._folder.question(place, candidate)
         found = await self._desk.evaluate(place, candidate, grade, hearing(context))
         if len(self._reports) >= MOST_REPORTS:
             self._reports.pop(next(iter(self._reports)))
-        self._reports[problem, candidate.target, found.code_hash] = found
+        self._reports[question] = found
         return found
 
     def _traces(self) -> list[Path]:
