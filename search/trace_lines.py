@@ -147,8 +147,9 @@ def _line(path: Path, number: int, text: bytes) -> TraceLine:
 
 def read_header(path: Path) -> RunHeader:
     """What a trace was made with; `BadInput` where it is not a trace, or of another schema."""
+    first = read(path).lines[0]  # whose errors say where they are
     try:
-        return header_of(read(path).lines[0])
+        return header_of(first)
     except BadInput as error:
         raise BadInput(f"{path}:1: {error}; {AS_WRITTEN}") from None
 
