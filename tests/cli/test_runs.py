@@ -19,6 +19,8 @@ def test_runs_are_listed_with_what_came_of_them(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "no runs in runs/" in run(monkeypatch, capsys, "runs")[1]
+    code, out, err = run(monkeypatch, capsys, "runs", "--runs", "absent", "--json")
+    assert (code, out, "absent: no folder of runs" in err) == (2, "", True)
     problem = make(here)
     whole, nothing = searched(here, problem), searched(here, problem, None)
     torn = here / "runs" / "torn.jsonl"
