@@ -15,7 +15,7 @@ from regraph_kg.models.evaluation import Candidate, code_hash
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
 
-Question = tuple[str, Target, str]
+JudgeQuestion = tuple[str, Target, str]
 """A problem, a target and a code, by their hashes."""
 LONGEST_CODE = 2**20
 """Characters of a code that an agent sends, and bytes of a file that it names."""
@@ -79,7 +79,7 @@ class ProjectFolder:
             self.inside(str(path))
         return str(folder)
 
-    def question(self, place: str, candidate: Candidate) -> Question:
+    def question(self, place: str, candidate: Candidate) -> JudgeQuestion:
         """What a candidate for a problem (as `problem` tells it) is asked, by content."""
         stands = repr(wiring.find_problem(self._settings, place))  # it may be edited under its name
         return code_hash(stands), candidate.target, code_hash(candidate.code)

@@ -19,7 +19,7 @@ from regraph_kg import report, wiring
 from regraph_kg.agents import drafts
 from regraph_kg.agents.draft_folder import DraftFolder
 from regraph_kg.agents.drafts import Author
-from regraph_kg.agents.folder import ProjectFolder, Question
+from regraph_kg.agents.folder import JudgeQuestion, ProjectFolder
 from regraph_kg.agents.judging import Hear, JudgeDesk
 from regraph_kg.api.graph import Graph, open_graph
 from regraph_kg.errors import BadInput, RegraphError
@@ -81,7 +81,7 @@ class Tools:
         self._writing = asyncio.Lock()
         self._opening = asyncio.Lock()
         self._graph: Graph | None = None
-        self._reports: dict[Question, EvalReport] = {}
+        self._reports: dict[JudgeQuestion, EvalReport] = {}
 
     def close(self) -> None:
         """End the judge and release the graph; idempotent."""
