@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from regraph_kg import regular
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.run import RunHeader
@@ -114,7 +115,7 @@ class TraceReader:
     def _texts(self) -> Iterator[bytes]:
         """Whole lines without their ends; half a line is cut off where the file ends in it."""
         try:
-            with self.path.open("rb") as file:
+            with open(self.path, "rb", opener=regular.opener) as file:
                 while text := file.readline(LONGEST_LINE):
                     self.torn = not text.endswith(b"\n")
                     if not self.torn:
@@ -146,8 +147,9 @@ def _line(path: Path, number: int, text: bytes) -> TraceLine:
 
 def read_header(path: Path) -> RunHeader:
     """What a trace was made with; `BadInput` where it is not a trace, or of another schema."""
+    first = read(path).lines[0]  # whose errors say where they are
     try:
-        return header_of(read(path).lines[0])
+        return header_of(first)
     except BadInput as error:
         raise BadInput(f"{path}:1: {error}; {AS_WRITTEN}") from None
 

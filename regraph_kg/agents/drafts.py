@@ -1,33 +1,34 @@
-"""An agent's own steps as a trajectory: judged one by one, kept in a file, then into the graph.
+"""An agent's own steps as a trajectory: judged one by one, kept, then into the graph.
 
-A draft is the file runs/agents/ID.json of the project; what failed on the way is in it, too.
+What failed on the way is in it, too. Not here: where drafts are kept (draft_folder.py).
 """
 
 import io
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 from pydantic import ValidationError
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.measure import measurement
 from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import EvalReport, Outcome
-from regraph_kg.models.target import Target
-from regraph_kg.models.technique import Vocabulary
+from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import FailedStep, Source, Step, Trajectory
-from regraph_kg.private import make_folder, opener
 from regraph_kg.runs.ingest import grow
 from regraph_kg.runs.learn import lines_of
 from regraph_kg.runs.progress import outcome
 from regraph_kg.search.code.applied import deed
 from regraph_kg.settings import Settings
 
-FOLDER = Path("runs") / "agents"
 LONGEST_NAME = 100
+LEVEL: RelabelLevel = "lexical"
+"""How far names are read: by what is written."""
 _RIGHT = (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
 
 
@@ -67,6 +68,7 @@ class AgentDraft(Frozen):
             failed = FailedStep(
                 after_step=len(self.steps),
                 label=step.label,
+                technique=step.technique,
                 outcome=report.outcome,
                 diagnosis=report.diagnosis,
                 code_hash=report.code_hash,
@@ -93,6 +95,18 @@ class AgentDraft(Frozen):
             failures=self.failures,
         )
 
+    def refuse_unlike(self, other: "AgentDraft") -> None:
+        """Raise `BadInput` where it begins with something else than `other` does."""
+        if (self.problem, self.target) != (other.problem, other.target):
+            raise BadInput(
+                f"trajectory {self.id} is of {self.problem} ({self.target}): begin another one"
+            )
+        if self.serial != other.serial:
+            raise BadInput(
+                f"trajectory {self.id} began with other serial code of {self.problem}: begin"
+                " another one"
+            )
+
     def _before(self, report: EvalReport) -> float | None:
         """Seconds of the code before, on the clock of this report's serial code."""
         serial = report.baseline.median if report.baseline else None
@@ -116,8 +130,11 @@ def begin(problem: Problem, target: Target, author: Author) -> AgentDraft:
     )
 
 
-def step(technique: str, reasoning: str, code: str) -> Step:
-    """What an agent says that it did; `BadInput` where that is no step."""
+def step(technique: str, reasoning: str, code: str, target: Target) -> Step:
+    """What an agent says that it did; `BadInput` where that is no step for `target`."""
+    other = technique.strip().partition("/")[0]
+    if other in TARGETS and other != target:
+        raise BadInput(f"technique {technique[:100]!r} is of {other}, and the step for {target}")
     try:
         return Step(label=_name(technique, "technique"), reasoning=reasoning, code=code)
     except ValidationError as error:
@@ -125,54 +142,47 @@ def step(technique: str, reasoning: str, code: str) -> Step:
         raise BadInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
-def known_as(technique: str, draft: AgentDraft, code: str, vocabulary: Vocabulary) -> str:
-    """The id of what an agent says that the step to `code` did; "" where nothing has that name.
+def named(said: Step, draft: AgentDraft, cascade: Cascade) -> Step:
+    """The step with the ids of the techniques that its name means; without where it is new.
 
-    `BadInput` where the code shows no sign of it.
+    They are decided once, by the `cascade` of the ingest, and the graph is told them: else a name
+    whose signs nobody looked for would land in a technique that has some. `BadInput` where the
+    code shows no sign of one of them.
     """
-    found = vocabulary.find(technique, draft.target)
-    if found is None:
-        return ""
-    others = [one.id for one in vocabulary.known.values() if one.target == draft.target]
-    done = deed(found.technique, draft.code, code, others)
+    alone = draft.model_copy(update={"steps": (said,), "failures": ()}).trajectory()
+    (told,) = cascade.relabel(alone).steps
+    known = cascade.vocabulary.known
+    if told.technique not in known:
+        _refuse_unshown("", draft, said.code, ())
+        return said
+    others = [one.id for one in known.values() if one.target == draft.target]
+    for technique in (told.technique, *told.also):
+        _refuse_unshown(technique, draft, said.code, others)
+    return said.model_copy(update={"technique": told.technique, "also": told.also})
+
+
+def landed(made: Step) -> str:
+    """Under what a `named` step stands in the graph."""
+    if made.technique is None:
+        return f"{made.label} (new to the graph)"
+    return ", ".join((made.technique, *made.also))
+
+
+def _refuse_unshown(technique: str, draft: AgentDraft, code: str, others: Sequence[str]) -> None:
+    done = deed(technique, draft.code, code, others)
     if done.applied == "nothing":
         raise BadInput("the code differs from the one before in names and comments only")
     if done.applied == "other":
         raise BadInput(
-            f"the code shows no sign of {found.technique}, perhaps of"
+            f"the code shows no sign of {technique}, perhaps of"
             f" {done.technique or 'another technique'}: name what the step did"
         )
-    return found.technique
-
-
-def read(root: Path, id_: str) -> AgentDraft:
-    """A draft of the project; `BadInput` where there is none of this id."""
-    if not id_.isalnum():
-        raise BadInput(f"trajectory {id_[:50]!r}: no such one; give the id that record_step told")
-    path = root / FOLDER / f"{id_}.json"
-    try:
-        return AgentDraft.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        raise BadInput(f"trajectory {id_[:50]!r}: not in {FOLDER}/ of the project") from None
-    except (OSError, ValidationError):
-        raise BadInput(f"{path}: cannot be read; begin a new trajectory") from None
-
-
-def write(root: Path, draft: AgentDraft) -> Path:
-    """Keep a draft, whole or not at all."""
-    make_folder(root / FOLDER)
-    path = root / FOLDER / f"{draft.id}.json"
-    new = path.with_suffix(".new")
-    with open(new, "w", encoding="utf-8", opener=opener) as file:
-        file.write(draft.model_dump_json(by_alias=True))
-    new.replace(path)
-    return path
 
 
 def add_to_graph(settings: Settings, draft: AgentDraft) -> dict[str, int]:
     """Merge a draft as any trajectory is merged; how many were added and known."""
     lines = io.BytesIO(lines_of([draft.trajectory()]).encode())
-    counts = outcome(grow(settings, lines, "lexical", "recording"))
+    counts = outcome(grow(settings, lines, LEVEL, "recording"))
     return {name: counts[name] for name in ("added", "known", "rejected")}
 
 

@@ -4,14 +4,19 @@ Links are followed before it is asked where a file lies. Not covered: a file tha
 link while it is read, by somebody who may write the folder anyhow.
 """
 
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from regraph_kg import wiring
 from regraph_kg.api.sources import read_source
 from regraph_kg.errors import BadInput
+from regraph_kg.models.evaluation import Candidate, code_hash
+from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
 
+JudgeQuestion = tuple[str, Target, str]
+"""A problem, a target and a code, by their hashes."""
 LONGEST_CODE = 2**20
 """Characters of a code that an agent sends, and bytes of a file that it names."""
 PROBLEM_FILES = ("problem.toml", "serial.cpp", "reference.cpp", "inputs.py")
@@ -35,6 +40,16 @@ class ProjectFolder:
             raise BadInput(f"{name[:200]!r}: no such path; name a file of the project") from None
         if not path.is_relative_to(self.root):
             raise BadInput(f"{name[:200]!r} lies outside the project's folder; name a file of it")
+        try:
+            mode = path.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return path
+        except OSError as error:
+            raise BadInput(
+                f"{name[:200]!r}: {error.strerror}; name a file of the project"
+            ) from None
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a pipe would be waited for
+            raise BadInput(f"{name[:200]!r}: no file and no folder; name a file of the project")
         return path
 
     def code(self, code: str, file: str) -> str:
@@ -64,6 +79,11 @@ class ProjectFolder:
             self.inside(str(path))
         return str(folder)
 
+    def question(self, place: str, candidate: Candidate) -> JudgeQuestion:
+        """What a candidate for a problem (as `problem` tells it) is asked, by content."""
+        stands = repr(wiring.find_problem(self._settings, place))  # it may be edited under its name
+        return code_hash(stands), candidate.target, code_hash(candidate.code)
+
     def problems(self) -> list[str]:
         """Problems of the folder, and names of the corpus."""
         own = {str(one.parent.relative_to(self.root)) for one in self._own()}
@@ -81,7 +101,8 @@ class ProjectFolder:
 
     def traces(self) -> list[Path]:
         """Traces of searches in runs/, the newest first."""
-        found = [one for one in (self.root / "runs").glob("*.jsonl") if self._ours(one)]
+        every = (self.root / "runs").glob("*.jsonl")
+        found = [one for one in every if one.is_file() and self._ours(one)]
         return sorted(found, key=lambda one: one.stat().st_mtime, reverse=True)
 
     def _own(self) -> Iterator[Path]:

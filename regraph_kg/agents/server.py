@@ -12,11 +12,13 @@ from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS
 
 from regraph_kg.agents.folder import ProjectFolder
 from regraph_kg.agents.tools import Limits, Tools
 from regraph_kg.errors import RegraphError
-from regraph_kg.models.target import USUAL, Target
+from regraph_kg.models.target import TARGETS, USUAL, Target
 from regraph_kg.settings import Settings
 
 INSTRUCTIONS = """Makes C++ functions fast with OpenMP or CUDA. Ask next_techniques what to try, \
@@ -65,8 +67,11 @@ def build(settings: Settings, root: Path, limits: Limits) -> MCPServer[None]:
     record = "" if limits.read_only else RECORD
 
     @server.prompt()
-    def optimize_this_function(problem: str, target: Target = USUAL) -> str:
+    def optimize_this_function(problem: str, target: str = USUAL) -> str:
         """Optimize a function with the graph, step by step, each step judged."""
+        if target not in TARGETS:
+            known = ", ".join(TARGETS)
+            raise MCPError(INVALID_PARAMS, f"target {target[:100]!r}: none of {known}")
         return OPTIMIZE.format(problem=problem, target=target, record=record)
 
     return server

@@ -17,12 +17,14 @@ from pydantic import Field
 
 from regraph_kg import report, wiring
 from regraph_kg.agents import drafts
+from regraph_kg.agents.draft_folder import DraftFolder
 from regraph_kg.agents.drafts import Author
-from regraph_kg.agents.folder import ProjectFolder
+from regraph_kg.agents.folder import JudgeQuestion, ProjectFolder
 from regraph_kg.agents.judging import Hear, JudgeDesk
 from regraph_kg.api.graph import Graph, open_graph
 from regraph_kg.errors import BadInput, RegraphError
-from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
+from regraph_kg.ingest.relabel.cascade import Cascade
+from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.models.technique import Vocabulary
@@ -64,6 +66,8 @@ def told(
             return await tool(self, *args, **kwargs)
         except RegraphError as error:
             raise ToolError(str(error)) from None
+        except OSError as error:
+            raise ToolError(f"{error.filename or 'this machine'}: {error.strerror}") from None
 
     return telling
 
@@ -77,7 +81,7 @@ class Tools:
         self._writing = asyncio.Lock()
         self._opening = asyncio.Lock()
         self._graph: Graph | None = None
-        self._reports: dict[tuple[str, Target, str], EvalReport] = {}
+        self._reports: dict[JudgeQuestion, EvalReport] = {}
 
     def close(self) -> None:
         """End the judge and release the graph; idempotent."""
@@ -248,7 +252,7 @@ class Tools:
         candidate = Candidate(target, self._folder.code(code, file))
         place = self._folder.problem(problem)
         await asyncio.to_thread(wiring.declared_problem, self._settings, place)
-        known = self._reports.get((problem, target, code_hash(candidate.code)))
+        known = self._reports.get(self._folder.question(place, candidate))
         judged = known or await self._judged(problem, candidate, "screening", context)
         if judged.account is None:
             raise BadInput(f"no roofline: the code was not timed ({judged.outcome})")
@@ -287,28 +291,21 @@ class Tools:
         place = self._folder.problem(problem)
         found = await asyncio.to_thread(wiring.declared_problem, self._settings, place)
         author = Author(agent=agent, model=model)
-        root = self._folder.root
-        draft = drafts.read(root, trajectory) if trajectory else drafts.begin(found, target, author)
-        if (draft.problem, draft.target) != (found.name, target):
-            raise BadInput(
-                f"trajectory {draft.id} is of {draft.problem} ({draft.target}): begin another one"
-            )
-        if text == draft.code:
-            raise BadInput("the code is as it was before this step: give the code after it")
-        step = drafts.step(technique, reasoning, text)
-        graph = await self.graph()
-        in_graph = await asyncio.to_thread(graph.techniques, target)
-        vocabulary = Vocabulary(wiring.vocabulary(self._settings), in_graph)
-        named = drafts.known_as(step.label, draft, text, vocabulary)
-        judged = await self._judged(problem, Candidate(target, text), "screening", context)
-        draft = draft.with_step(step, judged)
-        kept = drafts.write(root, draft)
+        step = drafts.step(technique, reasoning, text, target)
+        kept = DraftFolder(self._folder.root, wiring.trace_key(self._settings))
+        async with kept.taken(trajectory, drafts.begin(found, target, author)) as draft:
+            if text == draft.code:
+                raise BadInput("the code is as it was before this step: give the code after it")
+            step = drafts.named(step, draft, await self._cascade(target))
+            judged = await self._judged(problem, Candidate(target, text), "screening", context)
+            longer = draft.with_step(step, judged)
+            path = kept.keep(longer)
         said: ToolAnswer = {
-            "trajectory": draft.id,
-            "kept_in": str(kept.relative_to(root)),
-            "technique": named or f"{step.label} (new to the graph)",
-            "steps": len(draft.steps),
-            "failures": len(draft.failures),
+            "trajectory": longer.id,
+            "kept_in": str(path.relative_to(self._folder.root)),
+            "technique": drafts.landed(step),
+            "steps": len(longer.steps),
+            "failures": len(longer.failures),
             "report": judged.model_dump(mode="json"),
         }
         if judged.passed and judged.load:
@@ -317,7 +314,7 @@ class Tools:
             )
         if finish:
             async with self._writing:
-                said["graph"] = await asyncio.to_thread(drafts.add_to_graph, self._settings, draft)
+                said["graph"] = await asyncio.to_thread(drafts.add_to_graph, self._settings, longer)
         return said
 
     @told
@@ -339,6 +336,13 @@ class Tools:
                 self._graph = await asyncio.to_thread(open_graph, self._settings)
             return self._graph
 
+    async def _cascade(self, target: Target) -> Cascade:
+        """What decides names as the ingest does."""
+        graph = await self.graph()
+        in_graph = await asyncio.to_thread(graph.techniques, target)
+        vocabulary = Vocabulary(wiring.vocabulary(self._settings), in_graph)
+        return wiring.cascade(self._settings, vocabulary, drafts.LEVEL)
+
     async def _judged(
         self,
         problem: str,
@@ -347,10 +351,11 @@ class Tools:
         context: Context[Any, Any],
     ) -> EvalReport:
         place = self._folder.problem(problem)
+        question = self._folder.question(place, candidate)
         found = await self._desk.evaluate(place, candidate, grade, hearing(context))
         if len(self._reports) >= MOST_REPORTS:
             self._reports.pop(next(iter(self._reports)))
-        self._reports[problem, candidate.target, found.code_hash] = found
+        self._reports[question] = found
         return found
 
     def _traces(self) -> list[Path]:

@@ -78,12 +78,8 @@ def apply(  # noqa: PLR0913 (a command's options)
     trace = trace_of(run, runs)
     record = trace.with_name(f"{trace.name}.applied.json")
     if undo:
-        _say(
-            "taken back",
-            home_changes.take_back(record, wiring.trace_key(settings)),
-            run,
-            as_json=as_json,
-        )
+        key = wiring.trace_key(settings, make=not record.exists())
+        _say("taken back", home_changes.take_back(record, key), run, as_json=as_json)
         return
     changes = _changes(settings, trace, (problem, to), again=record.exists())
     text = home_changes.patch(changes)

@@ -323,6 +323,8 @@ def _compared(again: Comparison | None, pair: Sequence[Overview]) -> str:
 
 
 def _traces(folder: Path) -> list[Path]:
+    if folder != FOLDER and not folder.is_dir():  # the usual one is there from the first run on
+        raise BadInput(f"{folder}: no folder of runs; give another one with --runs")
     return sorted(folder.glob("*.jsonl"))
 
 

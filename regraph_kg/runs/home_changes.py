@@ -16,9 +16,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from regraph_kg import regular
 from regraph_kg.errors import BadInput
 from regraph_kg.private import opener
+from regraph_kg.wiring.key import seal
 
+LARGEST_FILE, LARGEST = 32 * 2**20, 128 * 2**20
+"""Bytes of a user's file, and of a record, which holds two of them."""
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _QUOTED = re.compile(rb'[\x00-\x1f\x7f"\\]')
 
@@ -116,7 +120,7 @@ def take_back(record: Path, key: bytes) -> list[Path]:
 def _recorded(record: Path, key: bytes) -> list[tuple[Path, bytes | None, str]]:
     """Each file's path, what it held before, and the hash of what was written."""
     try:
-        told = json.loads(record.read_text("utf-8"))
+        told = json.loads(regular.read_bytes(record, LARGEST))
         rows = told["files"]
         if not hmac.compare_digest(str(told["mac"]).encode(), _mac(rows, key).encode()):
             raise BadInput(
@@ -133,12 +137,12 @@ def _recorded(record: Path, key: bytes) -> list[tuple[Path, bytes | None, str]]:
         ]
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise BadInput(f"{record}: cannot be read; take the change back by hand") from None
 
 
 def _mac(rows: object, key: bytes) -> str:
-    return hmac.digest(key, json.dumps(rows, sort_keys=True).encode(), "sha256").hex()
+    return seal(json.dumps(rows, sort_keys=True).encode(), key)
 
 
 def _refuse_twice(record: Path, key: bytes) -> None:
@@ -157,7 +161,7 @@ def _refuse_twice(record: Path, key: bytes) -> None:
 def content_of(path: Path) -> bytes | None:
     """A file's bytes; None where there is none. Raises `BadInput` of one that cannot be read."""
     try:
-        return path.read_bytes()
+        return regular.read_bytes(path, LARGEST_FILE)
     except FileNotFoundError:
         return None
     except OSError as error:

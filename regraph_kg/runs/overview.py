@@ -15,6 +15,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from regraph_kg import regular
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.prompt import PromptKey, Reply
@@ -235,7 +236,7 @@ def run_state(found: Overview) -> RunState:
 def being_written(path: Path) -> bool:
     """Whether a search writes this trace now."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=regular.opener) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

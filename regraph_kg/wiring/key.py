@@ -5,6 +5,7 @@ covered: whoever reads this user's files has the key, and can write what looks l
 installation's.
 """
 
+import hmac
 import os
 import secrets
 import stat
@@ -20,8 +21,10 @@ from regraph_kg.settings import Settings
 BYTES = 32
 
 
-def trace_key(settings: Settings) -> bytes:
+def trace_key(settings: Settings, *, make: bool = True) -> bytes:
     """The key for traces (search/trace.py). Raises `ToolError` where it cannot be kept secret.
+
+    Also where there is none and none is to be made: a new one would know nothing of before.
 
     It lies in the user's data folder, also where the current folder's file names another one: a
     stranger's folder would bring a key that the stranger knows.
@@ -33,12 +36,19 @@ def trace_key(settings: Settings) -> bytes:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not file.exists():
+            if not make:
+                raise ToolError(f"{file}: is gone, and what was written with it is not known again")
             _make(file)
         return _read(file)
     except OSError as error:
         raise ToolError(
             f"{file}: {error.strerror}; set REGRAPH_DATA_DIR to a folder of yours"
         ) from None
+
+
+def seal(content: bytes, key: bytes) -> str:
+    """What only who has `key` can say of `content`."""
+    return hmac.digest(key, content, "sha256").hex()
 
 
 def _make(file: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
 
 from tests.agents.conftest import Project
 from tests.agents.program import REGRAPH, ask, call, connected, refusal
@@ -74,6 +75,10 @@ def test_an_agent_is_told_what_follows_and_what_failed(project: Project) -> None
         ("evaluate", {"problem": "scale", "file": "big.cpp"}, "larger than 1048576 bytes"),
         ("evaluate", {"problem": "scale", "file": "a\0b"}, "no such path"),
         ("evaluate", {"problem": "scale", "file": "absent.cpp"}, "No such file"),
+        ("evaluate", {"problem": "scale", "file": "a" * 5000}, "File name too long; name a file"),
+        ("check_problem", {"problem": "a" * 300}, "File name too long; name a file of"),
+        ("check_problem", {"problem": "a/" * 4000}, "File name too long; name a file of"),
+        ("evaluate", {"problem": "scale", "file": "pipe.cpp"}, "no file and no folder; name a"),
         ("evaluate", {"problem": "scale"}, "give either code, or file"),
         ("evaluate", {"problem": "nothing", "code": "int x;"}, "known: scale"),
         ("next_techniques", {"code": "int x;", "after": "tilling"}, "not in the graph"),
@@ -90,6 +95,7 @@ def test_what_makes_no_sense_or_lies_outside_is_refused(
     (folder / "out.cpp").symlink_to(outside / "secret.cpp")
     (folder / "leaky").mkdir()
     (folder / "leaky" / "serial.cpp").symlink_to(outside / "secret.cpp")
+    os.mkfifo(folder / "pipe.cpp")
     with (folder / "big.cpp").open("wb") as file:
         file.truncate(100 * 2**20)
 
@@ -97,6 +103,28 @@ def test_what_makes_no_sense_or_lies_outside_is_refused(
         return await refusal(client, tool, **given)
 
     assert said in ask(folder, project.env, story)
+
+
+def test_what_is_no_trace_hides_no_search(project: Project) -> None:
+    runs = project.folder / "runs"
+    runs.mkdir()
+    os.mkfifo(runs / "pipe.jsonl")
+    (runs / "dangling.jsonl").symlink_to("absent")
+    (runs / "other.jsonl").write_text("{}\n")
+
+    async def story(client: Client) -> list[str]:
+        return [one["trace"] for one in (await call(client, "search_status"))["runs"]]
+
+    assert ask(project.folder, project.env, story) == ["other.jsonl"]
+
+
+def test_a_prompt_for_no_target_says_which_there_are(project: Project) -> None:
+    async def story(client: Client) -> None:
+        told = {"problem": "scale", "target": "nosuch"}
+        with pytest.raises(MCPError, match="target 'nosuch': none of "):
+            await client.get_prompt("optimize_this_function", told)
+
+    ask(project.folder, project.env, story)
 
 
 def test_a_read_only_server_offers_no_tool_that_records(project: Project) -> None:

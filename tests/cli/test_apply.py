@@ -167,6 +167,10 @@ def test_undo_is_refused_where_a_file_was_changed_since(
     code, _, err = run(monkeypatch, capsys, "apply", trace, "--undo")
     assert (code, "own.cpp: was changed since it was applied" in err) == (2, True)
     assert (here / "own_regraph.cpp").exists()
+    (here.parent / "data" / "trace-key").unlink()
+    told = run(monkeypatch, capsys, "apply", trace, "--undo")[2]
+    assert "trace-key: is gone, and what was written with it is not known again" in told
+    assert not (here.parent / "data" / "trace-key").exists()
 
 
 def test_a_run_without_an_answer_of_this_installation_is_refused(

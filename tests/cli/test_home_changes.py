@@ -150,3 +150,29 @@ def test_nothing_is_written_through_a_link_in_the_place_of_the_draft(tmp_path: P
     assert other.read_text() == "kept"
     assert held(made) == [one.after for one in made]
     assert not made[0].path.is_symlink()
+
+
+def test_a_record_that_is_no_file_is_not_waited_for_and_a_deep_one_is_bad_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = tmp_path / "run.applied.json"
+    os.mkfifo(record)
+    for make in (
+        lambda: record.symlink_to("/dev/zero"),
+        lambda: record.write_text("[" * 200_000),
+        lambda: record.write_text('{"mac": "", "files": ' + "[" * 900 + "]" * 900 + "}"),
+        lambda: record.write_bytes(b" " * 2000),
+    ):
+        monkeypatch.setattr(home_changes, "LARGEST", 1900)
+        with pytest.raises(BadInput, match="take the change back by hand"):
+            take_back(record, SEAL)
+        record.unlink()
+        make()
+    with pytest.raises(BadInput, match="cannot be read"):
+        take_back(record, SEAL)
+
+
+def test_a_users_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadInput, match="pipe: no regular file; give another FILE with --to"):
+        home_changes.content_of(tmp_path / "pipe")

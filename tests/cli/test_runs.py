@@ -19,12 +19,17 @@ def test_runs_are_listed_with_what_came_of_them(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "no runs in runs/" in run(monkeypatch, capsys, "runs")[1]
+    code, out, err = run(monkeypatch, capsys, "runs", "--runs", "absent", "--json")
+    assert (code, out, "absent: no folder of runs" in err) == (2, "", True)
     problem = make(here)
     whole, nothing = searched(here, problem), searched(here, problem, None)
     torn = here / "runs" / "torn.jsonl"
     torn.write_bytes(b"\n".join(whole.read_bytes().splitlines()[:1]) + b'\n{"event"')
     (here / "runs" / "other.jsonl").write_text("{}\n")
+    os.mkfifo(here / "runs" / "pipe.jsonl")
+    (here / "runs" / "endless.jsonl").symlink_to("/dev/zero")
     code, out, err = run(monkeypatch, capsys, "runs", "--json")
+    assert err.count("no regular file; give a trace") == 2
     listed = {one["run"]: one for one in json.loads(out)}
     assert (code, "other.jsonl:1: not a line of a trace" in err) == (0, True)
     assert listed[whole.stem]["best"] == pytest.approx(2.0138, abs=1e-3)

@@ -38,6 +38,13 @@ def test_processes_that_make_it_at_once_have_the_same(tmp_path: Path) -> None:
         assert len({*pool.map(key, [tmp_path / "data"] * 8)}) == 1
 
 
+def test_where_it_is_gone_no_new_one_takes_its_place_unasked(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="trace-key: is gone, and what was written with it"):
+        wiring.trace_key(Settings(data_dir=tmp_path), make=False)
+    first = key(tmp_path)
+    assert wiring.trace_key(Settings(data_dir=tmp_path), make=False) == first
+
+
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
 def test_one_that_others_may_read_proves_nothing(mode: int, tmp_path: Path) -> None:
     key(tmp_path)

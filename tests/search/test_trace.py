@@ -246,8 +246,9 @@ def test_what_is_no_trace_is_refused(content: bytes, said: str, tmp_path: Path) 
 
 
 def test_a_missing_trace_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="No such file"):
+    with pytest.raises(BadInput, match="No such file") as told:
         read_header(tmp_path / "none.jsonl")
+    assert str(told.value).count("give a trace") == 1
 
 
 @pytest.mark.parametrize(

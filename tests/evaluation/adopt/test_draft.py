@@ -241,6 +241,28 @@ def test_what_is_left_out_takes_no_half_of_a_condition_with_it(around: str) -> N
     assert code.count("#if") == code.count("#endif")
 
 
+OVER_Q = "void f(const Q* q, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = q[i].x; }"
+UNFIT = [
+    ("struct alignas(32) Q { float x, y; };", "struct Q is aligned to 32 bytes, further apart"),
+    ("struct Q { float x, y; } __attribute__((aligned(0x10)));", "is aligned to 0x10 bytes"),
+    ("struct Q { float x; alignas(8) float y; };", "has a member that is aligned to 8 bytes"),
+    ("struct Q { union { float f; int i; }; float x; };", "has an anonymous union among its"),
+    ("struct Q { float x; struct { float y; }; };", "has an anonymous struct among its members"),
+    ("struct Q { float x;\n#ifdef A\nfloat y;\n#endif\n};", "struct Q has members under #if"),
+]
+FIT = [
+    "struct alignas(8) Q { float x, y; };",
+    "struct Q { alignas(8) float x; float y; };",
+    "struct Q { struct P { int i; }; enum { A }; float x; /* alignas(64) */ float y; };",
+]
+
+
+@pytest.mark.parametrize("struct", FIT)
+def test_what_moves_no_member_of_a_struct_makes_it_no_less_plain(struct: str) -> None:
+    fields = of(f"{struct}\n{OVER_Q}").arguments()[0]["fields"]
+    assert list(fields) == ["x", "y"]
+
+
 @pytest.mark.parametrize(
     ("code", "why"),
     [
@@ -249,6 +271,7 @@ def test_what_is_left_out_takes_no_half_of_a_condition_with_it(around: str) -> N
             "void f(const Q* q, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = q[i].a.x; }",
             "struct Q has the member a, which is a struct itself",
         ),
+        *((f"{struct}\n{OVER_Q}", why) for struct, why in UNFIT),
         (
             "#ifdef A\nvoid f(float* x, int n) { x[n] = 1; }\n"
             "#else\nvoid f(float* x, int n) { x[n] = 2; }\n#endif",
@@ -272,7 +295,7 @@ def test_a_default_argument_is_the_value_of_a_scalar() -> None:
 
 def test_a_struct_whose_bytes_are_not_its_members_does_not_compile(tmp_path: Path) -> None:
     loop = "void f(const V* v, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = v[i].x; }"
-    for head, compiles in (("struct V", True), ("struct alignas(16) V", False)):
+    for head, compiles in (("struct V", True), ("struct alignas(2 * 8) V", False)):
         one = of(f"{head} {{ float x, y, z; }};\n{loop}")
         (tmp_path / "serial.cpp").write_text(serial_code(one, one.plain()))
         words = ["g++", "-std=c++17", "-fsyntax-only", "serial.cpp"]
