@@ -5,7 +5,7 @@ Compiled, sized and calibrated by the judge's own parts: the code runs confined,
 
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,10 @@ from regraph_kg.evaluation.problem.problem import Problem, shape_text
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 
 _MISSING = re.compile(r"candidate\.cpp:(\d+):\d+: (?:fatal )?error: (\S+): No such file")
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(.*?)(?://.*)?$", re.MULTILINE)
+_SWITCH = re.compile(r"\b[A-Za-z]\w*")
+"""Names of a condition, but those that compilers define."""
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _MOST_MISSING = 40
 _MOST_WAYS = 4
 _ROUNDS, _ROUNDING = 3, 2.0**33
@@ -106,6 +110,7 @@ class Adopter:
         for _ in range(_MOST_MISSING):
             built = self._compiler.host("".join(lines), HOST_FLAGS)
             if not isinstance(built, Failure):
+                _refuse_unknown_switches(draft, "".join(lines), left_out)
                 return "".join(lines), tuple(left_out)
             missing = _MISSING.search(built.diagnosis)
             refused = re.search(r"not allowed: (#\s*include.*) \(reaches", built.diagnosis)
@@ -239,6 +244,18 @@ def _own_line(draft: Draft, problem: Problem, line: int) -> str:
     rows = [row for row, said in enumerate(own) if said.strip() == text]
     row = next((row for row in rows if row in inside), rows[0] if rows else None)
     return f" ({text[:80]})" if row is None else f", line {row + 1} ({text[:80]})"
+
+
+def _refuse_unknown_switches(draft: Draft, code: str, left_out: Sequence[str]) -> None:
+    """Raise `BadInput` where a header that is not here may decide which code is compiled."""
+    asked = {name for line in _CONDITION.findall(code) for name in _SWITCH.findall(line)}
+    unknown = sorted(asked - {"defined", "NDEBUG", *_DEFINED.findall(code)})
+    if left_out and unknown:
+        raise BadInput(
+            f"{draft.read.function.source.path}: #if asks for {', '.join(unknown[:5])}, which"
+            f" {', '.join(left_out[:5])} may define, and is not here: put the header into the"
+            " file's folder, or define the name in the file"
+        )
 
 
 def _sizes(draft: Draft) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tree_sitter import Node
 
 from regraph_kg.evaluation.adopt.adapter import Plain, adapter, needs, wrapper
 from regraph_kg.evaluation.adopt.draft import Draft
-from regraph_kg.evaluation.adopt.slice import sliced
+from regraph_kg.evaluation.adopt.slice import sliced, with_headers
 from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, choose, parsed, walk
 from regraph_kg.evaluation.problem.home import Home
 
@@ -137,6 +137,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
         schema_version=1,
         file=_path_from(folder, source.path),
         sha256=hashlib.sha256(source.original).hexdigest(),
+        read=hashlib.sha256(with_headers(source).content).hexdigest(),
         function=plain.call,
         signature=source.original[start : function.body.start_byte].decode().strip(),
         lines=(function.outer.start_point.row + 1, function.outer.end_point.row + 1),

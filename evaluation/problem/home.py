@@ -42,6 +42,8 @@ class Home(Frozen):
     """The user's file: relative to the problem's folder where it can be, absolute elsewhere."""
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
     """Of that file's bytes when the problem was made; no edit fits another content."""
+    read: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
+    """Of what was read: the file with its own headers in their places."""
     function: str
     """Its qualified name, with template arguments: `image::blur<float>`."""
     signature: str
@@ -80,6 +82,10 @@ class Home(Frozen):
     def fits(self, content: bytes) -> bool:
         """Whether `content` is the file that the offsets speak of."""
         return hashlib.sha256(content).hexdigest() == self.sha256
+
+    def was_read_from(self, whole: bytes) -> bool:
+        """Whether the file with its headers is still what the problem was made of."""
+        return self.read is None or hashlib.sha256(whole).hexdigest() == self.read
 
 
 def load_home(folder: Path) -> Home | None:

@@ -153,6 +153,7 @@ def made(
 def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> Path:
     """The folder of a function's problem: made, or as it was made of the same text before."""
     from regraph_kg.evaluation.adopt.draft import Said  # noqa: PLC0415
+    from regraph_kg.evaluation.adopt.slice import with_headers  # noqa: PLC0415
     from regraph_kg.evaluation.adopt.syntax import choose, read  # noqa: PLC0415
     from regraph_kg.evaluation.adopt.texts import problem_name  # noqa: PLC0415
     from regraph_kg.evaluation.problem.home import load_home  # noqa: PLC0415
@@ -162,10 +163,10 @@ def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> P
     kept = load_home(folder)
     if kept is None or kept.path(folder).resolve() != file.resolve():
         return made(settings, file, function, (Said(), None), ask=ask)
-    if not kept.fits(source.original):
+    if not (kept.fits(source.original) and kept.was_read_from(with_headers(source).content)):
         raise BadInput(
-            f"{folder}: was made of another content of {file}; remove the folder, or mend it and"
-            f" run regraph optimize {folder}/"
+            f"{folder}: was made of another content of {file} or its headers; remove the folder,"
+            f" or mend it and run regraph optimize {folder}/"
         )
     typer.echo(f"{folder}/: made of {kept.function} before", err=True)
     return folder

@@ -145,13 +145,31 @@ def test_a_header_that_is_needed_and_not_here_is_named(run: Run, tmp_path: Path)
     assert "headers that are not here: not/here.h" in made.stderr
 
 
+def test_a_header_that_is_not_here_and_may_decide_what_is_compiled_is_asked_for(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "own.cpp").write_text(
+        '#include "config.h"\nvoid f(float* x, int n) {\n#ifdef SMOOTH  // as configured\n'
+        "  for (int i = 1; i < n; ++i) x[i] += x[i - 1];\n#else\n"
+        "  for (int i = 0; i < n; ++i) x[i] *= 2;\n#endif\n}\n"
+    )
+    words = ("problem", "new", "own.cpp", "--function", "f", "--yes", "--size", "n=1000")
+    refused = run(*words)
+    assert refused.returncode == 2
+    assert "#if asks for SMOOTH, which config.h may define" in refused.stderr
+    (tmp_path / "config.h").write_text("#define SMOOTH\n")
+    assert run(*words).returncode == 0
+    assert "x[i - 1]" in (tmp_path / "f" / "serial.cpp").read_text()
+
+
 @pytest.mark.slow
 def test_optimize_makes_the_problem_of_a_function_once(run: Run, tmp_path: Path) -> None:
     text = (
-        "#include <vector>\nvoid scale(std::vector<float>& x, float by) {\n"
-        "  for (size_t i = 0; i < x.size(); ++i) x[i] *= by + 1;\n}\n"
+        '#include <vector>\n#include "gain.h"\nvoid scale(std::vector<float>& x, float by) {\n'
+        "  for (size_t i = 0; i < x.size(); ++i) x[i] *= by + GAIN;\n}\n"
     )
     (tmp_path / "own.cpp").write_text(text)
+    (tmp_path / "gain.h").write_text("#define GAIN 1\n")
     words = ("optimize", "own.cpp", "--function", "scale", "--model", "batch:asked", "--starter")
     refused = run("optimize", "own.cpp", "other.cpp", "--function", "scale")
     assert (refused.returncode, "name that file alone" in refused.stderr) == (2, True)
@@ -162,7 +180,7 @@ def test_optimize_makes_the_problem_of_a_function_once(run: Run, tmp_path: Path)
     run("store", "stop")
     assert waiting.returncode == 5, waiting.stderr
     assert "scale/: made of scale before" in waiting.stderr
-    (tmp_path / "own.cpp").write_text(f"// changed\n{text}")
+    (tmp_path / "gain.h").write_text("#define GAIN 2\n")
     changed = run(*words)
     assert changed.returncode == 2
     assert "was made of another content of own.cpp" in changed.stderr
