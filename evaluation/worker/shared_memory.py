@@ -365,9 +365,10 @@ def _allocated(nbytes: int, name: str) -> tuple[int, mmap.mmap]:
 
 
 def _moderate_words(nbytes: int) -> Array:
-    """Bytes that are numbers from 1 to 2, no two alike, as float32; moderate as float64, too.
+    """Bytes that are numbers from 1 to 2 as float32, drawn by chance; moderate as float64, too.
 
-    A sum changes them, as it would not NaN, and as an "or" would not -1.
+    A sum changes them, unless it is too small for the number, as it would not change NaN; and an
+    "or" does, as it would not change -1.
     """
     return np.random.default_rng().uniform(1, 2, nbytes // 4).astype(np.float32).view(np.uint8)
 

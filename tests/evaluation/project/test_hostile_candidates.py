@@ -258,8 +258,9 @@ def test_rights_of_devices_stay_as_they_are(judged: Judged) -> None:
             ' int null = open("/dev/null", O_RDWR); if (write(null, "x", 1) != 1) abort();'
         )
     )
-    if "root" in report.facts["sandbox"].split(", "):
-        assert report.outcome in TIMED, report.diagnosis
+    if "root" not in report.facts["sandbox"].split(", "):
+        pytest.skip("this kernel gives commands no root folder of their own")
+    assert report.outcome in TIMED, report.diagnosis
 
 
 def test_what_the_bench_of_a_fixed_result_printed_is_told_nobody(tmp_path: Path) -> None:
