@@ -6,12 +6,15 @@ Run `python docs/generate.py` after a change; a test fails while they differ.
 import ast
 import itertools
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import typer.main
 from typer.cli import get_docs_for_click
 
+from regraph_kg.bench.results import read as read_results
+from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.answers import answers_of, schema_of
 from regraph_kg.cli.app import COMMANDS, app
 from regraph_kg.cli.graph import trajectory_schema
@@ -27,6 +30,8 @@ ROOT = Path(__file__).parents[1]
 ANSWERS = ROOT / "docs" / "answers.schema.json"
 METHODS = ROOT / "docs" / "methods.md"
 """The one file that is generated in part: between its marks."""
+SHOWN = 1_200
+"""Characters of a model's answer."""
 NEEDS = {"nothing": "nothing", "graph": "a graph", "embeddings": "a graph with embeddings"}
 STAGES = ("regraph_kg", "collect", "ingest", "search", "evaluation")
 
@@ -184,6 +189,38 @@ def fields(schema: dict[str, Any]) -> set[str]:
     }
 
 
+def results() -> str:
+    """What the committed results of benches show."""
+    folder = ROOT / "docs" / "results"
+    found = sections([read_results(file) for file in sorted(folder.glob("*.json"))])
+    head = (folder / "head.md").read_text(encoding="utf-8")
+    return "\n".join([head, *(line for one in found for line in _section(one))])
+
+
+def _section(section: BenchSection) -> list[str]:
+    """A circumstance: its tables, a real answer of each kind that came to nothing, its facts."""
+    lines = [f"## {section.title}", ""]
+    for note in section.notes:
+        lines += [f"{note}", ""]
+    for table in section.tables:
+        lines += [f"### {table.title}", "", _row(table.columns), "|---" * len(table.columns) + "|"]
+        lines += [*map(_row, table.rows), "", *([table.note, ""] if table.note else [])]
+    if section.examples:
+        lines += ["### Answers that came to nothing", ""]
+    for one in section.examples:
+        asked = f", asked for {one.technique}" if one.technique else ""
+        lines += [f"**{one.kind}** ({one.problem}, {one.arm}{asked}):", ""]
+        lines += [f"    {line}".rstrip() for line in one.text[:SHOWN].splitlines()]
+        lines += ["    ..."] if len(one.text) > SHOWN else []
+        lines += ["", *([f"The judge: {one.diagnosis}", ""] if one.diagnosis else [])]
+    lines += ["### How it was measured", "", "| | |", "|---|---|"]
+    return [*lines, *(_row((name, said)) for name, said in section.facts.items()), ""]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
+
+
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     return {
@@ -192,6 +229,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs" / "settings.md": settings(),
         METHODS: methods(),
         ROOT / "docs" / "corpus.md": corpus(),
+        ROOT / "docs" / "results.md": results(),
         ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
         ANSWERS: answers(),
     }

@@ -1,4 +1,4 @@
-"""Builds a real Ollama for the tests: `make ollama-test-server`, 3 to 4 minutes with two cores.
+"""Builds a real Ollama for the tests: `make ollama-test-server`, 6 minutes with two cores.
 
 The Go module lacks C headers that Ollama takes from others. They are looked for under /usr/include
 (Debian: nlohmann-json3-dev, libstb-dev); where they are not and this is a Debian, the packages are
@@ -28,6 +28,8 @@ VERSION = "0.23.2"
 MODULE = "github.com/ollama/ollama"
 MALGO = "github.com/gen2brain/malgo@v0.11.24"
 """A Go module that carries miniaudio.h."""
+FOR_THIS_PROCESSOR = "-O3 -march=native"
+"""Without it no vector instruction is used: 5 tokens/s of a model of 0.5B instead of 34."""
 HEADERS = {"nlohmann/json.hpp": "nlohmann-json3-dev", "stb/stb_image.h": "libstb-dev"}
 """Header -> the Debian package that has it."""
 SYSTEM = Path("/usr/include")
@@ -35,7 +37,7 @@ SYSTEM = Path("/usr/include")
 
 def home() -> Path:
     """Where what we build lies."""
-    return Path(platformdirs.user_cache_dir("regraph")) / f"ollama-{VERSION}"
+    return Path(platformdirs.user_cache_dir("regraph")) / f"ollama-{VERSION}-native"
 
 
 def binary() -> Path | None:
@@ -63,6 +65,8 @@ def build() -> None:
         "GOBIN": str(home() / "draft"),
         "CGO_ENABLED": "1",
         "CGO_CPPFLAGS": f"-I{include}",
+        "CGO_CFLAGS": FOR_THIS_PROCESSOR,
+        "CGO_CXXFLAGS": FOR_THIS_PROCESSOR,
     }
     # without this it calls itself 0.0.0, which a client takes for an old one
     version = f"-ldflags=-X={MODULE}/version.Version={VERSION}"
@@ -112,7 +116,7 @@ def _run(
 
 def main() -> int:
     """Build it where it is not there; the exit code."""
-    where = f"in {home()} (3 to 4 minutes)"
+    where = f"in {home()} (6 minutes)"
     return install(f"Ollama {VERSION}", where, binary, missing, build)
 
 

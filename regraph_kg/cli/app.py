@@ -18,6 +18,8 @@ KEYBOARD_INTERRUPT = 130
 
 COMMANDS: Mapping[str, str] = {
     "apply": "Bring the fastest code of RUN home: show the change, ask, write it.",
+    "bench": "Compare methods at equal budgets: which share of PROBLEMs is solved, how fast, at"
+    " what cost.",
     "collect": "Collect new trajectories: from a model's answers, a git history, or an evolution's"
     " programs.",
     "docs": "Read a document: how problems are described, what the judge covers, every setting.",

@@ -34,6 +34,9 @@ class Task:
     guarantee: str = ""
 
 
+GraphShown = Literal["whole", "names", "shuffled-statistics", "shuffled-structure", "none"]
+"""What a search is shown of the graph; all but "whole" are controls (search/null_graphs.py)."""
+
 FinalGrade = Literal["full", "screening"]
 """How the best are measured again: in fresh workers, or as in the search (quick, less certain)."""
 
@@ -56,6 +59,7 @@ class SearchChoice:
     """A trace whose verdicts are replayed; None evaluates here and now."""
     include_own: bool
     """Whether the search may read the problem's own examples."""
+    graph: GraphShown = "whole"
 
 
 class RunHeader(Frozen):
@@ -66,7 +70,8 @@ class RunHeader(Frozen):
     have defaults that are true of traces without them: `StepRecord.did`, `Prompting.verdict`.
     3 (2026-11) each line says who wrote it (`mac`); traces of 2 are read, as claims. Later in 3:
     `SearchLimits.patience` and `.stop_at_roof`, absent from older traces; `machine`, and settings
-    of prompting that say nothing of prompts before version 5; the outcome "declined"; `guarantee`.
+    of prompting that say nothing of prompts before version 5; the outcome "declined"; `guarantee`;
+    `graph`.
     """
 
     schema_version: Literal[2, 3] = 3
@@ -100,6 +105,7 @@ class RunHeader(Frozen):
     """What the code runs on, as prompts say it; "" where nobody says."""
     guarantee: str = ""
     """What the verdicts rest on, where that is less than the judge's own checks; else ""."""
+    graph: GraphShown = "whole"
 
     @property
     def method(self) -> str:

@@ -38,6 +38,11 @@ def graph_page(graph: GraphView) -> str:
     return _page("graph.html", {"graph": graph, "live": False}, ["graph.js"])
 
 
+def bench_page(sections: Sequence[Any]) -> str:
+    """One page of bench results, as tables (regraph_kg/bench/tables.py)."""
+    return _page("bench.html", {"sections": sections, "live": False}, [])
+
+
 def _page(
     name: str, values: Mapping[str, Any], assets: Sequence[str], *, live: bool = False
 ) -> str:
@@ -78,7 +83,7 @@ def _written(told: Any) -> Any:
 
 def _policy(scripts: Sequence[str], style: str, *, live: bool) -> str:
     """What a browser lets the page do."""
-    own = " ".join(map(_hash, scripts))
+    own = " ".join(map(_hash, scripts)) or "'none'"
     connect = "'self'" if live else "'none'"
     return (
         f"default-src 'none'; script-src {own}; style-src {_hash(style)}; img-src data:;"

@@ -80,6 +80,7 @@ def traced_choice(choice: SearchChoice, trace: Path) -> SearchChoice:
         final=was.final,
         seed=was.seed,
         include_own=was.excluded is None,
+        graph=was.graph,
     )
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from regraph_kg import wiring
 from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Metric
 from regraph_kg.models.graph import Neighbourhood
 from regraph_kg.models.html import code
 from regraph_kg.models.run import (
@@ -63,6 +64,11 @@ class LiveRun:
     def header(self) -> RunHeader:
         """All that its course depends on."""
         return self._search.header
+
+    @property
+    def metric(self) -> Metric:
+        """What is timed."""
+        return self._search.task.metric
 
     @property
     def trace(self) -> Path:

@@ -98,17 +98,22 @@ class OpenSearches:
         turns: "tuple[Turns, Turns]",
     ) -> None:
         """Use `open_searches`. `model` is None where each problem has its own."""
-        self._settings, self._model, self._judging = settings, model, judging
+        self._settings, self.model, self._judging = settings, model, judging
         self._callers, self._judges = turns
 
     @contextmanager
-    def search(self, choice: "SearchChoice") -> Iterator[OpenSearch]:
-        """One of them, in whatever thread; its calls and evaluations are in turn with others'."""
+    def search(
+        self, choice: "SearchChoice", model: "LanguageModel | None" = None
+    ) -> Iterator[OpenSearch]:
+        """One of them, in whatever thread; its calls and evaluations are in turn with others'.
+
+        `model` is asked in place of the shared one.
+        """
         from regraph_kg.search.executor import shared  # noqa: PLC0415
 
         settings = self._settings
         problem = _good_problem(settings, choice)
-        model = self._model
+        model = model or self.model
         if model is None:
             model = language_model(settings, choice.model, problem.name, choice.target)
         bench = _bench(self._judging, choice, problem)
@@ -120,8 +125,8 @@ class OpenSearches:
 
     def finish(self, then: str) -> None:
         """Publish what is asked for by file; raises `AnswersPending` if anything is."""
-        if self._model is not None:
-            self._model.finish(then)
+        if self.model is not None:
+            self.model.finish(then)
 
 
 @contextmanager
@@ -155,6 +160,8 @@ def _reading(
     model: "LanguageModel | None",
 ) -> Iterator[DrySearch]:
     """A search's task, header and world; the graph is opened when first read."""
+    from regraph_kg.models.technique import start_id  # noqa: PLC0415
+    from regraph_kg.search.null_graphs import shown  # noqa: PLC0415
     from regraph_kg.search.reader import GraphReader  # noqa: PLC0415
     from regraph_kg.search.world import World  # noqa: PLC0415
 
@@ -177,6 +184,7 @@ def _reading(
         evaluate_final=bench.evaluate_final,
         free=partial(reader.free, header.model, choice.target),
     )
+    world = shown(world, choice.graph, start_id(choice.target), choice.seed)
     with closing(reader):
         yield DrySearch(task, header, world)
 
@@ -317,4 +325,5 @@ def _header(choice: "SearchChoice", task: "Task", model: str, bench: _Bench) -> 
         excluded=None if choice.include_own else task.problem,
         machine=bench.machine,
         guarantee=task.guarantee,
+        graph=choice.graph,
     )

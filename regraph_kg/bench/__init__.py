@@ -1,0 +1,1 @@
+"""`regraph bench`: suites of problems, searched by several arms, measured and compared."""

@@ -1,0 +1,105 @@
+"""Kept answers: every prompt and answer of a search, a line each, to be judged again later.
+
+An answer is found again by its prompt, word for word, and its key: where a prompt comes out
+otherwise than it did there is none, and the search counts it as unrecorded.
+"""
+
+import hashlib
+import json
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.models.base import Frozen
+from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.private import opener
+
+if TYPE_CHECKING:
+    from regraph_kg.llm.model import LanguageModel
+
+FILE = "exchanges.jsonl"
+
+
+class KeptExchange(Frozen):
+    """A prompt and its answer."""
+
+    prompt: Prompt
+    reply: Reply
+
+
+class KeepingModel:
+    """A model whose answers are kept in a file as they come."""
+
+    def __init__(self, model: "LanguageModel", path: Path) -> None:
+        """`path`: appended to; a resumed search asks some prompts again."""
+        self._model, self._path = model, path
+        self._writing = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """As the model's."""
+        return self._model.name
+
+    def complete(self, prompt: Prompt) -> Reply:
+        """The model's answer; `ToolError` where it cannot be kept."""
+        reply = self._model.complete(prompt)
+        if reply.finish not in ("pending", "unrecorded"):
+            self._keep(KeptExchange(prompt=prompt, reply=reply))
+        return reply
+
+    def finish(self, then: str = "run the same command again") -> None:
+        """As the model's."""
+        self._model.finish(then)
+
+    def close(self) -> None:
+        """Nothing: several searches share the model."""
+
+    def _keep(self, exchange: KeptExchange) -> None:
+        line = exchange.model_dump_json() + "\n"
+        try:
+            with self._writing, open(self._path, "a", encoding="utf-8", opener=opener) as file:
+                file.write(line)
+        except OSError as error:
+            raise ToolError(f"{self._path}: {error.strerror}; make room") from None
+
+
+class KeptModel:
+    """The answers of an earlier search, by their prompts."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        """`name`: whose answers they are. `BadInput` where the file cannot be read."""
+        self.name = name
+        self._replies = {_address(one.prompt): one.reply for one in _read(path)}
+
+    def complete(self, prompt: Prompt) -> Reply:
+        """The kept answer; "unrecorded" to another prompt."""
+        kept = self._replies.get(_address(prompt))
+        return kept or Reply(text="", finish="unrecorded", model=self.name)
+
+    def finish(self, then: str = "") -> None:
+        """Nothing is pending."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _address(prompt: Prompt) -> str:
+    said = json.dumps([prompt.key.model_dump(mode="json"), prompt.system, prompt.user])
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _read(path: Path) -> list[KeptExchange]:
+    """Its whole lines: the last may be torn by a kill. A search without an answer has no file."""
+    if not path.exists():
+        return []
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: {error}; give the folder of an earlier regraph bench") from None
+    try:
+        return [KeptExchange.model_validate_json(line) for line in lines[:-1]]
+    except ValidationError:
+        raise BadInput(f"{path}: not the kept answers of a bench of this version") from None

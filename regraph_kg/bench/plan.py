@@ -1,0 +1,156 @@
+"""What a bench is to run: its suite looked at, its searches in their order, its results begun.
+
+All arms of a problem come before the next problem, so that a bench that is stopped has whole
+problems to compare.
+"""
+
+import hashlib
+import shlex
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from regraph_kg import wiring
+from regraph_kg.bench import results
+from regraph_kg.bench.arms import Arm
+from regraph_kg.bench.run import BenchOrder, BenchSearch
+from regraph_kg.bench.suites import Suite, SuiteChoice, Tell, gather
+from regraph_kg.errors import BadInput
+from regraph_kg.models.bench import BenchProblem, BenchResults
+from regraph_kg.models.target import Target
+from regraph_kg.runs.choice import usual_settings
+from regraph_kg.runs.search import look_at_graph
+from regraph_kg.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class BenchChoice:
+    """What was asked for besides the searches' own choices."""
+
+    suite: SuiteChoice
+    arms: tuple[Arm, ...]
+    targets: tuple[Target, ...]
+    seeds: int
+
+
+@dataclass(frozen=True, slots=True)
+class BenchPlan:
+    """The searches by target, and the results so far."""
+
+    searches: tuple[tuple[Target, tuple[BenchSearch, ...]], ...]
+    begun: BenchResults
+
+    @property
+    def left(self) -> tuple[BenchSearch, ...]:
+        """Those without a result."""
+        done = {run.place for run in self.begun.runs}
+        return tuple(one for _, some in self.searches for one in some if one.place not in done)
+
+
+def plan(order: BenchOrder, asked: BenchChoice, tell: Tell) -> BenchPlan:
+    """The bench as asked for, with what its folder holds already.
+
+    Raises `BadInput` where a suite holds no good problem, or the graph nothing to begin with.
+    """
+    settings, folder = order.settings, order.folder
+    suites = [(one, gather(settings, asked.suite, one, folder, tell)) for one in asked.targets]
+    searches = [(target, _searches(suite, target, asked, folder)) for target, suite in suites]
+    for target, some in searches:
+        if not some:
+            out = next(one.left_out for other, one in suites if other == target)
+            why = f": {out[0].name}: {out[0].why}" if out else ""
+            raise BadInput(f"suite {asked.suite.name}: no problem for {target} is left{why}")
+        _see_graph(order, some)
+    reads = any(arm.reads for arm in asked.arms)
+    begun = BenchResults(
+        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        version=version("regraph-kg"),
+        command=shlex.join(order.command),
+        suite=asked.suite.name,
+        model=str(order.choice.model),
+        answers="kept" if order.kept else "live",
+        calls=order.choice.limits.calls,
+        final=order.choice.final,
+        parallel=order.choice.parallel,
+        machine=_machine(settings, asked.targets),
+        graph=_graph(settings) if reads else {},
+        problems=tuple(problem for _, suite in suites for problem in suite.problems),
+        left_out=tuple(one for _, suite in suites for one in suite.left_out),
+        notes=tuple(dict.fromkeys(note for _, suite in suites for note in suite.notes)),
+    )
+    return BenchPlan(tuple(searches), results.go_on(folder, begun))
+
+
+def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path) -> BenchPlan:
+    """The searches of an earlier bench, to be judged again in the order's folder."""
+    addresses = {(one.name, one.target): one for one in earlier.problems}
+    by_target: dict[Target, list[BenchSearch]] = {}
+    for run in earlier.runs:
+        problem = addresses[run.problem, run.target]
+        address = _address(problem, earlier_folder)
+        one = BenchSearch(run.problem, address, run.target, Arm.parse(run.arm), run.seed)
+        by_target.setdefault(run.target, []).append(one)
+    begun = earlier.model_copy(
+        update={
+            "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+            "version": version("regraph-kg"),
+            "command": shlex.join(order.command),
+            "answers": "kept",
+            "final": order.choice.final,
+            "machine": _machine(order.settings, tuple(by_target)),
+            "runs": (),
+            "examples": (),
+        }
+    )
+    searches = tuple((target, tuple(some)) for target, some in by_target.items())
+    return BenchPlan(searches, results.go_on(order.folder, begun))
+
+
+def _searches(
+    suite: Suite, target: Target, asked: BenchChoice, folder: Path
+) -> tuple[BenchSearch, ...]:
+    return tuple(
+        BenchSearch(problem.name, _address(problem, folder), target, arm, seed)
+        for problem in suite.problems
+        for seed in range(asked.seeds)
+        for arm in asked.arms
+    )
+
+
+def _address(problem: BenchProblem, folder: Path) -> str:
+    inside = folder / problem.address
+    return f"{inside}/" if "/" in problem.address and inside.is_dir() else problem.address
+
+
+def _see_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:
+    """`BadInput` where a method that walks has nothing to walk on."""
+    one = next((search for search in searches if search.arm.walks), None)
+    if one is None or order.kept is not None:
+        return
+    choice = replace(
+        order.choice,
+        problem=one.address,
+        target=one.target,
+        settings=usual_settings(one.arm.method),
+    )
+    look_at_graph(order.settings, choice)
+
+
+def _machine(settings: Settings, targets: Sequence[Target]) -> dict[Target, str]:
+    with wiring.open_judge(settings) as judge:
+        return {target: judge.hardware(target) for target in targets}
+
+
+def _graph(settings: Settings) -> dict[str, str]:
+    with closing(wiring.open_store(settings)) as store:
+        stats = store.stats()
+        digest = hashlib.sha256(repr(store.transitions()).encode()).hexdigest()[:12]
+    return {
+        "techniques": str(stats.techniques),
+        "examples": str(stats.transitions),
+        "trajectories": str(stats.trajectories),
+        "statistics": digest,
+    }

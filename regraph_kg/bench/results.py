@@ -1,0 +1,112 @@
+"""The file of results: written whole, read with a line on what is wrong, and kept to one bench.
+
+One process at a time has a bench's folder (flock).
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from pydantic import ValidationError
+
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.models.bench import BenchResults
+from regraph_kg.private import make_folder, opener
+
+FILE = "results.json"
+_LOCK = ".lock"
+_SAME = ("suite", "model", "answers", "calls", "final")
+"""What results of one bench have in common."""
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """The folder, made if need be, for this process alone; `BadInput` where another has it."""
+    try:
+        make_folder(folder)
+        file = open(folder / _LOCK, "wb", opener=opener)  # noqa: SIM115 (closed below)
+    except OSError as error:
+        raise ToolError(f"{folder}: {error.strerror}; choose another folder: --into") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInput(
+                f"{folder}: another bench is writing there; wait for it, or give another --into"
+            ) from None
+        yield
+
+
+def read(path: Path) -> BenchResults:
+    """Results of a file, or of a bench's folder; `BadInput` says what they are instead."""
+    file = path / FILE if path.is_dir() else path
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "no text"
+        raise BadInput(f"{file}: {why}; give results of regraph bench") from None
+    try:
+        return BenchResults.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise BadInput(f"{file}: {where}: {first['msg']}; not results of this version") from None
+
+
+def write(results: BenchResults, folder: Path) -> None:
+    """Into `folder`, whole or not at all; `ToolError` where it cannot be."""
+    path = folder / FILE
+    try:
+        with NamedTemporaryFile("w", encoding="utf-8", dir=folder, delete=False) as draft:
+            try:
+                draft.write(results.model_dump_json(indent=1))
+                draft.flush()
+                os.fsync(draft.fileno())
+                Path(draft.name).replace(path)
+            except BaseException:
+                with suppress(OSError):
+                    Path(draft.name).unlink()
+                raise
+    except OSError as error:
+        raise ToolError(
+            f"{path}: {error.strerror}; make room and run the same command again"
+        ) from None
+
+
+def go_on(folder: Path, new: BenchResults) -> BenchResults:
+    """`new` with the runs that the folder holds already; `BadInput` where it is of another bench.
+
+    Problems, arms and seeds may be others than before.
+    """
+    if not (folder / FILE).exists():
+        return new
+    old = read(folder)
+    for name in _SAME:
+        if getattr(old, name) != getattr(new, name):
+            raise BadInput(
+                f"{folder}: a bench with {name} {getattr(old, name)!r}, not {getattr(new, name)!r};"
+                " give another --into"
+            )
+    changed = {(one.name, one.target): one.digest for one in new.problems}
+    for one in old.problems:
+        if changed.get((one.name, one.target), one.digest) != one.digest:
+            raise BadInput(f"{folder}: problem {one.name} has changed since; give another --into")
+    kept = [one for one in old.problems if (one.name, one.target) not in changed]
+    targets = {one.target for one in new.left_out}
+    return new.model_copy(
+        update={
+            "created": old.created,
+            "problems": (*kept, *new.problems),
+            "left_out": (
+                *(one for one in old.left_out if one.target not in targets),
+                *new.left_out,
+            ),
+            "machine": old.machine | new.machine,
+            "graph": new.graph or old.graph,
+            "runs": old.runs,
+            "examples": old.examples,
+        }
+    )

@@ -1,0 +1,248 @@
+"""A bench from its searches to its results: several at once, each resumed where it stopped.
+
+Its folder holds results.json, and for each search a folder with its trace, prompts and answers. A
+search whose result is in the file is not run again; one that was stopped goes on from its trace.
+What is lost for all (model, store, compiler) ends the bench; what is wrong with one problem leaves
+it out. Not here: figures and tables.
+"""
+
+import shlex
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_EXCEPTION,
+    CancelledError,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from regraph_kg import wiring
+from regraph_kg.bench import kept, results
+from regraph_kg.bench.answers import ReadAnswer, read_answers, shortest
+from regraph_kg.bench.arms import Arm
+from regraph_kg.errors import BadInput, Environment, Interrupted
+from regraph_kg.evaluation.evaluate import EVALUATOR
+from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
+from regraph_kg.models.run import RunSummary, SearchChoice, SimulationRecord, Task
+from regraph_kg.models.target import Target
+from regraph_kg.private import make_folder
+from regraph_kg.runs.choice import usual_settings
+from regraph_kg.runs.search import LiveRun, begin
+from regraph_kg.settings import Settings
+from regraph_kg.wiring import OpenSearches
+
+
+@dataclass(frozen=True, slots=True)
+class BenchSearch:
+    """One search that a bench is to make."""
+
+    problem: str
+    address: str
+    """What the problem is found by."""
+    target: Target
+    arm: Arm
+    seed: int
+
+    @property
+    def place(self) -> tuple[str, str, str, int]:
+        """As its result's."""
+        return self.problem, self.target, str(self.arm), self.seed
+
+    @property
+    def folder(self) -> str:
+        """Its own, in the bench's."""
+        arm = str(self.arm).replace("/", "-")
+        return f"{self.problem}.{self.target}.{arm}.{self.seed}"
+
+
+class Watching(Protocol):
+    """Is told how a bench goes on, from any thread."""
+
+    def record(self, search: BenchSearch, record: SimulationRecord) -> None:
+        """An iteration of a search has ended."""
+
+    def ended(self, search: BenchSearch, run: BenchRun | LeftOut) -> None:
+        """A search has ended, or cannot be."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOrder:
+    """What to run, and where it is kept. `choice` is of all searches but for what differs."""
+
+    settings: Settings
+    choice: SearchChoice
+    folder: Path
+    command: Sequence[str]
+    kept: Path | None = None
+    """Folder of an earlier bench whose answers are judged again."""
+
+
+class Bench:
+    """A bench of one folder."""
+
+    def __init__(self, order: BenchOrder, begun: BenchResults, watching: Watching) -> None:
+        """`begun` are its results so far; the folder is locked by whoever makes this."""
+        self._order, self._watching = order, watching
+        self.results = begun
+        self._saving = threading.Lock()
+        earlier = results.read(order.kept).runs if order.kept else ()
+        self._answered = {run.place: run.model for run in earlier}
+
+    def run(self, searches: Sequence[BenchSearch]) -> None:
+        """All of one target that have no result yet.
+
+        Raises `Interrupted` for what ends the bench, with the command that goes on, and
+        `AnswersPending` where answers are to come by file.
+        """
+        done = {run.place for run in self.results.runs}
+        left = [one for one in searches if one.place not in done]
+        if not left:
+            return
+        choice = replace(self._order.choice, target=left[0].target, problem=left[0].address)
+        at_once = 1 if choice.parallel == 1 else choice.parallel + choice.parallel // 2
+        with (
+            self._resumable(),
+            ThreadPoolExecutor(min(at_once, len(left)), "search") as threads,
+            wiring.open_searches(self._order.settings, choice) as shared,
+        ):
+            begun = [threads.submit(self._search, shared, one) for one in left]
+            try:
+                _first_error(wait(begun, return_when=FIRST_EXCEPTION).done)
+            except BaseException:
+                for one in begun:
+                    one.cancel()
+                raise
+            shared.finish(f"go on: {self._command}")
+
+    @property
+    def _command(self) -> str:
+        return shlex.join(self._order.command)
+
+    @contextmanager
+    def _resumable(self) -> Iterator[None]:
+        """What ends a bench says what is done and how it goes on."""
+        try:
+            yield
+        except (KeyboardInterrupt, CancelledError):
+            why = "stopped"
+        except Environment as error:
+            why = str(error)
+        else:
+            return
+        done = len(self.results.runs)
+        raise Interrupted(f"{why}; {done} searches are done; go on: {self._command}") from None
+
+    def _search(self, shared: OpenSearches, one: BenchSearch) -> None:
+        """One search to its result; a problem that cannot be searched is left out."""
+        folder = self._order.folder / "runs" / one.folder
+        make_folder(folder)
+        resumed = _latest(folder)
+        try:
+            with (
+                shared.search(self._choice(one), self._model(shared, one, folder)) as search,
+                begin(search, folder, resumed) as run,
+            ):
+                for record in run.records():
+                    self._watching.record(one, record)
+                summary = run.finish().summary
+        except BadInput as error:
+            if resumed is not None:
+                raise
+            why = f"{one.arm}: {error}"
+            self._leave_out(one, LeftOut(name=one.problem, target=one.target, why=why))
+            return
+        answers = read_answers(run.trace, search.task)
+        self._keep(one, self._result(one, run, answers, summary), answers, search.task)
+
+    def _choice(self, one: BenchSearch) -> SearchChoice:
+        return replace(
+            self._order.choice,
+            problem=one.address,
+            target=one.target,
+            settings=usual_settings(one.arm.method),
+            graph=one.arm.graph,
+            seed=one.seed,
+            parallel=1,
+        )
+
+    def _model(
+        self, shared: OpenSearches, one: BenchSearch, folder: Path
+    ) -> kept.KeepingModel | kept.KeptModel:
+        """The shared model, its answers kept; or the answers that were kept."""
+        order = self._order
+        if order.kept is not None:
+            return kept.KeptModel(
+                self._answered[one.place], order.kept / "runs" / one.folder / kept.FILE
+            )
+        model = shared.model or wiring.language_model(
+            order.settings, order.choice.model, one.problem, one.target
+        )
+        return kept.KeepingModel(model, folder / kept.FILE)
+
+    def _result(
+        self,
+        one: BenchSearch,
+        run: LiveRun,
+        answers: Sequence[ReadAnswer],
+        summary: RunSummary,
+    ) -> BenchRun:
+        header = run.header
+        return BenchRun(
+            problem=one.problem,
+            target=one.target,
+            arm=str(one.arm),
+            seed=one.seed,
+            answers=tuple(answer.told for answer in answers),
+            screened=max((a.told.speedup or 1.0 for a in answers), default=1.0),
+            speedup=summary.speedup,
+            speedup_interval=summary.speedup_interval,
+            improved=summary.improved,
+            cost=summary.cost,
+            seconds=summary.active_seconds,
+            stopped=summary.stopped,
+            roof=summary.roof,
+            unrecorded=summary.unrecorded,
+            metric=run.metric,
+            device=header.device,
+            toolchain=header.toolchain,
+            judge=EVALUATOR,
+            prompts=header.prompts,
+            model=header.model,
+            guarantee=summary.guarantee,
+            trace=str(run.trace.relative_to(self._order.folder)),
+        )
+
+    def _leave_out(self, one: BenchSearch, found: LeftOut) -> None:
+        with self._saving:
+            self._save(left_out=(*self.results.left_out, found))
+        self._watching.ended(one, found)
+
+    def _keep(
+        self, one: BenchSearch, found: BenchRun, answers: Sequence[ReadAnswer], task: Task
+    ) -> None:
+        with self._saving:
+            examples = shortest(self.results.examples, found.arm, answers, task)
+            self._save(runs=(*self.results.runs, found), examples=examples)
+        self._watching.ended(one, found)
+
+    def _save(self, **new: object) -> None:
+        """Add to the file, for whoever holds the lock."""
+        self.results = self.results.model_copy(update=new)
+        results.write(self.results, self._order.folder)
+
+
+def _latest(folder: Path) -> Path | None:
+    """The trace of a search that was begun."""
+    return max((one for one in folder.glob("*.jsonl") if one.name != kept.FILE), default=None)
+
+
+def _first_error(ended: Iterable["Future[None]"]) -> None:
+    """Raise what ended a bench; who was cancelled by it says less."""
+    errors = [error for one in ended if (error := one.exception()) is not None]
+    for error in sorted(errors, key=lambda one: isinstance(one, CancelledError)):
+        raise error

@@ -1,0 +1,160 @@
+"""Suites: which problems a bench is of, each looked at before it is used.
+
+Not here: how ParEval's tasks become problems (pareval.py).
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regraph_kg import wiring
+from regraph_kg.errors import BadInput
+from regraph_kg.models.bench import BenchProblem, LeftOut, Tier
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import Target, timed_by
+from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.settings import Settings
+
+Tell = Callable[[str], None]
+EASY, MEDIUM = 2, 5
+"""Steps of the longest verified trajectory, at most (CUDAEval's tiers, ReGraphT section 4.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteChoice:
+    """What was asked for: names or folders of problems, else all that are shipped, or ParEval."""
+
+    name: str
+    """As results say it."""
+    problems: tuple[str, ...] = ()
+    checkout: Path | None = None
+    """Of ParEval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The problems of a bench for one target."""
+
+    problems: tuple[BenchProblem, ...]
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...] = ()
+
+
+def gather(
+    settings: Settings, choice: SuiteChoice, target: Target, into: Path, tell: Tell
+) -> Suite:
+    """The suite's good problems; what fails its own check is left out, and why."""
+    if choice.checkout is not None:
+        return _pareval(settings, choice.checkout, choice.problems, target, into, tell)
+    names = choice.problems or _shipped(settings)
+    known = dict(_longest(settings))
+    found = [_look(settings, name, target, known, tell) for name in _spread(names)]
+    _distinct(found)
+    return Suite(
+        problems=tuple(one for one in found if isinstance(one, BenchProblem)),
+        left_out=tuple(one for one in found if isinstance(one, LeftOut)),
+    )
+
+
+def _shipped(settings: Settings) -> tuple[str, ...]:
+    folder = wiring.corpus_folder(settings) / "problems"
+    return tuple(sorted(one.parent.name for one in folder.glob("*/problem.toml")))
+
+
+def _spread(names: Sequence[str]) -> Iterator[str]:
+    """A folder that is no problem stands for those in it."""
+    for name in names:
+        inside = sorted(one.parent for one in Path(name).glob("*/problem.toml"))
+        if inside and not (Path(name) / "problem.toml").exists():
+            yield from (f"{one}/" for one in inside)
+        else:
+            yield name
+
+
+def _look(
+    settings: Settings, name: str, target: Target, known: dict[tuple[str, str], int], tell: Tell
+) -> BenchProblem | LeftOut:
+    if len(Path(name).parts) > 1 and not Path(name).exists():
+        raise BadInput(f"problem {name}: no such folder")
+    tell(f"looking at {name}")
+    problem = wiring.find_problem(settings, name)
+    if problem.metric in ("device",) and target not in timed_by(problem.metric):
+        return LeftOut(name=problem.name, target=target, why=f"its metric is {problem.metric}")
+    seen = wiring.check_problem(settings, name, tell)
+    if seen.errors:
+        return LeftOut(name=problem.name, target=target, why=str(seen.errors[0]))
+    steps = known.get((problem.name, target), 0)
+    return BenchProblem(
+        name=problem.name,
+        target=target,
+        address=name,
+        digest=hashlib.sha256(problem.model_dump_json().encode()).hexdigest()[:12],
+        tier=tier(steps),
+    )
+
+
+def _distinct(found: Sequence[BenchProblem | LeftOut]) -> None:
+    names = [one.name for one in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise BadInput(f"problem {twice}: two folders hold one of this name; leave one out")
+
+
+def tier(steps: int) -> Tier:
+    """Of a problem whose longest verified trajectory has so many steps; "" for none."""
+    if steps <= 0:
+        return ""
+    return "easy" if steps <= EASY else "medium" if steps <= MEDIUM else "hard"
+
+
+def _longest(settings: Settings) -> Iterator[tuple[tuple[str, str], int]]:
+    """Of each problem and target of the corpus, steps of the longest verified trajectory."""
+    found: dict[tuple[str, str], int] = {}
+    for file in wiring.corpus_files(settings):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            one = Trajectory.model_validate(json.loads(line))
+            place = one.problem, one.target
+            found[place] = max(found.get(place, 0), _verified(one))
+    yield from found.items()
+
+
+def _verified(one: Trajectory) -> int:
+    """Steps until the first that nobody saw pass."""
+    for count, step in enumerate(one.steps):
+        if not any(told.outcome is Outcome.PASSED for told in step.measurements):
+            return count
+    return len(one.steps)
+
+
+def _pareval(
+    settings: Settings,
+    checkout: Path,
+    named: Sequence[str],
+    target: Target,
+    into: Path,
+    tell: Tell,
+) -> Suite:
+    """Its tasks as problems of ours, in `into`; those that are there already are used again."""
+    from regraph_kg.bench import pareval  # noqa: PLC0415 (the parser comes with it)
+
+    tasks = pareval.tasks(checkout)
+    unknown = [name for name in named if name not in tasks]
+    if unknown:
+        raise BadInput(f"{unknown[0]}: no task of {checkout}; it has {tasks[0]} to {tasks[-1]}")
+    problems, left_out = [], []
+    folder = into / "problems"
+    for task in named or tasks:
+        tell(f"ParEval's {task}")
+        made = pareval.make(settings, checkout, task, target, folder, tell)
+        if isinstance(made, pareval.NotMade):
+            left_out.append(LeftOut(name=made.name, target=target, why=made.why))
+            continue
+        seen = _look(settings, f"{made.folder}/", target, {}, tell)
+        if isinstance(seen, LeftOut):
+            left_out.append(seen)
+            continue
+        address = f"{made.folder.relative_to(into)}/"
+        problems.append(seen.model_copy(update={"note": made.note, "address": address}))
+    return Suite(tuple(problems), tuple(left_out), (pareval.VALIDATION_NOTE,))

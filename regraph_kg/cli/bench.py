@@ -1,0 +1,288 @@
+"""`regraph bench`: compare methods, graphs and models on a suite of problems; tables and a page."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from regraph_kg import report
+from regraph_kg.bench import arms as bench_arms
+from regraph_kg.bench import results as results_file
+from regraph_kg.bench.arms import Arm
+from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan, planned_again
+from regraph_kg.bench.run import Bench, BenchOrder, BenchSearch
+from regraph_kg.bench.suites import SuiteChoice
+from regraph_kg.bench.tables import BenchSection, sections
+from regraph_kg.cli.answers import Json, notes_aside, tell
+from regraph_kg.cli.dry_run import estimate
+from regraph_kg.cli.progress import telling
+from regraph_kg.cli.report import write_page
+from regraph_kg.cli.tables import PlainConsole, print_table
+from regraph_kg.errors import BadInput
+from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
+from regraph_kg.models.method import SearchLimits
+from regraph_kg.models.run import FinalGrade, SearchChoice, SimulationRecord
+from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
+from regraph_kg.models.text import plain
+from regraph_kg.pages.render import bench_page
+from regraph_kg.runs.choice import usual_choice, usual_settings
+from regraph_kg.settings import Settings, read_settings
+
+ANSWERS = {"bench": BenchResults}
+CALLS = 24
+FOLDER = Path("bench")
+PAGE = "bench.html"
+
+
+def bench(  # noqa: PLR0913 (a command's options)
+    *,
+    problems: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PROBLEM",
+            help="Problems, or folders of problems; tasks of ParEval.",
+            show_default="all that are shipped, or all tasks",
+        ),
+    ] = None,
+    suite: Annotated[
+        Literal["own", "pareval"], typer.Option(help="pareval: its tasks, from --checkout.")
+    ] = "own",
+    checkout: Annotated[
+        Path | None, typer.Option(help="A checkout of ParEval, for --suite pareval.")
+    ] = None,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METHOD[/GRAPH]",
+            help="A method to compare; after a slash the graph it is shown: names,"
+            " shuffled-statistics, shuffled-structure, none. May be repeated.",
+            show_default=", ".join(bench_arms.USUAL),
+        ),
+    ] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="|".join(TARGETS), help=f"{NEEDS} May be repeated.", show_default=USUAL
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="As of regraph optimize.", show_default="the setting")
+    ] = None,
+    budget: Annotated[int, typer.Option(help="Calls of each search.")] = CALLS,
+    seeds: Annotated[int, typer.Option(help="Searches of each arm and problem.", min=1)] = 1,
+    parallel: Annotated[
+        int,
+        typer.Option(
+            help="Calls of the model at once, over all searches. At 1 model and judge take turns.",
+            min=1,
+        ),
+    ] = 1,
+    final: Annotated[FinalGrade, typer.Option(help="How the best are measured again.")] = "full",
+    into: Annotated[
+        Path, typer.Option(help="The bench's folder; the same one again goes on.")
+    ] = FOLDER,
+    rejudge: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Judge the kept answers of an earlier bench again; no model."
+        ),
+    ] = None,
+    drawn_from: Annotated[
+        list[Path] | None,
+        typer.Option("--from", metavar="RESULTS", help="Only show these; run nothing. Repeatable."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what it would cost.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Compare methods at equal budgets: which share of PROBLEMs is solved, how fast, at what cost.
+
+    Each search leaves the problem's own examples out of the graph. Figures have 95 % intervals
+    over problems, and differences are taken problem by problem. Results, traces, prompts and
+    answers are kept in --into; the same command goes on with what was stopped, and writes
+    results.json and bench.html there.
+
+    An arm such as lookahead/shuffled-statistics is a control: the method, with a graph that knows
+    less. What does as well as the whole graph shows what the graph was not needed for.
+
+    Exit code 0: the bench is done; 2: it cannot be, and why; 4: it was stopped, or model, store or
+    compiler were lost, and the same command goes on.
+    """
+    if drawn_from:
+        _show([results_file.read(path) for path in drawn_from], as_json=as_json)
+        return
+    settings = read_settings(model=model)
+    choice = _choice(settings, budget, parallel, final)
+    if rejudge is not None:
+        choice = replace(choice, model=replace(choice.model, kind="recorded", name=""))
+    order = BenchOrder(settings, choice, into, ("regraph", *sys.argv[1:]), rejudge)
+    with results_file.locked(into), telling() as say:
+        if rejudge is not None:
+            planned = planned_again(order, results_file.read(rejudge), rejudge)
+        else:
+            asked = BenchChoice(
+                _suite(suite, checkout, problems or []),
+                tuple(map(Arm.parse, dict.fromkeys(arm or bench_arms.USUAL))),
+                _targets(target or [USUAL]),
+                seeds,
+            )
+            planned = plan(order, asked, say)
+        say("")
+        if dry_run:
+            _preview(order, planned)
+            return
+        found = _run(order, planned)
+    with notes_aside(as_json):
+        write_page(into / PAGE, bench_page(sections([found])), as_json=False)
+    _show([found], as_json=as_json)
+
+
+def _suite(name: str, checkout: Path | None, problems: Sequence[str]) -> SuiteChoice:
+    if name == "pareval":
+        if checkout is None:
+            raise BadInput("suite pareval: its files are not shipped; give --checkout DIR")
+        return SuiteChoice("pareval", tuple(problems), checkout)
+    if checkout is not None:
+        raise BadInput("checkout is of --suite pareval")
+    return SuiteChoice("chosen" if problems else "shipped", tuple(problems))
+
+
+def _targets(named: Sequence[str]) -> tuple[Target, ...]:
+    unknown = next((name for name in named if name not in TARGETS), None)
+    if unknown is not None:
+        raise BadInput(f"--target {unknown}: know {', '.join(TARGETS)}")
+    return tuple(name for name in TARGETS if name in named)
+
+
+def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -> SearchChoice:
+    """What all searches have in common."""
+    if budget < 1:
+        raise BadInput(f"--budget {budget}: give 1 or more")
+    return replace(
+        usual_choice("", settings.model),
+        limits=SearchLimits(calls=budget, unreadable=budget),
+        parallel=parallel,
+        final=final,
+    )
+
+
+def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
+    """All searches that are left; the results."""
+    left = planned.left
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    done = sum(map(len, (some for _, some in planned.searches))) - len(left)
+    before = f", {done} are done" if done else ""
+    console.print(f"{len(left)} searches of {order.choice.limits.calls} calls each{before}")
+    with _progress(console, len(left), order.choice.limits.calls) as watching:
+        bench = Bench(order, planned.begun, watching)
+        results_file.write(bench.results, order.folder)
+        for _, some in planned.searches:
+            bench.run(some)
+    return bench.results
+
+
+class _Watching:
+    """One bar for all searches, by calls; a line for each that has ended."""
+
+    def __init__(self, bar: Progress, searches: int, calls: int) -> None:
+        self._bar, self._searches, self._calls = bar, searches, calls
+        self._task = bar.add_task("", total=searches * calls)
+        self._spent: dict[BenchSearch, int] = {}
+        self._ended = 0
+
+    def record(self, search: BenchSearch, record: SimulationRecord) -> None:
+        """Move the bar."""
+        self._spent[search] = min(record.spent, self._calls)
+        self._move()
+
+    def ended(self, search: BenchSearch, run: BenchRun | LeftOut) -> None:
+        """Count a search as done, whatever it left unspent."""
+        self._spent[search] = self._calls
+        self._ended += 1
+        self._move()
+        what = f"{search.problem} ({search.target}) {search.arm}"
+        line = f"[{self._ended} of {self._searches}] {what}: {_ended(run)}"
+        self._bar.console.print(plain(line), markup=False)
+
+    def _move(self) -> None:
+        self._bar.update(self._task, completed=sum(self._spent.values()))
+
+
+def _ended(run: BenchRun | LeftOut) -> str:
+    if isinstance(run, LeftOut):
+        return f"left out: {run.why}"
+    right = sum(answer.right for answer in run.answers)
+    found = report.times(run.speedup) if run.improved else "nothing surely faster"
+    return f"{found}, {right} of {len(run.answers)} answers right"
+
+
+@contextmanager
+def _progress(console: Console, searches: int, calls: int) -> Iterator[_Watching]:
+    columns = (
+        BarColumn(None),
+        MofNCompleteColumn(),
+        TextColumn("calls, left"),
+        TimeRemainingColumn(),
+    )
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden, expand=True) as bar:
+        yield _Watching(bar, searches, calls)
+
+
+def _preview(order: BenchOrder, planned: BenchPlan) -> None:
+    """What the searches that are left would cost."""
+    prompts = answers = calls = 0
+    seconds: list[float | None] = []
+    for one in planned.left:
+        choice = replace(
+            order.choice,
+            problem=one.address,
+            target=one.target,
+            settings=usual_settings(one.arm.method),
+            graph=one.arm.graph,
+            seed=one.seed,
+        )
+        found = estimate(order.settings, order.folder / "runs" / one.folder, choice)
+        prompts += found.prompt_tokens
+        answers += found.output_tokens
+        calls += found.calls + found.thoughts
+        seconds.append(found.seconds)
+    known = [one for one in seconds if one is not None]
+    took = report.seconds(sum(known) / len(known) * len(seconds)) if known else ""
+    typer.echo(
+        f"{len(planned.left)} searches, {calls} calls of {order.choice.model} at most, about"
+        f" {prompts} tokens in prompts, at most {answers} in answers"
+        + (f"; about {took} by what is done, one call at once" if took else "")
+    )
+
+
+def _show(found: Sequence[BenchResults], *, as_json: bool) -> None:
+    if as_json:
+        if len(found) > 1:
+            raise BadInput("json: of one RESULTS at a time")
+        tell(BenchResults, found[0])
+        return
+    for section in sections(found):
+        _print(section)
+
+
+def _print(section: BenchSection) -> None:
+    console = PlainConsole()
+    console.print(f"\n{section.title}", style="bold")
+    for table in section.tables:
+        drawn = Table(box=None, title=table.title, title_justify="left", pad_edge=False)
+        for index, name in enumerate(table.columns):
+            drawn.add_column(name, justify="left" if index == 0 else "right")
+        for row in table.rows:
+            drawn.add_row(*row)
+        print_table(drawn, range(1, len(table.columns)) if table.title != "Left out" else ())
+    for name, said in section.facts.items():
+        console.print(f"{name:<10} {said}")

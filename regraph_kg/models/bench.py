@@ -1,0 +1,182 @@
+"""What `regraph bench` measured: one file of results, whatever suite, model and arms it is of.
+
+A run is one search: a problem, a target, an arm, a seed. Not here: figures over runs
+(regraph_kg/bench/figures.py).
+"""
+
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from regraph_kg.models.base import Frozen, Metric
+from regraph_kg.models.evaluation import Interval
+from regraph_kg.models.run import Cost, FinalGrade, RoofShare, Stopped
+from regraph_kg.models.target import Target
+from regraph_kg.models.text import PlainText
+
+AnswerKind = Literal[
+    "faster",
+    "not faster",
+    "unchanged",
+    "untimed",
+    "wrong",
+    "crashed",
+    "too slow",
+    "suspicious",
+    "CPU code",
+    "does not compile",
+    "refused",
+    "declined",
+    "no entry point",
+    "several codes",
+    "bare code",
+    "cut",
+    "prose",
+]
+"""What an answer came to, the best first. "unchanged": right, and token by token the serial code;
+"untimed": right, and timed too unevenly to say more;
+"CPU code": it compiles, and starts no kernel where one is asked for; "refused": by the source
+rules; "declined": it says that the technique does not apply; "no entry point": code, but not of the
+function; "bare code": no fence around it; "cut": at the length limit; "prose": no code at all."""
+
+KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
+RIGHT: frozenset[AnswerKind] = frozenset({"faster", "not faster", "unchanged", "untimed"})
+BUILT = RIGHT | {"wrong", "crashed", "too slow", "suspicious", "CPU code"}
+Tier = Literal["easy", "medium", "hard", ""]
+"""By the longest verified trajectory that is known: 1 or 2 steps, 3 to 5, more; "": none is."""
+
+
+class BenchAnswer(Frozen):
+    """One answer of the model to a request for code, in the order in which they came."""
+
+    kind: AnswerKind
+    speedup: float | None = None
+    """As screened; None unless right and timed."""
+    technique: str = ""
+    """Asked for; "" for a free choice."""
+    repair: int = 0
+
+    @property
+    def built(self) -> bool:
+        """Whether its code was compiled."""
+        return self.kind in BUILT
+
+    @property
+    def right(self) -> bool:
+        """Whether its code was right."""
+        return self.kind in RIGHT
+
+
+class BenchRun(Frozen):
+    """One search, finished."""
+
+    problem: str
+    target: Target
+    arm: str
+    """A method; after a slash which graph it is shown, where that is not the whole one."""
+    seed: int
+    answers: tuple[BenchAnswer, ...]
+    screened: float
+    """Of the best code, in the search; 1 is the serial code."""
+    speedup: float
+    """Measured again in fresh processes; 1 where nothing is surely faster."""
+    speedup_interval: Interval | None
+    improved: bool
+    """Whether something is surely faster: the problem is solved."""
+    cost: Cost
+    seconds: float
+    """Active ones, in which it waited for others, too."""
+    stopped: Stopped
+    roof: RoofShare | None
+    unrecorded: int = 0
+    """Prompts without a kept answer, where answers were kept (`regraph bench --rejudge`)."""
+    metric: Metric
+    device: PlainText
+    toolchain: PlainText
+    judge: str
+    """Version of the judge's rules."""
+    prompts: str
+    """Version and digest of the prompt templates."""
+    model: PlainText
+    """Name and digest."""
+    guarantee: PlainText = ""
+    trace: str
+    """Below the bench's folder."""
+
+    @property
+    def place(self) -> tuple[str, str, str, int]:
+        """Which run of a bench it is."""
+        return self.problem, self.target, self.arm, self.seed
+
+
+class BenchProblem(Frozen):
+    """A problem of a suite, with all that its verdicts hang on as a digest."""
+
+    name: str
+    target: Target
+    address: PlainText
+    """What it is found by: a name, or a folder, from the bench's folder on where it lies in it."""
+    digest: str
+    tier: Tier = ""
+    note: PlainText = ""
+
+
+class LeftOut(Frozen):
+    """A problem of a suite that was not searched, and why."""
+
+    name: str
+    target: Target
+    why: PlainText
+
+
+class AnswerExample(Frozen):
+    """What an answer of some kind looks like: the shortest one of an arm."""
+
+    kind: AnswerKind
+    arm: str
+    problem: str
+    target: Target
+    technique: str
+    """Asked for; "" for a free choice."""
+    text: PlainText
+    """The answer, or its beginning."""
+    diagnosis: PlainText = ""
+
+
+class BenchResults(Frozen):
+    """The results of one bench, whole or as far as it has come.
+
+    History of `schema_version`: 1 (2026-11) first version.
+    """
+
+    schema_version: Literal[1] = 1
+    created: str
+    """UTC, ISO 8601."""
+    version: str
+    """Of this program."""
+    command: PlainText
+    suite: PlainText
+    model: PlainText
+    """As it was asked for; each run has name and digest."""
+    answers: Literal["live", "kept"] = "live"
+    """Kept: those of an earlier bench, judged again."""
+    calls: int
+    """Budget of each search."""
+    final: FinalGrade
+    parallel: int
+    """Calls of the model at once, over all searches."""
+    machine: dict[Target, PlainText] = Field(default_factory=dict)
+    """What programs ran on, in a line."""
+    graph: dict[str, str] = Field(default_factory=dict)
+    """How much was in the graph, and a digest of its statistics; empty where no arm reads it."""
+    problems: tuple[BenchProblem, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[PlainText, ...] = ()
+    runs: tuple[BenchRun, ...] = ()
+    examples: tuple[AnswerExample, ...] = ()
+    """Of answers that came to nothing: one of each arm, target and kind."""
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """In the order in which they were first run."""
+        return tuple(dict.fromkeys(run.arm for run in self.runs))

@@ -1,0 +1,158 @@
+"""The graph as a search is shown it: whole, or with a part of what it knows taken away.
+
+A method that gains as much with a part taken away does not gain by that part. "names" keeps which
+technique follows which, and says nothing else; "none" lets every technique follow every other one;
+"shuffled-statistics" deals what is known of edges out to edges by lot; "shuffled-structure" keeps
+what is known of each technique, and how many edges come and go, and draws what follows what.
+Each sees the techniques that a walk over the whole graph could reach, 32 successors of each at
+most. Effects that examples tell of themselves stay as they are.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import Any
+
+from regraph_kg.models.graph import FreeChoice, Neighbourhood, Successor
+from regraph_kg.models.run import GraphShown
+from regraph_kg.search.world import World
+
+SWAPS = 20
+"""Attempts to swap the ends of two edges, for each edge."""
+
+_KNOWN = tuple(one.name for one in fields(Successor) if one.name != "technique")
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """An edge as it is shown, and after which technique its examples were seen."""
+
+    source: str
+    seen_after: str
+    successor: Successor
+
+    @property
+    def target(self) -> str:
+        return self.successor.technique.id
+
+
+def shown(world: World, graph: GraphShown, start: str, seed: int) -> World:
+    """`world` with another graph; `start` is where walks begin, `seed` decides the lot."""
+    if graph == "whole":
+        return world
+
+    @cache
+    def edges() -> tuple[_Edge, ...]:
+        return tuple(_reachable(world.neighbours, start))
+
+    if graph == "shuffled-statistics":
+        return replace(world, neighbours=_read(lambda: _dealt(edges(), random.Random(seed))))
+    if graph == "shuffled-structure":
+        return _rewired_world(world, cache(lambda: _rewired(edges(), random.Random(seed))))
+    named = _read(lambda: map(_unknown, edges())) if graph == "names" else _every(edges)
+    return replace(
+        world,
+        neighbours=named,
+        examples=lambda *_: (),
+        nearest=lambda _: (),
+        failures=lambda *_: (),
+        free=FreeChoice,
+    )
+
+
+def _reachable(neighbours: Callable[[str], Neighbourhood], start: str) -> Iterable[_Edge]:
+    seen, waiting = {start}, [start]
+    while waiting:
+        source = waiting.pop(0)
+        for successor in neighbours(source).successors:
+            yield _Edge(source, source, successor)
+            target = successor.technique.id
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
+
+
+def _read(edges: Callable[[], Iterable[_Edge]]) -> Callable[[str], Neighbourhood]:
+    """What answers as a store does, most examples first."""
+
+    @cache
+    def following() -> Mapping[str, tuple[Successor, ...]]:
+        found: dict[str, list[Successor]] = {}
+        for edge in edges():
+            found.setdefault(edge.source, []).append(edge.successor)
+        return {source: _ordered(several) for source, several in found.items()}
+
+    return lambda technique: Neighbourhood(technique, following().get(technique, ()))
+
+
+def _ordered(successors: Iterable[Successor]) -> tuple[Successor, ...]:
+    return tuple(sorted(successors, key=lambda one: (-one.examples, one.technique.id)))
+
+
+def _unknown(edge: _Edge) -> _Edge:
+    """The edge without what is known of it."""
+    technique = edge.successor.technique
+    return replace(edge, successor=Successor(technique, 0, 0, 0, 0, None, "none"))
+
+
+def _every(edges: Callable[[], tuple[_Edge, ...]]) -> Callable[[str], Neighbourhood]:
+    """Every technique follows every other one."""
+
+    @cache
+    def techniques() -> tuple[Successor, ...]:
+        found = {edge.target: _unknown(edge).successor for edge in edges()}
+        return _ordered(found.values())
+
+    def neighbours(technique: str) -> Neighbourhood:
+        others = (one for one in techniques() if one.technique.id != technique)
+        return Neighbourhood(technique, tuple(others))
+
+    return neighbours
+
+
+def _dealt(edges: tuple[_Edge, ...], rng: random.Random) -> Iterable[_Edge]:
+    """The same edges, each with what is known of one of them."""
+    known: list[dict[str, Any]] = [
+        {name: getattr(edge.successor, name) for name in _KNOWN} for edge in edges
+    ]
+    rng.shuffle(known)
+    for edge, other in zip(edges, known, strict=True):
+        yield replace(edge, successor=replace(edge.successor, **other))
+
+
+def _rewired(edges: tuple[_Edge, ...], rng: random.Random) -> tuple[_Edge, ...]:
+    """The ends of edges swapped two by two; no edge comes twice, none leads to its own source."""
+    drawn = list(edges)
+    pairs = {(edge.source, edge.target) for edge in drawn}
+    for _ in range(SWAPS * len(drawn) if len(drawn) > 1 else 0):
+        i, j = rng.sample(range(len(drawn)), 2)
+        one, other = drawn[i], drawn[j]
+        new = {(one.source, other.target), (other.source, one.target)}
+        loops = any(source == target for source, target in new)
+        if loops or new & pairs or one.source == other.source:
+            continue
+        pairs = pairs - {(one.source, one.target), (other.source, other.target)} | new
+        drawn[i] = replace(other, source=one.source)
+        drawn[j] = replace(one, source=other.source)
+    return tuple(drawn)
+
+
+def _rewired_world(world: World, edges: Callable[[], tuple[_Edge, ...]]) -> World:
+    """What was seen before a technique is told where an edge leads to it now."""
+
+    @cache
+    def seen_after() -> Mapping[tuple[str, str], str]:
+        return {(edge.source, edge.target): edge.seen_after for edge in edges()}
+
+    def before(source: str, target: str) -> str:
+        return seen_after().get((source, target), source)
+
+    return replace(
+        world,
+        neighbours=_read(edges),
+        examples=lambda source, target, code="": world.examples(
+            before(source, target), target, code
+        ),
+        failures=lambda source, target: world.failures(before(source, target), target),
+    )

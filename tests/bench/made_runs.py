@@ -1,0 +1,65 @@
+"""Results that nobody measured, for what reads results."""
+
+from collections.abc import Sequence
+
+from regraph_kg.models.bench import BenchAnswer, BenchProblem, BenchResults, BenchRun
+from regraph_kg.models.evaluation import Interval
+from regraph_kg.models.run import Cost, RoofShare
+from regraph_kg.models.target import Target
+
+
+def bench_run(  # noqa: PLR0913 (what tests vary)
+    problem: str = "a",
+    *,
+    target: Target = "openmp",
+    arm: str = "standard",
+    seed: int = 0,
+    answers: Sequence[BenchAnswer] = (),
+    speedup: float = 1.0,
+    roof: float | None = None,
+    joules: float | None = None,
+    model: str = "ollama:small@1",
+    judge: str = "3",
+) -> BenchRun:
+    return BenchRun(
+        problem=problem,
+        target=target,
+        arm=arm,
+        seed=seed,
+        answers=tuple(answers),
+        screened=speedup,
+        speedup=speedup,
+        speedup_interval=Interval(low=speedup * 0.9, high=speedup * 1.1),
+        improved=speedup > 1,
+        cost=Cost(calls=len(answers), prompt_tokens=100, output_tokens=10, joules=joules),
+        seconds=1.0,
+        stopped="calls",
+        roof=None if roof is None else RoofShare(bound="memory", share=roof),
+        metric="call",
+        device="a CPU",
+        toolchain="g++",
+        judge=judge,
+        prompts="5:abc",
+        model=model,
+        trace="runs/a/1.jsonl",
+    )
+
+
+def bench_results(*runs: BenchRun, calls: int = 5, suite: str = "shipped") -> BenchResults:
+    problems = sorted({(run.problem, run.target) for run in runs})
+    return BenchResults(
+        created="2026-11-25T00:00:00Z",
+        version="0.1.0",
+        command="regraph bench",
+        suite=suite,
+        model="ollama:small",
+        calls=calls,
+        final="full",
+        parallel=1,
+        machine={"openmp": "two threads"},
+        problems=tuple(
+            BenchProblem(name=name, target=target, address=name, digest="1", tier="easy")
+            for name, target in problems
+        ),
+        runs=runs,
+    )

@@ -1,0 +1,236 @@
+"""`regraph bench` as it is typed: real graph store, recorded answers and verdicts."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.bench import kept, results
+from regraph_kg.cli import bench as command
+from regraph_kg.errors import ModelError
+from regraph_kg.llm.scripted import ScriptedModel
+from regraph_kg.models.bench import BenchResults
+from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.search.trace_lines import read_header
+from tests.search.test_optimize import Ended, Lab, grown, lab
+from tests.search.test_several import add_problem, two
+
+__all__ = ["grown", "lab", "two"]  # fixtures
+
+ARMS = ("--arm", "lookahead", "--arm", "lookahead/names", "--arm", "standard")
+
+
+@pytest.fixture
+def replayed(two: Lab) -> Lab:
+    """A lab with two problems whose verdicts are replayed."""
+    choice = command._choice
+    two.patch.setattr(
+        command, "_choice", lambda *given: replace(choice(*given), judge=Path(two.verdicts))
+    )
+    return two
+
+
+def bench(lab: Lab, *words: str, arms: Sequence[str] = ARMS) -> Ended:
+    return lab.run("bench", "--model", "recorded", "--budget", "5", *arms, *words)
+
+
+def found(lab: Lab, folder: str = "bench") -> BenchResults:
+    return results.read(lab.folder / folder)
+
+
+def test_every_arm_searches_every_problem_at_the_same_budget(replayed: Lab) -> None:
+    ended = bench(replayed)
+    assert ended.code == 0, ended
+    runs = found(replayed).runs
+    places = {(run.problem, run.arm) for run in runs}
+    arms = ("lookahead", "lookahead/names", "standard")
+    assert places == {(name, arm) for name in ("scale", "twice") for arm in arms}
+    by_place = {(run.problem, run.arm): run for run in runs}
+    assert by_place["scale", "lookahead"].speedup == pytest.approx(12, rel=0.01)
+    assert not by_place["twice", "lookahead"].improved
+    assert max(run.cost.calls for run in runs) <= 5
+    assert "50 % (0 to 100)" in ended.out  # solved: one of two
+    assert (replayed.folder / "bench/bench.html").exists()
+
+
+def test_a_trace_says_which_graph_its_search_was_shown(replayed: Lab) -> None:
+    assert bench(replayed, "scale").code == 0
+    for run in found(replayed).runs:
+        header = read_header(replayed.folder / "bench" / run.trace)
+        assert header.graph == (run.arm.partition("/")[2] or "whole")
+        assert header.excluded == "scale"
+
+
+def test_the_same_command_runs_nothing_twice(replayed: Lab) -> None:
+    first = bench(replayed)
+    before = found(replayed)
+    replayed.patch.setattr(ScriptedModel, "complete", None)
+    again = bench(replayed)
+    assert (first.code, again.code) == (0, 0)
+    assert found(replayed).runs == before.runs
+    assert "0 searches of 5 calls each, 6 are done" in again.err
+
+
+def test_more_arms_and_problems_may_be_added(replayed: Lab) -> None:
+    assert bench(replayed, "scale", arms=("--arm", "standard")).code == 0
+    assert bench(replayed, "scale", arms=("--arm", "cot")).code == 0
+    assert found(replayed).arms == ("standard", "cot")
+
+
+def test_a_bench_of_another_budget_is_another_bench(replayed: Lab) -> None:
+    assert bench(replayed, "scale").code == 0
+    ended = replayed.run("bench", "scale", "--model", "recorded", "--budget", "6")
+    assert ended.code == 2
+    assert "a bench with calls 5, not 6; give another --into" in ended.err
+
+
+def test_a_problem_that_has_changed_since_is_refused(replayed: Lab) -> None:
+    assert bench(replayed, "scale").code == 0
+    toml = replayed.folder / "corpus/problems/scale/problem.toml"
+    toml.write_text(toml.read_text() + "\n[work]\nflop = '1'\n")
+    assert "problem scale has changed since" in bench(replayed, "scale").err
+
+
+def test_a_model_that_dies_in_mid_bench_leaves_what_is_done_and_the_command(replayed: Lab) -> None:
+    answer = ScriptedModel.complete
+
+    def lose(model: ScriptedModel, prompt: Prompt) -> Reply:
+        if "twice" in prompt.key.model_dump_json() and prompt.key.path == ():  # type: ignore[union-attr]
+            raise ModelError("server gone")
+        return answer(model, prompt)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScriptedModel, "complete", lose)
+        ended = bench(replayed)
+    assert ended.code == 4
+    said = ended.err.splitlines()[-1]
+    done = len(found(replayed).runs)
+    assert said.startswith(f"regraph: server gone; {done} searches are done; go on: regraph bench")
+    assert 0 < done < 6
+    again = bench(replayed)
+    assert again.code == 0
+    assert len(found(replayed).runs) == 6
+    traces = list(replayed.folder.glob("bench/runs/*/2*.jsonl"))
+    assert len(traces) == 6  # the search that was stopped went on in its trace
+
+
+def test_kept_answers_are_judged_again_without_a_model(replayed: Lab) -> None:
+    assert bench(replayed).code == 0
+    was = {run.place: run for run in found(replayed).runs}
+    replayed.patch.setattr(ScriptedModel, "complete", None)
+    ended = replayed.run("bench", "--rejudge", "bench", "--into", "again", "--budget", "5")
+    assert ended.code == 0, ended
+    again = found(replayed, "again")
+    assert again.answers == "kept"
+    assert {run.place for run in again.runs} == was.keys()
+    for run in again.runs:
+        assert [one.kind for one in run.answers] == [one.kind for one in was[run.place].answers]
+        assert run.model == was[run.place].model
+
+
+def test_a_prompt_that_has_changed_has_no_kept_answer(replayed: Lab) -> None:
+    assert bench(replayed, "scale", arms=("--arm", "lookahead")).code == 0
+    (file,) = replayed.folder.glob(f"bench/runs/*/{kept.FILE}")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    lines[2]["prompt"]["user"] += " now"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ended = replayed.run("bench", "--rejudge", "bench", "--into", "again", "--budget", "5")
+    assert ended.code == 0, ended
+    (was,), (run,) = found(replayed).runs, found(replayed, "again").runs
+    assert len(run.answers) < len(was.answers)
+    assert run.unrecorded > was.unrecorded
+
+
+def test_a_problem_that_fails_its_check_is_left_out_and_named(replayed: Lab) -> None:
+    serial = replayed.folder / "corpus/problems/twice/serial.cpp"
+    serial.write_text(serial.read_text().replace("{", "{ this is no C++;", 1))
+    ended = bench(replayed)
+    assert ended.code == 0, ended
+    (out,) = found(replayed).left_out
+    assert out.name == "twice"
+    assert "twice" in ended.out.partition("Left out")[2]
+    assert {run.problem for run in found(replayed).runs} == {"scale"}
+
+
+def test_a_folder_stands_for_the_problems_in_it(replayed: Lab) -> None:
+    shutil.copytree(replayed.folder / "corpus/problems", replayed.folder / "mine")
+    assert bench(replayed, "mine", arms=("--arm", "standard")).code == 0
+    assert {one.name for one in found(replayed).problems} == {"scale", "twice"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--arm", "standard/names"), "standard reads no graph"),
+        (("--arm", "best"), "arm 'best': methods are"),
+        (("--arm", "rag/half"), "after the slash comes one of"),
+        (("--budget", "0"), "--budget 0: give 1 or more"),
+        (("--suite", "pareval"), "give --checkout DIR"),
+        (("--checkout", "."), "checkout is of --suite pareval"),
+        (("--target", "fpga"), "--target fpga: know"),
+        (("nope",), "problem nope: neither a folder nor in"),
+        (("--from", "nope.json"), "nope.json: No such file"),
+        (("--rejudge", "nope"), "nope"),
+    ],
+)
+def test_bad_input_is_one_line(lab: Lab, words: Sequence[str], said: str) -> None:
+    ended = lab.run("bench", *words)
+    assert ended.code == 2
+    assert said in ended.err.splitlines()[-1]
+
+
+def test_an_empty_graph_is_said_before_anything_is_asked(lab: Lab) -> None:
+    ended = bench(lab, "scale")
+    assert ended.code == 2
+    assert "run regraph ingest" in ended.err.splitlines()[-1]
+
+
+def test_two_benches_have_two_folders(replayed: Lab) -> None:
+    with results.locked(replayed.folder / "bench"):
+        ended = bench(replayed, "scale")
+    assert ended.code == 2
+    assert "another bench is writing there" in ended.err
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(replayed: Lab) -> None:
+    assert bench(replayed, "scale", arms=("--arm", "standard")).code == 0
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "replace", full)
+        ended = bench(replayed, "scale", arms=("--arm", "cot"))
+    assert ended.code in {3, 4}
+    assert "No space left on device" in ended.err.splitlines()[-1]
+    assert found(replayed).arms == ("standard",)
+    assert list(replayed.folder.glob("bench/tmp*")) == []
+
+
+def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(replayed: Lab) -> None:
+    replayed.patch.setattr(ScriptedModel, "complete", None)
+    ended = bench(replayed, "--dry-run")
+    assert ended.code == 0, ended
+    assert ended.out.startswith("6 searches, 30 calls of recorded at most, about ")
+    assert not (replayed.folder / "bench/results.json").exists()
+
+
+def test_results_are_shown_again_without_running(replayed: Lab) -> None:
+    assert bench(replayed, "scale").code == 0
+    shown = replayed.run("bench", "--from", "bench/results.json")
+    assert shown.code == 0
+    assert "lookahead/names" in shown.out
+    as_json = replayed.run("bench", "--from", "bench", "--json")
+    assert BenchResults.model_validate_json(as_json.out) == found(replayed)
+
+
+@pytest.mark.slow
+def test_a_live_judge_serves_all_arms(two: Lab) -> None:
+    add_problem(two, "thrice")
+    ended = bench(two, "scale", "thrice", "--parallel", "3", "--final", "screening")
+    assert ended.code == 0, ended
+    assert len(found(two).runs) == 6
+    assert all(run.judge and run.device for run in found(two).runs)

@@ -1,0 +1,151 @@
+"""Every formula against figures computed by hand."""
+
+import itertools
+import math
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regraph_kg.bench.figures import (
+    Mean,
+    at_least_one,
+    build_at,
+    by_problem,
+    figures,
+    log_speedup,
+    paired,
+    pass_at,
+    share_of_roof,
+    solved,
+    speedup_at,
+    speedup_at_k,
+)
+from regraph_kg.models.bench import BenchAnswer
+from tests.bench.made_runs import bench_run
+
+WRONG = BenchAnswer(kind="wrong")
+PROSE = BenchAnswer(kind="prose")
+
+
+def right(speedup: float) -> BenchAnswer:
+    return BenchAnswer(kind="faster" if speedup > 1 else "not faster", speedup=speedup)
+
+
+@pytest.mark.parametrize(
+    ("answers", "good", "k", "chance"),
+    [
+        (5, 2, 1, 2 / 5),
+        (5, 2, 2, 1 - 3 / 10),  # C(3,2) = 3 of C(5,2) = 10 pairs hold none
+        (5, 2, 4, 1.0),  # four of five always hold one of two
+        (4, 0, 3, 0.0),
+        (24, 1, 24, 1.0),
+        (24, 3, 5, 1 - 20349 / 42504),  # C(21,5) of C(24,5)
+    ],
+)
+def test_the_chance_of_a_good_answer(answers: int, good: int, k: int, chance: float) -> None:
+    assert at_least_one(answers, good, k) == pytest.approx(chance)
+
+
+@pytest.mark.parametrize("k", [0, 4])
+def test_nothing_is_known_of_more_answers_than_there_are(k: int) -> None:
+    assert math.isnan(at_least_one(3, 1, k))
+    assert math.isnan(speedup_at([1.0, 2.0, 3.0], k))
+
+
+def test_the_expected_best_of_two_of_three() -> None:
+    # pairs of 0, 1, 4: best 1, 4, 4
+    assert speedup_at([4.0, 0.0, 1.0], 2) == pytest.approx(3.0)
+
+
+def test_the_expected_best_of_one_is_the_mean() -> None:
+    assert speedup_at([3.0, 0.0, 1.5], 1) == pytest.approx(1.5)
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=7), st.integers(1, 7))
+def test_the_formula_is_the_mean_over_all_choices(speedups: list[float], k: int) -> None:
+    if k > len(speedups):
+        assert math.isnan(speedup_at(speedups, k))
+        return
+    every = fmean(max(some) for some in itertools.combinations(speedups, k))
+    assert speedup_at(speedups, k) == pytest.approx(every)
+
+
+def test_answers_that_build_and_that_are_right_are_counted_apart() -> None:
+    run = bench_run(answers=[right(2.0), WRONG, PROSE, right(0.5)])
+    assert build_at(1)(run) == pytest.approx(3 / 4)
+    assert pass_at(1)(run) == pytest.approx(2 / 4)
+    assert pass_at(3)(run) == pytest.approx(1.0)  # three of four hold one of two
+    assert speedup_at_k(1)(run) == pytest.approx(2.5 / 4)
+
+
+def test_seeds_of_a_problem_are_averaged_before_problems_are() -> None:
+    runs = [
+        bench_run("a", seed=0, speedup=4.0),
+        bench_run("a", seed=1, speedup=1.0),
+        bench_run("b", speedup=1.0),
+    ]
+    assert by_problem(runs, solved) == {("a", "openmp"): 0.5, ("b", "openmp"): 0.0}
+    found = figures("standard", runs, [1])
+    assert found.solved is not None
+    assert found.solved.value == pytest.approx(0.25)
+    assert found.solved.problems == 2
+    assert found.gain is not None
+    assert found.gain.value == pytest.approx(math.sqrt(2.0))  # exp((ln 4 + ln 1) / 2 / 2)
+
+
+def test_a_geometric_mean_has_the_serial_code_as_fallback() -> None:
+    assert log_speedup(bench_run(speedup=1.0)) == 0.0
+    found = Mean.of_ratios([4.0, 1.0])
+    assert found is not None
+    assert found.value == pytest.approx(2.0)
+
+
+def test_an_interval_of_two_problems_reaches_from_one_to_the_other() -> None:
+    found = Mean.of([0.0, 1.0])  # a quarter of resamples is all 0, a quarter all 1
+    assert found == Mean(0.5, 0.0, 1.0, 2)
+
+
+def test_an_interval_is_that_of_the_binomial_where_values_are_0_and_1() -> None:
+    found = Mean.of([1.0] * 30 + [0.0] * 70)
+    assert found is not None
+    assert found.low == pytest.approx(0.21, abs=0.011)  # 2.5 % of Binomial(100, 0.3) / 100
+    assert found.high == pytest.approx(0.39, abs=0.011)
+
+
+def test_equal_values_have_no_spread_and_none_have_no_mean() -> None:
+    assert Mean.of([0.25, 0.25]) == Mean(0.25, 0.25, 0.25, 2)
+    assert Mean.of([]) is None
+    assert Mean.of([math.nan]) is None
+
+
+def test_at_k_above_1_nothing_is_said_of_answers_that_hang_on_each_other() -> None:
+    runs = [bench_run(answers=[right(2.0)] * 5)]
+    assert set(figures("standard", runs, [1, 5]).passed) == {1, 5}
+    assert set(figures("lookahead", runs, [1, 5]).passed) == {1}
+    assert set(figures("lookahead/names", runs, [1, 5]).passed) == {1}
+
+
+def test_differences_are_taken_problem_by_problem() -> None:
+    ours = [bench_run("a", arm="x", speedup=4.0), bench_run("b", arm="x", speedup=2.0)]
+    theirs = [bench_run("b", arm="y", speedup=1.0), bench_run("c", arm="y", speedup=9.0)]
+    found = paired(ours, theirs)
+    assert found is not None
+    assert (found.arm, found.beside, found.problems) == ("x", "y", 1)
+    assert found.gain is not None
+    assert found.gain.value == pytest.approx(2.0)
+    assert found.solved is not None
+    assert found.solved.value == pytest.approx(1.0)
+    assert paired(ours[:1], theirs) is None
+
+
+def test_a_share_of_the_roof_is_never_more_than_all_of_it() -> None:
+    assert math.isnan(share_of_roof(bench_run()))
+    assert share_of_roof(bench_run(roof=1.2)) == 1.0
+
+
+def test_energy_is_told_only_where_all_of_it_is_known() -> None:
+    assert figures("standard", [bench_run(joules=2.0), bench_run("b", joules=3.0)], [1]).joules == 5
+    known = [bench_run(joules=2.0), bench_run("b", joules=None)]
+    assert figures("standard", known, [1]).joules is None
