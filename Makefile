@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTEST   = $(BIN)/python -m pytest $(if $(REQUIRE),--require=$(REQUIRE))
 
 .DEFAULT_GOAL := help
-.PHONY: help need demo test test-slow test-stress test-docker check docs bench bench-search ollama-test-server llama-test-server clean
+.PHONY: help need demo test test-slow test-stress test-docker check docs bench bench-search ollama-test-server llama-test-server small-model clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -76,11 +76,16 @@ bench: $(VENV)/.dev ## measure, then rewrite docs/benchmarks.md
 bench-search: $(VENV)/.dev ## compare searches in simulated worlds (87 s on 16 cores)
 	@$(BIN)/python benchmarks/run.py search_worlds
 
-ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 3 to 4 minutes)
+ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 6 minutes)
 	@$(BIN)/python tests/install_ollama.py
 
 llama-test-server: $(VENV)/.dev ## build a real llama.cpp server for the tests (C++, 7 minutes)
 	@$(BIN)/python tests/install_llama_cpp.py
+
+small-model: $(VENV)/.dev ## real small models for the tests: weights, Ollama, PyTorch (Go, 10 minutes, 7 GB)
+	@$(BIN)/python tests/install_small_model.py
+	@$(if $(UV),$(SYNC) --extra dev --extra embed,$(PIP) -e '.[dev,embed]')
+	@$(BIN)/python tests/install_ollama.py
 
 clean: ## remove what make made (not the user's graph)
 	rm -rf .venv .venv-* build dist .demo *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -20,6 +20,7 @@ KNOWN = (
     "core-dumps",
     "network",
     "embed",
+    "small-model",
     "ray",
     "docker",
     "namespaces",

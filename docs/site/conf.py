@@ -40,6 +40,7 @@ USE = (
         "report",
         "models",
         "methods",
+        "results",
         "prompts",
         "cli",
         "settings",

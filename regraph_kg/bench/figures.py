@@ -18,7 +18,7 @@ LEVEL = 0.95
 INDEPENDENT = frozenset({"standard", "cot"})
 """Methods whose answers know nothing of each other: figures at k > 1 are of these alone."""
 
-Problem = tuple[str, str]
+ProblemKey = tuple[str, str]
 """A name and a target."""
 
 
@@ -76,9 +76,9 @@ class Mean:
 Measure = Callable[[BenchRun], float]
 
 
-def by_problem(runs: Iterable[BenchRun], measure: Measure) -> dict[Problem, float]:
+def by_problem(runs: Iterable[BenchRun], measure: Measure) -> dict[ProblemKey, float]:
     """One value a problem: the mean over its seeds."""
-    found: dict[Problem, list[float]] = {}
+    found: dict[ProblemKey, list[float]] = {}
     for run in runs:
         found.setdefault((run.problem, run.target), []).append(measure(run))
     return {problem: fmean(values) for problem, values in found.items()}

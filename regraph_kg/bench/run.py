@@ -82,7 +82,7 @@ class BenchOrder:
     """Folder of an earlier bench whose answers are judged again."""
 
 
-class Bench:
+class RunningBench:
     """A bench of one folder."""
 
     def __init__(self, order: BenchOrder, begun: BenchResults, watching: Watching) -> None:

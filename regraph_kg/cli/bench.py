@@ -17,7 +17,7 @@ from regraph_kg.bench import arms as bench_arms
 from regraph_kg.bench import results as results_file
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan, planned_again
-from regraph_kg.bench.run import Bench, BenchOrder, BenchSearch
+from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
 from regraph_kg.bench.suites import SuiteChoice
 from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.answers import Json, notes_aside, tell
@@ -182,7 +182,7 @@ def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
     before = f", {done} are done" if done else ""
     console.print(f"{len(left)} searches of {order.choice.limits.calls} calls each{before}")
     with _progress(console, len(left), order.choice.limits.calls) as watching:
-        bench = Bench(order, planned.begun, watching)
+        bench = RunningBench(order, planned.begun, watching)
         results_file.write(bench.results, order.folder)
         for _, some in planned.searches:
             bench.run(some)

@@ -1,0 +1,399 @@
+"""ParEval's tasks as problems of ours, made of a user's checkout; nothing of it is kept here.
+
+A task's serial baseline becomes the function that candidates replace. It is timed at ParEval's own
+size where that can be judged here. Not covered: ParEval's drivers, validators and inputs.
+"""
+
+import ast
+import json
+import operator
+import re
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regraph_kg import wiring
+from regraph_kg.errors import BadInput
+from regraph_kg.models.target import Target
+from regraph_kg.settings import Settings
+
+if TYPE_CHECKING:  # the parser comes with them
+    from regraph_kg.evaluation.adopt.adopt import Adopted
+    from regraph_kg.evaluation.adopt.draft import Draft
+    from regraph_kg.evaluation.adopt.reading import Read
+
+VALIDATION_NOTE = (
+    "Verdicts are this project's own and may differ from ParEval's, whose drivers compare floats"
+    " within a fixed distance (1e-3 to 1e-6 by task), mostly let NaN pass, as no comparison with it"
+    " is true, and draw other inputs; here a tolerance is calibrated for each problem, and a NaN"
+    " that the serial code does not give is wrong. ParEval's CUDA tasks ask for a kernel on arrays"
+    " of the device; here a host function is asked for, whose calls include what it copies."
+)
+Tell = Callable[[str], None]
+
+_BENCHMARKS = Path("drivers/cpp/benchmarks")
+_SIZES = Path("drivers/problem-sizes.json")
+_UTILITIES = Path("drivers/cpp/utilities.hpp")
+_REMEDY = "give the folder that git clone https://github.com/parallelcodefoundry/ParEval makes"
+_MODELS: Mapping[Target, str] = {"openmp": "omp", "cuda": "cuda"}
+"""Names of targets in problem-sizes.json."""
+_SOURCE, _NOTE = "baseline.cpp", "note.txt"
+"""Files of a made problem besides its own."""
+_HEADERS = "algorithm array climits cmath complex cstddef functional limits map numeric queue"
+_HEADERS += " string utility vector"
+_NUMBER = "DRIVER_PROBLEM_SIZE"
+"""What drivers call a task's size."""
+_LETTERS, _BITS = 120, 40
+"""Letters of a size, and bits of it."""
+_TASK = re.compile(r"\d+_[\w-]+")
+_INIT = re.compile(r"\*\s*init\(\) *\{(.*?)\n\}", re.DOTALL)
+_SET = re.compile(r"(?:ctx->|size_t )(\w+) *= *([^;]+);")
+_LENGTH = re.compile(r"ctx->(\w+)\.resize\(([^;]+)\);")
+_DRAWN = re.compile(r"fillRand\(ctx->(\w+), (-?\d+)(?:\.0)?, (-?\d+)(?:\.0)?\);")
+_DEFINED = re.compile(r"^#define[ \t]+(\w+)[ \t]+(\d+(?:\.\d+)?)[ \t]*$", re.MULTILINE)
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeProblem:
+    """A task that is a problem of ours now, and passed its check."""
+
+    name: str
+    """The task's name as a problem's."""
+    folder: Path
+    note: str
+    """What is not as in ParEval; "" where its own size is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotMade:
+    """A task that is no problem here."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What a baseline's text does not say of its arguments."""
+
+    shapes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    outs: tuple[str, ...] = ()
+    """Arrays that are written as a whole, though the text does not show it."""
+    sizes: Mapping[str, str] = field(default_factory=dict)
+    """Sizes that the driver draws, as it could have written them."""
+    makes: str = ""
+    """The array that inputs.py makes, in three variants."""
+    inputs: str = ""
+    """How: `made` of `sizes`, `variant` and `rng`."""
+    note: str = ""
+
+
+_GRAPH = """    n = sizes["N"]
+    half = np.triu(rng.random((n, n), np.float32) < (4 / n, 0.5, 1 / n)[variant], 1)
+    made = (half | half.T).astype(np.int32)
+"""
+_LATE = """    n = sizes["n"]
+    made = 2 * rng.integers(1, 20, n, np.int32) + 1
+    made[rng.integers(n // 4, max(3 * n // 4, n // 4 + 1), 2)] += variant < 2
+"""
+_RANKED = """    made = rng.permutation(sizes["n"]).astype(np.float32) - 100
+"""
+_TIES = "equal keys must lie as its std::sort leaves them, as ParEval's validator has it"
+_NAN = "its results hold NaN for inputs such as are made here, so that little of it is judged"
+_SQUARE, _PATH = {"A": ("N", "N")}, {"source": ("0",), "dest": ("1",)}
+_ANSWERS = {
+    "15_graph_edge_count": _Answers(ranges={"A": (0, 1)}),
+    "16_graph_largest_component": _Answers(_SQUARE, makes="A", inputs=_GRAPH),
+    "17_graph_highest_degree": _Answers(makes="A", inputs=_GRAPH),
+    "18_graph_count_components": _Answers(_SQUARE, makes="A", inputs=_GRAPH),
+    "19_graph_shortest_path": _Answers(_SQUARE, _PATH, makes="A", inputs=_GRAPH),
+    "21_histogram_bin_0-100": _Answers(ranges={"x": (0, 100)}),
+    "30_scan_prefix_sum": _Answers(outs=("output",)),
+    "33_scan_reverse_prefix_sum": _Answers(outs=("output",)),
+    "38_search_find_the_first_even_number": _Answers(makes="x", inputs=_LATE),
+    "40_sort_sort_an_array_of_complex_numbers_by_magnitude": _Answers({}, {"x": ("normal",)}),
+    "41_sort_k-th_smallest_element": _Answers({"x": ("2*k",)}, sizes={"k": f"{_NUMBER} / 2"}),
+    "42_sort_sorted_ranks": _Answers(outs=("ranks",), makes="x", inputs=_RANKED),
+    "43_sort_sort_an_array_of_structs_by_key": _Answers(note=_TIES),
+    "48_sparse_la_sparse_axpy": _Answers({"z": ("10*x_size",)}),
+    "51_stencil_edge_kernel": _Answers(outs=("imageOut",)),
+    "54_stencil_game_of_life": _Answers(outs=("output",)),
+}
+"""By task: where the text alone would ask a question, or make another task of it."""
+
+
+def tasks(checkout: Path) -> tuple[str, ...]:
+    """Names of all tasks, sorted. Raises `BadInput` where this is no checkout of ParEval."""
+    if not (checkout / _BENCHMARKS).is_dir():
+        raise BadInput(f"{checkout}: no folder {_BENCHMARKS} in it; {_REMEDY}")
+    found = {one.name for one in (checkout / _BENCHMARKS).glob("*/*") if one.is_dir()}
+    names = {name for name in found | set(_sizes(checkout)) if _TASK.fullmatch(name)}
+    if not names:
+        raise BadInput(f"{checkout / _BENCHMARKS}: no task in it; {_REMEDY}")
+    return tuple(sorted(names))
+
+
+def make(
+    settings: Settings, checkout: Path, task: str, target: Target, into: Path, tell: Tell
+) -> MadeProblem | NotMade:
+    """The task's problem in `into`, made now or before; it passed its check."""
+    name = _name(checkout, task, target)
+    folder = into / name
+    try:
+        text, wanted = _text(checkout, task), _Wanted(checkout, task, target)
+        if not folder.exists():
+            _make(settings, folder, text, wanted, tell)
+        elif not (folder / _NOTE).is_file() or _read(folder / _SOURCE) != text:
+            raise BadInput(f"{folder}: not made of this task as it is now; remove the folder")
+        _require_good(settings, folder, tell)
+        return MadeProblem(name, folder, (folder / _NOTE).read_text("utf-8").strip())
+    except BadInput as error:
+        return NotMade(name, str(error))
+
+
+def _name(checkout: Path, task: str, target: Target) -> str:
+    """A problem's name; one for each size, so that targets of one size share it."""
+    from regraph_kg.evaluation.adopt.texts import problem_name  # noqa: PLC0415
+
+    said = _sizes(checkout).get(task, {})
+    shared = said.get(_MODELS[target]) == said.get(_MODELS["openmp"])
+    end = "" if shared else f"-{target}"
+    return f"{problem_name(f'pareval-{task}')[: 64 - len(end)].rstrip('-')}{end}"
+
+
+def _sizes(checkout: Path) -> dict[str, dict[str, str]]:
+    """Sizes as problem-sizes.json has them, by task and model."""
+    path = checkout / _SIZES
+    try:
+        read = json.loads(path.read_text("utf-8"))
+        return {str(task): {str(k): str(v) for k, v in of.items()} for task, of in read.items()}
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; {_REMEDY}") from None
+    except (ValueError, AttributeError, RecursionError):
+        raise BadInput(f"{path}: no JSON of sizes by task and model; {_REMEDY}") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; git checkout -- . restores it") from None
+
+
+def _folder(checkout: Path, task: str) -> Path:
+    found = [one for one in (checkout / _BENCHMARKS).glob(f"*/{task}") if one.is_dir()]
+    if len(found) != 1:
+        raise BadInput(f"{checkout / _BENCHMARKS}: {len(found) or 'no'} folders {task} in it")
+    return found[0]
+
+
+def _text(checkout: Path, task: str) -> str:
+    """The baseline, with standard headers and the driver's declarations before it."""
+    folder = _folder(checkout, task)
+    baseline, driver = _read(folder / "baseline.hpp"), _read(folder / "cpu.cc")
+    headers = "".join(f"#include <{name}>\n" for name in _HEADERS.split())
+    return f"{headers}\n{_declared(driver)}\n{baseline.rstrip()}\n"
+
+
+def _declared(driver: str) -> str:
+    """Types, constants and functions of a driver's head comment.
+
+    Its own comments are left out, and the unfinished function at its end.
+    """
+    head = list[str]()
+    for line in driver.splitlines()[1:]:
+        if not line.startswith("//"):
+            break
+        head.append(line.removeprefix("//").removeprefix(" "))
+    lines = [line for line in _COMMENT.sub("", "\n".join(head)).splitlines() if line.strip()]
+    return "\n".join(lines[:-1] if lines and lines[-1].rstrip().endswith("{") else lines)
+
+
+class _Wanted:
+    """What ParEval says of a task besides its code: its number, sizes and ranges of integers."""
+
+    def __init__(self, checkout: Path, task: str, target: Target) -> None:
+        """Raises `BadInput` where there is no size for the target."""
+        model = _MODELS[target]
+        said = _sizes(checkout).get(task, {}).get(model)
+        if said is None:
+            raise BadInput(f"{checkout / _SIZES}: no size of {task} for {model}")
+        self.number, self.answers = size(said), _ANSWERS.get(task, _Answers())
+        driver = _read(_folder(checkout, task) / "cpu.cc")
+        self._names: dict[str, int | float] = {_NUMBER: self.number}
+        utilities = checkout / _UTILITIES
+        if utilities.exists():
+            for name, value in _DEFINED.findall(_read(utilities)):
+                self._names.setdefault(name, float(value))
+        self._constants = dict(self._found(_SET, driver))
+        self._names |= self._constants
+        self._lengths = dict(self._found(_LENGTH, driver))
+        self.ranges = {name: (int(a), int(b) - 1) for name, a, b in _DRAWN.findall(driver)}
+
+    def sizes(self, draft: "Draft") -> dict[str, int]:
+        """Of each size of a draft ParEval's; the task's number where its driver says nothing."""
+        return {name: self._size(name, what) for name, what in draft.sizes.items()}
+
+    def _size(self, name: str, what: str) -> int:
+        if name in self.answers.sizes:
+            return size(self.answers.sizes[name], self._names)
+        array, dot, _ = what.partition(".size()")
+        if not dot:
+            return self._constants.get(name, self.number)
+        # a list that the driver fills one by one is as long as its constant for such lists
+        return self._lengths.get(array, self._constants.get("nVals", self.number))
+
+    def _found(self, pattern: re.Pattern[str], driver: str) -> Iterator[tuple[str, int]]:
+        """What a driver's `init` says, as far as it is made of known numbers."""
+        body = _INIT.search(driver)
+        known = dict(self._names)
+        for name, text in pattern.findall(body[1] if body else ""):
+            try:
+                known[name] = size(text.replace("ctx->", ""), known)
+            except BadInput:
+                continue
+            yield name, int(known[name])
+
+
+_PLAIN: Mapping[type, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+
+
+def size(text: str, names: Mapping[str, float] | None = None) -> int:
+    """An expression such as "(1<<10)" as C++ has it; "/" only where there are names.
+
+    Raises `BadInput` for whatever else is in it, and for a size below 1.
+    """
+    try:
+        tree = ast.parse(text.strip()[:_LETTERS], mode="eval")
+        found = int(_value(tree.body, names or {}))
+        if len(text) > _LETTERS or not 1 <= found < 1 << _BITS:
+            raise ValueError(found)
+    except (ValueError, SyntaxError, RecursionError, ArithmeticError, MemoryError):
+        told = "not a number from 1 on, made of integers, <<, *, + and -"
+        raise BadInput(f"size {text[:_LETTERS]!r}: {told}") from None
+    return found
+
+
+def _value(node: ast.expr, names: Mapping[str, float]) -> Any:
+    """Raises `ValueError` for whatever is no arithmetic."""
+    match node:
+        case ast.Constant(int(number)) if not isinstance(number, bool):
+            return number
+        case ast.Name(name) if name in names:
+            return names[name]
+        case ast.BinOp(left, ast.LShift(), ast.Constant(int(by))) if by <= _BITS:
+            return int(_value(left, names)) << by
+        case ast.BinOp(left, ast.Div(), right) if names:
+            return _value(left, names) // _value(right, names)
+        case ast.BinOp(left, op, right) if type(op) in _PLAIN:
+            return _PLAIN[type(op)](_value(left, names), _value(right, names))
+    raise ValueError(ast.dump(node))
+
+
+def _require_good(settings: Settings, folder: Path, tell: Tell) -> None:
+    """Raise `BadInput` where the check that a search begins with finds an error."""
+    seen = wiring.check_problem(settings, f"{folder}/", tell)
+    if seen.errors:
+        raise BadInput(str(seen.errors[0]))
+
+
+def _make(settings: Settings, folder: Path, text: str, wanted: _Wanted, tell: Tell) -> None:
+    """Write a problem's folder, all of it or nothing. Raises `BadInput`."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".draft-") as place:
+        made = Path(place) / folder.name
+        try:
+            _fill(settings, made, text, wanted, tell)
+        except BadInput as error:
+            raise BadInput(str(error).replace(f"{made}/", "")) from None
+        made.rename(folder)
+
+
+def _fill(settings: Settings, made: Path, text: str, wanted: _Wanted, tell: Tell) -> None:
+    """Write a problem at ParEval's sizes; where those cannot be, at sizes found by growing."""
+    from regraph_kg.evaluation.problem.problem import shape_text  # noqa: PLC0415
+
+    made.mkdir()
+    (made / _SOURCE).write_text(text, "utf-8")
+    read = _understood(made / _SOURCE)
+    draft = _draft(read, wanted, {})
+    own, note = wanted.sizes(draft), ""
+    try:
+        adopted = _adopt(settings, made, (_draft(read, wanted, own), wanted), tell)
+    except BadInput as refused:
+        tell(f"{made.name}: at ParEval's size: {refused}")
+        adopted = _adopt(settings, made, (draft, wanted), tell)
+        grown = adopted.problem.sizes.time
+        note = f"timed at {shape_text(grown)}, not ParEval's {shape_text(own)}: {refused}\n"
+    note += wanted.answers.note + _NAN * any("NaN" in one for one in adopted.notes)
+    (made / _NOTE).write_text(note.replace(f"{made}/", ""), "utf-8")
+
+
+def _understood(source: Path) -> "Read":
+    """The baseline: the one function that ParEval calls correct."""
+    from regraph_kg.evaluation.adopt.reading import understand  # noqa: PLC0415
+    from regraph_kg.evaluation.adopt.syntax import functions, read  # noqa: PLC0415
+
+    file = read(source)
+    named = [one.shown() for one in functions(file) if re.match("correct[A-Z]", one.name)]
+    if len(named) != 1:
+        raise BadInput(
+            f"{source.name}: {len(named) or 'no'} functions correct... in it; one is needed"
+        )
+    return understand(file, named[0])
+
+
+def _draft(read: "Read", wanted: _Wanted, sizes: Mapping[str, int]) -> "Draft":
+    """With all shapes, as they were answered or are proposed. Raises `BadInput` for an open one."""
+    from regraph_kg.evaluation.adopt.draft import Draft, Said  # noqa: PLC0415
+
+    answers = wanted.answers
+    said = Said(shapes=dict(answers.shapes), values=dict(answers.values), sizes=dict(sizes))
+    said.roles |= dict.fromkeys(answers.outs, "out")
+    draft = Draft(read, said)
+    while draft.open:
+        name = draft.open[0]
+        shape = draft.proposed(name)
+        if not shape:
+            raise BadInput(f"{name}: its shape cannot be told from the code")
+        said.shapes[name] = tuple(part.strip() for part in shape.split(","))
+        draft = Draft(read, said)
+    return draft
+
+
+def _adopt(settings: Settings, made: Path, asked: tuple["Draft", _Wanted], tell: Tell) -> "Adopted":
+    """Write the problem beside its source and look at it. Raises `BadInput`."""
+    draft, wanted = asked
+    adopted = wiring.open_adopter(settings, tell).adopt(draft, made.name, made)
+    drawn = _drawn(adopted.files["problem.toml"], wanted)
+    for name, text in {**adopted.files, **drawn}.items():
+        (made / name).write_text(text, "utf-8")
+    _require_good(settings, made, tell)
+    return adopted
+
+
+def _drawn(declared: str, wanted: _Wanted) -> dict[str, str]:
+    """The problem's declaration with inputs as ParEval's, where ours say too little of the task."""
+    from regraph_kg.evaluation.adopt.texts import toml  # noqa: PLC0415
+
+    fields, answers = tomllib.loads(declared), wanted.answers
+    for arg in fields["args"]:
+        name = arg["name"]
+        if name == answers.makes:
+            arg["values"] = ["custom"]
+            arg.pop("range", None)
+        elif name in answers.ranges:
+            arg |= {"values": ["uniform"], "range": list(answers.ranges[name])}
+        elif name in wanted.ranges and "range" in arg and "values" not in arg:
+            arg["range"] = list(wanted.ranges[name])
+    if not answers.makes:
+        return {"problem.toml": toml(fields)}
+    code = f"import numpy as np\n\n\ndef generate(sizes, variant, rng):\n{answers.inputs}"
+    code += f'    return {{"{answers.makes}": made}}\n'
+    return {"problem.toml": toml({"custom_variants": 3} | fields), "inputs.py": code}

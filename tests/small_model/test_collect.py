@@ -1,0 +1,48 @@
+"""`regraph collect` from a real small model's answers: whatever they are, each is paid for once."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.small_model.conftest import MODEL, Desk
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("small-model")]
+
+WORDS = ("--trajectories", "3", "--steps", "1", "--repairs", "1", "--patience", "1")
+RULES = ("--min-speedup", "0", "--json")
+
+
+def collected(desk: Desk, output: str) -> dict[str, Any]:
+    done = desk.run("collect", "reduction", *WORDS, *RULES, "--output", output)
+    assert done.returncode in (0, 1), done.stderr
+    summary: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == (0 if summary["kept"] else 1)
+    return summary
+
+
+def replies(desk: Desk, output: str) -> list[dict[str, Any]]:
+    text = (desk.folder / f"{output}.journal").read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
+    return [line["value"] for line in lines if line.get("key", "").startswith("reply:")]
+
+
+def test_a_real_model_s_answers_are_kept_counted_and_asked_for_once(desk: Desk) -> None:
+    """Another collection has the same answers, of which no two are alike: seeds go with them."""
+    first = collected(desk, "first.jsonl")
+    said = replies(desk, "first.jsonl")
+    assert first["collected"] == 3
+    assert len(first["kept"]) + len(first["left_out"]) == 3
+    assert 3 <= first["calls"] == len(said) <= 6
+    assert first["tokens"] == sum(one["prompt_tokens"] + one["output_tokens"] for one in said)
+    assert all(one["model"].startswith(f"ollama:{MODEL}@") for one in said)
+    assert all(one["output_tokens"] > 0 for one in said)
+
+    again = collected(desk, "first.jsonl")
+    assert (again["calls"], again["tokens"]) == (0, 0)
+    assert (again["kept"], again["left_out"]) == (first["kept"], first["left_out"])
+
+    collected(desk, "second.jsonl")
+    texts = [one["text"] for one in said]
+    assert [one["text"] for one in replies(desk, "second.jsonl")] == texts
+    assert len(set(texts)) == len(texts)
