@@ -148,18 +148,7 @@ class Judge:
         failure = rejected(candidate.code) if rules and not opened else None
         if failure is None:
             return None
-        return EvalReport(
-            problem=problem.name,
-            target=candidate.target,
-            metric=problem.metric,
-            code_hash=code_hash(candidate.code),
-            outcome=failure.outcome,
-            diagnosis=failure.diagnosis[:_DIAGNOSIS_LENGTH],
-            device=self.device(candidate.target),
-            toolchain=self.toolchain(candidate.target),
-            evaluator=EVALUATOR,
-            grade=grade,
-        )
+        return unmeasured(self._machine, candidate, problem, grade, failure)
 
     def compare(
         self, candidate: Candidate, incumbent: Candidate, problem: AnyProblem
@@ -324,3 +313,24 @@ class Judge:
         if not failure:
             return {"account": found}
         return {"account": found, "outcome": failure.outcome, "diagnosis": failure.diagnosis}
+
+
+def unmeasured(
+    machine: Machine, candidate: Candidate, problem: Problem, grade: Grade, failure: Failure
+) -> EvalReport:
+    """The report of code that failed before it could run: it used no GPU."""
+    target = candidate.target
+    told = {} if machine.joules(target) is None else {"joules": f"{0:.3f}"}
+    return EvalReport(
+        problem=problem.name,
+        target=target,
+        metric=problem.metric,
+        code_hash=code_hash(candidate.code),
+        outcome=failure.outcome,
+        diagnosis=failure.diagnosis[:_DIAGNOSIS_LENGTH],
+        device=machine.device(target),
+        toolchain=machine.toolchain(target),
+        evaluator=EVALUATOR,
+        grade=grade,
+        facts=machine.facts(target) | told,
+    )

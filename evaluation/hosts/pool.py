@@ -19,6 +19,7 @@ its end.
 import contextlib
 import os
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,13 +29,14 @@ from types import TracebackType
 from typing import Literal, Self
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.evaluate import unmeasured
 from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus
 from regraph_kg.evaluation.hosts.judges import Judges
 from regraph_kg.evaluation.hosts.process import Device, JudgeOptions, JudgeProcess, evaluate
 from regraph_kg.evaluation.hosts.queue import JudgeRequest, JudgeThread, QueuedRequest, RequestQueue
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.evaluation.rules import Defences, JudgeLimits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.slot import Isolation, SessionRules
 from regraph_kg.models.evaluation import EvalReport, Grade
 from regraph_kg.models.target import ON_CPU, ON_GPU, TARGETS, Target
@@ -210,16 +212,31 @@ class JudgePool(Judges):
         return line
 
     def _compile(self, job: QueuedRequest) -> None:
-        """Into the cache; whatever is wrong with the code or compiler, a judge will say."""
+        """Into the cache; code that does not compile needs no judge, all else one will say."""
+        report: EvalReport | None = None
         try:
             problem = job.work.problem
             if isinstance(problem, Problem):  # a project is built by whoever judges it
                 with self._activities.activity("compile"), contextlib.suppress(ToolError):
-                    self._machine.program(job.work.candidate, problem)
+                    report = self._uncompiled(job.work, problem)
         finally:
-            self._queue.ready(job)
-            if not self._queue.judges(job.target):
-                self._strand(job.target)
+            if report is not None:
+                self._queue.answer(job, report)
+            else:
+                self._queue.ready(job)
+                if not self._queue.judges(job.target):
+                    self._strand(job.target)
+
+    def _uncompiled(self, work: JudgeRequest, problem: Problem) -> EvalReport | None:
+        """The report of code that does not compile; None: it does, and is in the cache."""
+        start = time.perf_counter()
+        found = self._machine.program(work.candidate, problem)
+        if not isinstance(found, Failure) or not work.grade:
+            return None
+        seconds = time.perf_counter() - start
+        return unmeasured(self._machine, work.candidate, problem, work.grade, found).model_copy(
+            update={"stages": {"compile": seconds, "total": seconds}}
+        )
 
     def _strand(self, target: Target) -> None:
         self._queue.strand(target, self._none_left(target))

@@ -159,6 +159,14 @@ class RequestQueue:
         else:
             job.future.set_result(result)
 
+    def answer(self, job: QueuedRequest, result: EvalReport | ToolError) -> None:
+        """Hand over what came of work that no judge has taken."""
+        if job.failed or job.future.set_running_or_notify_cancel():
+            self.settle(job, result)
+        else:
+            with self._changed:
+                self._forget(job)
+
     def failed(self, job: QueuedRequest, judge: str, error: ToolError) -> None:
         """A judge failed on it: another try first of all, or the error after the last."""
         job.failed.append(judge)
@@ -178,11 +186,7 @@ class RequestQueue:
             lost = [j for j in self._ready if j.target == target and not served]
             self._ready = [job for job in self._ready if job not in lost]
         for job in lost:
-            if job.failed or job.future.set_running_or_notify_cancel():
-                self.settle(job, ToolError(reason))
-            else:
-                with self._changed:
-                    self._forget(job)
+            self.answer(job, ToolError(reason))
 
     def drain(self) -> None:
         """Wait until nothing is under way."""
