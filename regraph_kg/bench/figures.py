@@ -124,6 +124,8 @@ class ArmFigures:
 
     arm: str
     runs: int
+    early: int
+    """Runs that ended before their budget was spent."""
     answers: int
     build: Mapping[int, Mean | None]
     passed: Mapping[int, Mean | None]
@@ -154,6 +156,7 @@ def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures
     return ArmFigures(
         arm=arm,
         runs=len(runs),
+        early=sum(run.stopped != "calls" for run in runs),
         answers=sum(len(run.answers) for run in runs),
         build={k: mean(build_at(k)) for k in several},
         passed={k: mean(pass_at(k)) for k in several},

@@ -10,12 +10,13 @@ import operator
 import re
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regraph_kg import wiring
+from regraph_kg.bench.suites import Tell
 from regraph_kg.errors import BadInput
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
@@ -32,7 +33,7 @@ VALIDATION_NOTE = (
     " that the serial code does not give is wrong. ParEval's CUDA tasks ask for a kernel on arrays"
     " of the device; here a host function is asked for, whose calls include what it copies."
 )
-Tell = Callable[[str], None]
+
 
 _BENCHMARKS = Path("drivers/cpp/benchmarks")
 _SIZES = Path("drivers/problem-sizes.json")

@@ -75,6 +75,8 @@ def plan(order: BenchOrder, asked: BenchChoice, tell: Tell) -> BenchPlan:
         calls=order.choice.limits.calls,
         final=order.choice.final,
         parallel=order.choice.parallel,
+        arms=tuple(map(str, asked.arms)),
+        seeds=asked.seeds,
         machine=_machine(settings, asked.targets),
         graph=_graph(settings) if reads else {},
         problems=tuple(problem for _, suite in suites for problem in suite.problems),

@@ -99,6 +99,8 @@ def go_on(folder: Path, new: BenchResults) -> BenchResults:
     return new.model_copy(
         update={
             "created": old.created,
+            "arms": tuple(dict.fromkeys((*old.arms, *new.arms))),
+            "seeds": max(old.seeds, new.seeds),
             "problems": (*kept, *new.problems),
             "left_out": (
                 *(one for one in old.left_out if one.target not in targets),

@@ -73,10 +73,9 @@ def _who(run: BenchRun) -> str:
 def _section(some: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
     first, run = some[0]
     runs = list({one.place: one for _, one in some}.values())
-    by_arm: dict[str, list[BenchRun]] = {}
-    for one in runs:
-        by_arm.setdefault(one.arm, []).append(one)
     files = list({id(of): of for of, _ in some}.values())
+    asked = dict.fromkeys(arm for of in files for arm in of.arms)
+    by_arm = {arm: mine for arm in asked if (mine := [one for one in runs if one.arm == arm])}
     out = {(one.name, one.why) for of in files for one in of.left_out if one.target == run.target}
     tables = [
         _arms_table([figures(arm, mine, KS) for arm, mine in by_arm.items()]),
@@ -90,7 +89,9 @@ def _section(some: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
     judged = ", answers kept of an earlier bench, judged again" if first.answers == "kept" else ""
     return BenchSection(
         title=f"{first.suite}, {run.target}, {_who(run).partition('@')[0]}, {first.calls} calls",
-        facts=_facts(first, run, files) | {"answers": f"{first.answers}{judged}"},
+        facts=_facts(first, run, files)
+        | {"searches": _done(runs, files, run.target)}
+        | {"answers": f"{first.answers}{judged}"},
         tables=tuple(table for table in tables if table.rows),
         notes=tuple(dict.fromkeys(note for of in files for note in of.notes)),
         examples=_examples(files, run.target),
@@ -122,6 +123,13 @@ def _facts(first: BenchResults, run: BenchRun, files: Sequence[BenchResults]) ->
     }
 
 
+def _done(runs: Sequence[BenchRun], files: Sequence[BenchResults], target: Target) -> str:
+    asked = sum(
+        len(of.arms) * of.seeds * sum(one.target == target for one in of.problems) for of in files
+    )
+    return str(len(runs)) if len(runs) == asked else f"{len(runs)} of {asked} are done"
+
+
 def _arms_table(arms: Sequence[ArmFigures]) -> BenchTable:
     """What each arm came to."""
     ks = sorted({k for arm in arms for k, rate in arm.passed.items() if rate})
@@ -145,6 +153,7 @@ def _arms_table(arms: Sequence[ArmFigures]) -> BenchTable:
         tuple((arm.arm, *(told(arm) for _, told in rates)) for arm in arms),
         "In brackets the 95 % interval, a bootstrap over problems. Solved: verified and surely"
         " faster than the serial code. Speedup: geometric mean, 1 where nothing is surely faster."
+        " An interval without width says that all problems agree, not that nothing else can be."
         " At k > 1 only arms whose answers know nothing of each other.",
     )
 
@@ -152,10 +161,22 @@ def _arms_table(arms: Sequence[ArmFigures]) -> BenchTable:
 def _costs_table(arms: Sequence[ArmFigures]) -> BenchTable:
     return BenchTable(
         "What they cost",
-        ("arm", "calls", "thoughts", "tokens", "model", "judge", "energy"),
+        (
+            "arm",
+            "searches",
+            "ended early",
+            "calls",
+            "thoughts",
+            "tokens",
+            "model",
+            "judge",
+            "energy",
+        ),
         tuple(
             (
                 arm.arm,
+                str(arm.runs),
+                str(arm.early),
                 str(arm.calls),
                 str(arm.thoughts),
                 str(arm.tokens),
@@ -165,7 +186,8 @@ def _costs_table(arms: Sequence[ArmFigures]) -> BenchTable:
             )
             for arm in arms
         ),
-        "Energy is the GPU's while it judged.",
+        "Ended early: nothing was left to try before the budget was spent. Energy is the GPU's"
+        " while it judged.",
     )
 
 

@@ -167,6 +167,10 @@ class BenchResults(Frozen):
     """Calls of the model at once, over all searches."""
     machine: dict[Target, PlainText] = Field(default_factory=dict)
     """What programs ran on, in a line."""
+    arms: tuple[str, ...]
+    """As they were asked for; others are compared with the first."""
+    seeds: int
+    """Searches of each arm on each problem."""
     graph: dict[str, str] = Field(default_factory=dict)
     """How much was in the graph, and a digest of its statistics; empty where no arm reads it."""
     problems: tuple[BenchProblem, ...] = ()
@@ -175,8 +179,3 @@ class BenchResults(Frozen):
     runs: tuple[BenchRun, ...] = ()
     examples: tuple[AnswerExample, ...] = ()
     """Of answers that came to nothing: one of each arm, target and kind."""
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """In the order in which they were first run."""
-        return tuple(dict.fromkeys(run.arm for run in self.runs))

@@ -56,6 +56,8 @@ def bench_results(*runs: BenchRun, calls: int = 5, suite: str = "shipped") -> Be
         calls=calls,
         final="full",
         parallel=1,
+        arms=tuple(dict.fromkeys(run.arm for run in runs)),
+        seeds=1,
         machine={"openmp": "two threads"},
         problems=tuple(
             BenchProblem(name=name, target=target, address=name, digest="1", tier="easy")

@@ -9,6 +9,7 @@ from regraph_kg.models.target import TARGETS, Target
 ROOT = Path(__file__).parents[2]
 STAGES = ("regraph_kg", "collect", "ingest", "search", "evaluation")
 NAMED = {
+    "regraph_kg/bench/pareval.py": "what ParEval calls them",
     "regraph_kg/models/target.py": "the values themselves",
     "evaluation/compile/toolchain.py": "the optional extra that brings the toolkit",
     "evaluation/worker/spawn.py": "a field of what a confined worker is told",
