@@ -193,7 +193,7 @@ def results() -> str:
     """What the committed results of benches show."""
     folder = ROOT / "docs" / "results"
     found = sections([read_results(file) for file in sorted(folder.glob("*.json"))])
-    head = (folder / "head.md").read_text(encoding="utf-8")
+    head = (folder / "head.txt").read_text(encoding="utf-8")
     return "\n".join([head, *(line for one in found for line in _section(one))])
 
 

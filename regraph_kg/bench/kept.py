@@ -1,11 +1,13 @@
 """Kept answers: every prompt and answer of a search, a line each, to be judged again later.
 
-An answer is found again by its prompt, word for word, and its key: where a prompt comes out
-otherwise than it did there is none, and the search counts it as unrecorded.
+An answer is found again by its prompt and its key: where a prompt comes out otherwise than it did
+there is none, and the search counts it as unrecorded. A prompt tells what was measured; figures
+outside its code may therefore be others.
 """
 
 import hashlib
 import json
+import re
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,11 +18,13 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.private import opener
+from regraph_kg.search.prompts.fences import beside, blocks
 
 if TYPE_CHECKING:
     from regraph_kg.llm.model import LanguageModel
 
 FILE = "exchanges.jsonl"
+_FIGURE = re.compile(r"\d+(?:\.\d+)?(?: (?:us|ms|s)\b)?")
 
 
 class KeptExchange(Frozen):
@@ -87,7 +91,11 @@ class KeptModel:
 
 
 def _address(prompt: Prompt) -> str:
-    said = json.dumps([prompt.key.model_dump(mode="json"), prompt.system, prompt.user])
+    """What stays of a prompt whatever was measured."""
+    words = _FIGURE.sub("#", beside(prompt.user))
+    said = json.dumps(
+        [prompt.key.model_dump(mode="json"), prompt.system, blocks(prompt.user), words]
+    )
     return hashlib.sha256(said.encode()).hexdigest()
 
 

@@ -101,6 +101,7 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
             "version": version("regraph-kg"),
             "command": shlex.join(order.command),
             "answers": "kept",
+            "calls": order.choice.limits.calls,
             "final": order.choice.final,
             "machine": _machine(order.settings, tuple(by_target)),
             "runs": (),

@@ -28,6 +28,7 @@ from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
 from regraph_kg.models.method import SearchLimits
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import FinalGrade, SearchChoice, SimulationRecord
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
 from regraph_kg.models.text import plain
@@ -75,7 +76,12 @@ def bench(  # noqa: PLR0913 (a command's options)
     model: Annotated[
         str | None, typer.Option(help="As of regraph optimize.", show_default="the setting")
     ] = None,
-    budget: Annotated[int, typer.Option(help="Calls of each search.")] = CALLS,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Calls of each search.", show_default=f"{CALLS}; with --rejudge as was"
+        ),
+    ] = None,
     seeds: Annotated[int, typer.Option(help="Searches of each arm and problem.", min=1)] = 1,
     parallel: Annotated[
         int,
@@ -120,13 +126,14 @@ def bench(  # noqa: PLR0913 (a command's options)
         _show([results_file.read(path) for path in drawn_from], as_json=as_json)
         return
     settings = read_settings(model=model)
-    choice = _choice(settings, budget, parallel, final)
-    if rejudge is not None:
-        choice = replace(choice, model=replace(choice.model, kind="recorded", name=""))
+    earlier = results_file.read(rejudge) if rejudge is not None else None
+    choice = _choice(settings, budget or (earlier.calls if earlier else CALLS), parallel, final)
+    if earlier is not None:
+        choice = replace(choice, model=ModelSpec.parse("recorded"))
     order = BenchOrder(settings, choice, into, ("regraph", *sys.argv[1:]), rejudge)
     with results_file.locked(into), telling() as say:
-        if rejudge is not None:
-            planned = planned_again(order, results_file.read(rejudge), rejudge)
+        if rejudge is not None and earlier is not None:
+            planned = planned_again(order, earlier, rejudge)
         else:
             asked = BenchChoice(
                 _suite(suite, checkout, problems or []),
@@ -164,8 +171,6 @@ def _targets(named: Sequence[str]) -> tuple[Target, ...]:
 
 def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -> SearchChoice:
     """What all searches have in common."""
-    if budget < 1:
-        raise BadInput(f"--budget {budget}: give 1 or more")
     return replace(
         usual_choice("", settings.model),
         limits=SearchLimits(calls=budget, unreadable=budget),

@@ -121,7 +121,7 @@ def test_kept_answers_are_judged_again_without_a_model(replayed: Lab) -> None:
     assert bench(replayed).code == 0
     was = {run.place: run for run in found(replayed).runs}
     replayed.patch.setattr(ScriptedModel, "complete", None)
-    ended = replayed.run("bench", "--rejudge", "bench", "--into", "again", "--budget", "5")
+    ended = replayed.run("bench", "--rejudge", "bench", "--into", "again")
     assert ended.code == 0, ended
     again = found(replayed, "again")
     assert again.answers == "kept"
@@ -137,7 +137,7 @@ def test_a_prompt_that_has_changed_has_no_kept_answer(replayed: Lab) -> None:
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     lines[2]["prompt"]["user"] += " now"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    ended = replayed.run("bench", "--rejudge", "bench", "--into", "again", "--budget", "5")
+    ended = replayed.run("bench", "--rejudge", "bench", "--into", "again")
     assert ended.code == 0, ended
     (was,), (run,) = found(replayed).runs, found(replayed, "again").runs
     assert len(run.answers) < len(was.answers)
@@ -167,7 +167,7 @@ def test_a_folder_stands_for_the_problems_in_it(replayed: Lab) -> None:
         (("--arm", "standard/names"), "standard reads no graph"),
         (("--arm", "best"), "arm 'best': methods are"),
         (("--arm", "rag/half"), "after the slash comes one of"),
-        (("--budget", "0"), "--budget 0: give 1 or more"),
+        (("--budget", "0"), "--budget"),
         (("--suite", "pareval"), "give --checkout DIR"),
         (("--checkout", "."), "checkout is of --suite pareval"),
         (("--target", "fpga"), "--target fpga: know"),

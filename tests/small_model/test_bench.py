@@ -1,0 +1,36 @@
+"""`regraph bench` with a real small model on two problems, and its answers judged again."""
+
+import pytest
+
+from regraph_kg.bench.results import read
+from tests.small_model.conftest import MODEL, Desk
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("small-model")]
+
+WORDS = ("bench", "reduction", "prefix-sum", "--budget", "2", "--final", "screening")
+ARMS = ("--arm", "lookahead", "--arm", "standard")
+NOBODY = "http://127.0.0.1:1"
+
+
+def test_two_arms_search_two_problems_and_the_same_answers_are_judged_again(desk: Desk) -> None:
+    """The second judging asks nobody, and no answer of a real model is like another."""
+    assert desk.run("ingest", "--starter").returncode == 0
+    done = desk.run(*WORDS, *ARMS)
+    assert done.returncode == 0, done.stderr
+    found = read(desk.folder / "bench")
+    places = {(run.problem, run.arm) for run in found.runs}
+    assert places == {(name, arm) for name in WORDS[1:3] for arm in ("lookahead", "standard")}
+    for run in found.runs:
+        assert run.model.startswith(f"ollama:{MODEL}@")
+        assert run.cost.calls == len(run.answers) or run.stopped == "exhausted"
+        assert run.cost.output_tokens > 0
+
+    desk.environment.update(REGRAPH_OLLAMA_URL=NOBODY)
+    again = desk.run("bench", "--rejudge", "bench", "--into", "again", "--final", "screening")
+    assert again.returncode == 0, again.stderr
+    kinds = {run.place: [one.kind for one in run.answers] for run in found.runs}
+    timed = {"faster", "not faster"}  # which of the two hangs on the clock
+    for run in read(desk.folder / "again").runs:
+        assert run.unrecorded == 0
+        for was, one in zip(kinds[run.place], run.answers, strict=True):
+            assert was == one.kind or {was, one.kind} == timed
