@@ -115,6 +115,8 @@ class JudgePool(Judges):
         self._machine = Machine(cache, rules, min((d for d in devices if d != "cpu"), default=0))
         cores = _spare_cores(devices)
         jobs = self._options.compile_jobs or len(cores)
+        self.at_once = len(devices) + jobs
+        """Candidates that it works on at once: some are judged, others compiled for later."""
         self._compilers = ThreadPoolExecutor(jobs, "compile", os.sched_setaffinity, (0, cores))
         self._processes = [JudgeProcess(self._orders(cache, device)) for device in devices]
         self._lines = [

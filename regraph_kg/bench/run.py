@@ -135,7 +135,7 @@ class RunningBench:
         else:
             return
         done = len(self.results.runs)
-        raise Interrupted(f"{why}; {done} searches are done; go on: {self._command}") from None
+        raise Interrupted(f"{why}; searches done: {done}; go on: {self._command}") from None
 
     def _search(self, shared: OpenSearches, one: BenchSearch) -> None:
         """One search to its result; a problem that cannot be searched is left out."""

@@ -185,13 +185,17 @@ def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     done = sum(map(len, (some for _, some in planned.searches))) - len(left)
     before = f", {done} are done" if done else ""
-    console.print(f"{len(left)} searches of {order.choice.limits.calls} calls each{before}")
+    console.print(f"{_searches(len(left))} of {order.choice.limits.calls} calls each{before}")
     with _progress(console, len(left), order.choice.limits.calls) as watching:
         bench = RunningBench(order, planned.begun, watching)
         results_file.write(bench.results, order.folder)
         for _, some in planned.searches:
             bench.run(some)
     return bench.results
+
+
+def _searches(count: int) -> str:
+    return f"{count} search{'' if count == 1 else 'es'}"
 
 
 class _Watching:
@@ -263,7 +267,7 @@ def _preview(order: BenchOrder, planned: BenchPlan) -> None:
     known = [one for one in seconds if one is not None]
     took = report.seconds(sum(known) / len(known) * len(seconds)) if known else ""
     typer.echo(
-        f"{len(planned.left)} searches, {calls} calls of {order.choice.model} at most, about"
+        f"{_searches(len(planned.left))}, {calls} calls of {order.choice.model} at most, about"
         f" {prompts} tokens in prompts, at most {answers} in answers"
         + (f"; about {took} by what is done, one call at once" if took else "")
     )

@@ -39,7 +39,7 @@ def open_judges(
     parallel: int,
     grade: Literal["screening", "full"] = "screening",
 ) -> "Iterator[tuple[Judge | RayJudges | JudgePool, int]]":
-    """Who judges for a search, and how many candidates at once: the cluster, or this machine.
+    """Who judges for a search, and how many candidates it takes: the cluster, or this machine.
 
     On this machine it is a pool, so that what judging needs (a problem's arrays several times) is
     no memory of the search: for several calls at once a judge a GPU, else one on the settings' GPU.
@@ -58,7 +58,7 @@ def open_judges(
         devices = (settings.gpu,)
     options = PoolOptions(grade=grade, isolation=settings.isolation)
     with JudgePool(settings.cache_dir, devices, options) as pool:
-        yield pool, len(devices)
+        yield pool, pool.at_once
 
 
 def judged_here(settings: Settings) -> tuple[Target, ...]:

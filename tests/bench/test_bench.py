@@ -108,7 +108,7 @@ def test_a_model_that_dies_in_mid_bench_leaves_what_is_done_and_the_command(repl
     assert ended.code == 4
     said = ended.err.splitlines()[-1]
     done = len(found(replayed).runs)
-    assert said.startswith(f"regraph: server gone; {done} searches are done; go on: regraph bench")
+    assert said.startswith(f"regraph: server gone; searches done: {done}; go on: regraph bench")
     assert 0 < done < 6
     again = bench(replayed)
     assert again.code == 0

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.hosts.pool import Activities, JudgePool, PoolOptions, devices_here
 from regraph_kg.evaluation.hosts.process import JudgeOptions, JudgeProcess
 from regraph_kg.evaluation.hosts.queue import JudgeLost, JudgeRequest
@@ -72,6 +73,24 @@ def test_candidates_are_judged_as_one_by_one_in_order_and_found_compiled(pool: J
     assert reports[3].stages["compile"] < 0.1
     assert pool.device("openmp") == reports[0].device
     assert pool.toolchain("openmp") == reports[0].toolchain
+
+
+def test_code_that_does_not_compile_gets_a_judge_s_report_without_one(
+    pool: JudgePool, cache: Path
+) -> None:
+    broken = Candidate("openmp", scale_source("y = x;"))
+    report = pool.evaluate(broken, PROBLEM)
+    with Judge(cache, limits=SOON) as judge:
+        same = judge.evaluate(broken, PROBLEM)
+    assert report.outcome is Outcome.COMPILE_FAILED
+    assert report.facts.items() <= same.facts.items()  # a judge adds what its worker runs in
+    apart = {"stages": {}, "facts": {}}
+    assert report.model_copy(update=apart) == same.model_copy(update=apart)
+
+
+def test_it_takes_more_candidates_than_it_judges_at_once(pool: JudgePool) -> None:
+    """Else nothing is compiled while another one is judged."""
+    assert pool.at_once == 3  # one is judged, two are compiled
 
 
 def test_the_same_candidate_is_judged_once_while_it_is_under_way(pool: JudgePool) -> None:
