@@ -95,7 +95,7 @@ def go_on(folder: Path, new: BenchResults) -> BenchResults:
         if changed.get((one.name, one.target), one.digest) != one.digest:
             raise BadInput(f"{folder}: problem {one.name} has changed since; give another --into")
     kept = [one for one in old.problems if (one.name, one.target) not in changed]
-    targets = {one.target for one in new.left_out}
+    targets = {one.target for one in new.problems} | {one.target for one in new.left_out}
     return new.model_copy(
         update={
             "created": old.created,

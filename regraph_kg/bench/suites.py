@@ -79,10 +79,15 @@ def _look(
     if len(Path(name).parts) > 1 and not Path(name).exists():
         raise BadInput(f"problem {name}: no such folder")
     tell(f"looking at {name}")
-    problem = wiring.find_problem(settings, name)
-    if problem.metric in ("device",) and target not in timed_by(problem.metric):
+    try:
+        problem = wiring.find_problem(settings, name)
+        seen = wiring.check_problem(settings, name, tell)
+    except BadInput as error:
+        if not Path(name).is_dir():
+            raise
+        return LeftOut(name=Path(name).name, target=target, why=str(error))
+    if target not in timed_by(problem.metric):
         return LeftOut(name=problem.name, target=target, why=f"its metric is {problem.metric}")
-    seen = wiring.check_problem(settings, name, tell)
     if seen.errors:
         return LeftOut(name=problem.name, target=target, why=str(seen.errors[0]))
     steps = known.get((problem.name, target), 0)

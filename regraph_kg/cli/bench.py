@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, Literal
 
 import typer
@@ -206,22 +207,24 @@ class _Watching:
         self._task = bar.add_task("", total=searches * calls)
         self._spent: dict[BenchSearch, int] = {}
         self._ended = 0
+        self._changing = Lock()
 
     def record(self, search: BenchSearch, record: SimulationRecord) -> None:
         """Move the bar."""
-        self._spent[search] = min(record.spent, self._calls)
-        self._move()
+        with self._changing:
+            self._move(search, min(record.spent, self._calls))
 
     def ended(self, search: BenchSearch, run: BenchRun | LeftOut) -> None:
         """Count a search as done, whatever it left unspent."""
-        self._spent[search] = self._calls
-        self._ended += 1
-        self._move()
-        what = f"{search.problem} ({search.target}) {search.arm}"
-        line = f"[{self._ended} of {self._searches}] {what}: {_ended(run)}"
-        self._bar.console.print(plain(line), markup=False)
+        with self._changing:
+            self._ended += 1
+            self._move(search, self._calls)
+            what = f"{search.problem} ({search.target}) {search.arm}"
+            line = f"[{self._ended} of {self._searches}] {what}: {_ended(run)}"
+            self._bar.console.print(plain(line), markup=False)
 
-    def _move(self) -> None:
+    def _move(self, search: BenchSearch, spent: int) -> None:
+        self._spent[search] = spent
         self._bar.update(self._task, completed=sum(self._spent.values()))
 
 

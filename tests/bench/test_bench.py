@@ -159,6 +159,9 @@ def test_a_folder_stands_for_the_problems_in_it(replayed: Lab) -> None:
     shutil.copytree(replayed.folder / "corpus/problems", replayed.folder / "mine")
     assert bench(replayed, "mine", arms=("--arm", "standard")).code == 0
     assert {one.name for one in found(replayed).problems} == {"scale", "twice"}
+    (replayed.folder / "mine/scale/problem.toml").write_text("name = ")
+    assert bench(replayed, "mine", "--into", "again", arms=("--arm", "standard")).code == 0
+    assert [one.name for one in found(replayed, "again").left_out] == ["scale"]
 
 
 @pytest.mark.parametrize(
