@@ -83,7 +83,7 @@ def test_code_that_does_not_compile_gets_a_judge_s_report_without_one(
     with Judge(cache, limits=SOON) as judge:
         same = judge.evaluate(broken, PROBLEM)
     assert report.outcome is Outcome.COMPILE_FAILED
-    assert report.facts.items() <= same.facts.items()  # a judge adds what its worker runs in
+    assert report.facts.keys() < same.facts.keys()  # a judge adds what its worker runs in
     apart = {"stages": {}, "facts": {}}
     assert report.model_copy(update=apart) == same.model_copy(update=apart)
 
