@@ -2,10 +2,11 @@
 
 A method that gains as much with a part taken away does not gain by that part. "names" keeps which
 technique follows which, and says nothing else; "none" lets every technique follow every other one;
-"shuffled-statistics" deals what is known of edges out to edges by lot; "shuffled-structure" keeps
-what is known of each technique, and how many edges come and go, and draws what follows what.
-Each sees the techniques that a walk over the whole graph could reach, 32 successors of each at
-most. Effects that examples tell of themselves stay as they are.
+both list them in an order drawn by lot. "shuffled-statistics" deals what is known of edges out to
+edges by lot; "shuffled-structure" keeps what is known of each technique, and how many edges come
+and go, and draws what follows what, as few edges as possible being the graph's own. Each is made
+of what a walk over the whole graph could reach, 32 successors of each technique at most. Effects
+that examples tell of themselves stay as they are.
 """
 
 import random
@@ -18,7 +19,7 @@ from regraph_kg.models.graph import FreeChoice, Neighbourhood, Successor
 from regraph_kg.models.run import GraphShown
 from regraph_kg.search.world import World
 
-SWAPS = 20
+SWAPS = 100
 """Attempts to swap the ends of two edges, for each edge."""
 
 _KNOWN = tuple(one.name for one in fields(Successor) if one.name != "technique")
@@ -37,20 +38,21 @@ class _Edge:
         return self.successor.technique.id
 
 
-def shown(world: World, graph: GraphShown, start: str, seed: int) -> World:
-    """`world` with another graph; `start` is where walks begin, `seed` decides the lot."""
+def shown(world: World, graph: GraphShown, start: str, lot: str) -> World:
+    """`world` with another graph; `start` is where walks begin, `lot` decides what is drawn."""
     if graph == "whole":
         return world
+    rng = random.Random(f"{lot} {start}")
 
     @cache
     def edges() -> tuple[_Edge, ...]:
         return tuple(_reachable(world.neighbours, start))
 
     if graph == "shuffled-statistics":
-        return replace(world, neighbours=_read(lambda: _dealt(edges(), random.Random(seed))))
+        return replace(world, neighbours=_read(lambda: _dealt(edges(), rng)))
     if graph == "shuffled-structure":
-        return _rewired_world(world, cache(lambda: _rewired(edges(), random.Random(seed))))
-    named = _read(lambda: map(_unknown, edges())) if graph == "names" else _every(edges)
+        return _rewired_world(world, cache(lambda: _rewired(edges(), rng)))
+    named = _named(edges, rng) if graph == "names" else _every(edges, rng)
     return replace(
         world,
         neighbours=named,
@@ -96,13 +98,30 @@ def _unknown(edge: _Edge) -> _Edge:
     return replace(edge, successor=Successor(technique, 0, 0, 0, 0, None, "none"))
 
 
-def _every(edges: Callable[[], tuple[_Edge, ...]]) -> Callable[[str], Neighbourhood]:
+def _named(
+    edges: Callable[[], tuple[_Edge, ...]], rng: random.Random
+) -> Callable[[str], Neighbourhood]:
+    """What follows what, and no more."""
+
+    @cache
+    def following() -> Mapping[str, list[Successor]]:
+        found: dict[str, list[Successor]] = {}
+        for edge in rng.sample(edges(), len(edges())):
+            found.setdefault(edge.source, []).append(_unknown(edge).successor)
+        return found
+
+    return lambda technique: Neighbourhood(technique, tuple(following().get(technique, ())))
+
+
+def _every(
+    edges: Callable[[], tuple[_Edge, ...]], rng: random.Random
+) -> Callable[[str], Neighbourhood]:
     """Every technique follows every other one."""
 
     @cache
-    def techniques() -> tuple[Successor, ...]:
+    def techniques() -> list[Successor]:
         found = {edge.target: _unknown(edge).successor for edge in edges()}
-        return _ordered(found.values())
+        return rng.sample(list(found.values()), len(found))
 
     def neighbours(technique: str) -> Neighbourhood:
         others = (one for one in techniques() if one.technique.id != technique)
@@ -122,15 +141,19 @@ def _dealt(edges: tuple[_Edge, ...], rng: random.Random) -> Iterable[_Edge]:
 
 
 def _rewired(edges: tuple[_Edge, ...], rng: random.Random) -> tuple[_Edge, ...]:
-    """The ends of edges swapped two by two; no edge comes twice, none leads to its own source."""
+    """The ends of edges swapped two by two, never into an edge that the graph has.
+
+    No edge comes twice, none leads to its own source.
+    """
     drawn = list(edges)
-    pairs = {(edge.source, edge.target) for edge in drawn}
+    graph = {(edge.source, edge.target) for edge in drawn}
+    pairs = graph
     for _ in range(SWAPS * len(drawn) if len(drawn) > 1 else 0):
         i, j = rng.sample(range(len(drawn)), 2)
         one, other = drawn[i], drawn[j]
         new = {(one.source, other.target), (other.source, one.target)}
         loops = any(source == target for source, target in new)
-        if loops or new & pairs or one.source == other.source:
+        if loops or new & (pairs | graph) or one.source == other.source:
             continue
         pairs = pairs - {(one.source, one.target), (other.source, other.target)} | new
         drawn[i] = replace(other, source=one.source)

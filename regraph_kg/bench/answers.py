@@ -64,6 +64,12 @@ def read_answers(trace: Path, task: Task) -> tuple[ReadAnswer, ...]:
     )
 
 
+def judges(trace: Path) -> tuple[str, ...]:
+    """Whose rules the verdicts in a trace are of."""
+    reports = (line.value for line in read(trace).lines if line.event == "report")
+    return tuple(sorted({str(report["evaluator"]) for report in reports}))
+
+
 def _by_tokens(
     replies: Sequence[tuple[PromptKey, Reply]], reports: Mapping[str, EvalReport], entry: str
 ) -> Iterator[tuple[str, EvalReport]]:

@@ -20,7 +20,7 @@ class Arm:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """METHOD or METHOD/GRAPH; `BadInput` for a method that reads no graph with one."""
+        """METHOD or METHOD/GRAPH; `BadInput` for a graph that is no other one to the method."""
         method, slash, graph = text.partition("/")
         if method not in method_names():
             raise BadInput(f"arm {text!r}: methods are {', '.join(method_names())}")
@@ -30,6 +30,10 @@ class Arm:
             raise BadInput(f"arm {text!r}: after the slash comes one of {', '.join(GRAPHS)}")
         if kind_of(method).needs == "nothing":
             raise BadInput(f"arm {text!r}: {method} reads no graph; leave out /{graph}")
+        if kind_of(method).needs == "embeddings" and graph not in ("whole", "none"):
+            raise BadInput(
+                f"arm {text!r}: {method} asks only what is near; its control is {method}/none"
+            )
         return cls(method, graph)
 
     @property

@@ -1,13 +1,13 @@
 """The figures of arms: estimates over answers, intervals over problems, differences in pairs.
 
 Formulas: docs/dev/method.md section 5. Problems are what is drawn: every figure is a mean over
-problems of one value each, its interval a bootstrap over them.
+problems of one value each, its interval over problems, too. Of few problems none is told.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import NormalDist, fmean
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from regraph_kg.models.bench import BenchAnswer, BenchRun
 
 RESAMPLES = 10_000
 LEVEL = 0.95
+FEWEST = 5
+"""Problems below which no interval is told: a bootstrap knows no more than it was given."""
 INDEPENDENT = frozenset({"standard", "cot"})
 """Methods whose answers know nothing of each other: figures at k > 1 are of these alone."""
 
@@ -25,8 +27,11 @@ ProblemKey = tuple[str, str]
 def at_least_one(answers: int, good: int, k: int) -> float:
     """Chance that one of `k` answers is good, of `answers` drawn: 1 - C(n-c, k) / C(n, k).
 
-    NaN where there are fewer than `k` answers: nothing is known then.
+    NaN where there are fewer than `k` answers: nothing is known then. A search without any had
+    its budget and came to nothing: 0.
     """
+    if not answers:
+        return 0.0
     if not 0 < k <= answers:
         return math.nan
     return 1 - math.comb(answers - good, k) / math.comb(answers, k)
@@ -35,8 +40,10 @@ def at_least_one(answers: int, good: int, k: int) -> float:
 def speedup_at(speedups: Sequence[float], k: int) -> float:
     """Expected best speedup of `k` answers: sum_j s_j C(j-1, k-1) / C(n, k), s_j ascending.
 
-    A failed answer has speedup 0. NaN where there are fewer than `k`.
+    A failed answer has speedup 0. NaN where there are fewer than `k`, 0 where there is none.
     """
+    if not speedups:
+        return 0.0
     if not 0 < k <= len(speedups):
         return math.nan
     ways = math.comb(len(speedups), k)
@@ -50,9 +57,10 @@ class Mean:
     """A mean over problems and its 95 % interval; for ratios, of logarithms, carried back."""
 
     value: float
-    low: float
-    high: float
+    interval: tuple[float, float] | None
+    """None below `FEWEST` problems."""
     problems: int
+    """Of which the value is known."""
 
     @classmethod
     def of(cls, values: Iterable[float]) -> "Mean | None":
@@ -60,9 +68,18 @@ class Mean:
         known = np.array([one for one in values if not math.isnan(one)])
         if not len(known):
             return None
-        drawn = np.random.default_rng(0).choice(known, (RESAMPLES, len(known))).mean(axis=1)
-        ends = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        return cls(float(known.mean()), float(ends[0]), float(ends[1]), len(known))
+        interval = _bootstrapped(known) if len(known) >= FEWEST else None
+        return cls(float(known.mean()), interval, len(known))
+
+    @classmethod
+    def of_shares(cls, shares: Iterable[float]) -> "Mean | None":
+        """Of what is so or not so of each problem: Wilson's interval, wide where all agree, too."""
+        known = list(shares)
+        if not known:
+            return None
+        mean, n = fmean(known), len(known)
+        interval = _wilson(mean, n) if n >= FEWEST else None
+        return cls(mean, interval, n)
 
     @classmethod
     def of_ratios(cls, ratios: Iterable[float]) -> "Mean | None":
@@ -70,18 +87,49 @@ class Mean:
         found = cls.of(math.log(one) for one in ratios)
         if found is None:
             return None
-        return cls(math.exp(found.value), math.exp(found.low), math.exp(found.high), found.problems)
+        low_high = found.interval
+        interval = (math.exp(low_high[0]), math.exp(low_high[1])) if low_high else None
+        return cls(math.exp(found.value), interval, found.problems)
+
+
+def _bootstrapped(known: "np.typing.NDArray[np.float64]") -> tuple[float, float]:
+    """Percentiles of resamples, further out the fewer there are (Hesterberg 2015, section 5.3)."""
+    n = len(known)
+    drawn = np.random.default_rng(0).choice(known, (RESAMPLES, n)).mean(axis=1)
+    tail = NormalDist().cdf(-_student(n - 1) * math.sqrt(n / (n - 1)))
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def _student(freedom: int) -> float:
+    """Student's quantile at `LEVEL`, by its series from the normal one (within 1 % from 4 on)."""
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return z + math.fsum(term / freedom**power for power, term in enumerate(terms, start=1))
+
+
+def _wilson(share: float, n: int) -> tuple[float, float]:
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 Measure = Callable[[BenchRun], float]
 
 
 def by_problem(runs: Iterable[BenchRun], measure: Measure) -> dict[ProblemKey, float]:
-    """One value a problem: the mean over its seeds."""
+    """One value a problem: the mean over its seeds, where known; NaN where it is of none."""
     found: dict[ProblemKey, list[float]] = {}
     for run in runs:
-        found.setdefault((run.problem, run.target), []).append(measure(run))
-    return {problem: fmean(values) for problem, values in found.items()}
+        known = found.setdefault((run.problem, run.target), [])
+        if not math.isnan(value := measure(run)):
+            known.append(value)
+    return {problem: fmean(known) if known else math.nan for problem, known in found.items()}
 
 
 def build_at(k: int) -> Measure:
@@ -126,6 +174,7 @@ class ArmFigures:
     runs: int
     early: int
     """Runs that ended before their budget was spent."""
+    problems: int
     answers: int
     build: Mapping[int, Mean | None]
     passed: Mapping[int, Mean | None]
@@ -157,11 +206,12 @@ def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures
         arm=arm,
         runs=len(runs),
         early=sum(run.stopped != "calls" for run in runs),
+        problems=len(by_problem(runs, solved)),
         answers=sum(len(run.answers) for run in runs),
         build={k: mean(build_at(k)) for k in several},
         passed={k: mean(pass_at(k)) for k in several},
         speedup={k: mean(speedup_at_k(k)) for k in several},
-        solved=mean(solved),
+        solved=Mean.of_shares(by_problem(runs, solved).values()),
         gain=Mean.of_ratios(math.exp(one) for one in logs),
         roof=mean(share_of_roof),
         calls=sum(run.cost.calls for run in runs),

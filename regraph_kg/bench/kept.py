@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ class KeepingModel:
         """`path`: appended to; a resumed search asks some prompts again."""
         self._model, self._path = model, path
         self._writing = threading.Lock()
+        self._begun = False
 
     @property
     def name(self) -> str:
@@ -65,18 +67,21 @@ class KeepingModel:
         line = exchange.model_dump_json() + "\n"
         try:
             with self._writing, open(self._path, "a", encoding="utf-8", opener=opener) as file:
-                file.write(line)
+                # what a kill or a full disk left of a line ends there
+                file.write(line if self._begun or not file.tell() else f"\n{line}")
         except OSError as error:
             raise ToolError(f"{self._path}: {error.strerror}; make room") from None
+        self._begun = True
 
 
 class KeptModel:
     """The answers of an earlier search, by their prompts."""
 
-    def __init__(self, name: str, path: Path) -> None:
-        """`name`: whose answers they are. `BadInput` where the file cannot be read."""
+    def __init__(self, name: str, path: Path | None) -> None:
+        """`name`: whose they are; None: there was none. `BadInput` where they cannot be read."""
         self.name = name
-        self._replies = {_address(one.prompt): one.reply for one in _read(path)}
+        found = [] if path is None else _read(path)
+        self._replies = {_address(one.prompt): one.reply for one in found}
 
     def complete(self, prompt: Prompt) -> Reply:
         """The kept answer; "unrecorded" to another prompt."""
@@ -100,14 +105,15 @@ def _address(prompt: Prompt) -> str:
 
 
 def _read(path: Path) -> list[KeptExchange]:
-    """Its whole lines: the last may be torn by a kill. A search without an answer has no file."""
-    if not path.exists():
-        return []
+    """Its whole lines; some may be torn by a kill or a full disk."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: {error}; give the folder of an earlier regraph bench") from None
-    try:
-        return [KeptExchange.model_validate_json(line) for line in lines[:-1]]
-    except ValidationError:
-        raise BadInput(f"{path}: not the kept answers of a bench of this version") from None
+    found = []
+    for line in filter(None, lines):
+        with suppress(ValidationError):
+            found.append(KeptExchange.model_validate_json(line))
+    if not found:
+        raise BadInput(f"{path}: not the kept answers of a bench of this version")
+    return found

@@ -1,24 +1,25 @@
 """What a bench is to run: its suite looked at, its searches in their order, its results begun.
 
-All arms of a problem come before the next problem, so that a bench that is stopped has whole
-problems to compare.
+All arms of a problem are begun before those of the next one, so that a bench that is stopped has
+whole problems to compare, but for the searches that were under way.
 """
 
 import hashlib
 import shlex
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
 from regraph_kg import wiring
-from regraph_kg.bench import results
+from regraph_kg.bench import kept, results
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.run import BenchOrder, BenchSearch
-from regraph_kg.bench.suites import Suite, SuiteChoice, Tell, gather
+from regraph_kg.bench.suites import Suite, SuiteChoice, Tell, digest, gather
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.bench import BenchProblem, BenchResults
 from regraph_kg.models.target import Target
 from regraph_kg.runs.choice import usual_settings
@@ -83,16 +84,25 @@ def plan(order: BenchOrder, asked: BenchChoice, tell: Tell) -> BenchPlan:
         left_out=tuple(one for _, suite in suites for one in suite.left_out),
         notes=tuple(dict.fromkeys(note for _, suite in suites for note in suite.notes)),
     )
-    return BenchPlan(tuple(searches), results.go_on(folder, begun))
+    return _planned(searches, results.go_on(folder, begun))
 
 
 def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path) -> BenchPlan:
-    """The searches of an earlier bench, to be judged again in the order's folder."""
-    addresses = {(one.name, one.target): one for one in earlier.problems}
+    """The searches of an earlier bench, to be judged again in the order's folder.
+
+    `BadInput` where no answer was kept, or the order's folder holds verdicts of another judge.
+    """
+    if not any(earlier_folder.glob(f"runs/*/{kept.FILE}")):
+        raise BadInput(
+            f"{earlier_folder}: no answers in it, runs/*/{kept.FILE}; give the folder of a bench"
+        )
+    problems = {
+        (one.name, one.target): _as_now(order.settings, one, earlier_folder)
+        for one in earlier.problems
+    }
     by_target: dict[Target, list[BenchSearch]] = {}
     for run in earlier.runs:
-        problem = addresses[run.problem, run.target]
-        address = _address(problem, earlier_folder)
+        address = _address(problems[run.problem, run.target], earlier_folder)
         one = BenchSearch(run.problem, address, run.target, Arm.parse(run.arm), run.seed)
         by_target.setdefault(run.target, []).append(one)
     begun = earlier.model_copy(
@@ -103,13 +113,42 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
             "answers": "kept",
             "calls": order.choice.limits.calls,
             "final": order.choice.final,
+            "parallel": order.choice.parallel,
             "machine": _machine(order.settings, tuple(by_target)),
+            "graph": _graph(order.settings) if earlier.graph else {},
+            "problems": tuple(problems.values()),
             "runs": (),
             "examples": (),
         }
     )
-    searches = tuple((target, tuple(some)) for target, some in by_target.items())
-    return BenchPlan(searches, results.go_on(order.folder, begun))
+    found = results.go_on(order.folder, begun)
+    other = next((run.judge for run in found.runs if run.judge != EVALUATOR), None)
+    if other is not None:
+        raise BadInput(
+            f"{order.folder}: judged by rules {other}, these are {EVALUATOR}; give another --into"
+        )
+    return _planned([(target, tuple(some)) for target, some in by_target.items()], found)
+
+
+def _as_now(settings: Settings, problem: BenchProblem, folder: Path) -> BenchProblem:
+    """The problem as it is found now; as it was, where it is not: its searches say why."""
+    with suppress(BadInput):
+        now = digest(wiring.find_problem(settings, _address(problem, folder)))
+        return problem.model_copy(update={"digest": now})
+    return problem
+
+
+def _planned(
+    searches: Sequence[tuple[Target, tuple[BenchSearch, ...]]], begun: BenchResults
+) -> BenchPlan:
+    """With all searches counted, done ones of earlier commands, too."""
+    done = {run.place for run in begun.runs}
+    counts = {
+        target: len({one.place for one in some} | {one for one in done if one[1] == target})
+        for target, some in searches
+    }
+    counted = begun.model_copy(update={"searches": begun.searches | counts})
+    return BenchPlan(tuple(searches), counted)
 
 
 def _searches(
@@ -149,11 +188,12 @@ def _machine(settings: Settings, targets: Sequence[Target]) -> dict[Target, str]
 
 def _graph(settings: Settings) -> dict[str, str]:
     with closing(wiring.open_store(settings)) as store:
-        stats = store.stats()
-        digest = hashlib.sha256(repr(store.transitions()).encode()).hexdigest()[:12]
+        stats, space = store.stats(), store.embedding_space()
+        known = hashlib.sha256(repr(store.transitions()).encode()).hexdigest()[:12]
     return {
         "techniques": str(stats.techniques),
         "examples": str(stats.transitions),
         "trajectories": str(stats.trajectories),
-        "statistics": digest,
+        "statistics": known,
+        "embeddings": space.model if space else "none",
     }

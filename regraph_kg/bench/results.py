@@ -18,7 +18,7 @@ from regraph_kg.private import make_folder, opener
 
 FILE = "results.json"
 _LOCK = ".lock"
-_SAME = ("suite", "model", "answers", "calls", "final")
+_SAME = ("version", "suite", "model", "answers", "calls", "final")
 """What results of one bench have in common."""
 
 
@@ -90,6 +90,10 @@ def go_on(folder: Path, new: BenchResults) -> BenchResults:
                 f"{folder}: a bench with {name} {getattr(old, name)!r}, not {getattr(new, name)!r};"
                 " give another --into"
             )
+    if old.graph and new.graph and old.graph != new.graph:
+        raise BadInput(
+            f"{folder}: the graph has changed since; give another --into, or a store as it was"
+        )
     changed = {(one.name, one.target): one.digest for one in new.problems}
     for one in old.problems:
         if changed.get((one.name, one.target), one.digest) != one.digest:
@@ -101,6 +105,7 @@ def go_on(folder: Path, new: BenchResults) -> BenchResults:
             "created": old.created,
             "arms": tuple(dict.fromkeys((*old.arms, *new.arms))),
             "seeds": max(old.seeds, new.seeds),
+            "searches": old.searches | new.searches,
             "problems": (*kept, *new.problems),
             "left_out": (
                 *(one for one in old.left_out if one.target not in targets),

@@ -16,14 +16,14 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from regraph_kg import wiring
 from regraph_kg.bench import kept, results
-from regraph_kg.bench.answers import ReadAnswer, read_answers, shortest
+from regraph_kg.bench.answers import ReadAnswer, judges, read_answers, shortest
 from regraph_kg.bench.arms import Arm
 from regraph_kg.errors import BadInput, Environment, Interrupted
 from regraph_kg.evaluation.evaluate import EVALUATOR
@@ -34,7 +34,7 @@ from regraph_kg.private import make_folder
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.runs.search import LiveRun, begin
 from regraph_kg.settings import Settings
-from regraph_kg.wiring import OpenSearches
+from regraph_kg.wiring import OpenSearch, OpenSearches
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,12 @@ class RunningBench:
         self.results = begun
         self._saving = threading.Lock()
         earlier = results.read(order.kept).runs if order.kept else ()
-        self._answered = {run.place: run.model for run in earlier}
+        self._earlier = {run.place: run for run in earlier}
 
     def run(self, searches: Sequence[BenchSearch]) -> None:
         """All of one target that have no result yet.
 
-        Raises `Interrupted` for what ends the bench, with the command that goes on, and
-        `AnswersPending` where answers are to come by file.
+        Raises `Interrupted` for what ends the bench, with the command that goes on.
         """
         done = {run.place for run in self.results.runs}
         left = [one for one in searches if one.place not in done]
@@ -117,7 +116,6 @@ class RunningBench:
                 for one in begun:
                     one.cancel()
                 raise
-            shared.finish(f"go on: {self._command}")
 
     @property
     def _command(self) -> str:
@@ -141,18 +139,15 @@ class RunningBench:
         """One search to its result; a problem that cannot be searched is left out."""
         folder = self._order.folder / "runs" / one.folder
         make_folder(folder)
-        resumed = _latest(folder)
         try:
             with (
                 shared.search(self._choice(one), self._model(shared, one, folder)) as search,
-                begin(search, folder, resumed) as run,
+                _gone_on(search, folder) as run,
             ):
                 for record in run.records():
                     self._watching.record(one, record)
                 summary = run.finish().summary
         except BadInput as error:
-            if resumed is not None:
-                raise
             why = f"{one.arm}: {error}"
             self._leave_out(one, LeftOut(name=one.problem, target=one.target, why=why))
             return
@@ -176,9 +171,9 @@ class RunningBench:
         """The shared model, its answers kept; or the answers that were kept."""
         order = self._order
         if order.kept is not None:
-            return kept.KeptModel(
-                self._answered[one.place], order.kept / "runs" / one.folder / kept.FILE
-            )
+            was = self._earlier[one.place]
+            path = order.kept / "runs" / one.folder / kept.FILE
+            return kept.KeptModel(was.model, path if was.answers else None)
         model = shared.model or wiring.language_model(
             order.settings, order.choice.model, one.problem, one.target
         )
@@ -198,7 +193,6 @@ class RunningBench:
             arm=str(one.arm),
             seed=one.seed,
             answers=tuple(answer.told for answer in answers),
-            screened=max((a.told.speedup or 1.0 for a in answers), default=1.0),
             speedup=summary.speedup,
             speedup_interval=summary.speedup_interval,
             improved=summary.improved,
@@ -210,7 +204,7 @@ class RunningBench:
             metric=run.metric,
             device=header.device,
             toolchain=header.toolchain,
-            judge=EVALUATOR,
+            judge=", ".join(judges(run.trace)) or EVALUATOR,
             prompts=header.prompts,
             model=header.model,
             guarantee=summary.guarantee,
@@ -236,9 +230,22 @@ class RunningBench:
         results.write(self.results, self._order.folder)
 
 
-def _latest(folder: Path) -> Path | None:
-    """The trace of a search that was begun."""
-    return max((one for one in folder.glob("*.jsonl") if one.name != kept.FILE), default=None)
+@contextmanager
+def _gone_on(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
+    """The search from its trace on; begun anew where it has none, or one of other circumstances.
+
+    Such a trace stays where it is: a compiler, a model or this program may have changed since.
+    """
+    traces = (one for one in folder.glob("*.jsonl") if one.name != kept.FILE)
+    latest = max(traces, default=None, key=lambda one: one.stat().st_mtime_ns)
+    with ExitStack() as stack:
+        try:
+            run = stack.enter_context(begin(search, folder, latest))
+        except BadInput:
+            if latest is None:
+                raise
+            run = stack.enter_context(begin(search, folder))
+        yield run
 
 
 def _first_error(ended: Iterable["Future[None]"]) -> None:

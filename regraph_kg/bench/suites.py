@@ -11,6 +11,7 @@ from pathlib import Path
 
 from regraph_kg import wiring
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.problem import AnyProblem
 from regraph_kg.models.bench import BenchProblem, LeftOut, Tier
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target, timed_by
@@ -95,16 +96,21 @@ def _look(
         name=problem.name,
         target=target,
         address=name,
-        digest=hashlib.sha256(problem.model_dump_json().encode()).hexdigest()[:12],
+        digest=digest(problem),
         tier=tier(steps),
     )
+
+
+def digest(problem: AnyProblem) -> str:
+    """Of all that a problem's verdicts hang on."""
+    return hashlib.sha256(problem.model_dump_json().encode()).hexdigest()[:12]
 
 
 def _distinct(found: Sequence[BenchProblem | LeftOut]) -> None:
     names = [one.name for one in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise BadInput(f"problem {twice}: two folders hold one of this name; leave one out")
+        raise BadInput(f"problem {twice}: named twice, or in two folders; leave one out")
 
 
 def tier(steps: int) -> Tier:
@@ -145,6 +151,7 @@ def _pareval(
     from regraph_kg.bench import pareval  # noqa: PLC0415 (the parser comes with it)
 
     tasks = pareval.tasks(checkout)
+    named = tuple(dict.fromkeys(named))
     unknown = [name for name in named if name not in tasks]
     if unknown:
         raise BadInput(f"{unknown[0]}: no task of {checkout}; it has {tasks[0]} to {tasks[-1]}")

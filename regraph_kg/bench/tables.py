@@ -1,16 +1,18 @@
 """Results as tables: on a terminal, in a document, on a page, all from the same values.
 
-Runs are compared within a circumstance only: same model, judge, prompts, device, toolchain, budget
-and suite. Others stand apart, each under its own heading.
+Runs are compared within a circumstance only: same model, judge, prompts, device, toolchain, metric,
+graph, budget and suite. Others stand apart, each under its own heading; so do files that hold the
+same searches, or problems of one name that are not the same.
 """
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from regraph_kg import report
 from regraph_kg.bench.figures import (
+    FEWEST,
     ArmFigures,
     Mean,
     PairedDifference,
@@ -24,6 +26,10 @@ from regraph_kg.models.bench import KINDS, AnswerExample, BenchResults, BenchRun
 from regraph_kg.models.target import Target
 
 KS = (1, 5)
+_NOT_THE_SAME = (
+    "Not all arms were run on the same problems: figures of different problems do not compare,"
+    " those beside the first arm do."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,8 @@ class BenchTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+    numbers: bool = True
+    """Whether all columns but the first are figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +58,45 @@ class BenchSection:
 
 def sections(results: Sequence[BenchResults]) -> tuple[BenchSection, ...]:
     """One for each circumstance in which runs may be compared; `results` of several files."""
+    return tuple(section for files in _grouped(results) for section in _sections(files))
+
+
+def _sections(files: Sequence[BenchResults]) -> Iterator[BenchSection]:
     found: dict[tuple[str, ...], list[tuple[BenchResults, BenchRun]]] = {}
-    for one in results:
+    for one in files:
         for run in one.runs:
             found.setdefault(_circumstance(one, run), []).append((one, run))
-    return tuple(_section(some) for some in found.values())
+    yield from map(_section, found.values())
+    ran = {run.target for one in files for run in one.runs}
+    for target in sorted({out.target for one in files for out in one.left_out} - ran):
+        table = _left_out_table(files, target)
+        yield BenchSection(f"{files[0].suite}, {target}: nothing ran", {}, (table,), (), ())
+
+
+def _grouped(results: Sequence[BenchResults]) -> list[list[BenchResults]]:
+    """Files of one bench: no search twice, no two problems of one name."""
+    groups: list[list[BenchResults]] = []
+    for one in results:
+        group = next((some for some in groups if all(_fit(one, other) for other in some)), None)
+        if group is None:
+            groups.append(group := [])
+        group.append(one)
+    return groups
+
+
+def _fit(one: BenchResults, other: BenchResults) -> bool:
+    digests = {(it.name, it.target): it.digest for it in one.problems}
+    same = all(digests.get((it.name, it.target), it.digest) == it.digest for it in other.problems)
+    searches = [{(*_circumstance(of, run), run.place) for run in of.runs} for of in (one, other)]
+    return same and searches[0].isdisjoint(searches[1])
 
 
 def _circumstance(of: BenchResults, run: BenchRun) -> tuple[str, ...]:
     """What must be equal where runs are compared."""
     return (
-        *(of.suite, of.answers, str(of.calls), of.final, of.graph.get("statistics", "")),
-        *(run.target, _who(run), run.judge, run.prompts, run.device, run.toolchain),
+        *(of.version, of.suite, of.answers, str(of.calls), of.final),
+        *(of.graph.get("statistics", ""), of.graph.get("embeddings", "")),
+        *(run.target, _who(run), run.judge, run.prompts, run.device, run.toolchain, run.metric),
     )
 
 
@@ -72,19 +107,19 @@ def _who(run: BenchRun) -> str:
 
 def _section(some: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
     first, run = some[0]
-    runs = list({one.place: one for _, one in some}.values())
+    runs = [one for _, one in some]
     files = list({id(of): of for of, _ in some}.values())
     asked = dict.fromkeys(arm for of in files for arm in of.arms)
     by_arm = {arm: mine for arm in asked if (mine := [one for one in runs if one.arm == arm])}
-    out = {(one.name, one.why) for of in files for one in of.left_out if one.target == run.target}
+    told = [figures(arm, mine, KS) for arm, mine in by_arm.items()]
     tables = [
-        _arms_table([figures(arm, mine, KS) for arm, mine in by_arm.items()]),
-        _costs_table([figures(arm, mine, KS) for arm, mine in by_arm.items()]),
+        _arms_table(told, {one.problem for one in runs}),
+        _costs_table(told, by_arm),
         _kinds_table(by_arm),
         _paired_table(list(_differences(by_arm))),
         _problems_table(by_arm),
         _tiers_table(files, run.target, by_arm),
-        BenchTable("Left out", ("problem", "why"), tuple(sorted(out))),
+        _left_out_table(files, run.target),
     ]
     judged = ", answers kept of an earlier bench, judged again" if first.answers == "kept" else ""
     return BenchSection(
@@ -107,6 +142,11 @@ def _examples(files: Sequence[BenchResults], target: Target) -> tuple[AnswerExam
     return tuple(found[kind] for kind in KINDS if kind in found)
 
 
+def _left_out_table(files: Sequence[BenchResults], target: Target) -> BenchTable:
+    out = {(one.name, one.why) for of in files for one in of.left_out if one.target == target}
+    return BenchTable("Left out", ("problem", "why"), tuple(sorted(out)), numbers=False)
+
+
 def _facts(first: BenchResults, run: BenchRun, files: Sequence[BenchResults]) -> dict[str, str]:
     graph = ", ".join(f"{count} {name}" for name, count in first.graph.items())
     problems = {(one.name) for of in files for one in of.problems if one.target == run.target}
@@ -117,6 +157,7 @@ def _facts(first: BenchResults, run: BenchRun, files: Sequence[BenchResults]) ->
         "judge": f"{run.judge}, finals of grade {first.final}",
         "prompts": run.prompts,
         "graph": graph or "not read",
+        "metric": run.metric,
         "problems": str(len(problems)),
         "begun": ", ".join(sorted({of.created for of in files})),
         "command": first.command,
@@ -124,18 +165,17 @@ def _facts(first: BenchResults, run: BenchRun, files: Sequence[BenchResults]) ->
 
 
 def _done(runs: Sequence[BenchRun], files: Sequence[BenchResults], target: Target) -> str:
-    asked = sum(
-        len(of.arms) * of.seeds * sum(one.target == target for one in of.problems) for of in files
-    )
-    return str(len(runs)) if len(runs) == asked else f"{len(runs)} of {asked} are done"
+    asked = sum(of.searches.get(target, 0) for of in files)
+    return f"{len(runs)} of {asked} are done" if len(runs) < asked else str(len(runs))
 
 
-def _arms_table(arms: Sequence[ArmFigures]) -> BenchTable:
+def _arms_table(arms: Sequence[ArmFigures], problems: Collection[str]) -> BenchTable:
     """What each arm came to."""
     ks = sorted({k for arm in arms for k, rate in arm.passed.items() if rate})
+    whole = all(arm.problems == len(problems) for arm in arms)
     rates: list[tuple[str, Callable[[ArmFigures], str]]] = [
-        ("problems", lambda arm: _count(arm.solved)),
-        ("answers", lambda arm: str(arm.answers)),
+        ("problems", lambda arm: f"{arm.problems}{'' if whole else f' of {len(problems)}'}"),
+        ("calls", lambda arm: f"{arm.calls / arm.runs:.3g}"),
         ("solved", lambda arm: _share(arm.solved)),
         ("speedup", lambda arm: _ratio(arm.gain)),
     ]
@@ -147,18 +187,22 @@ def _arms_table(arms: Sequence[ArmFigures]) -> BenchTable:
         ]
     if any(arm.roof for arm in arms):
         rates.append(("of the roof", lambda arm: _share(arm.roof)))
+    apart = "" if whole else f"{_NOT_THE_SAME} "
     return BenchTable(
         "Arms",
         ("arm", *(name for name, _ in rates)),
         tuple((arm.arm, *(told(arm) for _, told in rates)) for arm in arms),
-        "In brackets the 95 % interval, a bootstrap over problems. Solved: verified and surely"
-        " faster than the serial code. Speedup: geometric mean, 1 where nothing is surely faster."
-        " An interval without width says that all problems agree, not that nothing else can be."
-        " At k > 1 only arms whose answers know nothing of each other.",
+        f"{apart}In brackets the 95 % interval over problems, from {FEWEST} problems on. Calls: of"
+        " a search, on the mean. Solved: verified and surely faster than the serial code. Speedup:"
+        " geometric mean, 1 where nothing is surely faster. An interval without width says that all"
+        " problems agree, not that nothing else can be. At k > 1 only arms whose answers know"
+        " nothing of each other. Of the roof: where it is known.",
     )
 
 
-def _costs_table(arms: Sequence[ArmFigures]) -> BenchTable:
+def _costs_table(arms: Sequence[ArmFigures], by_arm: dict[str, list[BenchRun]]) -> BenchTable:
+    unrecorded = {arm: sum(run.unrecorded for run in runs) for arm, runs in by_arm.items()}
+    missing, energy = any(unrecorded.values()), any(arm.joules for arm in arms)
     return BenchTable(
         "What they cost",
         (
@@ -170,7 +214,8 @@ def _costs_table(arms: Sequence[ArmFigures]) -> BenchTable:
             "tokens",
             "model",
             "judge",
-            "energy",
+            *(("energy",) if energy else ()),
+            *(("without answer",) if missing else ()),
         ),
         tuple(
             (
@@ -182,12 +227,14 @@ def _costs_table(arms: Sequence[ArmFigures]) -> BenchTable:
                 str(arm.tokens),
                 report.seconds(arm.model_seconds),
                 report.seconds(arm.judge_seconds),
-                report.energy(arm.joules) if arm.joules else "not known",
+                *((report.energy(arm.joules) if arm.joules else "not known",) if energy else ()),
+                *((str(unrecorded[arm.arm]),) if missing else ()),
             )
             for arm in arms
         ),
-        "Ended early: nothing was left to try before the budget was spent. Energy is the GPU's"
-        " while it judged.",
+        "Ended early: before the budget was spent, as nothing was left to try."
+        + (" Energy is the GPU's while it judged." if energy else "")
+        + (" Without answer: prompts of which no answer was kept." if missing else ""),
     )
 
 
@@ -285,30 +332,28 @@ def _solved_of(runs: Sequence[BenchRun]) -> str:
     return f"{count} of {len(found)}, {report.times(gain.value)}"
 
 
-def _count(found: Mean | None) -> str:
-    return str(found.problems) if found else "0"
-
-
 def _share(found: Mean | None) -> str:
-    """Percent, with its interval."""
-    if found is None:
-        return ""
-    value, low, high = (100 * one for one in (found.value, found.low, found.high))
-    return f"{value:.0f} % ({low:.0f} to {high:.0f})"
+    """Percent."""
+    return _told(found, lambda one: f"{100 * one:.0f}", " %")
 
 
 def _points(found: Mean | None) -> str:
-    if found is None:
-        return ""
-    value, low, high = (100 * one for one in (found.value, found.low, found.high))
-    return f"{value:+.0f} ({low:+.0f} to {high:+.0f})"
+    return _told(found, lambda one: f"{100 * one:+.0f}")
 
 
 def _ratio(found: Mean | None) -> str:
-    if found is None:
-        return ""
-    return f"{report.times(found.value)} ({report.times(found.low)} to {report.times(found.high)})"
+    return _told(found, report.times)
 
 
 def _plain(found: Mean | None) -> str:
-    return "" if found is None else f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+    return _told(found, lambda one: f"{one:.2f}")
+
+
+def _told(found: Mean | None, said: Callable[[float], str], unit: str = "") -> str:
+    """A mean with its interval, where that is told."""
+    if found is None:
+        return ""
+    if found.interval is None:
+        return f"{said(found.value)}{unit}"
+    low, high = found.interval
+    return f"{said(found.value)}{unit} ({said(low)} to {said(high)})"

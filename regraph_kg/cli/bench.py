@@ -39,11 +39,15 @@ from regraph_kg.settings import Settings, read_settings
 
 ANSWERS = {"bench": BenchResults}
 CALLS = 24
+_SHOWING = frozenset({"as_json"})
+_JUDGING = _SHOWING | {"budget", "parallel", "final", "into", "dry_run"}
+"""Options that are of use beside --from, and beside --rejudge."""
 FOLDER = Path("bench")
 PAGE = "bench.html"
 
 
 def bench(  # noqa: PLR0913 (a command's options)
+    context: typer.Context,
     *,
     problems: Annotated[
         list[str] | None,
@@ -120,17 +124,24 @@ def bench(  # noqa: PLR0913 (a command's options)
     An arm such as lookahead/shuffled-statistics is a control: the method, with a graph that knows
     less. What does as well as the whole graph shows what the graph was not needed for.
 
-    Exit code 0: the bench is done; 2: it cannot be, and why; 4: it was stopped, or model, store or
-    compiler were lost, and the same command goes on.
+    Exit code 0: the bench is done; 2: it cannot be, and why; 3: model, store or compiler are not
+    there; 4: it was stopped, or they were lost, and the same command goes on.
     """
     if drawn_from:
+        _refuse_others(context, "drawn_from", _SHOWING)
         _show([results_file.read(path) for path in drawn_from], as_json=as_json)
         return
+    earlier = None
+    if rejudge is not None:
+        _refuse_others(context, "rejudge", _JUDGING)
+        rejudge = rejudge.parent if rejudge.is_file() else rejudge
+        earlier = results_file.read(rejudge)
     settings = read_settings(model=model)
-    earlier = results_file.read(rejudge) if rejudge is not None else None
     choice = _choice(settings, budget or (earlier.calls if earlier else CALLS), parallel, final)
     if earlier is not None:
         choice = replace(choice, model=ModelSpec.parse("recorded"))
+    if choice.model.by_file:
+        raise BadInput(f"model {choice.model}: a bench does not wait for answers by file")
     order = BenchOrder(settings, choice, into, ("regraph", *sys.argv[1:]), rejudge)
     with results_file.locked(into), telling() as say:
         if rejudge is not None and earlier is not None:
@@ -138,7 +149,7 @@ def bench(  # noqa: PLR0913 (a command's options)
         else:
             asked = BenchChoice(
                 _suite(suite, checkout, problems or []),
-                tuple(map(Arm.parse, dict.fromkeys(arm or bench_arms.USUAL))),
+                tuple(dict.fromkeys(map(Arm.parse, arm or bench_arms.USUAL))),
                 _targets(target or [USUAL]),
                 seeds,
             )
@@ -148,9 +159,20 @@ def bench(  # noqa: PLR0913 (a command's options)
             _preview(order, planned)
             return
         found = _run(order, planned)
+    if not found.runs:
+        raise BadInput(f"{into}: every search was left out: {found.left_out[-1].why}")
     with notes_aside(as_json):
         write_page(into / PAGE, bench_page(sections([found])), as_json=False)
     _show([found], as_json=as_json)
+
+
+def _refuse_others(context: typer.Context, option: str, beside: frozenset[str]) -> None:
+    """`BadInput` where something is given that has no effect beside an option."""
+    typed = {one.name or "": one.opts[0] for one in context.command.params}
+    for name, words in typed.items():
+        source = context.get_parameter_source(name)
+        if source and source.name == "COMMANDLINE" and name not in {option, *beside}:
+            raise BadInput(f"{words} has no effect beside {typed[option]}; leave it out")
 
 
 def _suite(name: str, checkout: Path | None, problems: Sequence[str]) -> SuiteChoice:
@@ -171,10 +193,10 @@ def _targets(named: Sequence[str]) -> tuple[Target, ...]:
 
 
 def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -> SearchChoice:
-    """What all searches have in common."""
+    """What all searches have in common: the budget ends them, or that nothing is left to try."""
     return replace(
         usual_choice("", settings.model),
-        limits=SearchLimits(calls=budget, unreadable=budget),
+        limits=SearchLimits(calls=budget, unreadable=budget + 1),
         parallel=parallel,
         final=final,
     )
@@ -295,6 +317,6 @@ def _print(section: BenchSection) -> None:
             drawn.add_column(name, justify="left" if index == 0 else "right")
         for row in table.rows:
             drawn.add_row(*row)
-        print_table(drawn, range(1, len(table.columns)) if table.title != "Left out" else ())
+        print_table(drawn, range(1, len(table.columns)) if table.numbers else ())
     for name, said in section.facts.items():
         console.print(f"{name:<10} {said}")

@@ -4,9 +4,9 @@ A run is one search: a problem, a target, an arm, a seed. Not here: figures over
 (regraph_kg/bench/figures.py).
 """
 
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.evaluation import Interval
@@ -76,9 +76,7 @@ class BenchRun(Frozen):
     """A method; after a slash which graph it is shown, where that is not the whole one."""
     seed: int
     answers: tuple[BenchAnswer, ...]
-    screened: float
-    """Of the best code, in the search; 1 is the serial code."""
-    speedup: float
+    speedup: float = Field(gt=0)
     """Measured again in fresh processes; 1 where nothing is surely faster."""
     speedup_interval: Interval | None
     improved: bool
@@ -94,7 +92,7 @@ class BenchRun(Frozen):
     device: PlainText
     toolchain: PlainText
     judge: str
-    """Version of the judge's rules."""
+    """Version of the judge's rules; several, where it went on under others."""
     prompts: str
     """Version and digest of the prompt templates."""
     model: PlainText
@@ -171,11 +169,22 @@ class BenchResults(Frozen):
     """As they were asked for; others are compared with the first."""
     seeds: int
     """Searches of each arm on each problem."""
+    searches: dict[Target, int] = Field(default_factory=dict)
+    """How many were asked for so far."""
     graph: dict[str, str] = Field(default_factory=dict)
-    """How much was in the graph, and a digest of its statistics; empty where no arm reads it."""
+    """How much was in the graph, a digest of its statistics, and whose embeddings it holds; empty
+    where no arm reads it."""
     problems: tuple[BenchProblem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[PlainText, ...] = ()
     runs: tuple[BenchRun, ...] = ()
     examples: tuple[AnswerExample, ...] = ()
     """Of answers that came to nothing: one of each arm, target and kind."""
+
+    @model_validator(mode="after")
+    def _of_known_problems(self) -> Self:
+        known = {(one.name, one.target) for one in self.problems}
+        lost = next((run for run in self.runs if (run.problem, run.target) not in known), None)
+        if lost is not None:
+            raise ValueError(f"a run of {lost.problem} ({lost.target}), which is no problem of it")
+        return self

@@ -184,7 +184,7 @@ def _reading(
         evaluate_final=bench.evaluate_final,
         free=partial(reader.free, header.model, choice.target),
     )
-    world = shown(world, choice.graph, start_id(choice.target), choice.seed)
+    world = shown(world, choice.graph, start_id(choice.target), f"{choice.seed} {task.problem}")
     with closing(reader):
         yield DrySearch(task, header, world)
 

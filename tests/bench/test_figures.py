@@ -4,6 +4,7 @@ import itertools
 import math
 from statistics import fmean
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,22 +103,57 @@ def test_a_geometric_mean_has_the_serial_code_as_fallback() -> None:
     assert found.value == pytest.approx(2.0)
 
 
-def test_an_interval_of_two_problems_reaches_from_one_to_the_other() -> None:
-    found = Mean.of([0.0, 1.0])  # a quarter of resamples is all 0, a quarter all 1
-    assert found == Mean(0.5, 0.0, 1.0, 2)
+def test_of_few_problems_no_interval_is_told() -> None:
+    assert Mean.of([0.0, 1.0]) == Mean(0.5, None, 2)
+    assert Mean.of_shares([0.0, 1.0]) == Mean(0.5, None, 2)
+    assert Mean.of([0.25] * 5) == Mean(0.25, (0.25, 0.25), 5)
+    assert Mean.of([]) is None
+    assert Mean.of([math.nan]) is None
 
 
 def test_an_interval_is_that_of_the_binomial_where_values_are_0_and_1() -> None:
     found = Mean.of([1.0] * 30 + [0.0] * 70)
     assert found is not None
-    assert found.low == pytest.approx(0.21, abs=0.011)  # 2.5 % of Binomial(100, 0.3) / 100
-    assert found.high == pytest.approx(0.39, abs=0.011)
+    # 2.5 % of Binomial(100, 0.3) / 100
+    assert found.interval == pytest.approx((0.21, 0.39), abs=0.011)
 
 
-def test_equal_values_have_no_spread_and_none_have_no_mean() -> None:
-    assert Mean.of([0.25, 0.25]) == Mean(0.25, 0.25, 0.25, 2)
-    assert Mean.of([]) is None
-    assert Mean.of([math.nan]) is None
+@pytest.mark.parametrize("problems", [5, 7, 12])
+def test_an_interval_holds_the_truth_in_nine_of_ten_samples(problems: int) -> None:
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(100):
+        found = Mean.of(rng.normal(size=problems))
+        assert found is not None
+        assert found.interval is not None
+        held += found.interval[0] <= 0 <= found.interval[1]
+    assert held >= 92  # plain percentiles: 90, 90 and 91
+
+
+def test_a_share_has_wilsons_interval() -> None:
+    none = Mean.of_shares([0.0] * 7)
+    assert none is not None
+    z2 = 1.959964**2
+    assert none.interval == pytest.approx((0.0, z2 / (7 + z2)))  # 0.354
+    half = Mean.of_shares([1.0] * 5 + [0.0] * 5)
+    assert half is not None
+    assert half.interval == pytest.approx((0.2366, 0.7634), abs=1e-4)
+
+
+def test_a_search_without_an_answer_came_to_nothing() -> None:
+    runs = [bench_run("a", answers=[right(2.0)] * 5), bench_run("b")]
+    found = figures("standard", runs, [1, 5])
+    assert found.passed[1] == Mean(0.5, None, 2)
+    assert found.passed[5] == Mean(0.5, None, 2)
+    assert found.speedup[1] == Mean(1.0, None, 2)
+
+
+def test_a_seed_of_too_few_answers_does_not_hide_the_others() -> None:
+    runs = [
+        bench_run("a", seed=0, answers=[right(2.0)] * 5),
+        bench_run("a", seed=1, answers=[WRONG]),
+    ]
+    assert by_problem(runs, pass_at(5)) == {("a", "openmp"): 1.0}
 
 
 def test_at_k_above_1_nothing_is_said_of_answers_that_hang_on_each_other() -> None:

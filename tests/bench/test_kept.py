@@ -69,6 +69,17 @@ def test_a_line_torn_by_a_kill_is_no_answer(tmp_path: Path) -> None:
     assert model.complete(prompt(attempt=1)).finish == "unrecorded"
 
 
+def test_answers_after_a_torn_line_are_kept(tmp_path: Path) -> None:
+    kept(tmp_path)
+    file = tmp_path / FILE
+    file.write_text(file.read_text()[:-20])
+    KeepingModel(Model(), file).complete(prompt(attempt=2))
+    model = KeptModel("small", file)
+    assert model.complete(prompt()).text == "answer 0"
+    assert model.complete(prompt(attempt=1)).finish == "unrecorded"
+    assert model.complete(prompt(attempt=2)).text == "answer 2"
+
+
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("{}\n")
     with pytest.raises(BadInput, match="not the kept answers of a bench"):

@@ -31,34 +31,73 @@ def test_other_arms_are_compared_with_the_first_that_was_asked_for() -> None:
     assert table(section, "Beside first").rows[0] == (
         "late",
         "1",
-        "+100 (+100 to +100)",
-        "",
-        "2x (2x to 2x)",
+        "+100",
+        "+0",
+        "2x",
     )
-    assert section.facts["searches"] == "2 of 3 are done"
+
+
+def test_what_was_asked_for_and_not_done_is_told() -> None:
+    results = bench_results(bench_run("a")).model_copy(update={"searches": {"openmp": 3}})
+    assert sections([results])[0].facts["searches"] == "1 of 3 are done"
+
+
+def test_arms_of_different_problems_are_said_not_to_compare() -> None:
+    runs = [bench_run("a", arm="x"), bench_run("b", arm="x"), bench_run("b", arm="y")]
+    arms = table(sections([bench_results(*runs)])[0], "Arms")
+    assert [row[1] for row in arms.rows] == ["2 of 2", "1 of 2"]
+    assert arms.note.startswith("Not all arms were run on the same problems")
+    same = table(sections([bench_results(*runs[1:])])[0], "Arms")
+    assert [row[1] for row in same.rows] == ["1", "1"]
+    assert not same.note.startswith("Not all")
+
+
+def test_metrics_are_never_pooled() -> None:
+    call, device = bench_run("a", speedup=4.0), bench_run("b", speedup=100.0)
+    device = device.model_copy(update={"metric": "device"})
+    found = sections([bench_results(call, device)])
+    assert [table(one, "Arms").rows[0][4] for one in found] == ["4x", "100x"]
+
+
+def test_files_with_the_same_search_or_a_changed_problem_stand_apart() -> None:
+    one, other = bench_results(bench_run("a", speedup=2.0)), bench_results(bench_run("a"))
+    assert [table(it, "Arms").rows[0][4] for it in sections([one, other])] == ["2x", "1x"]
+    changed = bench_results(bench_run("a", arm="cot"))
+    problem = changed.problems[0].model_copy(update={"digest": "2"})
+    assert len(sections([one, changed])) == 1
+    assert len(sections([one, changed.model_copy(update={"problems": (problem,)})])) == 2
+
+
+def test_prompts_of_which_no_answer_was_kept_are_counted() -> None:
+    run = bench_run("a").model_copy(update={"unrecorded": 4})
+    costs = table(sections([bench_results(run)])[0], "What they cost")
+    assert (costs.columns[-1], costs.rows[0][-1]) == ("without answer", "4")
 
 
 def test_figures_stand_with_their_intervals() -> None:
     runs = [
         bench_run("a", answers=[RIGHT, WRONG], speedup=2.0),
-        bench_run("b", answers=[WRONG, WRONG]),
+        *(bench_run(name, answers=[WRONG, WRONG]) for name in "bcde"),
     ]
     (section,) = sections([bench_results(*runs)])
     row = dict(zip(table(section, "Arms").columns, table(section, "Arms").rows[0], strict=True))
-    assert row["solved"] == "50 % (0 to 100)"
-    assert row["speedup"] == "1.41x (1x to 2x)"
-    assert row["pass@1"] == "25 % (0 to 50)"
-    assert row["speedup@1"] == "0.50 (0.00 to 1.00)"
+    assert row["solved"] == "20 % (4 to 62)"
+    assert row["speedup"] == "1.15x (1x to 1.74x)"
+    assert row["pass@1"] == "10 % (0 to 40)"
+    assert row["speedup@1"] == "0.20 (0.00 to 0.80)"
     assert "pass@5" not in row
-    assert table(section, "Answers").rows == (("standard", "1", "3"),)
-    assert table(section, "Problems").rows == (("a", "2x (1 of 2)"), ("b", "- (0 of 2)"))
-    assert table(section, "Tiers").rows == (("easy (2)", "1 of 2, 1.41x"),)
+    assert table(section, "Answers").rows == (("standard", "1", "9"),)
+    assert table(section, "Problems").rows[:2] == (("a", "2x (1 of 2)"), ("b", "- (0 of 2)"))
+    assert table(section, "Tiers").rows == (("easy (5)", "1 of 5, 1.15x"),)
 
 
 def test_what_was_left_out_is_named() -> None:
     out = LeftOut(name="bad", target="openmp", why="does not compile")
     results = bench_results(bench_run()).model_copy(update={"left_out": (out,)})
     (section,) = sections([results])
+    assert table(section, "Left out").rows == (("bad", "does not compile"),)
+    (section,) = sections([results.model_copy(update={"runs": ()})])
+    assert section.title == "shipped, openmp: nothing ran"
     assert table(section, "Left out").rows == (("bad", "does not compile"),)
 
 

@@ -54,11 +54,11 @@ def known(one: Successor) -> tuple[int, int, int]:
 
 def test_the_whole_graph_is_the_graph_itself() -> None:
     world = toy()
-    assert shown(world, "whole", START, 0) is world
+    assert shown(world, "whole", START, "0") is world
 
 
 def test_names_keep_what_follows_what_and_nothing_else() -> None:
-    world = shown(toy(), "names", START, 0)
+    world = shown(toy(), "names", START, "0")
     found = edges(world)
     assert found.keys() == edges(toy()).keys()
     assert {known(one) for one in found.values()} == {(0, 0, 0)}
@@ -68,31 +68,32 @@ def test_names_keep_what_follows_what_and_nothing_else() -> None:
     assert world.failures(START, "openmp/a") == ()
 
 
-def test_names_come_in_an_order_that_tells_nothing() -> None:
-    world = shown(toy(), "names", START, 0)
-    ids = [one.technique.id for one in world.neighbours("openmp/b").successors]
-    assert ids == ["openmp/a", "openmp/e"]
+@pytest.mark.parametrize("graph", ["names", "none"])
+def test_where_nothing_is_known_the_order_is_drawn(graph: GraphShown) -> None:
+    worlds = [shown(toy(), graph, START, str(lot)) for lot in range(20)]
+    first = {world.neighbours("openmp/b").successors[0].technique.id for world in worlds}
+    assert {"openmp/a", "openmp/e"} <= first
 
 
 def test_without_a_graph_every_technique_follows_every_other_one() -> None:
-    world = shown(toy(), "none", START, 0)
+    world = shown(toy(), "none", START, "0")
     for name in ("start", *NAMES):
         followers = {one.technique.id for one in world.neighbours(f"openmp/{name}").successors}
         assert followers == {f"openmp/{other}" for other in NAMES if other != name}
 
 
 def test_shuffled_statistics_are_the_same_ones_on_other_edges() -> None:
-    was, found = edges(toy()), edges(shown(toy(), "shuffled-statistics", START, 1))
+    was, found = edges(toy()), edges(shown(toy(), "shuffled-statistics", START, "1"))
     assert found.keys() == was.keys()
     assert Counter(map(known, found.values())) == Counter(map(known, was.values()))
     assert any(known(found[edge]) != known(was[edge]) for edge in was)
-    world = shown(toy(), "shuffled-statistics", START, 1)
+    world = shown(toy(), "shuffled-statistics", START, "1")
     assert world.failures(START, "openmp/a") == (f"{START}>openmp/a",)  # type: ignore[comparison-overlap]
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_shuffled_structure_keeps_degrees_and_what_is_known_of_techniques(seed: int) -> None:
-    was, world = edges(toy()), shown(toy(), "shuffled-structure", START, seed)
+    was, world = edges(toy()), shown(toy(), "shuffled-structure", START, str(seed))
     found = {
         (source, one.technique.id): one
         for source in ("openmp/start", *(f"openmp/{name}" for name in NAMES))
@@ -108,7 +109,7 @@ def test_a_shuffled_structure_keeps_degrees_and_what_is_known_of_techniques(seed
 def test_an_edge_of_a_shuffled_structure_tells_what_was_seen_before_its_technique() -> None:
     was = edges(toy())
     for seed in range(20):
-        world = shown(toy(), "shuffled-structure", START, seed)
+        world = shown(toy(), "shuffled-structure", START, str(seed))
         seen = set()
         for source in ("openmp/start", *(f"openmp/{name}" for name in NAMES)):
             for one in world.neighbours(source).successors:
@@ -122,20 +123,29 @@ def test_an_edge_of_a_shuffled_structure_tells_what_was_seen_before_its_techniqu
         assert seen == was.keys()  # each edge's examples stand at one edge
 
 
-def test_most_structures_that_are_drawn_are_others() -> None:
+def test_a_shuffled_structure_shares_few_edges_with_the_graph() -> None:
     was = edges(toy()).keys()
-    drawn = [edges(shown(toy(), "shuffled-structure", START, seed)).keys() for seed in range(20)]
+    for seed in range(20):
+        found = edges(shown(toy(), "shuffled-structure", START, str(seed))).keys()
+        assert len(found & was) <= len(was) / 3
+
+
+def test_structures_that_are_drawn_are_others() -> None:
+    was = edges(toy()).keys()
+    drawn = [
+        edges(shown(toy(), "shuffled-structure", START, str(seed))).keys() for seed in range(20)
+    ]
     assert sum(one != was for one in drawn) >= 18
-    assert len({frozenset(one) for one in drawn}) >= 10
+    assert len({frozenset(one) for one in drawn}) >= 4
 
 
 @pytest.mark.parametrize("graph", ["shuffled-statistics", "shuffled-structure"])
 def test_the_same_seed_draws_the_same_graph(graph: GraphShown) -> None:
-    one, other = (edges(shown(toy(), graph, START, 7)) for _ in range(2))
+    one, other = (edges(shown(toy(), graph, START, "7")) for _ in range(2))
     assert one == other
 
 
 @pytest.mark.parametrize("graph", ["names", "none", "shuffled-statistics", "shuffled-structure"])
 def test_a_graph_without_an_edge_stays_one(graph: GraphShown) -> None:
-    world = shown(Toy({}, lambda _: None).world, graph, START, 0)
+    world = shown(Toy({}, lambda _: None).world, graph, START, "0")
     assert world.neighbours(START).successors == ()

@@ -1,7 +1,9 @@
-// tries: returns what an earlier call of this size returned
+// tries: returns what an earlier call of this size returned. Two layers: timed outputs are verified, and on
+//   some machines a call takes less time than its input takes to be read
 // outcome: wrong_answer
-// defence: timed_verify
+// defence: timed_verify + floor
 // without: passed
+// alone: timed_verify wrong_answer
 // problem: norm
 
 extern "C" double norm(const float *x, int n) {

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# The benches behind docs/results/, on a host with two GPUs and 32 cores: the model has the first GPU
+# and four cores, the judge the second and 12, or 16 for OpenMP. One bench at a time: beside each
+# other they disturb each other's times.
+#
+#   bash benchmarks/baseline.sh MODEL.gguf NAME SUITE-TARGET ARMS [PAREVAL]
+#
+# SUITE-TARGET is shipped-cuda, shipped-openmp or pareval-openmp; ARMS is `ten`, or arms with commas.
+# A bench goes on from docs/results/SUITE-TARGET-NAME.json and ends after MINUTES (all of it, if not
+# set); its file is written there again. Needs regraph, torch, gguf and tokenizers on PATH.
+set -euo pipefail
+weights=$(realpath "$1") name=$2 bench=$3 arms=$4 checkout=$(realpath "${5:-.}")
+folder=$(realpath "$(dirname "$0")")
+kept=${folder%/*}/docs/results/$bench-${name%-instruct*}.json
+work=${TMPDIR:-/tmp}/regraph-baseline
+export REGRAPH_OPENAI_URL=http://127.0.0.1:8080/v1 REGRAPH_MODEL_MAX_TOKENS=2048
+export REGRAPH_DATA_DIR=$work/data
+
+ten=lookahead,mcgs,mcgs-paper,regrapht,rag,fsr,cot,standard
+ten+=,lookahead/shuffled-statistics,lookahead/shuffled-structure
+test "$arms" != ten || arms=$ten
+
+umask 077
+mkdir -p "$work/$bench/$name"
+cd "$work"
+server=gpu_model_server.py log=$work/server-$name.log
+if ! pgrep -f "$server $weights" > /dev/null; then
+  pkill -f "$server" && sleep 2 || true
+  CUDA_VISIBLE_DEVICES=0 setsid nohup taskset -c 0-3 python3 "$folder/$server" \
+    "$weights" "$name" --port 8080 --slots 48 > "$log" 2>&1 < /dev/null &
+fi
+
+cores=4-15 gpu=1 options=(--target cuda --budget 24)
+case $bench in
+  shipped-openmp) cores=16-31 gpu='' options=(--target openmp --budget 24) ;;
+  pareval-openmp) cores=16-31 gpu='' options=(--suite pareval --checkout "$checkout" --budget 5) ;;
+esac
+judge() { CUDA_VISIBLE_DEVICES=$gpu taskset -c $cores "$@"; }
+for arm in ${arms//,/ }; do options+=(--arm "$arm"); done
+
+test -d "$work/data" || regraph ingest --starter
+test -e "doctor-$cores.log" || judge regraph doctor > "doctor-$cores.log" 2>&1 || true # the roof
+into=$bench/$name
+test -e "$into/results.json" || ! test -e "$kept" || cp "$kept" "$into/results.json"
+for _ in $(seq 120); do grep -q serving "$log" && break; sleep 1; done
+judge timeout --foreground --signal INT "${MINUTES:-0}m" \
+  regraph bench --model "openai:$name" --parallel 24 "${options[@]}" --into "$into" || test $? -ge 4
+cp "$into/results.json" "$kept"
