@@ -7,7 +7,7 @@ same searches, or problems of one name that are not the same.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from regraph_kg import report
@@ -112,8 +112,11 @@ def _section(some: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
     asked = dict.fromkeys(arm for of in files for arm in of.arms)
     by_arm = {arm: mine for arm in asked if (mine := [one for one in runs if one.arm == arm])}
     told = [figures(arm, mine, KS) for arm, mine in by_arm.items()]
+    problems = len({one.problem for one in runs})
+    apart = any(arm.problems < problems for arm in told)
+    notes = (note for of in files for note in of.notes)
     tables = [
-        _arms_table(told, {one.problem for one in runs}),
+        _arms_table(told, problems),
         _costs_table(told, by_arm),
         _kinds_table(by_arm),
         _paired_table(list(_differences(by_arm))),
@@ -128,7 +131,7 @@ def _section(some: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
         | {"searches": _done(runs, files, run.target)}
         | {"answers": f"{first.answers}{judged}"},
         tables=tuple(table for table in tables if table.rows),
-        notes=tuple(dict.fromkeys(note for of in files for note in of.notes)),
+        notes=((_NOT_THE_SAME,) if apart else ()) + tuple(dict.fromkeys(notes)),
         examples=_examples(files, run.target),
     )
 
@@ -169,12 +172,12 @@ def _done(runs: Sequence[BenchRun], files: Sequence[BenchResults], target: Targe
     return f"{len(runs)} of {asked} are done" if len(runs) < asked else str(len(runs))
 
 
-def _arms_table(arms: Sequence[ArmFigures], problems: Collection[str]) -> BenchTable:
-    """What each arm came to."""
+def _arms_table(arms: Sequence[ArmFigures], problems: int) -> BenchTable:
+    """What each arm came to on those of the problems that it was run on."""
     ks = sorted({k for arm in arms for k, rate in arm.passed.items() if rate})
-    whole = all(arm.problems == len(problems) for arm in arms)
+    whole = all(arm.problems == problems for arm in arms)
     rates: list[tuple[str, Callable[[ArmFigures], str]]] = [
-        ("problems", lambda arm: f"{arm.problems}{'' if whole else f' of {len(problems)}'}"),
+        ("problems", lambda arm: f"{arm.problems}{'' if whole else f' of {problems}'}"),
         ("calls", lambda arm: f"{arm.calls / arm.runs:.3g}"),
         ("solved", lambda arm: _share(arm.solved)),
         ("speedup", lambda arm: _ratio(arm.gain)),
@@ -187,12 +190,11 @@ def _arms_table(arms: Sequence[ArmFigures], problems: Collection[str]) -> BenchT
         ]
     if any(arm.roof for arm in arms):
         rates.append(("of the roof", lambda arm: _share(arm.roof)))
-    apart = "" if whole else f"{_NOT_THE_SAME} "
     return BenchTable(
         "Arms",
         ("arm", *(name for name, _ in rates)),
         tuple((arm.arm, *(told(arm) for _, told in rates)) for arm in arms),
-        f"{apart}In brackets the 95 % interval over problems, from {FEWEST} problems on. Calls: of"
+        f"In brackets the 95 % interval over problems, from {FEWEST} problems on. Calls: of"
         " a search, on the mean. Solved: verified and surely faster than the serial code. Speedup:"
         " geometric mean, 1 where nothing is surely faster. An interval without width says that all"
         " problems agree, not that nothing else can be. At k > 1 only arms whose answers know"

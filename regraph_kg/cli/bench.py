@@ -311,6 +311,8 @@ def _show(found: Sequence[BenchResults], *, as_json: bool) -> None:
 def _print(section: BenchSection) -> None:
     console = PlainConsole()
     console.print(f"\n{section.title}", style="bold")
+    for note in section.notes:
+        console.print(f"note: {note}")
     for table in section.tables:
         drawn = Table(box=None, title=table.title, title_justify="left", pad_edge=False)
         for index, name in enumerate(table.columns):

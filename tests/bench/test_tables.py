@@ -44,12 +44,12 @@ def test_what_was_asked_for_and_not_done_is_told() -> None:
 
 def test_arms_of_different_problems_are_said_not_to_compare() -> None:
     runs = [bench_run("a", arm="x"), bench_run("b", arm="x"), bench_run("b", arm="y")]
-    arms = table(sections([bench_results(*runs)])[0], "Arms")
-    assert [row[1] for row in arms.rows] == ["2 of 2", "1 of 2"]
-    assert arms.note.startswith("Not all arms were run on the same problems")
-    same = table(sections([bench_results(*runs[1:])])[0], "Arms")
-    assert [row[1] for row in same.rows] == ["1", "1"]
-    assert not same.note.startswith("Not all")
+    (section,) = sections([bench_results(*runs)])
+    assert [row[1] for row in table(section, "Arms").rows] == ["2 of 2", "1 of 2"]
+    assert section.notes[0].startswith("Not all arms were run on the same problems")
+    (section,) = sections([bench_results(*runs[1:])])
+    assert [row[1] for row in table(section, "Arms").rows] == ["1", "1"]
+    assert section.notes == ()
 
 
 def test_metrics_are_never_pooled() -> None:
