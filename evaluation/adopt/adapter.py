@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from regraph_kg.evaluation.adopt.records import PlainStruct
 from regraph_kg.evaluation.adopt.types import Element, Passed
 
+# Builtins, so that it needs no header: a small model keeps the code and loses the header.
 LENT = """\
 // A std::vector over memory of somebody else, as libstdc++ lays it out (three pointers): the
 // function works on the caller's arrays, none is copied. It must not be resized.
@@ -22,9 +23,11 @@ struct Lent {
     Lent(const T* data, std::size_t count) {
         const T* ends[] = {data, data + count, data + count};
         static_assert(sizeof ends == sizeof bytes, "another std::vector than that of libstdc++");
-        std::memcpy(bytes, ends, sizeof ends);
+        __builtin_memcpy(bytes, ends, sizeof ends);
     }
-    std::vector<T>& vector() { return *std::launder(reinterpret_cast<std::vector<T>*>(bytes)); }
+    std::vector<T>& vector() {
+        return *__builtin_launder(reinterpret_cast<std::vector<T>*>(bytes));
+    }
 };
 """
 SPAN = """\
@@ -189,7 +192,7 @@ def needs(plain: Plain, code: str) -> str:
         for one in plain.given
     )
     headers = ["<cstddef>"]
-    headers += ["<cstring>", "<new>", "<vector>"] if lends else []
+    headers += ["<vector>"] if lends else []
     sized = plain.result is not None and plain.result.passed.form == "vector"
     headers += ["<cstdlib>"] if sized or any(one.copied for one in plain.given) else []
     headers += ["<type_traits>"] if "span" in forms else []
