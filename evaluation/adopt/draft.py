@@ -112,7 +112,8 @@ class Draft:
 
     def _sizes(self) -> dict[str, str]:
         """Size name -> what it is in the user's code (`n`, `x.size()`)."""
-        words = {word for shape in self._known.values() for e in shape for word in e.words}
+        shapes = [shape for key, shape in self._known.items() if not self._said(key)]
+        words = {word for shape in shapes for e in shape for word in e.words}
         words |= self.read.uses.bounds.overruled & set(self.read.passed)
         words |= {
             w
@@ -165,10 +166,18 @@ class Draft:
 
     def shape(self, name: str) -> tuple[str, ...]:
         """An array's shape over size names; () if unknown."""
-        if name in self.said.shapes:
-            return self.said.shapes[name]
         key = "" if name == self._result and self.read.returned else name
+        if self._said(key):
+            return tuple(re.sub(_WORD, self._size_of, text) for text in self._said(key))
         return tuple(str(extent.renamed(self._renamed)) for extent in self._known[key])
+
+    def _said(self, key: str) -> tuple[str, ...]:
+        """What somebody said the shape is; () where nobody did."""
+        return self.said.shapes.get(key or self._result, ())
+
+    def _size_of(self, word: re.Match[str]) -> str:
+        """A length's name among the sizes."""
+        return str(self._renamed.get(word[0], word[0]))
 
     def proposed(self, name: str) -> str:
         """What may be the shape where none is known; "" where nothing says so."""

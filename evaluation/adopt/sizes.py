@@ -26,9 +26,10 @@ from regraph_kg.evaluation.worker.spawn import Program
 _SHAPES: Mapping[int, Sequence[Sequence[int]]] = {
     0: ((),),
     1: ((1,), (31,), (1000,)),
-    2: ((1, 1), (17, 31), (64, 100)),
-    3: ((1, 1, 1), (7, 13, 5), (33, 64, 47)),
+    2: ((1, 1), (31, 17), (64, 100)),
+    3: ((1, 1, 1), (13, 5, 7), (33, 64, 47)),
 }
+"""Each size is the larger one somewhere: what belongs together and was not said to shows there."""
 _SQUARE = ((1,), (7,), (31,), (100,))
 _MANY = ((1,) * 32, (2, 3, 5, 7) * 8, (8, 9, 11, 4) * 8)
 _POWERS = (2, 16, 128)

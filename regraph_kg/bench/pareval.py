@@ -115,6 +115,7 @@ _ANSWERS = {
     "18_graph_count_components": _Answers(_SQUARE, makes="A", inputs=_GRAPH),
     "19_graph_shortest_path": _Answers(_SQUARE, _PATH, makes="A", inputs=_GRAPH),
     "21_histogram_bin_0-100": _Answers(ranges={"x": (0, 100)}),
+    "29_reduce_sum_of_min_of_pairs": _Answers({"y": ("x_size",)}),
     "30_scan_prefix_sum": _Answers(outs=("output",)),
     "33_scan_reverse_prefix_sum": _Answers(outs=("output",)),
     "38_search_find_the_first_even_number": _Answers(makes="x", inputs=_LATE),

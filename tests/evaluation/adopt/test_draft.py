@@ -162,6 +162,24 @@ def test_what_is_said_goes_before_what_is_inferred() -> None:
     assert one.arguments()[0]["values"] == ["sparse"]
 
 
+PAIRS = """#include <algorithm>
+#include <vector>
+void smaller(const std::vector<float>& x, const std::vector<float>& y, std::vector<float>& z) {
+    std::transform(x.begin(), x.end(), y.begin(), z.begin(), [](float a, float b) {
+        return std::min(a, b);
+    });
+}
+"""
+
+
+@pytest.mark.parametrize("length", ["x_size", "y_size"])
+def test_a_length_that_is_said_to_be_anothers_is_no_size_of_its_own(length: str) -> None:
+    read = of(PAIRS, "smaller").read
+    one = Draft(read, Said(shapes=dict.fromkeys("xyz", (length,))))
+    assert one.sizes == {"n": f"{length[0]}.size()"}
+    assert told(one) == {"x": "in n", "y": "in n", "z": "inout n"}
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [

@@ -1,6 +1,7 @@
 """Shapes to check and to time: what they must show, by their extents alone."""
 
 from collections.abc import Sequence
+from itertools import permutations
 
 import pytest
 
@@ -34,6 +35,13 @@ def test_a_quotient_of_sizes_varies(
 def test_shapes_without_quotients_are_the_usual_ones() -> None:
     assert check_shapes(["m", "n"], ["m", "n"]) == [
         {"m": 1, "n": 1},
-        {"m": 17, "n": 31},
+        {"m": 31, "n": 17},
         {"m": 64, "n": 100},
     ]
+
+
+@pytest.mark.parametrize("names", [["m", "n"], ["m", "n", "k"]])
+def test_each_size_is_larger_than_each_other_one_at_some_shape(names: list[str]) -> None:
+    shapes = check_shapes(names, names)
+    for one, other in permutations(names, 2):
+        assert any(sizes[one] > sizes[other] for sizes in shapes)
