@@ -34,7 +34,6 @@ VALIDATION_NOTE = (
     " of the device; here a host function is asked for, whose calls include what it copies."
 )
 
-
 _BENCHMARKS = Path("drivers/cpp/benchmarks")
 _SIZES = Path("drivers/problem-sizes.json")
 _UTILITIES = Path("drivers/cpp/utilities.hpp")
