@@ -121,8 +121,8 @@ class Draft:
             for text in shape
             for w in re.findall(_WORD, text)
         }
-        own = [name for name in self.read.passed if f"{name}_size" in words]
         sizes = {name: name for name in self.read.passed if name in words}
+        own = [name for name in self.read.passed if f"{name}_size" in words - set(sizes)]
         self._renamed: dict[str, Extent] = {}
         for name in own:
             short = "n" if len(own) == 1 and "n" not in self.read.passed else f"{name}_size"

@@ -29,10 +29,7 @@ _SHAPES: Mapping[int, Sequence[Sequence[int]]] = {
     2: ((1, 1), (31, 17), (64, 100)),
     3: ((1, 1, 1), (13, 5, 7), (33, 64, 47)),
 }
-"""Each size is the larger one somewhere: what belongs together and was not said to shows there."""
 _SQUARE = ((1,), (7,), (31,), (100,))
-_MANY = ((1,) * 32, (2, 3, 5, 7) * 8, (8, 9, 11, 4) * 8)
-_POWERS = (2, 16, 128)
 _QUOTIENTS = (1, 5, 13)
 """What a quotient of sizes is at least, shape by shape: one that is 1 in all shows little."""
 _MOST_TIMES = 1024
@@ -68,13 +65,18 @@ class GrowingWay:
 def check_shapes(
     names: Sequence[str], extents: Sequence[str], *, powers: bool = False
 ) -> list[Sizes]:
-    """Shapes at which no extent is below 1. Raises `BadInput` where there are none."""
-    if powers:
-        return _divided([dict.fromkeys(names, size) for size in _POWERS], extents, powers=True)
+    """Shapes at which no extent is below 1. Raises `BadInput` where there are none.
+
+    Each size is larger than each other one somewhere: arrays that belong together, which nobody has
+    said, are then too short for the code.
+    """
     squares = any(_degree(text, names) > 1 for text in extents) and len(names) == 1
-    rows = _SQUARE if squares else _SHAPES.get(len(names), _MANY)
-    plain: list[Sizes] = [dict(zip(names, row, strict=False)) for row in rows]
-    shapes = _divided(plain, extents, powers=False)
+    rows = _SHAPES.get(len(names), _many(len(names)))
+    rows = _powers(len(names)) if powers else _SQUARE if squares else rows
+    plain: list[Sizes] = [dict(zip(names, row, strict=True)) for row in rows]
+    shapes = _divided(plain, extents, powers=powers)
+    if powers:
+        return shapes
     fit = [sizes for sizes in shapes if _fits(extents, sizes)]
     if len(fit) == len(shapes):
         return fit
@@ -83,6 +85,17 @@ def check_shapes(
         if _fits(extents, sizes):
             return [sizes, *(one for one in fit if one != sizes)]
     raise BadInput(f"no sizes make all of {', '.join(extents)} positive; give shapes with --shape")
+
+
+def _many(count: int) -> Sequence[Sequence[int]]:
+    """Shapes of so many sizes: all alike, falling, rising."""
+    return [1] * count, range(count + 1, 1, -1), range(8, 8 + count)
+
+
+def _powers(count: int) -> Sequence[Sequence[int]]:
+    """As `_many`, of powers of two."""
+    rising = [1 << i for i in range(count)]
+    return [2] * count, [16 * i for i in reversed(rising)], [128 * i // rising[-1] for i in rising]
 
 
 def _divided(shapes: Sequence[Sizes], extents: Sequence[str], *, powers: bool) -> list[Sizes]:

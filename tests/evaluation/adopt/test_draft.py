@@ -172,6 +172,14 @@ void smaller(const std::vector<float>& x, const std::vector<float>& y, std::vect
 """
 
 
+def test_a_parameter_named_as_a_length_is_itself() -> None:
+    copy = "for (int i = 0; i < x_size; ++i) y[i] = x[i];"
+    code = f"void f(const std::vector<float>& x, int x_size, std::vector<float>& y) {{ {copy} }}"
+    one = of(code)
+    assert one.sizes == {"x_size": "x_size"}
+    assert told(one) == {"x": "in x_size", "y": "out x_size"}
+
+
 @pytest.mark.parametrize("length", ["x_size", "y_size"])
 def test_a_length_that_is_said_to_be_anothers_is_no_size_of_its_own(length: str) -> None:
     read = of(PAIRS, "smaller").read

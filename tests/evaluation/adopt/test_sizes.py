@@ -40,8 +40,12 @@ def test_shapes_without_quotients_are_the_usual_ones() -> None:
     ]
 
 
-@pytest.mark.parametrize("names", [["m", "n"], ["m", "n", "k"]])
-def test_each_size_is_larger_than_each_other_one_at_some_shape(names: list[str]) -> None:
-    shapes = check_shapes(names, names)
+@pytest.mark.parametrize("powers", [False, True])
+@pytest.mark.parametrize("count", [2, 3, 4, 7])
+def test_each_size_is_larger_than_each_other_one_at_some_shape(count: int, *, powers: bool) -> None:
+    names = list("abcdefg"[:count])
+    shapes = check_shapes(names, names, powers=powers)
     for one, other in permutations(names, 2):
         assert any(sizes[one] > sizes[other] for sizes in shapes)
+    if powers:
+        assert all(size & (size - 1) == 0 for sizes in shapes for size in sizes.values())
