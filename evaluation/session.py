@@ -228,15 +228,17 @@ class Session:
     ) -> MeasuredSeries | Failure:
         """Time a loaded candidate, end it, then verify what its timed calls left behind."""
         worker = slot.worker
-        if full or worker.allocations:
+        if full or worker.device_work[0]:
             self._settle()
-        measured = self._measure(slot, rule, call_seconds, self._method)
+        ghosts = self.rules.defences.ghost and slot.serves.cuda
+        method = replace(self._method, kernels=ghosts and self._examiner.needs_kernels)
+        measured = self._measure(slot, rule, call_seconds, method)
         if isinstance(measured, Failure):
             self._examiner.retire(slot.bench.shown)  # its last words may tell of them
             return measured
         is_asked = self.rules.defences.device_state
         failure = self._readying.shrunk(slot.bench, worker) if is_asked else None
-        if self.rules.defences.ghost and slot.serves.cuda and not failure:
+        if ghosts and not failure:
             failure = self._examiner.ghost(slot.bench, worker, call_seconds)
         if self.rules.isolation == "fresh":
             slot.dismiss()  # it stands still: none of its code runs any more

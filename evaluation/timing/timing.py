@@ -77,9 +77,14 @@ class TimingOptions:
     judge_clock: bool = True
     """Off: the worker's word is believed (`Defences.judge_clock`)."""
     monitor: GpuMonitor | None = None
+    kernels: bool = False
+    """cuda: a first call that launches no kernel ends the series at once."""
     warm_up: WarmUp = field(default_factory=WarmUp)
     cooling_seconds: float = _COOLING_SECONDS
     """A pause after a sample taken while heat slowed the GPU down."""
+
+
+NO_KERNEL = "the call launched no kernel: the answer is not computed on the GPU"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +225,7 @@ class _Series:
             len(rows),
             ours if self.method.judge_clock else done.own,
             done.aside,
-            self.worker.allocations,
+            self.worker.device_work[0],
             self.bench.is_new,
         )
 
@@ -237,6 +242,8 @@ class _Series:
             done = self._call(count)
             if isinstance(done, Failure):
                 return done
+            if self.method.kernels and not seen and not self.worker.device_work[1]:
+                return Failure(Outcome.SUSPICIOUS, NO_KERNEL)
             first = first or done.each
             seen.append(done.each)
             if self.watch:

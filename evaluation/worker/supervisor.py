@@ -185,9 +185,9 @@ class Worker:
         return self._command(Operation.SWEEPS, self._limits.load_seconds, seal)
 
     @property
-    def allocations(self) -> int:
-        """Device allocations that the last calls made: the candidate's word for it."""
-        return int(self._shared.control.allocations)
+    def device_work(self) -> tuple[int, int]:
+        """Allocations and launches of the last calls on the device: the candidate's word for it."""
+        return int(self._shared.control.allocations), int(self._shared.control.launches)
 
     def upload(self, places: Sequence[ArrayPlace], seal: Seal | None = None) -> Failure | None:
         """Metric "device": copy arrays with their gaps to the device; nothing elsewhere.

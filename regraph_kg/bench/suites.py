@@ -5,8 +5,11 @@ Not here: how ParEval's tasks become problems (pareval.py).
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from regraph_kg import wiring
@@ -19,6 +22,7 @@ from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import Settings
 
 Tell = Callable[[str], None]
+_CORES_A_LOOK = 4
 EASY, MEDIUM = 2, 5
 """Steps of the longest verified trajectory, at most (CUDAEval's tiers, ReGraphT section 4.1)."""
 
@@ -51,11 +55,19 @@ def gather(
         return _pareval(settings, choice.checkout, choice.problems, target, into, tell)
     names = choice.problems or _shipped(settings)
     known = dict(_longest(settings))
-    found = [_look(settings, name, target, known, tell) for name in _spread(names)]
+    with _beside() as threads:
+        looks = partial(_look, settings, target=target, known=known, tell=tell)
+        found = [*threads.map(looks, _spread(names))]
     _distinct(found)
+    return _suite(found)
+
+
+def _suite(found: Iterable[BenchProblem | LeftOut], *notes: str) -> Suite:
+    looked = [*found]
     return Suite(
-        problems=tuple(one for one in found if isinstance(one, BenchProblem)),
-        left_out=tuple(one for one in found if isinstance(one, LeftOut)),
+        problems=tuple(one for one in looked if isinstance(one, BenchProblem)),
+        left_out=tuple(one for one in looked if isinstance(one, LeftOut)),
+        notes=notes,
     )
 
 
@@ -72,6 +84,11 @@ def _spread(names: Sequence[str]) -> Iterator[str]:
             yield from (f"{one}/" for one in inside)
         else:
             yield name
+
+
+def _beside() -> ThreadPoolExecutor:
+    """A few problems are looked at beside each other: what a look runs uses a core or two."""
+    return ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) // _CORES_A_LOOK), "look")
 
 
 def _look(
@@ -155,18 +172,17 @@ def _pareval(
     unknown = [name for name in named if name not in tasks]
     if unknown:
         raise BadInput(f"{unknown[0]}: no task of {checkout}; it has {tasks[0]} to {tasks[-1]}")
-    problems, left_out = [], []
-    folder = into / "problems"
-    for task in named or tasks:
+
+    def look(task: str) -> BenchProblem | LeftOut:
         tell(f"ParEval's {task}")
-        made = pareval.make(settings, checkout, task, target, folder, tell)
+        made = pareval.make(settings, checkout, task, target, into / "problems", tell)
         if isinstance(made, pareval.NotMade):
-            left_out.append(LeftOut(name=made.name, target=target, why=made.why))
-            continue
+            return LeftOut(name=made.name, target=target, why=made.why)
         seen = _look(settings, f"{made.folder}/", target, {}, tell)
         if isinstance(seen, LeftOut):
-            left_out.append(seen)
-            continue
+            return seen
         address = f"{made.folder.relative_to(into)}/"
-        problems.append(seen.model_copy(update={"note": made.note, "address": address}))
-    return Suite(tuple(problems), tuple(left_out), (pareval.VALIDATION_NOTE,))
+        return seen.model_copy(update={"note": made.note, "address": address})
+
+    with _beside() as threads:
+        return _suite(threads.map(look, named or tasks), pareval.VALIDATION_NOTE)

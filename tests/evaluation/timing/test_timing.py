@@ -69,7 +69,7 @@ class PacedWorker:
     Each batch takes `overhead` more, which is also its `round_trip`.
     """
 
-    allocations = 0
+    device_work = 0, 1
     outside: Failure | None = None
 
     def __init__(
@@ -313,13 +313,23 @@ def test_warming_up_waits_for_the_gpus_clock() -> None:
 def test_memory_kept_between_calls_is_flagged() -> None:
     gpu = monitor(ScriptedNvml())
     kept, freed = PacedWorker(0.002), PacedWorker(0.002)
-    freed.allocations = 8
+    freed.device_work = 8, 1
     flags = []
     for worker in (kept, freed):
         result = timed(worker, monitor=gpu)
         assert isinstance(result, MeasuredSeries)
         flags.append(result.facts()["device_memory_kept"])
     assert flags == ["true", "false"]
+
+
+def test_a_first_call_without_a_kernel_ends_the_series_where_kernels_are_asked_for() -> None:
+    worker = PacedWorker(0.002)
+    worker.device_work = 0, 0
+    for asked in (False, True):
+        result = timed(worker, kernels=asked)
+        assert isinstance(result, Failure) is asked
+    assert isinstance(result, Failure)
+    assert timing.NO_KERNEL in result.diagnosis
 
 
 @pytest.mark.parametrize(("call_seconds", "batches"), [(0.9, 3), (0.25, 9)])
