@@ -31,7 +31,7 @@ class Scratch:
 
 
 @dataclass(slots=True)
-class Held:
+class OwnContainers:
     """What a function has of containers."""
 
     function: Function
@@ -57,7 +57,7 @@ class Containers:
             for node in work.function.parameters
             if "*" in work.function.source.text(node)
         }
-        self.held: dict[str, Held] = {}
+        self.held: dict[str, OwnContainers] = {}
         for one in functions:
             if one.name in self.held:
                 raise UnportableError(f"two functions have the name {one.name}")
@@ -66,8 +66,8 @@ class Containers:
         while sum(self._grow(one) for one in self.held.values()):
             pass
 
-    def _parameters(self, function: Function) -> Held:
-        held = Held(function)
+    def _parameters(self, function: Function) -> OwnContainers:
+        held = OwnContainers(function)
         for node in function.parameters:
             found = container_of(function.source, node)
             if found:
@@ -76,7 +76,7 @@ class Containers:
                 held.lengths[name] = found.fixed or f"{name}_size"
         return held
 
-    def _find_scratch(self, held: Held) -> None:
+    def _find_scratch(self, held: OwnContainers) -> None:
         """Vectors that the work makes before anything else may return."""
         source = held.function.source
         returned = self._returned(held.function)
@@ -90,7 +90,7 @@ class Containers:
             if not found:
                 raise UnportableError(f"{text[:60]}: a vector of a length that is not told there")
             first = other = (found[3] or found[4]).strip()
-            length = held.lengths.get(other) or _first(first)
+            length = held.lengths.get(other) or self._told(held, _first(first))
             copied = other in held.lengths
             if (found[4] and not copied) or length in self._pointers:
                 raise UnportableError(f"{text[:60]}: a vector of a length that is not told there")
@@ -103,25 +103,33 @@ class Containers:
             if copied:
                 self._ask(held, other)
 
+    def _told(self, held: OwnContainers, length: str) -> str:
+        """A length as the kernel has it, with the lengths of other containers in it."""
+        for name, said in held.lengths.items():
+            if f"{name}.size()" in length:
+                length = re.sub(rf"\b{name}\.size\(\)", said, length)
+                self._ask(held, name)
+        return length
+
     def _returned(self, function: Function) -> str:
         """The vector that the work returns at its end; "" where it returns none."""
         if not self._work.result:
             return ""
-        returns = [node for node in walk(function.body) if node.type == "return_statement"]
+        returns = [node for node in walk(function.body) if _is_return(function, node)]
         last = function.body.named_children[-1]
         found = re.fullmatch(r"return (\w+);", function.source.text(last))
         if len(returns) != 1 or found is None:
             raise UnportableError(f"{function.name} returns a vector in more than one place")
         return found[1]
 
-    def _ask(self, held: Held, name: str) -> bool:
+    def _ask(self, held: OwnContainers, name: str) -> bool:
         """Note that a parameter's length is needed; whether that is new."""
         if name not in held.parameters or held.parameters[name].fixed or name in held.sized:
             return False
         held.sized.add(name)
         return True
 
-    def _grow(self, held: Held) -> bool:
+    def _grow(self, held: OwnContainers) -> bool:
         """Note whose lengths a function needs; whether any is new."""
         source, news = held.function.source, False
         for node in walk(held.function.body):
@@ -139,7 +147,9 @@ class Containers:
                     news |= self._ask(held, name)
         return news
 
-    def _passed(self, held: Held, arguments: Node, node: Node) -> tuple[Held, int]:
+    def _passed(
+        self, held: OwnContainers, arguments: Node, node: Node
+    ) -> tuple[OwnContainers, int]:
         """The function that gets a container, and as which argument. Raises `UnportableError`."""
         call, source = arguments.parent, held.function.source
         called = call.child_by_field_name("function") if call else None
@@ -150,7 +160,7 @@ class Containers:
         place = [one.id for one in arguments.named_children].index(node.id)
         return self.held[name], place
 
-    def _parameter(self, callee: Held, place: int) -> str:
+    def _parameter(self, callee: OwnContainers, place: int) -> str:
         parameters = callee.function.parameters
         if place >= len(parameters):
             raise UnportableError(f"{callee.function.name} is called with more than it takes")
@@ -159,7 +169,7 @@ class Containers:
             raise UnportableError(f"{callee.function.name} takes a container as {name}")
         return name
 
-    def parameters_of(self, held: Held, constants: set[str]) -> list[str]:
+    def parameters_of(self, held: OwnContainers, constants: set[str]) -> list[str]:
         """A function's parameters as the port has them."""
         source, found = held.function.source, list[str]()
         for node in held.function.parameters:
@@ -174,19 +184,19 @@ class Containers:
                 found.append(f"size_t {name}_size")
         return found
 
-    def rewrite(self, held: Held, edits: Edits) -> None:
+    def rewrite(self, held: OwnContainers, edits: Edits) -> None:
         """Edit a function's body. Raises `UnportableError`."""
         for node in walk(held.function.body):
             if node.start_byte in held.made and node.type == "declaration":
                 self._scratch_made(held, node, edits)
             elif node.type == "for_range_loop":
                 self._range(held, node, edits)
-            elif node.type == "return_statement" and any(one.is_result for one in held.scratch):
+            elif _is_return(held.function, node) and any(one.is_result for one in held.scratch):
                 edits.put(node, "")
             elif _is_use(held, node):
                 self._use(held, node, edits)
 
-    def _scratch_made(self, held: Held, node: Node, edits: Edits) -> None:
+    def _scratch_made(self, held: OwnContainers, node: Node, edits: Edits) -> None:
         """The declaration becomes the elements' first values, where `launch` does not set them."""
         one, source = held.made[node.start_byte], held.function.source
         if one.zeroed:
@@ -198,7 +208,7 @@ class Containers:
         first = given.partition(",")[2].strip() if "," in given else f"{given}[at]"
         edits.put(node, f"for (size_t at = 0; at < {one.length}; ++at) {one.name}[at] = {first};")
 
-    def _range(self, held: Held, node: Node, edits: Edits) -> None:
+    def _range(self, held: OwnContainers, node: Node, edits: Edits) -> None:
         """`for (auto x : xs)` over a container as a loop over its places."""
         source = held.function.source
         over = node.child_by_field_name("right")
@@ -216,7 +226,7 @@ class Containers:
         head += f"\n{before}{kind} = {name}[{at}];"
         edits.made.append((node.start_byte, body.start_byte + 1, head))
 
-    def _use(self, held: Held, node: Node, edits: Edits) -> None:
+    def _use(self, held: OwnContainers, node: Node, edits: Edits) -> None:
         """One use of a container: an element, its length, or as an argument."""
         source, above = held.function.source, node.parent
         name = source.text(node)
@@ -235,14 +245,14 @@ class Containers:
         else:
             raise UnportableError(f"{source.text(above)[:50]}: a container is used as a whole")
 
-    def _is_copied(self, held: Held, node: Node) -> bool:
+    def _is_copied(self, held: OwnContainers, node: Node) -> bool:
         """Whether it stands in the declaration of a vector of the work's own."""
         above: Node | None = node
         while above is not None and above.type != "declaration":
             above = above.parent
         return above is not None and above.start_byte in held.made
 
-    def _member(self, held: Held, node: Node, name: str, edits: Edits) -> None:
+    def _member(self, held: OwnContainers, node: Node, name: str, edits: Edits) -> None:
         source, call = held.function.source, node.parent
         member = node.child_by_field_name("field")
         said = source.text(member) if member else ""
@@ -261,7 +271,17 @@ class Containers:
         edits.put(call, meant)
 
 
-def _is_use(held: Held, node: Node) -> bool:
+def _is_return(function: Function, node: Node) -> bool:
+    """Whether a function returns there, and no lambda in it."""
+    above = node.parent if node.type == "return_statement" else None
+    while above is not None and above.id != function.body.id:
+        if above.type == "lambda_expression":
+            return False
+        above = above.parent
+    return above is not None
+
+
+def _is_use(held: OwnContainers, node: Node) -> bool:
     """Whether a node names a container, and no lambda's parameter of the same name."""
     source = held.function.source
     if node.type != "identifier" or source.text(node) not in held.lengths:

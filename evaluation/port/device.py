@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, walk
 from regraph_kg.evaluation.port.algorithms import with_algorithms
-from regraph_kg.evaluation.port.containers import Containers, Held
+from regraph_kg.evaluation.port.containers import Containers, OwnContainers
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.port.names import rename
 
@@ -66,7 +66,7 @@ def _items(node: Node) -> list[Node]:
 
 
 def _head(
-    held: Held, held_all: Containers, edits: Edits, work: Function, constants: set[str]
+    held: OwnContainers, held_all: Containers, edits: Edits, work: Function, constants: set[str]
 ) -> None:
     """A function's head; the work's, where it returns nothing, becomes the kernel's."""
     function = held.function
@@ -88,7 +88,7 @@ def _head(
         edits.put(listed, f"({', '.join(parameters)})")
 
 
-def gives_nothing(held: Held) -> bool:
+def gives_nothing(held: OwnContainers) -> bool:
     """Whether a function returns nothing, or a vector that has become a parameter."""
     function = held.function
     kind = function.node.child_by_field_name("type")

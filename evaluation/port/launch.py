@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from regraph_kg.evaluation.adopt.syntax import declared_name
-from regraph_kg.evaluation.port.containers import Held
+from regraph_kg.evaluation.port.containers import OwnContainers
 from regraph_kg.evaluation.port.device import gives_nothing, kernel_name
 from regraph_kg.evaluation.port.edits import UnportableError
 from regraph_kg.evaluation.port.loops import Loop
@@ -20,12 +20,12 @@ _WORD = re.compile(r"\b[A-Za-z_]\w*(?:\.size\(\))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Launch:
     """What `launch` does."""
 
     problem: Problem
     work: Work
-    held: Held
+    held: OwnContainers
     loop: Loop | None = None
     before: tuple[str, ...] = ()
     """Declarations that stand before the loop."""
@@ -35,7 +35,7 @@ class Plan:
         """The kernel's name."""
         return kernel_name(self.held.function)
 
-    def with_loop(self, loop: Loop, before: Sequence[str]) -> "Plan":
+    def with_loop(self, loop: Loop, before: Sequence[str]) -> "Launch":
         """The same where the loop's iterations are threads."""
         return replace(self, loop=loop, before=tuple(before))
 

@@ -60,7 +60,7 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
         raise UnportableError(f"two functions have the name {work.function.name}")
     held = Containers(known, work)
     code = on_device(source, found[0], held, {a.name for a in work.arguments if a.const})
-    plan = launch.Plan(problem, work, held.held[work.function.name])
+    plan = launch.Launch(problem, work, held.held[work.function.name])
     code, plan = _as_threads(code, plan, one_thread)
     start = f"{_tidied(code)}\n\n{plan.text()}"
     return Port(
@@ -88,7 +88,7 @@ def _needed(work: Work, entry: str) -> CodeFile:
     return parsed(_PLACE, _EMPTY_CONDITION.sub("", text).encode())
 
 
-def _as_threads(code: str, plan: "launch.Plan", one_thread: bool) -> tuple[str, "launch.Plan"]:
+def _as_threads(code: str, plan: "launch.Launch", one_thread: bool) -> tuple[str, "launch.Launch"]:
     """The code with a loop's iterations as threads, where that may be; as it was elsewhere."""
     source = parsed(_PLACE, code.encode())
     kernel = next((f for f in functions(source) if f.name == plan.kernel), None)

@@ -35,7 +35,7 @@ _SPAN = re.compile(r"std::span<.+>\((\w+), (.+)\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class WorkArgument:
     """What one parameter of the work gets: C++ over the entry's parameters."""
 
     name: str
@@ -52,7 +52,7 @@ class Work:
     """The function that does the work."""
 
     function: Function
-    arguments: tuple[Argument, ...]
+    arguments: tuple[WorkArgument, ...]
     result: str = ""
     """The entry's parameter where the elements go of a vector that the function returns."""
 
@@ -75,7 +75,7 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
     function = _one(source, called[1]) if called else None
     result = _result(rest[1:])
     if called is None or function is None or result is None or not _adapted(called, rest, lent):
-        return Work(entry, tuple(Argument(arg.name, arg.name) for arg in problem.args))
+        return Work(entry, tuple(WorkArgument(arg.name, arg.name) for arg in problem.args))
     constants = {arg.name for arg in problem.args if arg.role == "in" and arg.is_array}
     given = split(called[2])
     if len(given) != len(function.parameters):
@@ -110,17 +110,17 @@ def _one(source: CodeFile, name: str) -> Function | None:
 
 def _argument(
     name: str, text: str, lent: dict[str, tuple[str, str]], constants: set[str]
-) -> Argument:
+) -> WorkArgument:
     if text.removesuffix(".vector()") in lent:
         pointer, length = lent[text.removesuffix(".vector()")]
-        return Argument(name, pointer, length, pointer in constants)
+        return WorkArgument(name, pointer, length, pointer in constants)
     if found := _ARRAY.fullmatch(text):
-        return Argument(name, found[2], found[1], found[2] in constants)
+        return WorkArgument(name, found[2], found[1], found[2] in constants)
     if found := _SPAN.fullmatch(text):
-        return Argument(name, found[1], found[2], found[1] in constants)
+        return WorkArgument(name, found[1], found[2], found[1] in constants)
     if re.search(r"^\*|\[|std::", text):
         raise UnportableError(f"the entry passes {text[:60]}, which the host must read first")
-    return Argument(name, text)
+    return WorkArgument(name, text)
 
 
 @dataclass(frozen=True, slots=True)
