@@ -1,5 +1,6 @@
 """Algorithms of the standard library as the loops that they are, for one thread of a device.
 
+What may be done in any order is done in that of libstdc++, for equal rounding.
 Not covered: sorting, searching in sorted ranges, policies, and iterators that are no pointers.
 """
 
@@ -19,21 +20,20 @@ __device__ T accumulate(In first, In last, T sum, Op op) {
 }
 """,
     "reduce": """\
-template <class T>
-__device__ T reduce(const T* first, const T* last) {
-    T sum = T();
-    for (; first != last; ++first) sum = sum + *first;
+template <class In, class T, class Op>
+__device__ T reduce(In first, In last, T sum, Op op) {
+    for (; last - first >= 4; first += 4)
+        sum = op(sum, op(op(first[0], first[1]), op(first[2], first[3])));
+    for (; first != last; ++first) sum = op(sum, *first);
     return sum;
 }
 template <class In, class T>
 __device__ T reduce(In first, In last, T sum) {
-    for (; first != last; ++first) sum = sum + *first;
-    return sum;
+    return reduce(first, last, sum, [](T a, T b) { return a + b; });
 }
-template <class In, class T, class Op>
-__device__ T reduce(In first, In last, T sum, Op op) {
-    for (; first != last; ++first) sum = op(sum, *first);
-    return sum;
+template <class T>
+__device__ T reduce(const T* first, const T* last) {
+    return reduce(first, last, T());
 }
 """,
     "inclusive_scan": """\

@@ -83,8 +83,10 @@ def _needed(work: Work, entry: str) -> CodeFile:
         node = node.parent if node.parent and node.parent.type == "linkage_specification" else node
         content = content[: node.start_byte] + content[node.end_byte :]
     whole = parsed(_PLACE, content)
-    function = next(one for one in functions(whole) if one.qualified == work.function.qualified)
-    text = _INCLUDE.sub("", sliced(function).text)
+    found = [one for one in functions(whole) if one.qualified == work.function.qualified]
+    if len(found) != 1:
+        raise UnportableError(f"serial.cpp does not define {entry} once, as a plain function")
+    text = _INCLUDE.sub("", sliced(found[0]).text)
     return parsed(_PLACE, _EMPTY_CONDITION.sub("", text).encode())
 
 

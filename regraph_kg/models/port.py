@@ -56,6 +56,13 @@ class Port:
         left_out = [text for name, text in self.types if not _defines_type(part, name)]
         return "\n".join((self.head, *left_out, part.strip() + "\n", self.tail))
 
+    def part(self, file: str) -> str:
+        """The model's part of a file that `whole` made; of another file all of it."""
+        first, last = f"{self.head}\n", f"\n{self.tail}"
+        if not file.startswith(first) or not file.endswith(last):
+            return file
+        return file[len(first) : -len(last)]
+
 
 def _bare(code: str) -> str:
     """Code without comments, directives and launch bounds."""

@@ -81,6 +81,7 @@ def test_each_problem_of_the_corpus_has_a_port(name: str, parallel: bool) -> Non
     assert "<<<1, 1>>>" in alone.start
     assert f"void {given.entry}(" not in made.start
     assert made.signature in made.start
+    assert made.part(made.whole(made.start)) == made.start
 
 
 def test_all_problems_of_the_corpus_are_looked_at() -> None:

@@ -23,6 +23,14 @@ def test_a_part_stands_between_headers_and_wrapper() -> None:
     assert PORT.whole(f"\n{part}\n\n") == f"{PORT.head}\n{part}\n\n{PORT.tail}"
 
 
+def test_the_part_of_a_file_is_found_again() -> None:
+    part = f"struct P {{ int x; }};\n{KERNEL}{LAUNCH}\n"
+    assert PORT.part(PORT.whole(part)) == part
+    assert PORT.whole(PORT.part(PORT.whole(LAUNCH))) == PORT.whole(LAUNCH)
+    whole = 'extern "C" void scale(float* x) {}'
+    assert PORT.part(whole) == whole
+
+
 @pytest.mark.parametrize(
     "file",
     [
