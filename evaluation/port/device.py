@@ -32,6 +32,14 @@ def kernel_name(function: Function) -> str:
     return f"{function.name}_kernel"
 
 
+def work_name(function: Function) -> str:
+    """Of the function that does the work and returns something: not the entry's, which is another.
+
+    One in a namespace keeps its own.
+    """
+    return function.qualified if function.scope else f"{function.name}_work"
+
+
 def on_device(source: CodeFile, work: Function, held: Containers, constants: set[str]) -> str:
     """The file's text for the device. Raises `UnportableError`."""
     edits = Edits()
@@ -84,6 +92,8 @@ def _head(
         edits.made.append((start, function.declarator.end_byte, text))
         return
     edits.made.append((_linkage(function.node), function.node.start_byte, "__device__ "))
+    if is_work and not function.scope:
+        edits.put(name, work_name(function))
     if held.parameters or held.scratch:
         edits.put(listed, f"({', '.join(parameters)})")
 

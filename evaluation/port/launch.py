@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from regraph_kg.evaluation.adopt.syntax import declared_name
 from regraph_kg.evaluation.port.containers import OwnContainers
-from regraph_kg.evaluation.port.device import gives_nothing, kernel_name
+from regraph_kg.evaluation.port.device import gives_nothing, kernel_name, work_name
 from regraph_kg.evaluation.port.edits import UnportableError
 from regraph_kg.evaluation.port.loops import Loop
 from regraph_kg.evaluation.port.work import Work
@@ -140,7 +140,7 @@ class Launch:
             names.append(scratch.name)
         kind, result = self.problem.slots[-1].spelled(cuda=True), result_name(self.problem)
         parameters.append(f"{kind}* {result}")
-        call = f"{self.held.function.qualified}({', '.join(names)})"
+        call = f"{work_name(self.held.function)}({', '.join(names)})"
         return (
             f"__global__ void {self.kernel}({', '.join(parameters)}) {{\n"
             f"    *{result} = {call};\n}}\n\n"

@@ -115,7 +115,7 @@ def test_what_is_returned_comes_back_by_a_place_on_the_device(metric: str) -> No
     code = f'extern "C" double f(const float* x, int n) {{ double s = 0; {ADDS} return s; }}'
     made = ported(code, X, N, returns={"type": "float64"}, metric=metric)
     assert made.signature == "void launch(const float* x, int n, double* result)"
-    assert "*result = f(x, n);" in made.start
+    assert "*result = f_work(x, n);" in made.start
     assert "cudaMemcpy(&result, d_result, sizeof(double), cudaMemcpyDeviceToHost);" in made.tail
     assert "return result;" in made.tail
 
