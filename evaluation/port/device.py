@@ -1,0 +1,182 @@
+"""A file's functions and constants as the device has them: the work a kernel, the rest beside it.
+
+Not covered: what only a compiler sees, such as names that macros make.
+"""
+
+import re
+
+from tree_sitter import Node
+
+from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, walk
+from regraph_kg.evaluation.port.algorithms import with_algorithms
+from regraph_kg.evaluation.port.containers import Containers, OwnContainers
+from regraph_kg.evaluation.port.edits import Edits, UnportableError
+from regraph_kg.evaluation.port.names import rename
+
+_MOST_LOCAL_BYTES = 8192
+"""Of a function's own arrays: a GPU's thread has a stack of few KiB, and all of it is slow."""
+_SIZES = {"char": 1, "bool": 1, "short": 2, "int": 4, "float": 4, "double": 8, "long": 8}
+_LARGEST_ELEMENT = 16
+_ITEMS = {
+    "function_definition",
+    "declaration",
+    "using_declaration",
+    "static_assert_declaration",
+}
+_KEPT = re.compile(r"\b(?:static|thread_local)\b")
+_FIXED = re.compile(r"\b(?:const|constexpr)\b")
+
+
+def kernel_name(function: Function) -> str:
+    """Of the kernel that does a function's work."""
+    return f"{function.name}_kernel"
+
+
+def work_name(function: Function) -> str:
+    """Of the function that does the work and returns something: not the entry's, which is another.
+
+    One in a namespace keeps its own.
+    """
+    return function.qualified if function.scope else f"{function.name}_work"
+
+
+def on_device(source: CodeFile, work: Function, held: Containers, constants: set[str]) -> str:
+    """The file's text for the device. Raises `UnportableError`."""
+    edits = Edits()
+    for one in held.held.values():
+        _require_fit(one.function)
+        held.rewrite(one, edits)
+        _head(one, held, edits, work, constants)
+    seen = {one.function.node.start_byte for one in held.held.values()}
+    for node in _items(source.tree.root_node):
+        if node.type == "function_definition" and node.start_byte not in seen:
+            is_method = node.parent is not None and node.parent.type == "field_declaration_list"
+            edits.insert(node.start_byte, "__host__ __device__ " if is_method else "__device__ ")
+        elif node.type == "declaration":
+            _declaration(source, node, edits)
+        elif node.type == "static_assert_declaration":
+            edits.put(node, "")
+        elif node.type == "using_declaration" and "namespace" in source.text(node):
+            raise UnportableError(f"{source.text(node)} hides which names are of std")
+    used = rename(source, source.tree.root_node, edits)
+    return with_algorithms(edits.applied(source.content), used)
+
+
+def _items(node: Node) -> list[Node]:
+    """What stands outside of functions, and methods in classes."""
+    found = []
+    for child in node.children:
+        if child.type in _ITEMS:
+            found.append(child)
+        if child.type != "function_definition":
+            found += _items(child)
+    return found
+
+
+def _head(
+    held: OwnContainers, held_all: Containers, edits: Edits, work: Function, constants: set[str]
+) -> None:
+    """A function's head; the work's, where it returns nothing, becomes the kernel's."""
+    function = held.function
+    is_work = function.node.start_byte == work.node.start_byte
+    listed = function.declarator.child_by_field_name("parameters")
+    name = function.declarator.child_by_field_name("declarator")
+    if listed is None or name is None:
+        raise UnportableError(f"{function.name} is not declared in a way that is understood")
+    parameters = held_all.parameters_of(held, constants if is_work else set())
+    if is_work:
+        parameters += [f"{one.element}* {one.name}" for one in held.scratch]
+    if is_work and gives_nothing(held):
+        start = _linkage(function.node)
+        text = f"__global__ void {kernel_name(function)}({', '.join(parameters)})"
+        edits.made.append((start, function.declarator.end_byte, text))
+        return
+    edits.made.append((_linkage(function.node), function.node.start_byte, "__device__ "))
+    if is_work and not function.scope:
+        edits.put(name, work_name(function))
+    if held.parameters or held.scratch:
+        edits.put(listed, f"({', '.join(parameters)})")
+
+
+def gives_nothing(held: OwnContainers) -> bool:
+    """Whether a function returns nothing, or a vector that has become a parameter."""
+    function = held.function
+    kind = function.node.child_by_field_name("type")
+    is_void = kind is not None and function.source.text(kind) == "void"
+    plain = function.node.child_by_field_name("declarator")
+    is_plain = plain is not None and plain.id == function.declarator.id
+    return (is_void and is_plain) or any(one.is_result for one in held.scratch)
+
+
+def _linkage(node: Node) -> int:
+    """Where a definition begins, `extern "C"` before it included."""
+    above = node.parent
+    if above is not None and above.type == "linkage_specification":
+        return above.start_byte
+    return node.start_byte
+
+
+def _declaration(source: CodeFile, node: Node, edits: Edits) -> None:
+    """A constant, or a function's declaration."""
+    if node.parent is not None and node.parent.type == "field_declaration_list":
+        return
+    text = source.text(node)
+    inside = {one.type for one in walk(node)}
+    if "function_declarator" in inside and "init_declarator" not in inside:
+        if "std::" in text:
+            edits.put(node, "")
+        else:
+            edits.insert(node.start_byte, "__device__ ")
+        return
+    if not _FIXED.search(text):
+        raise UnportableError(f"{text[:50]}: a global variable")
+    if "array_declarator" in inside or "initializer_list" in inside:
+        edits.insert(node.start_byte, "__device__ ")
+
+
+def _require_fit(function: Function) -> None:
+    """Raise `UnportableError` for what a GPU's thread has no stack or no state for."""
+    source, total = function.source, 0
+    for node in walk(function.body):
+        if node.type == "declaration":
+            head = source.text(node).split("=")[0]
+            if _KEPT.search(head):
+                raise UnportableError(f"{function.name} has a static variable")
+            total += _local_bytes(source, node)
+        called = node.child_by_field_name("function") if node.type == "call_expression" else None
+        if called is not None and source.text(called).split("::")[-1] == function.name:
+            raise UnportableError(f"{function.name} calls itself: a GPU's stack is small")
+    if total > _MOST_LOCAL_BYTES:
+        raise UnportableError(
+            f"{function.name} has {total} bytes of arrays of its own: a GPU's stack is small"
+        )
+
+
+def _local_bytes(source: CodeFile, node: Node) -> int:
+    """What the arrays of a declaration take, about. Raises `UnportableError` where nobody knows."""
+    kind = node.child_by_field_name("type")
+    words = source.text(kind).split() if kind else []
+    each = max((_SIZES.get(word, 0) for word in words), default=0) or _LARGEST_ELEMENT
+    total = 0
+    for declarator in node.children_by_field_name("declarator"):
+        elements = 0
+        for one in walk(declarator):
+            size = one.child_by_field_name("size") if one.type == "array_declarator" else None
+            if size is not None:
+                elements = max(1, elements) * _extent(source, size)
+        total += elements * each
+    return total
+
+
+def _extent(source: CodeFile, size: Node) -> int:
+    """An array's extent: a number, or a constant of the file's."""
+    text = source.text(size)
+    if text.isdigit():
+        return int(text)
+    whole = source.content.decode()
+    found = re.search(
+        rf"(?:#[ \t]*define[ \t]+{re.escape(text)}[ \t]+|\b{re.escape(text)} = )(\d+)\b", whole
+    )
+    if found is None:
+        raise UnportableError(f"an array of {text[:40]} elements: nobody knows how large that is")
+    return int(found[1])

@@ -1,0 +1,119 @@
+"""What of the standard library a GPU's code may use: as it is, under another name, or not at all.
+
+Not covered: names that `using namespace std` brings; the compiler refuses what does not run there.
+"""
+
+import re
+
+from tree_sitter import Node
+
+from regraph_kg.evaluation.adopt.syntax import CodeFile, walk
+from regraph_kg.evaluation.port.algorithms import ALGORITHMS, is_defined
+from regraph_kg.evaluation.port.edits import Edits, UnportableError
+
+_MATHS = (
+    "abs fabs sqrt cbrt hypot pow exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan"
+    " atan2 sinh cosh tanh asinh acosh atanh erf erfc tgamma lgamma floor ceil round trunc rint"
+    " nearbyint lround llround lrint llrint fmin fmax fdim fma fmod remainder copysign isnan isinf"
+    " isfinite signbit ldexp"
+)
+_TYPES = (
+    "size_t ptrdiff_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t"
+    " uintptr_t"
+)
+BY_VALUE = frozenset([*_MATHS.split(), "min", "max"])
+"""Functions that write none of their arguments."""
+_AS_IT_IS = frozenset([*_MATHS.split(), *_TYPES.split()])
+_RENAMED = frozenset({"min", "max"})
+"""The device has its own, outside of std."""
+_LIMIT = re.compile(r"std::numeric_limits<\s*([\w ]+?)\s*>::(\w+)\s*\(\s*\)")
+_LIMITS = {
+    ("double", "max"): "DBL_MAX",
+    ("double", "lowest"): "(-DBL_MAX)",
+    ("double", "min"): "DBL_MIN",
+    ("double", "epsilon"): "DBL_EPSILON",
+    ("double", "infinity"): "double(INFINITY)",
+    ("float", "max"): "FLT_MAX",
+    ("float", "lowest"): "(-FLT_MAX)",
+    ("float", "min"): "FLT_MIN",
+    ("float", "epsilon"): "FLT_EPSILON",
+    ("float", "infinity"): "INFINITY",
+    ("int", "max"): "INT_MAX",
+    ("int", "min"): "INT_MIN",
+    ("int", "lowest"): "INT_MIN",
+    ("unsigned int", "max"): "UINT_MAX",
+    ("long long", "max"): "LLONG_MAX",
+    ("long long", "min"): "LLONG_MIN",
+    ("size_t", "max"): "SIZE_MAX",
+    ("std::size_t", "max"): "SIZE_MAX",
+}
+_REFUSED_NODES = {
+    "new_expression": "new: it allocates",
+    "delete_expression": "delete: it frees",
+    "throw_statement": "throw: a GPU has no exceptions",
+    "try_statement": "try: a GPU has no exceptions",
+    "asm_declaration": "asm: it is of another machine",
+    "gnu_asm_expression": "asm: it is of another machine",
+}
+_REFUSED_NAMES = {
+    **dict.fromkeys(("malloc", "calloc", "realloc", "free", "alloca"), "it allocates or frees"),
+    **dict.fromkeys(("qsort", "bsearch", "qsort_r"), "a GPU does not have it"),
+    **dict.fromkeys(("rand", "srand", "abort", "exit", "getenv"), "a GPU does not have it"),
+    "_Float16": "a GPU has another type",
+}
+
+
+def rename(source: CodeFile, node: Node, edits: Edits) -> set[str]:
+    """Write what stands in a node as the device knows it; the algorithms that it uses.
+
+    Raises `UnportableError`.
+    """
+    used = set[str]()
+    for one in walk(node):
+        if one.type in _REFUSED_NODES:
+            raise UnportableError(_REFUSED_NODES[one.type])
+        text = source.text(one) if one.type in ("identifier", "primitive_type") else ""
+        if text in _REFUSED_NAMES and not _is_field(one):
+            raise UnportableError(f"{text}: {_REFUSED_NAMES[text]}")
+        if one.type in ("sized_type_specifier", "primitive_type") and "long double" in (
+            source.text(one)
+        ):
+            raise UnportableError("long double: a GPU has no such type")
+        if one.type == "qualified_identifier":
+            used |= _qualified(source, one, edits)
+    return used
+
+
+def _is_field(node: Node) -> bool:
+    return node.parent is not None and node.parent.type == "field_expression"
+
+
+def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
+    """One name with `std::` before it; the algorithm that it is."""
+    text = source.text(node)
+    if not text.startswith("std::") or any(
+        first <= node.start_byte < last for first, last, _ in edits.made
+    ):
+        return set()
+    name = re.split(r"[<:\s]", text.removeprefix("std::"))[0]
+    if text.removeprefix("std::") in _RENAMED:
+        edits.put(node, name)
+    elif text.removeprefix("std::") in ALGORITHMS:
+        if is_defined(source.content.decode(), name):
+            raise UnportableError(f"{name} is a function of the file and one of std")
+        edits.put(node, name)
+        return {name}
+    elif name == "numeric_limits":
+        _limit(source, node, edits)
+    elif name not in _AS_IT_IS:
+        raise UnportableError(f"std::{name} does not run on a GPU")
+    return set()
+
+
+def _limit(source: CodeFile, node: Node, edits: Edits) -> None:
+    call = node.parent if node.parent and node.parent.type == "call_expression" else node
+    found = _LIMIT.fullmatch(source.text(call))
+    constant = _LIMITS.get((found[1], found[2])) if found else None
+    if constant is None:
+        raise UnportableError(f"{source.text(call)[:60]} has no name on a GPU")
+    edits.put(call, constant)

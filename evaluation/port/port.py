@@ -1,0 +1,154 @@
+"""Serial code as a CUDA program that works: the story of one port.
+
+The function that does the work becomes a kernel, what it calls code of the device; `launch` calls
+the kernel, and the entry calls `launch` (wrapper.py). One thread does all of it, or, where loops.py
+is sure of it, one thread each iteration of the one loop. Nothing is compiled: the judge is to.
+"""
+
+import re
+from pathlib import Path
+
+from tree_sitter import Node
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.adopt.slice import sliced
+from regraph_kg.evaluation.adopt.syntax import CodeFile, functions, parsed, walk
+from regraph_kg.evaluation.port import launch
+from regraph_kg.evaluation.port.containers import Containers
+from regraph_kg.evaluation.port.device import on_device
+from regraph_kg.evaluation.port.edits import Edits, UnportableError
+from regraph_kg.evaluation.port.loops import parallel_loop
+from regraph_kg.evaluation.port.work import Work, work_of
+from regraph_kg.evaluation.port.wrapper import signature, tail
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.models.port import LAUNCH, NotPorted, Port
+
+_PLACE = Path("serial.cpp")
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include[ \t]*[<\"][^\n]*|pragma[ \t]+once)[ \t]*\n?", re.M)
+_EMPTY_CONDITION = re.compile(r"^[ \t]*#[ \t]*if[^\n]*\n\s*#[ \t]*endif[^\n]*\n?", re.M)
+_EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+_KEPT_HEADERS = ("cfloat", "climits", "cmath", "cstddef", "cstdint")
+_LIMIT_HEADERS = (("cfloat", r"\b(?:DBL|FLT)_"), ("climits", r"\bU?(?:INT|LLONG)_"))
+
+
+def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:
+    """The problem's serial code for CUDA. `one_thread`: also where a loop may run as threads."""
+    try:
+        _require_types(problem)
+        source = parsed(_PLACE, problem.serial_code.encode())
+        work = work_of(problem, source)
+        return _port(problem, work, one_thread)
+    except (UnportableError, BadInput) as error:
+        return NotPorted(" ".join(str(error).split()))
+
+
+def _require_types(problem: Problem) -> None:
+    """Raise `UnportableError` for types that the serial code and the device spell differently."""
+    for arg in problem.slots:
+        if arg.type in ("float16", "complex64", "complex128"):
+            raise UnportableError(f"{arg.name} is {arg.type}: a GPU has another type for that")
+    names = {problem.entry, *(arg.name for arg in problem.args)}
+    if names & {LAUNCH, "device_memory"}:
+        raise UnportableError(f"{LAUNCH} and device_memory are names of the port's own")
+
+
+def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
+    source = _needed(work, problem.entry)
+    known = [one for one in functions(source) if one.method_of is None]
+    found = [one for one in known if one.name == work.function.name]
+    if len(found) != 1:
+        raise UnportableError(f"two functions have the name {work.function.name}")
+    held = Containers(known, work)
+    code = on_device(source, found[0], held, {a.name for a in work.arguments if a.const})
+    plan = launch.Launch(problem, work, held.held[work.function.name])
+    code, plan = _as_threads(code, plan, one_thread)
+    start = f"{_tidied(code)}\n\n{plan.text()}"
+    return Port(
+        entry=problem.entry,
+        head=_head(problem, start),
+        start=start,
+        tail=tail(problem),
+        signature=signature(problem),
+        types=tuple(_types(problem, start)),
+        parallel=plan.loop is not None,
+    )
+
+
+def _needed(work: Work, entry: str) -> CodeFile:
+    """What the work needs of its file, without the entry where that only calls the work."""
+    source = work.function.source
+    content = source.content
+    if work.function.name != entry:
+        node = next(one.node for one in functions(source) if one.name == entry)
+        node = node.parent if node.parent and node.parent.type == "linkage_specification" else node
+        content = content[: node.start_byte] + content[node.end_byte :]
+    whole = parsed(_PLACE, content)
+    found = [one for one in functions(whole) if one.qualified == work.function.qualified]
+    if len(found) != 1:
+        raise UnportableError(f"serial.cpp does not define {entry} once, as a plain function")
+    text = _INCLUDE.sub("", sliced(found[0]).text)
+    return parsed(_PLACE, _EMPTY_CONDITION.sub("", text).encode())
+
+
+def _as_threads(code: str, plan: "launch.Launch", one_thread: bool) -> tuple[str, "launch.Launch"]:
+    """The code with a loop's iterations as threads, where that may be; as it was elsewhere."""
+    source = parsed(_PLACE, code.encode())
+    kernel = next((f for f in functions(source) if f.name == plan.kernel), None)
+    loop = parallel_loop(kernel) if kernel and not one_thread else None
+    if kernel is None or loop is None:
+        return code, plan
+    edits = Edits()
+    body = loop.node.child_by_field_name("body")
+    assert body is not None
+    index = f"{loop.type} {loop.variable} = blockIdx.x * blockDim.x + threadIdx.x"
+    index += f" + {loop.first};\n" if loop.first != "0" else ";\n"
+    head = f"{index}{_indent(source, loop.node)}if ({loop.variable} < {loop.end}) "
+    edits.made.append((loop.node.start_byte, body.start_byte, head))
+    before = [" ".join(source.text(node).split()) for node in loop.before]
+    return edits.applied(source.original), plan.with_loop(loop, before)
+
+
+def _indent(source: CodeFile, node: Node) -> str:
+    """The spaces before a node on its line."""
+    line = source.content[: node.start_byte].rpartition(b"\n")[2]
+    return line.decode() if not line.strip() else "    "
+
+
+def _tidied(code: str) -> str:
+    lines = (line.rstrip() for line in code.splitlines())
+    return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
+
+
+def _head(problem: Problem, start: str) -> str:
+    """Headers: CUDA's, and those of the serial code that the device has a use for."""
+    wanted = [
+        name
+        for name in _KEPT_HEADERS
+        if re.search(rf"#[ \t]*include[ \t]*<{name}>", problem.serial_code)
+    ]
+    wanted += [name for name, uses in _LIMIT_HEADERS if re.search(uses, start)]
+    headers = ["cuda_runtime.h", *sorted(set(wanted))]
+    return "".join(f"#include <{name}>\n" for name in headers)
+
+
+def _types(problem: Problem, start: str) -> list[tuple[str, str]]:
+    """Definitions of the structs that the entry's signature names. Raises `UnportableError`."""
+    source, found = parsed(_PLACE, start.encode()), list[tuple[str, str]]()
+    for name in dict.fromkeys(arg.struct for arg in problem.args if arg.struct):
+        node = next((n for n in walk(source.tree.root_node) if _is_type(source, n, name)), None)
+        if node is None:
+            raise UnportableError(f"struct {name} is not defined outside of namespaces")
+        found.append((name, f"{source.text(node)};\n"))
+    return found
+
+
+def _is_type(source: CodeFile, node: Node, name: str) -> bool:
+    named = node.child_by_field_name("name")
+    return (
+        node.type in ("struct_specifier", "class_specifier")
+        and node.child_by_field_name("body") is not None
+        and named is not None
+        and source.text(named) == name
+        and node.parent is not None
+        and node.parent.type == "translation_unit"
+    )

@@ -1,0 +1,149 @@
+"""The function that does the work, and what the entry passes to it.
+
+The entry of a problem that was written by hand does the work itself. One that `problem new` made
+lends its arrays to the user's function as vectors (evaluation/adopt/adapter.py).
+Not covered: entries that prepare or copy data in ways of their own, beyond the adapter's.
+"""
+
+import re
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from regraph_kg.evaluation.adopt.syntax import (
+    CodeFile,
+    Function,
+    declared_name,
+    functions,
+    parameter_type,
+    split,
+)
+from regraph_kg.evaluation.port.edits import UnportableError
+from regraph_kg.evaluation.problem.problem import Problem
+
+_LENT = re.compile(r"Lent<.+> (\w+_lent)\((\w+), (.+)\);")
+_OWN = re.compile(r"std::vector<.+> (\w+_copy)\((\w+), \2 \+ (.+)\);")
+_BACK = re.compile(
+    r"if \((\w+_copy)\.size\(\) != std::size_t\(.+\)\) std::abort\(\);"
+    r"|std::copy\((\w+_copy)\.begin\(\), \2\.end\(\), \w+\);"
+)
+_CALL = re.compile(r"(?:const auto returned = )?([\w:]+)\((.*)\);")
+_CHECKED = re.compile(r"if \(returned\.size\(\) != std::size_t\((.+)\)\) std::abort\(\);")
+_COPIED = re.compile(r"std::copy\(returned\.begin\(\), returned\.end\(\), (\w+)\);")
+_ARRAY = re.compile(r"\*reinterpret_cast<(?:const )?std::array<.+, (\w+)>\*>\((\w+)\)")
+_SPAN = re.compile(r"std::span<.+>\((\w+), (.+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkArgument:
+    """What one parameter of the work gets: C++ over the entry's parameters."""
+
+    name: str
+    """The parameter's."""
+    text: str
+    length: str = ""
+    """Elements of a container; "" for what is none."""
+    const: bool = False
+    """The entry's pointer is to what nobody writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The function that does the work."""
+
+    function: Function
+    arguments: tuple[WorkArgument, ...]
+    result: str = ""
+    """The entry's parameter where the elements go of a vector that the function returns."""
+
+
+def work_of(problem: Problem, source: CodeFile) -> Work:
+    """Find it. Raises `UnportableError`."""
+    entry = _one(source, problem.entry)
+    if entry is None:
+        raise UnportableError(
+            f"serial.cpp does not define {problem.entry} once, as a plain function"
+        )
+    lent, rest = dict[str, tuple[str, str]](), list[str]()
+    for node in entry.body.named_children:
+        text = " ".join(source.text(node).split())
+        if found := _LENT.fullmatch(text) or _OWN.fullmatch(text):
+            lent[found[1]] = found[2], found[3]
+        elif node.type != "comment" and not _BACK.fullmatch(text):
+            rest.append(text)
+    called = _CALL.fullmatch(rest[0]) if rest else None
+    function = _one(source, called[1]) if called else None
+    result = _result(rest[1:])
+    if called is None or function is None or result is None or not _adapted(called, rest, lent):
+        return Work(entry, tuple(WorkArgument(arg.name, arg.name) for arg in problem.args))
+    constants = {arg.name for arg in problem.args if arg.role == "in" and arg.is_array}
+    given = split(called[2])
+    if len(given) != len(function.parameters):
+        raise UnportableError(f"{function.name} has default arguments")
+    arguments = [
+        _argument(declared_name(source, node), text, lent, constants)
+        for node, text in zip(function.parameters, given, strict=True)
+    ]
+    return Work(function, tuple(arguments), result)
+
+
+def _adapted(called: re.Match[str], rest: list[str], lent: dict[str, tuple[str, str]]) -> bool:
+    """Whether the adapter wrote the entry: it lends, or has the result in its own words."""
+    return bool(lent) or len(rest) > 1 or "reinterpret_cast" in called[2] or "span<" in called[2]
+
+
+def _result(rest: list[str]) -> str | None:
+    """Where a vector that is returned goes: "" where none is; None for statements of another's."""
+    if not rest or rest == ["return returned;"]:
+        return ""
+    copied = _COPIED.fullmatch(rest[-1])
+    if len(rest) == 2 and _CHECKED.fullmatch(rest[0]) and copied:  # noqa: PLR2004
+        return copied[1]
+    return None
+
+
+def _one(source: CodeFile, name: str) -> Function | None:
+    """The function of that name, where there is one and no template."""
+    found = [one for one in functions(source) if name in (one.name, one.qualified)]
+    return found[0] if len(found) == 1 and not found[0].templates else None
+
+
+def _argument(
+    name: str, text: str, lent: dict[str, tuple[str, str]], constants: set[str]
+) -> WorkArgument:
+    if text.removesuffix(".vector()") in lent:
+        pointer, length = lent[text.removesuffix(".vector()")]
+        return WorkArgument(name, pointer, length, pointer in constants)
+    if found := _ARRAY.fullmatch(text):
+        return WorkArgument(name, found[2], found[1], found[2] in constants)
+    if found := _SPAN.fullmatch(text):
+        return WorkArgument(name, found[1], found[2], found[1] in constants)
+    if re.search(r"^\*|\[|std::", text):
+        raise UnportableError(f"the entry passes {text[:60]}, which the host must read first")
+    return WorkArgument(name, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A parameter that is a vector, span or array of elements, by reference."""
+
+    element: str
+    const: bool
+    fixed: str
+    """How many elements an array has; "" for the others."""
+
+
+_CONTAINER = re.compile(r"(const )?std::(vector|span|array)<(.+)>( ?const)?( ?&)?")
+
+
+def container_of(source: CodeFile, node: Node) -> Container | None:
+    """What a parameter's type says, where it is a container. Raises `UnportableError`."""
+    found = _CONTAINER.fullmatch(parameter_type(source, node).replace(" &", "&"))
+    if found is None:
+        return None
+    kind, inside = found[2], split(found[3])
+    element = inside[0].removeprefix("const ")
+    if "vector" in element or (kind != "span" and not found[5]):
+        raise UnportableError(f"{source.text(node)[:60]}: a container that is copied, or of others")
+    const = bool(found[1] or found[4]) if kind != "span" else inside[0].startswith("const ")
+    return Container(element, const, inside[1] if kind == "array" else "")

@@ -1,0 +1,147 @@
+"""The entry of a port: brings the arguments to the device, calls `launch`, brings the results back.
+
+Not covered: what a model's own whole file does instead.
+"""
+
+import ast
+import re
+
+from regraph_kg.evaluation.port.edits import UnportableError
+from regraph_kg.evaluation.problem.problem import Argument, Problem
+from regraph_kg.models.port import LAUNCH
+
+_MEMORY = """\
+// Device memory, kept from call to call and made anew where a call needs more.
+// Not for several threads at once.
+static void* device_memory(int which, size_t bytes) {{
+    static void* memory[{count}];
+    static size_t room[{count}];
+    if (bytes > room[which]) {{
+        cudaFree(memory[which]);
+        memory[which] = nullptr;
+        room[which] = cudaMalloc(&memory[which], bytes) == cudaSuccess ? bytes : 0;
+    }}
+    return memory[which];
+}}
+
+"""
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "/",
+    ast.Mod: "%",
+}
+
+
+def signature(problem: Problem) -> str:
+    """Of `launch`: the entry's, with a place for what the entry returns, and returning nothing."""
+    _, _, parameters = problem.signature(cuda=True).partition(f" {problem.entry}(")
+    parts = [parameters.removesuffix(")")]
+    if problem.returns:
+        parts.append(f"{_result(problem).spelled(cuda=True)}* {result_name(problem)}")
+    return f"void {LAUNCH}({', '.join(parts)})"
+
+
+def result_name(problem: Problem) -> str:
+    """Of the parameter for what the entry returns."""
+    names = {arg.name for arg in problem.args}
+    return next(name for name in ("result", "returned", "result_of_all") if name not in names)
+
+
+def tail(problem: Problem) -> str:
+    """The entry's definition. Raises `UnportableError` where an array's length is not told."""
+    head = problem.signature(cuda=True)
+    copied = [arg for arg in problem.args if arg.is_array] if problem.metric == "call" else []
+    if not copied and not problem.returns:
+        names = ", ".join(arg.name for arg in problem.args)
+        return f"{head} {{\n    {LAUNCH}({names});\n}}\n"
+    memory = _MEMORY.format(count=len(copied) + bool(problem.returns))
+    lines, before, after = list[str](), list[str](), list[str]()
+    for index, arg in enumerate(copied):
+        kind = arg.spelled(cuda=True)
+        lines.append(f"const size_t {arg.name}_bytes = {_bytes(problem, arg)};")
+        before.append(_memory(kind, arg.name, index, f"{arg.name}_bytes"))
+    for arg in copied:
+        if arg.role != "out":
+            before.append(_copy(f"d_{arg.name}", arg.name, f"{arg.name}_bytes", "HostToDevice"))
+        if arg.role != "in":
+            after.append(_copy(arg.name, f"d_{arg.name}", f"{arg.name}_bytes", "DeviceToHost"))
+    given = [f"d_{arg.name}" if arg in copied else arg.name for arg in problem.args]
+    if problem.returns:
+        kind, name = _result(problem).spelled(cuda=True), result_name(problem)
+        before.append(_memory(kind, name, len(copied), f"sizeof({kind})"))
+        after = [
+            f"{kind} {name};",
+            _copy(f"&{name}", f"d_{name}", f"sizeof({kind})", "DeviceToHost"),
+            *after,
+        ]
+        after.append(f"return {name};")
+        given.append(f"d_{name}")
+    lines = [*lines, *before, f"{LAUNCH}({', '.join(given)});", *after]
+    return f"{memory}{head} {{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
+
+
+def _result(problem: Problem) -> Argument:
+    """What is returned, as an output."""
+    return problem.slots[-1]
+
+
+def _memory(kind: str, name: str, index: int, size: str) -> str:
+    return f"{kind}* d_{name} = static_cast<{kind}*>(device_memory({index}, {size}));"
+
+
+def _copy(target: str, source: str, size: str, way: str) -> str:
+    return f"cudaMemcpy({target}, {source}, {size}, cudaMemcpy{way});"
+
+
+def _bytes(problem: Problem, arg: Argument) -> str:
+    """An array's size, in C++ over the entry's parameters."""
+    known = dict[str, str]()
+    for one in problem.args:
+        if one.size is not None:
+            known |= _told(one.size, one.name)
+    extents = [_extent(text, known, arg.name) for text in arg.shape]
+    return " * ".join((f"sizeof({arg.spelled(cuda=True)})", *extents))
+
+
+def _told(size: str, parameter: str) -> dict[str, str]:
+    """A size that a parameter tells: itself, or it and a number more or less."""
+    found = re.fullmatch(r"\s*(\w+)\s*(?:([+-])\s*(\d+))?\s*", size)
+    if found is None or found[1].isdigit():
+        return {}
+    if found[2] is None:
+        return {found[1]: parameter}
+    return {found[1]: f"({parameter} {'-' if found[2] == '+' else '+'} {found[3]})"}
+
+
+def _extent(text: str, known: dict[str, str], name: str) -> str:
+    """One extent of a shape, to be multiplied with others."""
+    tree = ast.parse(text, mode="eval").body
+    wide = any(isinstance(node, ast.Mult) for node in ast.walk(tree))
+    said = _cpp(tree, known, name, "1LL * " if wide else "")
+    return said if isinstance(tree, ast.Name | ast.Constant) else f"({said})"
+
+
+def _cpp(node: ast.expr, known: dict[str, str], name: str, widened: str) -> str:
+    match node:
+        case ast.Constant(value=int(number)):
+            return str(number)
+        case ast.Name(id=size) if size in known:
+            return known[size]
+        case ast.Name(id=size):
+            raise UnportableError(f"the length of {name} needs {size}, which no parameter tells")
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return f"-{_nested(operand, known, name, '')}"
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            first = widened if isinstance(op, ast.Mult) else ""
+            return (
+                f"{first}{_nested(left, known, name, widened)} {_OPERATORS[type(op)]}"
+                f" {_nested(right, known, name, widened)}"
+            )
+    raise UnportableError(f"the length of {name} is {ast.unparse(node)}, which C++ has no word for")
+
+
+def _nested(node: ast.expr, known: dict[str, str], name: str, widened: str) -> str:
+    said = _cpp(node, known, name, widened)
+    return f"({said})" if isinstance(node, ast.BinOp) else said

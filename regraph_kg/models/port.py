@@ -1,0 +1,98 @@
+"""A port: serial code as a CUDA program that works, of which a model sees and writes one part.
+
+Not here: how it is made of serial code (evaluation/port/), and whether it is right (the judge).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+LAUNCH = "launch"
+"""The host function, on device pointers, that a model's part must define."""
+_COMMENT = re.compile(r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
+_BOUNDS = re.compile(r"__launch_bounds__\s*\([^()]*\)")
+_LONGEST_HEAD = 4000
+"""Characters before a function's name, and of its parameters: an answer may be anything."""
+_END = re.compile(r"[;{}]")
+_RETURN = re.compile(r"\b(?:return|else|do)\b")
+_ON_DEVICE = re.compile(r"__(?:global|device)__")
+_HEAD = re.compile(r'[\w\s:*&<>,="]*[\w*&>]\s*')
+"""What may stand between a function's name and what ends before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotPorted:
+    """Why serial code has no port, in one line."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A CUDA program in three parts: ours, the model's, ours."""
+
+    entry: str
+    """The function that callers know; `tail` defines it."""
+    head: str
+    """Headers."""
+    start: str
+    """Kernels and `launch`, made of the serial code: the part that a model gets and rewrites."""
+    tail: str
+    """The entry: brings the arguments to the device, calls `launch`, brings the results back."""
+    signature: str
+    """Of `launch`, without a body."""
+    types: tuple[tuple[str, str], ...] = ()
+    """Structs that `tail` needs, by name: their definitions, which also stand in `start`."""
+    parallel: bool = False
+    """Whether the iterations of a loop are threads; otherwise one thread does all the work."""
+
+    def whole(self, part: str) -> str:
+        """The file that is compiled. A part that defines the entry is such a file already."""
+        if _defines(part, self.entry):
+            return part
+        if _names_kernel(part, self.entry):  # C++ knows the name once
+            part = re.sub(rf"\b{self.entry}\b", f"{self.entry}_kernel", part)
+        left_out = [text for name, text in self.types if not _defines_type(part, name)]
+        return "\n".join((self.head, *left_out, part.strip() + "\n", self.tail))
+
+    def part(self, file: str) -> str:
+        """The model's part of a file that `whole` made; of another file all of it."""
+        first, last = f"{self.head}\n", f"\n{self.tail}"
+        if not file.startswith(first) or not file.endswith(last):
+            return file
+        return file[len(first) : -len(last)]
+
+
+def _bare(code: str) -> str:
+    """Code without comments, directives and launch bounds."""
+    return _BOUNDS.sub(" ", _DIRECTIVE.sub(" ", _COMMENT.sub(" ", code)))
+
+
+def _heads(code: str, name: str) -> Iterator[str]:
+    """What stands before the name, at each definition of such a function."""
+    bare = _bare(code)
+    for found in re.finditer(rf"\b{re.escape(name)}\s*\(", bare):
+        first, at = max(0, found.start() - _LONGEST_HEAD), found.end()
+        start = max(first - 1, *(bare.rfind(sign, first, found.start()) for sign in ";{}")) + 1
+        end = _END.search(bare, at, at + _LONGEST_HEAD)
+        if end is None or end[0] != "{" or not bare[at : end.start()].rstrip().endswith(")"):
+            continue
+        head = bare[start : found.start()]
+        if _HEAD.fullmatch(head) and not _RETURN.search(head):
+            yield head
+
+
+def _defines(code: str, name: str) -> bool:
+    """Whether code defines a host function of that name."""
+    return any(not _ON_DEVICE.search(head) for head in _heads(code, name))
+
+
+def _names_kernel(code: str, name: str) -> bool:
+    """Whether it defines a kernel, or another function of the device, of that name."""
+    return any(_ON_DEVICE.search(head) for head in _heads(code, name))
+
+
+def _defines_type(code: str, name: str) -> bool:
+    pattern = rf"\b(?:struct|class|using)\s+{re.escape(name)}\b[^;({{=]{{0,200}}[{{=]"
+    return bool(re.search(pattern, _bare(code)))

@@ -1,0 +1,94 @@
+"""A loop's iterations are threads only where no two of them touch one element."""
+
+import pytest
+
+from regraph_kg.evaluation.port.port import port
+from regraph_kg.models.port import Port
+
+from .test_port import HEAD, problem
+
+
+def is_parallel(body: str, before: str = "") -> bool:
+    made = port(problem(f"{before}\n{HEAD} {{ {body} }}"))
+    assert isinstance(made, Port), made
+    return made.parallel
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (int i = 0; i < n; ++i) y[i] = x[i];",
+        "for (int i = 0; i < n; i++) { y[i] += x[n - i - 1]; }",
+        "for (int i = 1; i <= n - 2; i += 1) { y[i + 1] = x[i]; }",
+        "for (int i = 0; i < n / 3; ++i) { y[3 * i] = 1; y[3 * i + 2] = 2; }",
+        "for (int i = 0; i < n; ++i) { for (int j = 0; j < n; ++j) { y[i * n + j] = j; } }",
+        "for (int i = 0; i < n; ++i) { for (int j = 1; j < n - 1; ++j) { y[j + n * i] = j; } }",
+        "for (int i = 0; i < n; ++i) { for (int d = 0; d < 3; ++d) { y[3 * i + d] = d; } }",
+        "for (int i = 0; i < n; ++i) { float s = 0, t[2]; s += x[i]; t[0] = s; y[i] = t[0]; }",
+        "for (int i = 0; i < n; ++i) { for (;;) { break; } y[i] = std::sqrt(x[i]); }",
+        "(void)n; const float a = 2; for (int i = 0; i < n; ++i) y[i] = a * x[i];",
+        "int m = n - 1; for (int i = 0; i < m; ++i) y[i] = x[i];",
+    ],
+)
+def test_iterations_that_are_apart_are_threads(body: str) -> None:
+    assert is_parallel(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "float s = 0; for (int i = 0; i < n; ++i) { s += x[i]; y[i] = s; }",  # carried
+        "for (int i = 1; i < n; ++i) y[i] = y[i - 1] + x[i];",
+        "for (int i = 0; i < n; ++i) y[i / 2] = x[i];",
+        "for (int i = 0; i < n; ++i) y[0] += x[i];",
+        "for (int i = 0; i < n; ++i) y[(int)x[i]] = 1;",
+        "for (int i = 0; i < n; ++i) y[i % 4] = 1;",
+        "for (int i = 0; i < n; ++i) { y[2 * i] = 1; y[2 * i + 2] = 2; }",
+        "for (int i = 0; i < n; ++i) { y[i] = 1; y[i + 1] = 2; }",
+        "for (int i = 0; i < n; ++i) { for (int j = 0; j <= n; ++j) { y[i * n + j] = j; } }",
+        "for (int i = 0; i < n; ++i) { for (int j = 0; j < n; ++j) { y[i * n + j] = y[j]; } }",
+        "for (int i = 0; i < n; ++i) { for (int j = 0; j < n; ++j) { ++j; y[i * n + j] = j; } }",
+        "for (int i = 0; i < n; ++i) { int j = 7; y[i * n + j] = j; }",
+        "for (int i = 0; i < n; ++i) { float* p = y + i; p[1] = 1; }",
+        "for (int i = 0; i < n; ++i) { float& p = y[0]; p = 1; }",
+        "for (int i = 0; i < n; ++i) { *(y + i / 2) = 1; }",
+        "for (int i = 0; i < n; ++i) { if (x[i] < 0) break; y[i] = 1; }",
+        "for (int i = 0; i < n; ++i) { if (x[i] < 0) return; y[i] = 1; }",
+        "for (int i = 0; i < n; ++i) { if (x[i] < 0) continue; y[i] = 1; }",
+        "for (int i = 0; i < n; ++i) { y[i] = 1; ++i; }",
+        "for (int i = 0; i < n; ++i) { y[i] = 1; n -= 1; }",
+        "for (int i = 0; i < n; i += 2) y[i] = 1;",
+        "for (int i = n; i > 0; --i) y[i] = 1;",
+        "for (auto i = 0; i < n; ++i) y[i] = 1;",
+        "for (int i = 0; i < x[0]; ++i) y[i] = 1;",
+        "for (int i = 0; i < n; ++i) y[i] = 1; y[0] = 2;",
+        "int m = n; for (int i = 0; i < n; ++i) { m = i; y[i] = m; }",
+        "if (n == 3) return; for (int i = 0; i < n; ++i) y[i] = 1;",
+    ],
+)
+def test_others_are_the_work_of_one_thread(body: str) -> None:
+    assert not is_parallel(body)
+
+
+@pytest.mark.parametrize(
+    ("call", "parallel"),
+    [
+        ("y[i] = g(x[i]);", True),
+        ("y[i] = g(x, i);", True),
+        ("g(y[i]);", True),
+        ("g(y[0]);", False),
+        ("g(y, i);", False),
+        ("const auto g2 = [&](int k) { y[k] = 1; }; g2(0);", False),
+    ],
+)
+def test_what_a_function_gets_it_may_write(call: str, parallel: bool) -> None:
+    before = "float g(float& v); float g(const float* v, int i);"
+    assert is_parallel(f"for (int i = 0; i < n; ++i) {{ {call} }}", before) == parallel
+
+
+def test_a_bound_is_told_where_the_kernel_is_started() -> None:
+    made = port(problem(f"{HEAD} {{ int m = n - 1; for (int i = 1; i < m; ++i) y[i] = x[i]; }}"))
+    assert isinstance(made, Port)
+    assert "int i = blockIdx.x * blockDim.x + threadIdx.x + 1;" in made.start
+    launch = made.start[made.start.index("void launch") :]
+    assert "int m = n - 1;\n    const long long count = m - (1);" in launch
