@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from tree_sitter import Node
 
 from regraph_kg.models.base import Frozen
-from regraph_kg.search.code.events import NO_LOOP, Events, Use
 from regraph_kg.search.code.library import FAST_MATH, FUSED
 from regraph_kg.search.code.loop_facts import thread_stride
 from regraph_kg.search.code.names import INDIRECT, UNKNOWN, Element, Names
+from regraph_kg.search.code.occurrences import NO_LOOP, Events, Use
 from regraph_kg.search.code.stencils import stencil_arrays
 from regraph_kg.search.code.syntax import arguments, bare, called, short, text, walk
 
@@ -177,20 +177,20 @@ class _Kernel:
         self.elements = [one for one in elements if one.place.function == name]
         self.calls = [use for use in self.events.calls if use.place.function == name]
         self.words = {
-            text(one) for count, one in enumerate(walk(node)) if count < _MOST_NODES
-            and not one.child_count
+            text(one)
+            for count, one in enumerate(walk(node))
+            if count < _MOST_NODES and not one.child_count
         }
         self.fields = {
-            text(one) for count, one in enumerate(walk(node)) if count < _MOST_NODES
-            and one.type == "field_expression"
+            text(one)
+            for count, one in enumerate(walk(node))
+            if count < _MOST_NODES and one.type == "field_expression"
         }
         declared = [one for group in self.events.declared.values() for one in group]
         self.own = [one for one in declared if one.function == name]
         self.shared = {one.name for one in self.own if "__shared__" in one.kind.split()}
         self.axes = tuple(
-            axis
-            for axis in _AXES
-            if {f"threadIdx.{axis}", f"blockIdx.{axis}"} & self.fields
+            axis for axis in _AXES if {f"threadIdx.{axis}", f"blockIdx.{axis}"} & self.fields
         )
 
     def facts(self) -> KernelFacts:
@@ -198,9 +198,7 @@ class _Kernel:
         known = set(called_names)
         barriers = [use for use in self.calls if called(use.node) == "__syncthreads"]
         atomics = [
-            one
-            for one in self.elements
-            if one.mode == "update" and "atomic" in self._caller(one)
+            one for one in self.elements if one.mode == "update" and "atomic" in self._caller(one)
         ]
         outside = [one for one in atomics if one.array not in self.shared]
         inputs = [one for one in self.own if one.parameter and one.pointer and _const(one.kind)]
@@ -252,11 +250,7 @@ class _Kernel:
         return not any(n.startswith(("threadIdx", "blockIdx", "@")) or "#" in n for n in held)
 
     def _arrays(self, test: Callable[[Element], bool]) -> tuple[str, ...]:
-        found = [
-            one.array
-            for one in self.elements
-            if self._in_global(one) and test(one)
-        ]
+        found = [one.array for one in self.elements if self._in_global(one) and test(one)]
         return tuple(dict.fromkeys(found))[:8]
 
     def _in_global(self, one: Element) -> bool:
@@ -335,4 +329,3 @@ class _Kernel:
 
 def _const(kind: str) -> bool:
     return "const" in kind.split()
-

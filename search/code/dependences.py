@@ -11,9 +11,9 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from regraph_kg.search.code.events import Declared, Use
 from regraph_kg.search.code.library import GROWING, HARMLESS, MATH, UNORDERED
 from regraph_kg.search.code.names import Element, Names
+from regraph_kg.search.code.occurrences import Declared, Use
 from regraph_kg.search.code.polynomial import Polynomial, add, number, replace, symbol
 from regraph_kg.search.code.polynomial import names as names_in
 from regraph_kg.search.code.syntax import arguments, bare, called, text
@@ -199,13 +199,14 @@ class LoopUses:
         """Of two accesses `gap` apart, where one iteration moves by `move`."""
         rest = {product: f for product, f in gap.items() if not inside & set(product)}
         size = number(move)
-        if len(rest) < len(gap) and size is not None and abs(size) == 1:
+        if size is None:  # a row: what lies within one makes no difference
+            held = names_in(move) | {self.own}
+            rest = {product: f for product, f in rest.items() if held & set(product)}
+        elif len(rest) < len(gap) and abs(size) == 1:
             return "unknown"
-        if not rest:
-            return "no"
         distance = number(rest)
         if distance is not None:
-            return "yes" if size is not None and distance % size == 0 else "no"
+            return "yes" if distance and size is not None and not distance % size else "no"
         if self.own in names_in(rest):
             return "no" if self._apart(rest) else "unknown"
         if any(p in move and f % move[p] == 0 for p, f in rest.items()):
@@ -223,7 +224,7 @@ class LoopUses:
         """Whether a difference is a row's length of an array that this loop walks along a row."""
         around = self.names.chain(self.loop)[:-1]
         rows = [self.names.headers[loop].symbol for loop in around]
-        wanted = set(gap)
+        wanted = {tuple(n for n in product if n not in rows) for product in gap}
         for one in self.elements:
             for index in one.index:
                 products = {
@@ -237,14 +238,10 @@ class LoopUses:
         name = called(call.node)
         if name == "swap":
             self.found.swaps = True
+        grows = name in GROWING and not self._local(self._receiver(call))
+        if name == "swap" or grows or name in UNORDERED:
             self.found.verdicts.add("yes")
-        elif name in GROWING and not self._local(self._receiver(call)):
-            self.found.verdicts.add("yes")
-        elif name in UNORDERED:
-            self.found.verdicts.add("yes")
-        elif name in MATH | HARMLESS or name.startswith(("_", ".", "cuda")) or "atomic" in name:
-            return
-        elif name and any(map(self._may_be_written, arguments(call.node))):
+        elif not _harmless(name) and any(map(self._may_be_written, arguments(call.node))):
             self.found.verdicts.add("unknown")
 
     def _receiver(self, call: Use) -> Declared | None:
@@ -290,3 +287,9 @@ def _counts(use: Use) -> bool:
 
 def _combines_previous(write: Element, other: Element) -> bool:
     return write.mode == "write" and write.order > other.order
+
+
+def _harmless(name: str) -> bool:
+    """Whether a function is known to write nothing that a loop's iterations share."""
+    known = name in MATH or name in HARMLESS or "atomic" in name
+    return not name or known or name.startswith(("_", ".", "cuda"))

@@ -3,12 +3,20 @@
 Nothing is concluded here: `names.py` says what an index is, `dependences.py` what a loop carries.
 """
 
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import replace
 
 from tree_sitter import Node
 
 from regraph_kg.search.code.guards import guarded, self_update
+from regraph_kg.search.code.occurrences import (
+    NO_LOOP,
+    Declared,
+    Events,
+    Loop,
+    Mode,
+    Place,
+    Use,
+)
 from regraph_kg.search.code.syntax import (
     LOOPS,
     called,
@@ -18,101 +26,11 @@ from regraph_kg.search.code.syntax import (
     text,
 )
 
-Mode = Literal["read", "write", "update"]
 MOST_LOOPS = 200
 MOST_EVENTS = 6_000
 MOST_DEPTH = 12
-NO_LOOP = -1
 _UPDATES = frozenset({"+=", "-=", "*=", "|=", "&=", "^="})
 _SCOPES = frozenset({"compound_statement", "function_definition", "lambda_expression"}) | LOOPS
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where in a text something stands."""
-
-    function: str = ""
-    kernel: bool = False
-    loop: int = NO_LOOP
-    branches: int = 0
-    """How many conditions stand around it in its function."""
-    region: int = 0
-    """How many parallel regions of OpenMP stand around it."""
-    scope: tuple[int, int] = (0, 1 << 62)
-    stored: bool = False
-    """Whether it is part of what is assigned to an element of an array."""
-
-
-@dataclass(slots=True)
-class Declared:
-    """A name that the text declares."""
-
-    name: str
-    scope: tuple[int, int]
-    function: str
-    loop: int
-    value: Node | None
-    kind: str
-    """Its type and specifiers, as text."""
-    pointer: bool
-    reference: bool
-    array: bool
-    parameter: bool = False
-    writes: int = 0
-    made: str = ""
-    """The arguments that it is made with: of `dim3 block(16, 16)`."""
-    region: bool = False
-    """Whether it is declared in a parallel region of OpenMP."""
-    element: bool = False
-    """The variable of a loop over a container."""
-
-
-@dataclass(slots=True)
-class Loop:
-    """A loop of the text."""
-
-    number: int
-    node: Node
-    place: Place
-    depth: int
-    directives: tuple[str, ...]
-    exits: bool = False
-    branches: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A read, a write or an update (`x += ..`) of a name or of an array's element."""
-
-    node: Node
-    mode: Mode
-    place: Place
-    order: int = 0
-    """When it happens, against others: what is assigned is read before it is written."""
-
-
-@dataclass(slots=True)
-class Events:
-    """All that one walk found."""
-
-    loops: list[Loop] = field(default_factory=list)
-    declared: dict[str, list[Declared]] = field(default_factory=dict)
-    names: list[Use] = field(default_factory=list)
-    elements: list[Use] = field(default_factory=list)
-    calls: list[Use] = field(default_factory=list)
-    divisions: list[Use] = field(default_factory=list)
-    conditions: list[Use] = field(default_factory=list)
-    directives: list[tuple[str, Place]] = field(default_factory=list)
-    functions: dict[str, Node] = field(default_factory=dict)
-    whole: bool = True
-    """Whether nothing was left out for its number."""
-
-    def find(self, name: str, at: Node) -> Declared | None:
-        """The declaration that a name means at a node."""
-        for one in reversed(self.declared.get(name, ())):
-            if one.scope[0] <= at.start_byte < one.scope[1]:
-                return one
-        return None
 
 
 def events_of(root: Node) -> Events:
@@ -302,7 +220,11 @@ class _Walk:
     def _step(self, node: Node, place: Place, mode: Mode) -> None:
         target = node.child_by_field_name("argument")
         if target is not None and mode == "read" and node.parent is not None:
-            alone = node.parent.type in ("expression_statement", "for_statement", "comma_expression")
+            alone = node.parent.type in (
+                "expression_statement",
+                "for_statement",
+                "comma_expression",
+            )
             if not alone:
                 self._push([target], place)
         self._push([target] if target is not None else node.children, place, "update")
@@ -337,15 +259,15 @@ class _Walk:
         listed = node.child_by_field_name("arguments")
         function = node.child_by_field_name("function")
         launch = [one for one in node.children if one.type == "kernel_call_syntax"]
-        mode = _access_mode(called(node))
-        if mode is not None and listed is not None and listed.named_children:
+        access = _access_mode(called(node))
+        if access is not None and listed is not None and listed.named_children:
             target, *rest = listed.named_children
             inner = target.child_by_field_name("argument") if operator(target) == "&" else None
-            self._push(rest, replace(place, stored=place.stored or mode != "read"))
+            self._push(rest, replace(place, stored=place.stored or access != "read"))
             if inner is not None:
-                self._push([inner], place, mode)
+                self._push([inner], place, access)
             else:
-                self._add(self.found.elements, target, place, mode)
+                self._add(self.found.elements, target, place, access)
                 self._push(target.named_children, place)
             return
         self._push([*launch, *([listed] if listed is not None else [])], place)

@@ -17,9 +17,10 @@ from regraph_kg.search.code.cuda_facts import (
     kernel_facts,
     launch_facts,
 )
-from regraph_kg.search.code.events import Declared, Events, events_of
+from regraph_kg.search.code.events import events_of
 from regraph_kg.search.code.loop_facts import Access, LoopFacts, access, loop_facts
 from regraph_kg.search.code.names import Element, Names
+from regraph_kg.search.code.occurrences import Declared, Events
 from regraph_kg.search.code.syntax import bare, called, operator, text, tree_of, walk
 
 _MOST_NAMES = 48
@@ -87,7 +88,9 @@ def _facts(code: str, entry: str) -> Facts:
     elements = names.elements()[:_MOST_ELEMENTS]
     reached = _reached(events, entry)
     words, types = _words(tree.root)
-    loops = [one for one in loop_facts(names, elements) if not one.function or one.function in reached]
+    loops = [
+        one for one in loop_facts(names, elements) if not one.function or one.function in reached
+    ]
     kernels = [one for one in kernel_facts(names, elements) if one.name in reached]
     called_names = [called(call.node) for call in events.calls]
     kept = [one for one in elements if not one.place.function or one.place.function in reached]

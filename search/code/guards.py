@@ -41,25 +41,32 @@ def guarded(node: Node, condition: Node) -> list[int]:
     """
     if node.type != "if_statement":
         return []
-    targets: dict[str, Node] = {}
-    for one in statements(node.child_by_field_name("consequence")):
-        inner = one.named_children[0] if one.type == "expression_statement" else None
-        if inner is not None and inner.type == "assignment_expression" and operator(inner) == "=":
-            left = inner.child_by_field_name("left")
-            if left is not None:
-                targets[text(left)] = left
+    targets = _targets(node.child_by_field_name("consequence"))
     found, waiting, steps = [], [condition], 0
     while waiting and steps < _MOST:
         steps += 1
         one = waiting.pop()
         if one.type in ("condition_clause", "parenthesized_expression"):
             waiting += one.named_children
-        elif one.type == "binary_expression" and operator(one) in ("&&", "||"):
-            waiting += [side for side in _sides(one) if side is not None]
-        elif one.type == "binary_expression" and operator(one) in _COMPARES:
-            for side in _sides(one):
-                if side is not None and text(side) in targets:
+        sides = [side for side in _sides(one) if side is not None]
+        if operator(one) in ("&&", "||"):
+            waiting += sides
+        elif operator(one) in _COMPARES:
+            for side in sides:
+                if text(side) in targets:
                     found += [side.id, targets[text(side)].id]
+    return found
+
+
+def _targets(branch: Node | None) -> dict[str, Node]:
+    """What the statements of a branch set by `=`, as text."""
+    found: dict[str, Node] = {}
+    for one in statements(branch):
+        inner = one.named_children[0] if one.named_child_count else None
+        if inner is not None and inner.type == "assignment_expression" and operator(inner) == "=":
+            left = inner.child_by_field_name("left")
+            if left is not None:
+                found[text(left)] = left
     return found
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.search.code.events import Events, Loop
+from regraph_kg.search.code.occurrences import Events, Loop
 from regraph_kg.search.code.syntax import bare, declared_name, operator, text
 
 _COMPARES = frozenset({"<", "<=", ">", ">=", "!="})
@@ -63,14 +63,18 @@ def _update(node: Node | None) -> tuple[str, str, Node | None]:
     if node.type != "assignment_expression" or left is None:
         return "", "", None
     name, sign = _name(left), operator(node)
-    if sign in ("+=", "-="):
-        return name, sign[0], right
-    if sign == "=" and right is not None and operator(right) in ("+", "-"):
+    return (name, sign[0], right) if sign in ("+=", "-=") else _sum(name, right)
+
+
+def _sum(name: str, right: Node | None) -> tuple[str, str, Node | None]:
+    """Of `i = i + 2` or `i = 2 + i`, as of `i += 2`; another right side is no step."""
+    sign = operator(right) if right is not None else ""
+    if right is not None and sign in ("+", "-"):
         one, other = right.child_by_field_name("left"), right.child_by_field_name("right")
         if _name(one) == name:
-            return name, operator(right), other
-        if _name(other) == name and operator(right) == "+":
-            return name, "+", one
+            return name, sign, other
+        if _name(other) == name and sign == "+":
+            return name, sign, one
     return name, "", right
 
 
@@ -87,9 +91,8 @@ def _start(node: Node | None, variable: str) -> Node | None:
         one = waiting.pop()
         if one.type in ("comma_expression", "expression_statement"):
             waiting += one.named_children
-        elif one.type == "assignment_expression":
-            if _name(one.child_by_field_name("left")) == variable:
-                return one.child_by_field_name("right")
+        elif _name(one.child_by_field_name("left")) == variable:
+            return one.child_by_field_name("right")
     return None
 
 

@@ -8,9 +8,9 @@ from tree_sitter import Node
 
 from regraph_kg.models.base import Frozen
 from regraph_kg.search.code.dependences import Carries, Dependences, LoopUses
-from regraph_kg.search.code.events import NO_LOOP, Events, Loop, Use
 from regraph_kg.search.code.library import COPIES, MATH
 from regraph_kg.search.code.names import INDIRECT, UNKNOWN, Element, Names
+from regraph_kg.search.code.occurrences import NO_LOOP, Events, Loop, Use
 from regraph_kg.search.code.polynomial import Polynomial, number, shown
 from regraph_kg.search.code.stencils import stencil_arrays
 from regraph_kg.search.code.syntax import LOOPS, called, short, statements, text
@@ -23,6 +23,9 @@ _KINDS: dict[str, Literal["for", "range", "while", "do"]] = {
 }
 MOST_ACCESSES = 24
 _MOST_USES = 400
+_STILL = frozenset({"0", UNKNOWN})
+_FEW = 16
+"""So many elements stay in registers or the nearest cache without being told to."""
 _THREAD = ("threadIdx.", "blockIdx.")
 _T = TypeVar("_T")
 _OMP_THREAD = "omp_get_thread_num"
@@ -275,9 +278,17 @@ class _Loops:
         copies = any(called(call.node) in COPIES for call in self.calls[loop.number])
         if launches and not loop.place.kernel:
             return True
-        if not self.children[loop.number] or not writes:
+        own = self.names.headers[loop.number].symbol
+        if not self.children[loop.number] or not writes or self._enters(loop.number, own):
             return False
         return found.evolves or found.swaps or (copies and found.carries != "no")
+
+    def _enters(self, k: int, own: str) -> bool:
+        """Whether a loop's variable decides what is accessed in it, so that it counts no steps."""
+        inner = [two.number for two in self.events.loops if k in self.names.chain(two.number)[:-1]]
+        ends = [self.names.start(two) for two in inner] + [self.names.end(two) for two in inner]
+        used = [*ends, *(index for one in self.elements[k] for index in one.index)]
+        return bool(own) and any(own in self.names.closure(one) for one in used)
 
     def _repeated(self, k: int) -> tuple[str, ...]:
         """Costly expressions whose operands this loop does not change, or that stand twice."""
@@ -318,7 +329,8 @@ class _Loops:
             declared = one.declared
             if declared is not None and not declared.parameter and declared.loop >= k:
                 continue
-            if any(self.names.stride(one.index, i, around) not in ("0", UNKNOWN) for i in inner):
+            sweeps = [i for i in inner if self.names.stride(one.index, i, around) not in _STILL]
+            if any((self._trips(i) or _FEW + 1) > _FEW for i in sweeps):
                 found.append(one.array)
         return tuple(found)[:8]
 

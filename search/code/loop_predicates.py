@@ -66,9 +66,12 @@ def sorting(facts: Facts) -> Answer:
 
 @_add("two nested loops that are both parallel")
 def two_parallel_nested(facts: Facts) -> Answer:
-    """A loop and a loop in it both carry nothing."""
+    """A loop and a loop in it, whose bounds do not depend on the first, both carry nothing."""
     return any_of(
-        all_of([is_parallel(one), *(is_parallel(two) for two in within(facts, one)[:1])])
+        all_of(
+            [is_parallel(one)]
+            + [False if two.uneven else is_parallel(two) for two in within(facts, one)[:1]]
+        )
         for one in facts.loops
         if not one.innermost
     )
@@ -80,10 +83,26 @@ def reduction(facts: Facts) -> Answer:
     return any(one.reduces for one in facts.loops)
 
 
+@_add("a result that all iterations of an innermost loop update")
+def inner_reduction(facts: Facts) -> Answer:
+    """An innermost loop reduces."""
+    return any(one.reduces for one in innermost(facts))
+
+
+@_add("a result that threads would update together")
+def shared_reduction(facts: Facts) -> Answer:
+    """A loop reduces, and no loop around it is parallel without reducing."""
+    return any(
+        one.reduces and not any(is_parallel(two) and not two.reduces for two in around(facts, one))
+        for one in facts.loops
+    )
+
+
 @_add("an outermost loop that reduces")
 def outer_reduction(facts: Facts) -> Answer:
     """The outermost loop of a function reduces; not known where only an inner one does."""
-    if any(one.reduces and not one.depth for one in facts.loops):
+    placed = set(facts.updates)  # at places that data decides: no block has one result of them
+    if any(set(one.reduces) - placed and not one.depth for one in facts.loops):
         return True
     return None if reduction(facts) else False
 
@@ -126,12 +145,13 @@ def reuse(facts: Facts) -> Answer:
 
 @_add("an array that several loops read")
 def read_twice(facts: Facts) -> Answer:
-    """Loops that are not nested read the same array."""
-    found: dict[tuple[str, str], set[int]] = {}
+    """Several loops with the same bounds read the same array."""
+    found: dict[tuple[str, str, str, str], set[int]] = {}
     for one in facts.loops:
         for access in one.accesses:
             if access.mode == "read":
-                found.setdefault((one.function, access.array), set()).add(one.number)
+                key = (one.function, access.array, one.start, one.end)
+                found.setdefault(key, set()).add(one.number)
     return any(len(loops) > 1 for loops in found.values())
 
 
@@ -184,15 +204,9 @@ def interleaved(facts: Facts) -> Answer:
     )
 
 
-@_add("a branch in a loop")
-def branch_in_loop(facts: Facts) -> Answer:
-    """An if or a switch stands in a loop."""
-    return any(one.branches for one in facts.loops)
-
-
 @_add("a branch in a loop that is not over time")
-def branch_in_inner_loop(facts: Facts) -> Answer:
-    """An if or a switch stands in a loop, or its bounds are chosen by min or max."""
+def branch_in_loop(facts: Facts) -> Answer:
+    """An if or a switch stands in a loop, other than one over time."""
     return any(one.branches and not one.time for one in facts.loops)
 
 
@@ -226,16 +240,6 @@ def invariant_access(facts: Facts) -> Answer:
     """An access of an innermost loop does not move with its variable."""
     return any(
         len(access.strides) > 0 and access.strides[-1] == "0"
-        for one in innermost(facts)
-        for access in one.accesses
-    )
-
-
-@_add("an index product that an inner loop does not change")
-def invariant_index(facts: Facts) -> Answer:
-    """An index of an innermost loop has a product of names in it, as `i * n`."""
-    return any(
-        "*" in access.index and len(access.strides) > 1
         for one in innermost(facts)
         for access in one.accesses
     )
@@ -286,10 +290,16 @@ def swaps(facts: Facts) -> Answer:
     return any(one.swaps for one in facts.loops)
 
 
+@_add("a while loop")
+def while_loop(facts: Facts) -> Answer:
+    """A while or a do stands in the code."""
+    return any(one.kind in ("while", "do") for one in facts.loops)
+
+
 @_add("a loop whose iterations differ in length")
 def uneven_loop(facts: Facts) -> Answer:
     """Data, or an outer loop's variable, decides a loop's bounds; or it is a while loop."""
-    return any(one.uneven or one.kind in ("while", "do") for one in facts.loops)
+    return any(one.uneven for one in facts.loops) or while_loop(facts)
 
 
 @_add("a loop that is unrolled already")
@@ -333,9 +343,9 @@ def matrix_product(facts: Facts) -> Answer:
 
 @_add("an array that a loop only writes")
 def plain_store(facts: Facts) -> Answer:
-    """A loop writes an array that it does not read, in steps of one."""
+    """A loop writes an array, in steps of one, that nothing in the code reads or updates."""
+    read = {a.array for one in facts.loops for a in one.accesses if a.mode != "write"}
     for one in facts.loops:
-        read = {access.array for access in one.accesses if access.mode != "write"}
         for access in one.accesses:
             steps = {"1", one.step}
             if access.mode == "write" and access.array not in read and steps & set(access.strides):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.search.code.events import NO_LOOP, Declared, Events, Mode, Place, Use
 from regraph_kg.search.code.headers import Header, headers_of
+from regraph_kg.search.code.occurrences import NO_LOOP, Declared, Events, Mode, Place, Use
 from regraph_kg.search.code.polynomial import (
     Polynomial,
     add,
@@ -41,6 +41,10 @@ class Element:
     mode: Mode
     place: Place
     order: int
+
+
+Pointed = tuple[str, Declared | None, tuple[Polynomial, ...]]
+"""An array, its declaration, and an index in it."""
 
 
 class Names:
@@ -90,7 +94,7 @@ class Names:
             return constant(found) if found is not None else symbol(f"?{short(node)}")
         if node.type == "identifier":
             return self._name(node, loop, depth)
-        if node.type == "field_expression":
+        if node.type == "field_expression" and self._plain_field(node):
             return symbol(text(node)[:80])
         if node.type == "unary_expression" and operator(node) == "-":
             return add({}, self.value(node.child_by_field_name("argument"), loop, depth + 1), -1)
@@ -99,6 +103,14 @@ class Names:
             if found_sum is not None:
                 return found_sum
         return self._opaque(node, loop, depth)
+
+    def _plain_field(self, node: Node) -> bool:
+        """Whether a field is of a name that stands for no element: `threadIdx.x`."""
+        base = node.child_by_field_name("argument")
+        if base is None or base.type != "identifier":
+            return False
+        declared = self.events.find(text(base), base)
+        return declared is None or (declared.value is None and not declared.element)
 
     def _binary(self, node: Node, loop: int, depth: int) -> Polynomial | None:
         sign = operator(node)
@@ -237,7 +249,9 @@ class Names:
             if declared is None or not declared.reference or declared.parameter:
                 continue
             if declared.element and use.mode != "read":
-                found.append(self._element(Use(self._loop_node(declared), use.mode, use.place, use.order)))
+                found.append(
+                    self._element(Use(self._loop_node(declared), use.mode, use.place, use.order))
+                )
             elif declared.value is not None and not declared.element:
                 inner = bare(declared.value)
                 if inner is not None and inner.type in _ELEMENTS:
@@ -259,9 +273,7 @@ class Names:
             base = self.target(node, loop) if accessed else self.pointer(node, loop)
         return Element(*base, use.mode, use.place, use.order) if base else None
 
-    def target(
-        self, node: Node, loop: int, depth: int = 0
-    ) -> tuple[str, Declared | None, tuple[Polynomial, ...]] | None:
+    def target(self, node: Node, loop: int, depth: int = 0) -> Pointed | None:
         """The array of an access, and the index."""
         if node.type == "pointer_expression":
             return self.pointer(node.child_by_field_name("argument"), loop, depth)
@@ -279,50 +291,53 @@ class Names:
         head = add(offset[-1], indices[0]) if offset else indices[0]
         return name, declared, (*offset[:-1], head, *indices[1:])
 
-    def pointer(
-        self, node: Node | None, loop: int, depth: int = 0
-    ) -> tuple[str, Declared | None, tuple[Polynomial, ...]] | None:
+    def pointer(self, node: Node | None, loop: int, depth: int = 0) -> Pointed | None:
         """The array that an expression points into, and where."""
         node = bare(node)
         if node is None or depth > _DEEPEST:
             return None
         if node.type == "identifier":
-            declared = self.events.find(text(node), node)
-            fixed = declared is not None and declared.value is not None and not declared.writes
-            if declared is not None and fixed and (declared.pointer or declared.reference):
-                found = self.pointer(declared.value, declared.loop, depth + 1)
-                if found is not None:
-                    return found
-            moving = declared is not None and declared.writes and declared.pointer
-            return text(node), declared, (symbol(text(node)),) if moving else ({},)
+            return self._pointer_name(node, loop, depth)
         if node.type == "field_expression":
             return text(node)[:80], None, ({},)
-        if node.type == "pointer_expression":
-            inner = bare(node.child_by_field_name("argument"))
-            if inner is None or operator(node) == "*":
-                return None
-            if inner.type == "subscript_expression":
-                return self.target(inner, loop, depth + 1)
-            return self.pointer(inner, loop, depth + 1)
-        if node.type == "call_expression" and called(node) in (".data", ".begin", ".get"):
-            function = node.child_by_field_name("function")
-            argument = function.child_by_field_name("argument") if function else None
-            return self.pointer(argument, loop, depth + 1)
         if node.type == "binary_expression" and operator(node) in ("+", "-"):
             return self._moved_pointer(node, loop, depth)
-        return None
+        inner = None
+        if node.type == "pointer_expression" and operator(node) != "*":
+            inner = bare(node.child_by_field_name("argument"))
+        elif node.type == "call_expression" and called(node) in (".data", ".begin", ".get"):
+            function = node.child_by_field_name("function")
+            inner = function.child_by_field_name("argument") if function else None
+        if inner is not None and inner.type == "subscript_expression":
+            return self.target(inner, loop, depth + 1)
+        return self.pointer(inner, loop, depth + 1)
 
-    def _moved_pointer(
-        self, node: Node, loop: int, depth: int
-    ) -> tuple[str, Declared | None, tuple[Polynomial, ...]] | None:
+    def _pointer_name(self, node: Node, loop: int, depth: int) -> Pointed:
+        """What a name points to: itself, or what it was set to once and for all."""
+        declared = self.events.find(text(node), node)
+        if declared is None:
+            return text(node), None, ({},)
+        fixed = declared.value is not None and not declared.writes
+        if fixed and (declared.pointer or declared.reference):
+            found = self.pointer(declared.value, declared.loop, depth + 1)
+            if found is not None:
+                return found
+        moving = declared.writes and declared.pointer
+        return text(node), declared, (symbol(text(node)),) if moving else ({},)
+
+    def _moved_pointer(self, node: Node, loop: int, depth: int) -> Pointed | None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         found = self.pointer(left, loop, depth + 1)
         if found is None:
             return None
         by = self.value(right, loop)
-        return found[0], found[1], (
-            *found[2][:-1],
-            add(found[2][-1], by, 1 if operator(node) == "+" else -1),
+        return (
+            found[0],
+            found[1],
+            (
+                *found[2][:-1],
+                add(found[2][-1], by, 1 if operator(node) == "+" else -1),
+            ),
         )
 
 
@@ -331,5 +346,3 @@ def _integer(word: str) -> int | None:
         return int(word.replace("'", "").rstrip("uUlL"), 0)
     except ValueError:
         return None
-
-

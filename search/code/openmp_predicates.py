@@ -89,19 +89,24 @@ def barrier(facts: Facts) -> Answer:
 @_add("an innermost loop that vector lanes can share")
 def vector_loop(facts: Facts) -> Answer:
     """An innermost loop carries nothing but reductions and is not left early."""
-    return any_of(
-        False if one.kind in ("while", "do") else is_parallel(one) for one in innermost(facts)
+    return any_of(map(_lanes, innermost(facts)))
+
+
+def _lanes(loop: LoopFacts) -> Answer:
+    """Whether vector lanes can share a loop: they must not write where data decides."""
+    scatters = any(
+        one.mode != "read" and one.strides[-1:] == ("indirect",) for one in loop.accesses
     )
+    return False if scatters or loop.kind in ("while", "do") else is_parallel(loop)
 
 
 @_add("an innermost loop without `omp simd` that vector lanes can share")
 def unvectorized_loop(facts: Facts) -> Answer:
     """As `vector_loop`, with no simd directive before it."""
     return any_of(
-        is_parallel(one)
+        _lanes(one)
         for one in innermost(facts)
-        if one.kind in ("for", "range")
-        and not any("simd" in words.split() for words in one.directives)
+        if not any("simd" in words.split() for words in one.directives)
     )
 
 
