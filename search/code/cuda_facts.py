@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from tree_sitter import Node
 
 from regraph_kg.models.base import Frozen
+from regraph_kg.search.code import polynomial
 from regraph_kg.search.code.library import FAST_MATH, FUSED
 from regraph_kg.search.code.loop_facts import thread_stride
 from regraph_kg.search.code.names import INDIRECT, UNKNOWN, Element, Names
@@ -306,9 +307,15 @@ class _Kernel:
             if one.array in self.shared and len(self.axes) > 0:
                 stride = thread_stride(self.names, one)
                 number = int(stride) if stride.lstrip("-").isdigit() else 0
-                if stride == "row" or (number and not number % _BANKS):
+                if (stride == "row" and not self._padded(one)) or (number and not number % _BANKS):
                     found.append(one.array)
         return tuple(dict.fromkeys(found))[:8]
+
+    def _padded(self, one: Element) -> bool:
+        """Whether a row is an odd number of elements long: then its columns lie in all banks."""
+        width = one.declared.width if one.declared is not None else None
+        length = polynomial.number(self.names.value(width, NO_LOOP)) if width is not None else None
+        return length is not None and length % 2 == 1
 
     def _divergent(self) -> bool:
         """Whether a condition reads data, or the thread's number with % or &."""

@@ -158,6 +158,7 @@ class _Walk:
                 "reference_declarator" in kinds,
                 "array_declarator" in kinds,
                 node.type in ("parameter_declaration", "optional_parameter_declaration"),
+                width=declarator.child_by_field_name("size"),
                 region=place.region > 0,
             )
         )

@@ -53,6 +53,7 @@ class Names:
     def __init__(self, events: Events) -> None:
         self.events = events
         self.headers: list[Header] = headers_of(events)
+        self._loops = {header.symbol: k for k, header in enumerate(self.headers) if header.symbol}
         self._inside: dict[str, frozenset[str]] = {}
         self._known: dict[tuple[int, int], Polynomial] = {}
         self._varying: list[set[str]] = [set() for _ in events.loops]
@@ -207,7 +208,7 @@ class Names:
             begin, own = self.start(loop), self.headers[loop].symbol
             if not own or own not in names_in(index) or name not in self.closure(begin):
                 continue
-            if "#" not in name or name in self.closure(self.end(loop)):
+            if name not in self._loops or name in self.closure(self.end(loop)):
                 index = replace(index, own, add(begin, symbol(own)))
         return index
 
@@ -227,8 +228,8 @@ class Names:
         """Whether `index` changes in `loop` by more than the loop's variable alone."""
         found = names_in(index)
         hidden = set[str]().union(*(self._inside.get(one, frozenset()) for one in found))
-        for one in [name for name in hidden if "#" in name]:
-            hidden |= self.closure(self.start(int(one.rpartition("#")[2])))
+        for one in hidden & self._loops.keys():
+            hidden |= self.closure(self.start(self._loops[one]))
         return bool((own and own in hidden) or (found | hidden) & self._varying[loop] - {""})
 
     def stride(self, index: tuple[Polynomial, ...], loop: int, around: list[int]) -> str:

@@ -43,6 +43,8 @@ class Declared:
     writes: int = 0
     made: str = ""
     """The arguments that it is made with: of `dim3 block(16, 16)`."""
+    width: Node | None = None
+    """Of an array, how long a row is."""
     region: bool = False
     """Whether it is declared in a parallel region of OpenMP."""
     element: bool = False
