@@ -6,10 +6,10 @@ from tree_sitter import Node
 
 from regraph_kg.models.base import Frozen
 from regraph_kg.search.code import polynomial
+from regraph_kg.search.code.indices import INDIRECT, UNKNOWN, ElementAccess, Indices
 from regraph_kg.search.code.library import FAST_MATH, FUSED
 from regraph_kg.search.code.loop_facts import thread_stride
-from regraph_kg.search.code.names import INDIRECT, UNKNOWN, Element, Names
-from regraph_kg.search.code.occurrences import NO_LOOP, Events, Use
+from regraph_kg.search.code.occurrences import NO_LOOP, Events, Occurrence
 from regraph_kg.search.code.stencils import stencil_arrays
 from regraph_kg.search.code.syntax import arguments, bare, called, short, text, walk
 
@@ -126,7 +126,7 @@ def _one(shape: str) -> bool:
     return bool(inner) and all(part == "1" for part in inner.split(","))
 
 
-def host_facts(names: Names) -> HostFacts:
+def host_facts(names: Indices) -> HostFacts:
     """What the host does, of all functions together."""
     calls = [call for call in names.events.calls if not call.place.kernel]
     listed = [(called(call.node), call) for call in calls]
@@ -153,7 +153,7 @@ def host_facts(names: Names) -> HostFacts:
     )
 
 
-def _kept(events: Events, call: Use) -> bool:
+def _kept(events: Events, call: Occurrence) -> bool:
     """Whether an allocation goes to a variable that outlives its function."""
     first = bare(arguments(call.node)[0]) if arguments(call.node) else None
     inner = bare(first.child_by_field_name("argument")) if first is not None else None
@@ -161,7 +161,7 @@ def _kept(events: Events, call: Use) -> bool:
     return one is not None and ("static" in one.kind.split() or not one.function)
 
 
-def kernel_facts(names: Names, elements: Sequence[Element]) -> tuple[KernelFacts, ...]:
+def kernel_facts(names: Indices, elements: Sequence[ElementAccess]) -> tuple[KernelFacts, ...]:
     """Every kernel, in the order of the text."""
     found = []
     for name, node in names.events.functions.items():
@@ -173,7 +173,9 @@ def kernel_facts(names: Names, elements: Sequence[Element]) -> tuple[KernelFacts
 
 
 class _Kernel:
-    def __init__(self, names: Names, name: str, node: Node, elements: Sequence[Element]) -> None:
+    def __init__(
+        self, names: Indices, name: str, node: Node, elements: Sequence[ElementAccess]
+    ) -> None:
         self.names, self.events, self.name, self.node = names, names.events, name, node
         self.elements = [one for one in elements if one.place.function == name]
         self.calls = [use for use in self.events.calls if use.place.function == name]
@@ -235,7 +237,7 @@ class _Kernel:
             conflicts=self._conflicts(),
         )
 
-    def _caller(self, one: Element) -> str:
+    def _caller(self, one: ElementAccess) -> str:
         """The name of the call that an element stands in, as `atomicAdd(&a[i], 1)`."""
         order = one.order
         before = [use for use in self.calls if use.order < order]
@@ -246,24 +248,24 @@ class _Kernel:
         pointers = [one for one in listed if "*" in text(one) and "const" in text(one)]
         return bool(pointers) and all("restrict" in text(one) for one in pointers)
 
-    def _fixed(self, one: Element) -> bool:
+    def _fixed(self, one: ElementAccess) -> bool:
         held = frozenset().union(*map(self.names.closure, one.index))
         return not any(n.startswith(("threadIdx", "blockIdx", "@")) or "#" in n for n in held)
 
-    def _arrays(self, test: Callable[[Element], bool]) -> tuple[str, ...]:
+    def _arrays(self, test: Callable[[ElementAccess], bool]) -> tuple[str, ...]:
         found = [one.array for one in self.elements if self._in_global(one) and test(one)]
         return tuple(dict.fromkeys(found))[:8]
 
-    def _in_global(self, one: Element) -> bool:
+    def _in_global(self, one: ElementAccess) -> bool:
         if one.array in self.shared:
             return False
         return one.declared is None or one.declared.parameter or not one.declared.array
 
-    def _scattered(self, one: Element) -> bool:
+    def _scattered(self, one: ElementAccess) -> bool:
         stride = thread_stride(self.names, one)
         return bool(self.axes) and stride not in ("0", "1", "-1", UNKNOWN, INDIRECT)
 
-    def _held(self, one: Element) -> frozenset[str]:
+    def _held(self, one: ElementAccess) -> frozenset[str]:
         around = self.names.chain(one.place.loop)
         full = [self.names.expanded(index, "threadIdx.x", around) for index in one.index]
         held = set[str]().union(*map(self.names.closure, full))
@@ -272,7 +274,7 @@ class _Kernel:
                 held |= self.names.closure(self.names.start(loop))
         return frozenset(held)
 
-    def _reused(self, one: Element) -> bool:
+    def _reused(self, one: ElementAccess) -> bool:
         """Whether an axis of the block does not enter the index, in a loop."""
         held = self._held(one)
         if one.mode != "read" or any(name.startswith("@") for name in held):
@@ -294,7 +296,7 @@ class _Kernel:
         return tuple(found)[:8]
 
     def _stencil(self) -> tuple[str, ...]:
-        groups: dict[int, list[Element]] = {}
+        groups: dict[int, list[ElementAccess]] = {}
         for one in self.elements:
             if self._in_global(one):
                 groups.setdefault(one.place.loop, []).append(one)
@@ -311,7 +313,7 @@ class _Kernel:
                     found.append(one.array)
         return tuple(dict.fromkeys(found))[:8]
 
-    def _padded(self, one: Element) -> bool:
+    def _padded(self, one: ElementAccess) -> bool:
         """Whether a row is an odd number of elements long: then its columns lie in all banks."""
         width = one.declared.width if one.declared is not None else None
         length = polynomial.number(self.names.value(width, NO_LOOP)) if width is not None else None

@@ -11,9 +11,9 @@ from typing import Literal
 
 from tree_sitter import Node
 
+from regraph_kg.search.code.indices import ElementAccess, Indices
 from regraph_kg.search.code.library import GROWING, HARMLESS, MATH, UNORDERED
-from regraph_kg.search.code.names import Element, Names
-from regraph_kg.search.code.occurrences import Declared, Use
+from regraph_kg.search.code.occurrences import Declared, Occurrence
 from regraph_kg.search.code.polynomial import Polynomial, add, number, replace, symbol
 from regraph_kg.search.code.polynomial import names as names_in
 from regraph_kg.search.code.syntax import arguments, bare, called, text
@@ -46,14 +46,18 @@ class LoopUses:
     """What stands in one loop: its accesses, names and calls."""
 
     def __init__(
-        self, names: Names, loop: int, elements: Sequence[Element], uses: Sequence[Use]
+        self,
+        names: Indices,
+        loop: int,
+        elements: Sequence[ElementAccess],
+        uses: Sequence[Occurrence],
     ) -> None:
         self.names, self.loop = names, loop
         self.elements, self.uses = elements, uses
         self.found = Dependences()
         self.own = names.headers[loop].symbol
 
-    def read(self, calls: Sequence[Use]) -> Dependences:
+    def read(self, calls: Sequence[Occurrence]) -> Dependences:
         """All that the iterations share."""
         header = self.names.headers[self.loop]
         if not header.symbol:
@@ -76,7 +80,7 @@ class LoopUses:
         )
 
     def _scalars(self) -> None:
-        groups: dict[tuple[str, int], list[Use]] = {}
+        groups: dict[tuple[str, int], list[Occurrence]] = {}
         for use in self.uses:
             name = text(use.node)
             declared = self.names.events.find(name, use.node)
@@ -88,7 +92,7 @@ class LoopUses:
             if any(use.mode != "read" for use in uses):
                 self._scalar(name, uses)
 
-    def _scalar(self, name: str, uses: list[Use]) -> None:
+    def _scalar(self, name: str, uses: list[Occurrence]) -> None:
         modes = [use.mode for use in uses]
         around = self.names.events.loops[self.loop].place.branches
         if "read" not in modes and ("write" not in modes or uses[0].place.branches > around):
@@ -108,11 +112,11 @@ class LoopUses:
                 use.place.stored for use in uses if use.mode == "read"
             )
 
-    def _pointer(self, use: Use) -> bool:
+    def _pointer(self, use: Occurrence) -> bool:
         declared = self.names.events.find(text(use.node), use.node)
         return declared is not None and declared.pointer
 
-    def _array(self, group: list[Element]) -> None:
+    def _array(self, group: list[ElementAccess]) -> None:
         writes = [one for one in group if one.mode != "read"]
         if not writes:
             return
@@ -131,14 +135,14 @@ class LoopUses:
                     if verdict != "no":
                         self.found.verdicts.add(verdict)
 
-    def _update(self, write: Element, updates: bool, otherwise: Carries) -> None:
+    def _update(self, write: ElementAccess, updates: bool, otherwise: Carries) -> None:
         if updates:
             if write.array not in self.found.reduces:
                 self.found.reduces.append(write.array)
         else:
             self.found.verdicts.add(otherwise)
 
-    def _same_place(self, write: Element, group: list[Element], updates: bool) -> None:
+    def _same_place(self, write: ElementAccess, group: list[ElementAccess], updates: bool) -> None:
         """Every iteration writes the same elements."""
         around = self.names.events.loops[self.loop].place.branches
         first = group[0]
@@ -151,13 +155,13 @@ class LoopUses:
         self.found.evolves |= inner and reads and not updates
         self._update(write, updates, "yes" if reads else "unknown")
 
-    def _moves(self, one: Element) -> list[Polynomial] | None:
+    def _moves(self, one: ElementAccess) -> list[Polynomial] | None:
         around = self.names.chain(one.place.loop)
         moves = [self.names.moved(index, self.loop, around) for index in one.index]
         known = [move for move in moves if move is not None]
         return known if len(known) == len(moves) else None
 
-    def _overlaps(self, write: Element, moves: list[Polynomial]) -> bool:
+    def _overlaps(self, write: ElementAccess, moves: list[Polynomial]) -> bool:
         """Whether an inner loop walks over the same elements: `r[i + j]`."""
         around = self.names.chain(write.place.loop)
         inner = around[around.index(self.loop) + 1 :]
@@ -168,7 +172,7 @@ class LoopUses:
                 return True
         return False
 
-    def _pair(self, write: Element, other: Element, moves: list[Polynomial]) -> Carries:
+    def _pair(self, write: ElementAccess, other: ElementAccess, moves: list[Polynomial]) -> Carries:
         if write is other:
             return "no"
         if len(write.index) != len(other.index):
@@ -190,7 +194,7 @@ class LoopUses:
             self.found.scan |= other.place.stored and _combines_previous(write, other)
         return verdict
 
-    def _inner(self, *elements: Element) -> Iterable[int]:
+    def _inner(self, *elements: ElementAccess) -> Iterable[int]:
         for one in elements:
             around = self.names.chain(one.place.loop)
             yield from around[around.index(self.loop) + 1 :]
@@ -234,7 +238,7 @@ class LoopUses:
                     return True
         return False
 
-    def _call(self, call: Use) -> None:
+    def _call(self, call: Occurrence) -> None:
         name = called(call.node)
         if name == "swap":
             self.found.swaps = True
@@ -244,7 +248,7 @@ class LoopUses:
         elif not _harmless(name) and any(map(self._may_be_written, arguments(call.node))):
             self.found.verdicts.add("unknown")
 
-    def _receiver(self, call: Use) -> Declared | None:
+    def _receiver(self, call: Occurrence) -> Declared | None:
         function = call.node.child_by_field_name("function")
         inner = function.child_by_field_name("argument") if function else None
         return self.names.events.find(text(inner), inner) if inner is not None else None
@@ -262,8 +266,8 @@ class LoopUses:
         return held and "const" not in declared.kind.split()
 
 
-def _grouped(elements: Sequence[Element]) -> Iterable[list[Element]]:
-    groups: dict[tuple[str, int], list[Element]] = {}
+def _grouped(elements: Sequence[ElementAccess]) -> Iterable[list[ElementAccess]]:
+    groups: dict[tuple[str, int], list[ElementAccess]] = {}
     for one in elements:
         groups.setdefault((one.array, id(one.declared)), []).append(one)
     return groups.values()
@@ -274,7 +278,7 @@ def _aliases(declared: Declared) -> bool:
     return declared.reference and value is not None and value.type == "subscript_expression"
 
 
-def _counts(use: Use) -> bool:
+def _counts(use: Occurrence) -> bool:
     """Whether an update is by a number, in every iteration: what the loop's variable says, too."""
     parent = use.node.parent
     if parent is None or use.place.branches:
@@ -285,11 +289,11 @@ def _counts(use: Use) -> bool:
     )
 
 
-def _combines_previous(write: Element, other: Element) -> bool:
+def _combines_previous(write: ElementAccess, other: ElementAccess) -> bool:
     return write.mode == "write" and write.order > other.order
 
 
 def _harmless(name: str) -> bool:
     """Whether a function is known to write nothing that a loop's iterations share."""
     known = name in MATH or name in HARMLESS or "atomic" in name
-    return not name or known or name.startswith(("_", ".", "cuda"))
+    return not name or known or name.startswith(("_", ".", "cudaM", "cudaF", "cudaS"))

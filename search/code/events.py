@@ -1,6 +1,6 @@
 """One walk over a tree: loops, names, reads and writes, calls and directives, in the text's order.
 
-Nothing is concluded here: `names.py` says what an index is, `dependences.py` what a loop carries.
+Nothing is concluded here: `indices.py` says what an index is, `dependences.py` what a loop carries.
 """
 
 from dataclasses import replace
@@ -10,12 +10,12 @@ from tree_sitter import Node
 from regraph_kg.search.code.guards import guarded, self_update
 from regraph_kg.search.code.occurrences import (
     NO_LOOP,
+    CodePlace,
     Declared,
     Events,
     Loop,
     Mode,
-    Place,
-    Use,
+    Occurrence,
 )
 from regraph_kg.search.code.syntax import (
     LOOPS,
@@ -48,14 +48,14 @@ def events_of(root: Node) -> Events:
 class _Walk:
     def __init__(self) -> None:
         self.found = Events()
-        self._waiting: list[tuple[Node, Place, Mode]] = []
+        self._waiting: list[tuple[Node, CodePlace, Mode]] = []
         self._directives: list[str] = []
         self._order = 0
         self._seen: dict[int, Mode] = {}
         """Nodes whose mode another node decided: the guard of a maximum, `x` in `x = x + 1`."""
 
     def run(self, root: Node) -> None:
-        self._waiting.append((root, Place(), "read"))
+        self._waiting.append((root, CodePlace(), "read"))
         steps = 0
         while self._waiting and steps < 60 * MOST_EVENTS:
             node, place, mode = self._waiting.pop()
@@ -65,7 +65,7 @@ class _Walk:
             self._visit(node, place, mode)
         self.found.whole &= not self._waiting
 
-    def _visit(self, node: Node, place: Place, mode: Mode) -> None:
+    def _visit(self, node: Node, place: CodePlace, mode: Mode) -> None:
         kind = node.type
         if kind == "preproc_call":
             self._directive(node, place)
@@ -84,17 +84,17 @@ class _Walk:
         else:
             self._push(node.children, place)
 
-    def _push(self, nodes: list[Node], place: Place, mode: Mode = "read") -> None:
+    def _push(self, nodes: list[Node], place: CodePlace, mode: Mode = "read") -> None:
         self._waiting.extend((one, place, mode) for one in reversed(nodes))
 
-    def _add(self, listed: list[Use], node: Node, place: Place, mode: Mode) -> None:
+    def _add(self, listed: list[Occurrence], node: Node, place: CodePlace, mode: Mode) -> None:
         if len(listed) < MOST_EVENTS:
             self._order += 1
-            listed.append(Use(node, self._seen.get(node.id, mode), place, self._order))
+            listed.append(Occurrence(node, self._seen.get(node.id, mode), place, self._order))
         else:
             self.found.whole = False
 
-    def _directive(self, node: Node, place: Place) -> None:
+    def _directive(self, node: Node, place: CodePlace) -> None:
         line = short(node, 300).replace("\\", " ")
         words = " ".join(line.split())
         if words.startswith(("#pragma", "# pragma")):
@@ -102,7 +102,7 @@ class _Walk:
             self._directives.append(words)
             self.found.directives.append((words, place))
 
-    def _loop(self, node: Node, place: Place, directives: list[str]) -> None:
+    def _loop(self, node: Node, place: CodePlace, directives: list[str]) -> None:
         loops = self.found.loops
         depth = loops[place.loop].depth + 1 if place.loop != NO_LOOP else 0
         region = place.region + any(_opens_region(one) for one in directives)
@@ -123,7 +123,7 @@ class _Walk:
             parts.append((body, inside))
         self._waiting.extend((one, where, "read") for one, where in reversed(parts))
 
-    def _range(self, node: Node, place: Place) -> list[Node]:
+    def _range(self, node: Node, place: CodePlace) -> list[Node]:
         """Declare the variable of a loop over a container."""
         declarator = node.child_by_field_name("declarator")
         value = node.child_by_field_name("right")
@@ -136,7 +136,7 @@ class _Walk:
         return [value] if value is not None and value.type != "identifier" else []
 
     def _declare(
-        self, node: Node, declarator: Node | None, value: Node | None, kind: str, place: Place
+        self, node: Node, declarator: Node | None, value: Node | None, kind: str, place: CodePlace
     ) -> None:
         name = declared_name(declarator)
         if not name or declarator is None:
@@ -163,15 +163,15 @@ class _Walk:
             )
         )
 
-    def _function(self, node: Node, place: Place, mode: Mode) -> None:
+    def _function(self, node: Node, place: CodePlace, mode: Mode) -> None:
         body = node.child_by_field_name("body")
         heads = [one for one in node.children if body is None or one.id != body.id]
         kernel = any(one.type == "__global__" or text(one) == "__global__" for one in heads)
         name = declared_name(node.child_by_field_name("declarator"))
         self.found.functions.setdefault(name, node)
-        self._push(node.children, Place(name, kernel, scope=place.scope))
+        self._push(node.children, CodePlace(name, kernel, scope=place.scope))
 
-    def _declaration(self, node: Node, place: Place, mode: Mode) -> None:
+    def _declaration(self, node: Node, place: CodePlace, mode: Mode) -> None:
         parts = node.children_by_field_name("declarator")
         heads = [one for one in node.children if one not in parts]
         kind = " ".join(short(one) for one in heads if one.is_named or one.type != ";")
@@ -186,7 +186,7 @@ class _Walk:
             rest += [value] if value is not None else []
         self._push(rest, place)
 
-    def _condition(self, node: Node, place: Place, mode: Mode) -> None:
+    def _condition(self, node: Node, place: CodePlace, mode: Mode) -> None:
         condition = node.child_by_field_name("condition")
         inside = replace(place, branches=place.branches + 1)
         if place.loop != NO_LOOP and node.type != "conditional_expression":
@@ -199,7 +199,7 @@ class _Walk:
         if condition is not None:
             self._push([condition], place)
 
-    def _assignment(self, node: Node, place: Place, mode: Mode) -> None:
+    def _assignment(self, node: Node, place: CodePlace, mode: Mode) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         sign = operator(node)
         new: Mode = "write"
@@ -218,7 +218,7 @@ class _Walk:
         self._push([left], place, new)
         self._push([right], inside)
 
-    def _step(self, node: Node, place: Place, mode: Mode) -> None:
+    def _step(self, node: Node, place: CodePlace, mode: Mode) -> None:
         target = node.child_by_field_name("argument")
         if target is not None and mode == "read" and node.parent is not None:
             alone = node.parent.type in (
@@ -230,7 +230,7 @@ class _Walk:
                 self._push([target], place)
         self._push([target] if target is not None else node.children, place, "update")
 
-    def _element(self, node: Node, place: Place, mode: Mode) -> None:
+    def _element(self, node: Node, place: CodePlace, mode: Mode) -> None:
         """`a[i]`, `a[i][j]`, `*p`: the element, then what its index reads."""
         self._add(self.found.elements, node, place, mode)
         base: Node | None = node
@@ -242,20 +242,20 @@ class _Walk:
         if base is not None and base.type not in ("identifier", "field_expression"):
             self._push([base], inside)
 
-    def _pointer(self, node: Node, place: Place, mode: Mode) -> None:
+    def _pointer(self, node: Node, place: CodePlace, mode: Mode) -> None:
         if operator(node) == "*":
             self._element(node, place, mode)
         else:
             self._push(node.children, place)
 
-    def _field(self, node: Node, place: Place, mode: Mode) -> None:
+    def _field(self, node: Node, place: CodePlace, mode: Mode) -> None:
         inner = node.child_by_field_name("argument")
         if inner is not None and inner.type in ("identifier", "this"):
             self._add(self.found.names, node, place, mode)
         elif inner is not None:
             self._push([inner], place, mode)
 
-    def _call(self, node: Node, place: Place, mode: Mode) -> None:
+    def _call(self, node: Node, place: CodePlace, mode: Mode) -> None:
         self._add(self.found.calls, node, place, mode)
         listed = node.child_by_field_name("arguments")
         function = node.child_by_field_name("function")
@@ -275,12 +275,12 @@ class _Walk:
         if function is not None and function.type == "field_expression":
             self._push([function], place)
 
-    def _binary(self, node: Node, place: Place, mode: Mode) -> None:
+    def _binary(self, node: Node, place: CodePlace, mode: Mode) -> None:
         if operator(node) in ("/", "%"):
             self._add(self.found.divisions, node, place, mode)
         self._push(node.children, place)
 
-    def _exit(self, node: Node, place: Place, mode: Mode) -> None:
+    def _exit(self, node: Node, place: CodePlace, mode: Mode) -> None:
         above = node.parent
         while above is not None and above.type not in (*LOOPS, "switch_statement"):
             if above.type == "lambda_expression":
@@ -291,7 +291,7 @@ class _Walk:
             self.found.loops[place.loop].exits = True
         self._push(node.children, place)
 
-    def _name(self, node: Node, place: Place, mode: Mode) -> None:
+    def _name(self, node: Node, place: CodePlace, mode: Mode) -> None:
         self._add(self.found.names, node, place, mode)
 
 

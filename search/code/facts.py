@@ -18,10 +18,10 @@ from regraph_kg.search.code.cuda_facts import (
     launch_facts,
 )
 from regraph_kg.search.code.events import events_of
+from regraph_kg.search.code.indices import ElementAccess, Indices
 from regraph_kg.search.code.loop_facts import Access, LoopFacts, access, loop_facts
-from regraph_kg.search.code.names import Element, Names
 from regraph_kg.search.code.occurrences import Declared, Events
-from regraph_kg.search.code.syntax import bare, called, operator, text, tree_of, walk
+from regraph_kg.search.code.syntax import SyntaxTree, bare, called, operator, text, tree_of, walk
 
 _MOST_NAMES = 48
 _TYPES = frozenset({"float", "double", "int", "long", "short", "char", "bool", "half", "__half"})
@@ -84,50 +84,60 @@ def facts_of(code: str, entry: str = "") -> Facts:
 def _facts(code: str, entry: str) -> Facts:
     tree = tree_of(code)
     events = events_of(tree.root)
-    names = Names(events)
+    names = Indices(events)
     elements = names.elements()[:_MOST_ELEMENTS]
-    reached = _reached(events, entry)
-    words, types = _words(tree.root)
-    loops = [
-        one for one in loop_facts(names, elements) if not one.function or one.function in reached
-    ]
-    kernels = [one for one in kernel_facts(names, elements) if one.name in reached]
-    called_names = [called(call.node) for call in events.calls]
-    kept = [one for one in elements if not one.place.function or one.place.function in reached]
+    reached = _reached(events, entry) | {""}
+    facts = _of_text(tree, events)
     pointers = [
-        one
+        one.name
         for group in events.declared.values()
         for one in group
-        if one.parameter and one.pointer and one.function in reached
+        if one.parameter and one.pointer and one.function in reached and not facts.restricted
     ]
-    restricted = "__restrict__" in words or "__restrict" in words or "restrict" in words
-    by_data = [one for one in kept if _by_data(names, one)]
-    outside = [access(names, e) for e in kept if e.place.kernel and e.place.loop < 0]
+    return facts.model_copy(
+        update={
+            "loops": tuple(one for one in loop_facts(names, elements) if one.function in reached),
+            "kernels": tuple(one for one in kernel_facts(names, elements) if one.name in reached),
+            "launches": launch_facts(events),
+            "host": host_facts(names),
+            "pointers": tuple(dict.fromkeys(pointers))[:16],
+            **_of_elements(names, [one for one in elements if one.place.function in reached]),
+        }
+    )
+
+
+def _of_text(tree: SyntaxTree, events: Events) -> Facts:
+    """What is known without a look at indices."""
+    words, types = _words(tree.root)
+    calls = [called(call.node) for call in events.calls]
     return Facts(
         read_whole=tree.whole and events.whole,
         functions=tuple(events.functions)[:_MOST_NAMES],
         recursive=_recursive(events),
-        loops=tuple(loops),
-        kernels=tuple(kernels),
-        launches=launch_facts(events),
-        host=host_facts(names),
         directives=tuple(_directives(events))[:_MOST_NAMES],
-        calls=tuple(dict.fromkeys(name for name in called_names if name))[:_MOST_NAMES],
+        calls=tuple(dict.fromkeys(name for name in calls if name))[:_MOST_NAMES],
         multiplies_and_adds=_multiplies_and_adds(tree.root),
         own_arrays=_own(events, region=False),
         region_arrays=_own(events, region=True),
         types=tuple(sorted(_TYPES & types)),
-        small_elements=_named([e for e in kept if _small(e)], "read"),
-        pointers=() if restricted else tuple(dict.fromkeys(one.name for one in pointers))[:16],
-        restricted=restricted,
+        restricted=bool({"__restrict__", "__restrict", "restrict"} & words),
         aligned=_aligned(words, events),
         intrinsics=any(name.startswith(("_mm", "__m", "vld1", "vst1")) for name in words),
-        per_thread=tuple(dict.fromkeys(_per_thread(names, kept)))[:8],
-        updates=_named(by_data, "update"),
-        gathers=_named(by_data, "read"),
-        scatters=_named(by_data, "write"),
-        outside=tuple(dict.fromkeys(outside))[:24],
     )
+
+
+def _of_elements(names: Indices, elements: list[ElementAccess]) -> dict[str, tuple[object, ...]]:
+    """What is known of accesses to arrays, loops aside."""
+    by_data = [one for one in elements if _by_data(names, one)]
+    outside = [access(names, e) for e in elements if e.place.kernel and e.place.loop < 0]
+    return {
+        "small_elements": _named([one for one in elements if _small(one)], "read"),
+        "per_thread": tuple(dict.fromkeys(_per_thread(names, elements)))[:8],
+        "updates": _named(by_data, "update"),
+        "gathers": _named(by_data, "read"),
+        "scatters": _named(by_data, "write"),
+        "outside": tuple(dict.fromkeys(outside))[:24],
+    }
 
 
 def _words(root: Node) -> tuple[frozenset[str], frozenset[str]]:
@@ -148,12 +158,12 @@ def _multiplies_and_adds(root: Node) -> bool:
         if operator(node) not in ("+", "-", "+=", "-="):
             continue
         products = [one for one in map(bare, sides) if one is not None and operator(one) == "*"]
-        if products and (operator(node) in ("+=", "-=") or _of_elements(products[0])):
+        if products and (operator(node) in ("+=", "-=") or _has_element(products[0])):
             return True
     return False
 
 
-def _of_elements(product: Node) -> bool:
+def _has_element(product: Node) -> bool:
     """Whether an element of an array is a factor: an index has none."""
     sides = (product.child_by_field_name("left"), product.child_by_field_name("right"))
     return any(one is not None and one.type == "subscript_expression" for one in map(bare, sides))
@@ -209,17 +219,17 @@ def _aligned(words: frozenset[str], events: Events) -> bool:
     return bool(known & words) or any("aligned" in one for one, _ in events.directives)
 
 
-def _small(element: Element) -> bool:
+def _small(element: ElementAccess) -> bool:
     kind = element.declared.kind if element.declared is not None else ""
     return bool(_BYTES & set(kind.replace("<", " ").replace(">", " ").split()))
 
 
-def _named(elements: list[Element], mode: str) -> tuple[str, ...]:
+def _named(elements: list[ElementAccess], mode: str) -> tuple[str, ...]:
     found = [one.array for one in elements if one.mode == mode]
     return tuple(dict.fromkeys(found))[:8]
 
 
-def _per_thread(names: Names, elements: list[Element]) -> list[str]:
+def _per_thread(names: Indices, elements: list[ElementAccess]) -> list[str]:
     return [
         one.array
         for one in elements
@@ -228,7 +238,7 @@ def _per_thread(names: Names, elements: list[Element]) -> list[str]:
     ]
 
 
-def _by_data(names: Names, element: Element) -> bool:
+def _by_data(names: Indices, element: ElementAccess) -> bool:
     """Whether data decides the place: `a[b[i]]`."""
     found = frozenset().union(*map(names.closure, element.index))
     return any(one.startswith("@") for one in found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.predicate import Answer, any_of
+from regraph_kg.search.code.predicate import Truth, any_of
 from regraph_kg.search.code.predicates import PREDICATES
 
 
@@ -42,7 +42,7 @@ def applicable(technique: Technique, facts: Facts) -> Fit:
     return Fit(True, f"This code has {_listed([_what(entry, facts) for entry in answers])}.")
 
 
-def _holds(entry: str, facts: Facts) -> Answer:
+def _holds(entry: str, facts: Facts) -> Truth:
     return any_of(
         PREDICATES[name].holds(facts) if name in PREDICATES else None for name in entry.split("|")
     )

@@ -8,9 +8,9 @@ from tree_sitter import Node
 
 from regraph_kg.models.base import Frozen
 from regraph_kg.search.code.dependences import Carries, Dependences, LoopUses
+from regraph_kg.search.code.indices import INDIRECT, UNKNOWN, ElementAccess, Indices
 from regraph_kg.search.code.library import COPIES, MATH
-from regraph_kg.search.code.names import INDIRECT, UNKNOWN, Element, Names
-from regraph_kg.search.code.occurrences import NO_LOOP, Events, Loop, Use
+from regraph_kg.search.code.occurrences import NO_LOOP, Events, Loop, Occurrence
 from regraph_kg.search.code.polynomial import Polynomial, number, shown
 from regraph_kg.search.code.stencils import stencil_arrays
 from regraph_kg.search.code.syntax import LOOPS, called, short, statements, text
@@ -108,13 +108,13 @@ class LoopFacts(Frozen):
     """Arrays of which it reads neighbouring elements."""
 
 
-def loop_facts(names: Names, elements: Sequence[Element]) -> tuple[LoopFacts, ...]:
+def loop_facts(names: Indices, elements: Sequence[ElementAccess]) -> tuple[LoopFacts, ...]:
     """The facts of all loops, in the order of the text."""
     reader = _Loops(names, elements)
     return tuple(reader.facts(loop) for loop in names.events.loops)
 
 
-def access(names: Names, one: Element) -> Access:
+def access(names: Indices, one: ElementAccess) -> Access:
     """An access as a fact."""
     around = names.chain(one.place.loop)
     kind = one.declared.kind.split() if one.declared is not None else []
@@ -128,7 +128,7 @@ def access(names: Names, one: Element) -> Access:
     )
 
 
-def thread_stride(names: Names, one: Element) -> str:
+def thread_stride(names: Indices, one: ElementAccess) -> str:
     """By how much an index moves from one thread to the next."""
     around = names.chain(one.place.loop)
     total: list[str] = []
@@ -152,14 +152,14 @@ def thread_stride(names: Names, one: Element) -> str:
 
 
 class _Loops:
-    def __init__(self, names: Names, elements: Sequence[Element]) -> None:
+    def __init__(self, names: Indices, elements: Sequence[ElementAccess]) -> None:
         self.names, self.events = names, names.events
         events: Events = names.events
         count = len(events.loops)
-        self.elements: list[list[Element]] = [[] for _ in range(count)]
-        self.uses: list[list[Use]] = [[] for _ in range(count)]
-        self.calls: list[list[Use]] = [[] for _ in range(count)]
-        self.divisions: list[list[Use]] = [[] for _ in range(count)]
+        self.elements: list[list[ElementAccess]] = [[] for _ in range(count)]
+        self.uses: list[list[Occurrence]] = [[] for _ in range(count)]
+        self.calls: list[list[Occurrence]] = [[] for _ in range(count)]
+        self.divisions: list[list[Occurrence]] = [[] for _ in range(count)]
         self.children: list[list[int]] = [[] for _ in range(count)]
         for one in elements:
             self._file(self.elements, one.place.loop, one)
@@ -181,13 +181,37 @@ class _Loops:
 
     def facts(self, loop: Loop) -> LoopFacts:
         k, names = loop.number, self.names
-        header = names.headers[k]
         found = LoopUses(names, k, self.elements[k], self.uses[k]).read(self.calls[k])
-        launches = any(_launches(call.node) for call in self.calls[k])
-        bounds = names.closure(names.start(k)) | names.closure(names.end(k))
         inner = statements(loop.node.child_by_field_name("body"))
         direct = [one for one in self.elements[k] if one.place.loop == k]
         math = (called(call.node) for call in self.calls[k])
+        return self._head(loop).model_copy(
+            update={
+                "perfect": len(inner) == 1 and inner[0].type in LOOPS,
+                "accumulates_into_scalar": self._accumulates(loop),
+                "carries": found.carries,
+                "reduces": tuple(dict.fromkeys(found.reduces))[:8],
+                "scan": found.scan,
+                "swaps": found.swaps,
+                "time": self._time(loop, found),
+                "copies": _copies(direct, inner) and not self.children[k],
+                "math": tuple(dict.fromkeys(name for name in math if name in MATH))[:8],
+                "divides": any(
+                    use.place.loop == k and _costly(use.node) for use in self.divisions[k]
+                ),
+                "repeated": self._repeated(k),
+                "private": tuple(dict.fromkeys(found.private))[:8],
+                "accesses": tuple(dict.fromkeys(access(names, e) for e in direct))[:MOST_ACCESSES],
+                "reuse": self._reuse(k),
+                "stencil": stencil_arrays(names, direct),
+            }
+        )
+
+    def _head(self, loop: Loop) -> LoopFacts:
+        """What does not depend on the statements in it."""
+        k, names = loop.number, self.names
+        header = names.headers[k]
+        bounds = names.closure(names.start(k)) | names.closure(names.end(k))
         return LoopFacts(
             number=k,
             parent=loop.place.loop,
@@ -202,29 +226,17 @@ class _Loops:
             bounds_from=self._parameters(loop, bounds),
             uneven=self._uneven(loop, bounds),
             trips=self._trips(k),
-            perfect=len(inner) == 1 and inner[0].type in LOOPS,
             innermost=not self.children[k],
-            accumulates_into_scalar=self._accumulates(loop),
-            carries=found.carries,
-            reduces=tuple(dict.fromkeys(found.reduces))[:8],
-            scan=found.scan,
-            swaps=found.swaps,
-            time=self._time(loop, found, launches),
-            copies=_copies(direct, inner) and not self.children[k],
             branches=loop.branches,
             exits=loop.exits,
-            launches=launches,
-            math=tuple(dict.fromkeys(name for name in math if name in MATH))[:8],
-            divides=any(use.place.loop == k and _costly(use.node) for use in self.divisions[k]),
-            repeated=self._repeated(k),
-            private=tuple(dict.fromkeys(found.private))[:8],
+            launches=self._launches(k),
             directives=tuple(one[:120] for one in loop.directives),
             region=loop.place.region > 0 or any("parallel" in d for d in loop.directives),
             shared_out=self._shared_out(loop, bounds),
-            accesses=tuple(dict.fromkeys(access(names, e) for e in direct))[:MOST_ACCESSES],
-            reuse=self._reuse(k),
-            stencil=stencil_arrays(names, direct),
         )
+
+    def _launches(self, k: int) -> bool:
+        return any(_launches(call.node) for call in self.calls[k])
 
     def _parameters(self, loop: Loop, bounds: frozenset[str]) -> tuple[str, ...]:
         known = self.events.declared
@@ -270,13 +282,13 @@ class _Loops:
                     return True
         return False
 
-    def _time(self, loop: Loop, found: Dependences, launches: bool) -> bool:
+    def _time(self, loop: Loop, found: Dependences) -> bool:
         writes = any(
             one.mode != "read" and one.place.loop != loop.number
             for one in self.elements[loop.number]
         )
         copies = any(called(call.node) in COPIES for call in self.calls[loop.number])
-        if launches and not loop.place.kernel:
+        if self._launches(loop.number) and not loop.place.kernel:
             return True
         own = self.names.headers[loop.number].symbol
         if not self.children[loop.number] or not writes or self._enters(loop.number, own):
@@ -350,6 +362,6 @@ def _costly(node: Node) -> bool:
     return right is not None and right.type != "number_literal"
 
 
-def _copies(direct: list[Element], body: list[Node]) -> bool:
+def _copies(direct: list[ElementAccess], body: list[Node]) -> bool:
     modes = sorted(one.mode for one in direct)
     return modes == ["read", "write"] and len(body) == 1

@@ -10,7 +10,7 @@ NO_LOOP = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodePlace:
     """Where in a text something stands."""
 
     function: str = ""
@@ -57,7 +57,7 @@ class Loop:
 
     number: int
     node: Node
-    place: Place
+    place: CodePlace
     depth: int
     directives: tuple[str, ...]
     exits: bool = False
@@ -65,12 +65,12 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class Occurrence:
     """A read, a write or an update (`x += ..`) of a name or of an array's element."""
 
     node: Node
     mode: Mode
-    place: Place
+    place: CodePlace
     order: int = 0
     """When it happens, against others: what is assigned is read before it is written."""
 
@@ -81,12 +81,12 @@ class Events:
 
     loops: list[Loop] = field(default_factory=list)
     declared: dict[str, list[Declared]] = field(default_factory=dict)
-    names: list[Use] = field(default_factory=list)
-    elements: list[Use] = field(default_factory=list)
-    calls: list[Use] = field(default_factory=list)
-    divisions: list[Use] = field(default_factory=list)
-    conditions: list[Use] = field(default_factory=list)
-    directives: list[tuple[str, Place]] = field(default_factory=list)
+    names: list[Occurrence] = field(default_factory=list)
+    elements: list[Occurrence] = field(default_factory=list)
+    calls: list[Occurrence] = field(default_factory=list)
+    divisions: list[Occurrence] = field(default_factory=list)
+    conditions: list[Occurrence] = field(default_factory=list)
+    directives: list[tuple[str, CodePlace]] = field(default_factory=list)
     functions: dict[str, Node] = field(default_factory=dict)
     whole: bool = True
     """Whether nothing was left out for its number."""

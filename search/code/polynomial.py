@@ -5,8 +5,8 @@ A polynomial is a mapping from a product of names (sorted) to its coefficient.
 
 from collections.abc import Mapping
 
-Product = tuple[str, ...]
-Polynomial = Mapping[Product, int]
+Monomial = tuple[str, ...]
+Polynomial = Mapping[Monomial, int]
 
 MOST_TERMS = 24
 ZERO: Polynomial = {}
@@ -34,7 +34,7 @@ def multiply(one: Polynomial, other: Polynomial) -> Polynomial | None:
     """The product; None where it has too many terms or too large numbers."""
     if len(one) * len(other) > MOST_TERMS:
         return None
-    total: dict[Product, int] = {}
+    total: dict[Monomial, int] = {}
     for left, factor in one.items():
         for right, second in other.items():
             product = tuple(sorted(left + right))
@@ -56,7 +56,7 @@ def names(one: Polynomial) -> frozenset[str]:
 
 def coefficient(one: Polynomial, name: str) -> Polynomial | None:
     """What `name` is multiplied by; None where a power of it occurs."""
-    found: dict[Product, int] = {}
+    found: dict[Monomial, int] = {}
     for product, factor in one.items():
         if name not in product:
             continue

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 
-Answer = bool | None
-Test = Callable[[Facts], Answer]
+Truth = bool | None
+Test = Callable[[Facts], Truth]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Predicate:
     what: str
     """What the code has where it holds, as a noun with its article: "a loop in another loop"."""
 
-    def holds(self, facts: Facts) -> Answer:
+    def holds(self, facts: Facts) -> Truth:
         """The answer; what is not seen in a text that was not read whole is not known."""
         found = self.test(facts)
         return None if found is False and not facts.read_whole else found
@@ -42,19 +42,19 @@ class Predicates(dict[str, Predicate]):
         return enter
 
 
-def any_of(answers: Iterable[Answer]) -> Answer:
+def any_of(answers: Iterable[Truth]) -> Truth:
     """True where one is, else None where one is not known."""
     listed = list(answers)
     return True if True in listed else (None if None in listed else False)
 
 
-def all_of(answers: Iterable[Answer]) -> Answer:
+def all_of(answers: Iterable[Truth]) -> Truth:
     """False where one is, else None where one is not known."""
     listed = list(answers)
     return False if False in listed else (None if None in listed else True)
 
 
-def is_parallel(loop: LoopFacts) -> Answer:
+def is_parallel(loop: LoopFacts) -> Truth:
     """Whether the iterations of a loop could run at once, what they reduce aside."""
     if loop.carries == "yes" or loop.launches or loop.time:
         return False
@@ -81,7 +81,7 @@ def innermost(facts: Facts) -> list[LoopFacts]:
     return [one for one in facts.loops if one.innermost]
 
 
-def unit(stride: str, step: str) -> Answer:
+def unit(stride: str, step: str) -> Truth:
     """Whether a loop walks with a stride of one; one that is unrolled walks by its step."""
     if stride == "unknown":
         return None

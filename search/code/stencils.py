@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from regraph_kg.search.code.names import Element, Names
+from regraph_kg.search.code.indices import ElementAccess, Indices
 from regraph_kg.search.code.polynomial import Polynomial, add, coefficient
 from regraph_kg.search.code.polynomial import names as names_in
 
@@ -11,9 +11,9 @@ _THREADS = ("threadIdx.x", "threadIdx.y", "threadIdx.z")
 _MOST = 16
 
 
-def stencil_arrays(names: Names, elements: Sequence[Element]) -> tuple[str, ...]:
+def stencil_arrays(names: Indices, elements: Sequence[ElementAccess]) -> tuple[str, ...]:
     """Arrays that are read at places which another iteration, or another thread, reads as well."""
-    reads: dict[str, list[Element]] = {}
+    reads: dict[str, list[ElementAccess]] = {}
     for one in elements:
         listed = reads.setdefault(one.array, [])
         if one.mode == "read" and len(listed) < _MOST:
@@ -21,7 +21,7 @@ def stencil_arrays(names: Names, elements: Sequence[Element]) -> tuple[str, ...]
     return tuple(array for array, listed in reads.items() if _neighbours(names, listed))[:8]
 
 
-def _neighbours(names: Names, reads: list[Element]) -> bool:
+def _neighbours(names: Indices, reads: list[ElementAccess]) -> bool:
     if any(_slides(names, one) for one in reads):
         return True
     for one, other in combinations(reads, 2):
@@ -34,7 +34,7 @@ def _neighbours(names: Names, reads: list[Element]) -> bool:
     return False
 
 
-def _steps(names: Names, one: Element, dimension: int) -> list[Polynomial]:
+def _steps(names: Indices, one: ElementAccess, dimension: int) -> list[Polynomial]:
     """By how much the index moves in each loop around it and from thread to thread."""
     around = names.chain(one.place.loop)
     index = one.index[dimension]
@@ -48,7 +48,7 @@ def _multiple(gap: Polynomial, by: Polynomial) -> bool:
     return all(product in gap and gap[product] % times == 0 for product, times in by.items())
 
 
-def _slides(names: Names, one: Element) -> bool:
+def _slides(names: Indices, one: ElementAccess) -> bool:
     """Whether two loops walk over the array in the same steps: `x[i + k]`."""
     around = names.chain(one.place.loop)
     own = [names.headers[loop].symbol for loop in around]

@@ -17,7 +17,7 @@ LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_sta
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class SyntaxTree:
     """The root of a text's tree."""
 
     root: Node
@@ -30,7 +30,7 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_cuda.language()))
 
 
-def tree_of(code: str) -> Tree:
+def tree_of(code: str) -> SyntaxTree:
     """Parse a text. Never raises."""
     content = code.encode("utf-8", errors="replace")
     short = content[:MOST_BYTES]
@@ -38,7 +38,7 @@ def tree_of(code: str) -> Tree:
     if root.has_error:
         plain = _without_markers(short, root)
         root = _parser().parse(plain).root_node if plain != short else root
-    return Tree(root, not root.has_error and len(short) == len(content))
+    return SyntaxTree(root, not root.has_error and len(short) == len(content))
 
 
 def _without_markers(content: bytes, root: Node) -> bytes:

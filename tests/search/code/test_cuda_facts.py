@@ -5,8 +5,8 @@ import pytest
 from regraph_kg.search.code.cuda_facts import KernelFacts
 from regraph_kg.search.code.facts import facts_of
 
-I = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
-J = "int j = blockIdx.y * blockDim.y + threadIdx.y;"
+X = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
+Y = "int j = blockIdx.y * blockDim.y + threadIdx.y;"
 
 
 def kernel(body: str, head: str = "") -> KernelFacts:
@@ -20,11 +20,11 @@ def kernel(body: str, head: str = "") -> KernelFacts:
 
 
 def test_axes_and_grid() -> None:
-    assert kernel(f"{I} c[i] = a[i];").axes == ("x",)
-    assert kernel(f"{I} {J} c[j * n + i] = a[i];").axes == ("x", "y")
+    assert kernel(f"{X} c[i] = a[i];").axes == ("x",)
+    assert kernel(f"{X} {Y} c[j * n + i] = a[i];").axes == ("x", "y")
     assert kernel("for (int i = 0; i < n; ++i) c[i] = a[i];").axes == ()
-    assert kernel(f"{I} for (; i < n; i += gridDim.x * blockDim.x) c[i] = 0;").grid_stride
-    assert not kernel(f"{I} c[i] = a[i];").grid_stride
+    assert kernel(f"{X} for (; i < n; i += gridDim.x * blockDim.x) c[i] = 0;").grid_stride
+    assert not kernel(f"{X} c[i] = a[i];").grid_stride
 
 
 @pytest.mark.parametrize(
@@ -40,17 +40,17 @@ def test_axes_and_grid() -> None:
     ],
 )
 def test_accesses_of_neighbouring_threads(body: str, scattered: tuple[str, ...]) -> None:
-    assert kernel(f"{I} {body}").scattered == scattered
+    assert kernel(f"{X} {body}").scattered == scattered
 
 
 def test_data_that_threads_share() -> None:
-    product = f"{I} {J} for (int p=0;p<n;++p) c[j*n+i] += a[j*n+p] * a[p*n+i];"
+    product = f"{X} {Y} for (int p=0;p<n;++p) c[j*n+i] += a[j*n+p] * a[p*n+i];"
     assert kernel(product).reuse == ("a",)
-    assert kernel(f"{I} c[i] = a[i];").reuse == ()
-    assert kernel(f"{I} for (int p=0;p<n;++p) c[i] += a[p];").uniform == ("a",)
-    assert kernel(f"{I} c[i] = a[i];").uniform == ()
-    assert kernel(f"{I} c[i] = a[i-1] + a[i+1];").stencil == ("a",)
-    assert kernel(f"{I} c[i] = a[2*i] + a[2*i+1];").stencil == ()
+    assert kernel(f"{X} c[i] = a[i];").reuse == ()
+    assert kernel(f"{X} for (int p=0;p<n;++p) c[i] += a[p];").uniform == ("a",)
+    assert kernel(f"{X} c[i] = a[i];").uniform == ()
+    assert kernel(f"{X} c[i] = a[i-1] + a[i+1];").stencil == ("a",)
+    assert kernel(f"{X} c[i] = a[2*i] + a[2*i+1];").stencil == ()
 
 
 def test_shared_memory_and_its_banks() -> None:
@@ -69,13 +69,13 @@ def test_shared_memory_and_its_banks() -> None:
 
 
 def test_atomic_updates() -> None:
-    one = kernel(f"{I} atomicAdd(&c[0], a[i]);")
+    one = kernel(f"{X} atomicAdd(&c[0], a[i]);")
     assert (one.global_atomics, one.shared_atomics, one.one_address) == (1, 0, True)
-    two = kernel(f"{I} __shared__ float t[9]; atomicAdd(&t[b[i]], 1); atomicAdd(&c[b[i]], 1);")
+    two = kernel(f"{X} __shared__ float t[9]; atomicAdd(&t[b[i]], 1); atomicAdd(&c[b[i]], 1);")
     assert (two.global_atomics, two.shared_atomics, two.one_address) == (1, 1, False)
-    assert kernel(f"{I} atomicAdd(c, a[i]);").one_address
-    assert not kernel(f"{I} c[i] = a[i];").global_atomics
-    assert kernel(f"{I} for (;i<n;i+=9) atomicAdd(&c[0], a[i]);").atomic_in_loop
+    assert kernel(f"{X} atomicAdd(c, a[i]);").one_address
+    assert not kernel(f"{X} c[i] = a[i];").global_atomics
+    assert kernel(f"{X} for (;i<n;i+=9) atomicAdd(&c[0], a[i]);").atomic_in_loop
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_atomic_updates() -> None:
 )
 def test_what_a_kernel_uses(field: str, body: str, head: str) -> None:
     assert getattr(kernel(body, head), field)
-    assert not getattr(kernel(f"{I} if (i >= n) return; c[i] = exp(a[i]);"), field)
+    assert not getattr(kernel(f"{X} if (i >= n) return; c[i] = exp(a[i]);"), field)
 
 
 def test_inputs_that_are_restricted() -> None:
@@ -139,4 +139,4 @@ def test_the_host() -> None:
     assert host.kept
     assert host.constants == ("t",)
     none = facts_of("void f(float* a) { float* d; cudaMalloc(&d, 4); a[0] = 1; }").host
-    assert not (none.kept or none.pinned or none.managed or none.constants or none.to_device)
+    assert not any((none.kept, none.pinned, none.managed, none.constants, none.to_device))

@@ -178,7 +178,7 @@ def test_what_else_a_loop_has() -> None:
     assert one.math == ("exp",)
     assert one.divides
     (other,) = loops("for (int i=0;i<n;++i) { c[i] = a[i] / 2; }")
-    assert not (other.branches or other.exits or other.math or other.divides or other.uneven)
+    assert not any((other.branches, other.exits, other.math, other.divides, other.uneven))
     assert loops("for (int i=0;i<n;++i) { for (int j=b[i];j<b[i+1];++j) c[j]=0; }")[1].uneven
 
 
@@ -273,7 +273,7 @@ def hostile() -> dict[str, str]:
         "declarations": "void f() { " + "".join(f"int a{k + 1}=a{k}*a{k};" for k in range(3_000)),
         "templates": "a<" * 30_000,
         "assignments": "void f() { " + "x = " * 14_000 + "1; }",
-        "a name like a symbol": "void f(int n) {for(int i=0;i<n;++i){ x[a(i,\n#include <v>\n)]=1; }}",
+        "a name like a symbol": "void f(int n) { for(int i=0;i<n;++i) x[a(i,\n#include <v>\n)]=1; }",
     }
 
 

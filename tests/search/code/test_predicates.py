@@ -5,7 +5,7 @@ import pytest
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.predicates import PREDICATES
 
-I = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
+X = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
 LOOP = "for (int i=0;i<n;++i)"
 NEST = "for (int i=0;i<n;++i) for (int j=0;j<n;++j)"
 COPY = f"{LOOP} c[i] = a[i];"
@@ -29,7 +29,7 @@ def omp(directive: str, body: str = COPY) -> str:
 def kernel(body: str, launch: str = "k<<<n / 256, 256>>>(a, c, n);", head: str = "") -> str:
     parameters = "const float* a, float* c, int n"
     return (
-        f"__global__ void {head} k({parameters}) {{ {I} {body} }}\n"
+        f"__global__ void {head} k({parameters}) {{ {X} {body} }}\n"
         f"void f({parameters}) {{ {launch} }}"
     )
 

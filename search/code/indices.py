@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from regraph_kg.search.code.headers import Header, headers_of
-from regraph_kg.search.code.occurrences import NO_LOOP, Declared, Events, Mode, Place, Use
+from regraph_kg.search.code.occurrences import (
+    NO_LOOP,
+    CodePlace,
+    Declared,
+    Events,
+    Mode,
+    Occurrence,
+)
 from regraph_kg.search.code.polynomial import (
     Polynomial,
     add,
@@ -31,7 +38,7 @@ UNKNOWN, INDIRECT = "unknown", "indirect"
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class ElementAccess:
     """An access to an array."""
 
     array: str
@@ -39,7 +46,7 @@ class Element:
     index: tuple[Polynomial, ...]
     """One for each pair of brackets."""
     mode: Mode
-    place: Place
+    place: CodePlace
     order: int
 
 
@@ -47,7 +54,7 @@ Pointed = tuple[str, Declared | None, tuple[Polynomial, ...]]
 """An array, its declaration, and an index in it."""
 
 
-class Names:
+class Indices:
     """Answers of one text. Polynomials name a loop's variable by its `Header.symbol`."""
 
     def __init__(self, events: Events) -> None:
@@ -242,7 +249,7 @@ class Names:
             return "row"
         return shown(moves[-1] or {}) if moves else "0"
 
-    def elements(self) -> list[Element]:
+    def elements(self) -> list[ElementAccess]:
         """All accesses to arrays, in the order of the text."""
         found = [self._element(use) for use in self.events.elements]
         for use in self.events.names:
@@ -251,18 +258,20 @@ class Names:
                 continue
             if declared.element and use.mode != "read":
                 found.append(
-                    self._element(Use(self._loop_node(declared), use.mode, use.place, use.order))
+                    self._element(
+                        Occurrence(self._loop_node(declared), use.mode, use.place, use.order)
+                    )
                 )
             elif declared.value is not None and not declared.element:
                 inner = bare(declared.value)
                 if inner is not None and inner.type in _ELEMENTS:
-                    found.append(self._element(Use(inner, use.mode, use.place, use.order)))
+                    found.append(self._element(Occurrence(inner, use.mode, use.place, use.order)))
         return sorted((one for one in found if one is not None), key=lambda one: one.order)
 
     def _loop_node(self, declared: Declared) -> Node:
         return self.events.loops[declared.loop].node
 
-    def _element(self, use: Use) -> Element | None:
+    def _element(self, use: Occurrence) -> ElementAccess | None:
         node, loop = use.node, use.place.loop
         if node.type == "for_range_loop":
             base = self.pointer(node.child_by_field_name("right"), loop)
@@ -272,7 +281,7 @@ class Names:
         else:
             accessed = node.type in _ELEMENTS
             base = self.target(node, loop) if accessed else self.pointer(node, loop)
-        return Element(*base, use.mode, use.place, use.order) if base else None
+        return ElementAccess(*base, use.mode, use.place, use.order) if base else None
 
     def target(self, node: Node, loop: int, depth: int = 0) -> Pointed | None:
         """The array of an access, and the index."""
