@@ -49,19 +49,19 @@ def parallel_loop(facts: Facts) -> Truth:
 @_add("a call of an algorithm of the standard library that is a loop")
 def library_loop(facts: Facts) -> Truth:
     """The code calls `std::transform`, `std::accumulate` or the like."""
-    return bool(ALGORITHMS & set(facts.calls))
+    return bool(ALGORITHMS & _foreign(facts))
 
 
 @_add("a call of an algorithm of the standard library that reduces")
 def library_reduction(facts: Facts) -> Truth:
     """The code calls `std::accumulate`, `std::count_if` or the like."""
-    return bool(REDUCTIONS & set(facts.calls))
+    return bool(REDUCTIONS & _foreign(facts))
 
 
 @_add("a sort of the standard library")
 def sorting(facts: Facts) -> Truth:
     """The code calls `std::sort` or the like."""
-    return bool(SORTS & set(facts.calls))
+    return bool(SORTS & _foreign(facts))
 
 
 @_add("two nested loops that are both parallel")
@@ -100,9 +100,14 @@ def shared_reduction(facts: Facts) -> Truth:
 
 @_add("an outermost loop that reduces")
 def outer_reduction(facts: Facts) -> Truth:
-    """The outermost loop of a function reduces; not known where only an inner one does."""
+    """The outermost loop of a function reduces; not known where only an inner one does.
+
+    A loop that each of several threads runs for itself counts as an inner one.
+    """
     placed = set(facts.updates)  # at places that data decides: no block has one result of them
-    if any(set(one.reduces) - placed and not one.depth for one in facts.loops):
+    alone = {one.name for one in facts.kernels if one.axes}
+    outer = [one for one in facts.loops if not one.depth and one.function not in alone]
+    if any(set(one.reduces) - placed for one in outer):
         return True
     return None if reduction(facts) else False
 
@@ -110,7 +115,7 @@ def outer_reduction(facts: Facts) -> Truth:
 @_add("a running value that each iteration stores")
 def scan(facts: Facts) -> Truth:
     """A loop stores a running value, or the library does."""
-    return any(one.scan for one in facts.loops) or bool(SCANS & set(facts.calls))
+    return any(one.scan for one in facts.loops) or bool(SCANS & _foreign(facts))
 
 
 @_add("a loop over steps in time")
@@ -264,10 +269,10 @@ def adjacent_loops(facts: Facts) -> Truth:
 
 @_add("a loop that computes several results")
 def several_results(facts: Facts) -> Truth:
-    """The body of a loop writes two arrays, or reduces and writes."""
+    """The body of a loop writes two arrays, or reduces and writes one."""
     for one in facts.loops:
-        written = {access.array for access in one.accesses if access.mode != "read"}
-        if len(written | set(one.reduces)) > 1:
+        written = {access.array for access in one.accesses if access.mode == "write"}
+        if written and len(written | set(one.reduces)) > 1:
             return True
     return False
 
@@ -281,7 +286,7 @@ def copies_back(facts: Facts) -> Truth:
         inner = within(facts, one) if one.time else []
         if any(two.copies for two in inner):
             return True
-    return any(one.time for one in facts.loops) and bool(COPIES & set(facts.calls))
+    return any(one.time for one in facts.loops) and bool(COPIES & _foreign(facts))
 
 
 @_add("buffers that change places")
@@ -381,6 +386,11 @@ def plain_pointers(facts: Facts) -> Truth:
 def multiply_add(facts: Facts) -> Truth:
     """`a * b + c` stands in the code."""
     return facts.multiplies_and_adds
+
+
+def _foreign(facts: Facts) -> set[str]:
+    """Functions that the code calls and does not define."""
+    return set(facts.calls) - set(facts.functions)
 
 
 def _not(answer: Truth) -> Truth:
