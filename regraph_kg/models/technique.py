@@ -44,6 +44,15 @@ class Technique(Frozen):
     """When it applies, in one sentence."""
     hurts: str = ""
     """When it makes code slower or wrong, in one sentence."""
+    needs: tuple[str, ...] = ()
+    """Predicates over a code's facts (search/code/predicates.py) that must all hold for it to be
+    applied; "a|b": one of them is enough."""
+    pointless: tuple[str, ...] = ()
+    """Predicates of which any makes it pointless."""
+    recipe: str = ""
+    """What to write, in two lines, for a small model."""
+    steps: tuple[str, ...] = ()
+    """The recipe of a large technique in smaller ones, in their order."""
     aliases: tuple[str, ...] = ()
     replaces: tuple[TechniqueId, ...] = ()
     """Ids of techniques that were merged into this one: what is sent under them lands here."""

@@ -1,0 +1,331 @@
+"""One walk over a tree: loops, names, reads and writes, calls and directives, in the text's order.
+
+Nothing is concluded here: `indices.py` says what an index is, `dependences.py` what a loop carries.
+"""
+
+from dataclasses import replace
+
+from tree_sitter import Node
+
+from regraph_kg.search.code.guards import guarded, self_update
+from regraph_kg.search.code.occurrences import (
+    NO_LOOP,
+    CodePlace,
+    Declared,
+    Events,
+    Loop,
+    Mode,
+    Occurrence,
+)
+from regraph_kg.search.code.syntax import (
+    LOOPS,
+    called,
+    declared_name,
+    operator,
+    short,
+    text,
+)
+
+MOST_LOOPS = 200
+MOST_EVENTS = 6_000
+MOST_DEPTH = 12
+_UPDATES = frozenset({"+=", "-=", "*=", "|=", "&=", "^="})
+_SCOPES = frozenset({"compound_statement", "function_definition", "lambda_expression"}) | LOOPS
+
+
+def events_of(root: Node) -> Events:
+    """Walk a tree. Never raises."""
+    walk = _Walk()
+    walk.run(root)
+    for use in walk.found.names:
+        if use.mode != "read":
+            one = walk.found.find(text(use.node), use.node)
+            if one is not None:
+                one.writes += 1
+    return walk.found
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self.found = Events()
+        self._waiting: list[tuple[Node, CodePlace, Mode]] = []
+        self._directives: list[str] = []
+        self._order = 0
+        self._seen: dict[int, Mode] = {}
+        """Nodes whose mode another node decided: the guard of a maximum, `x` in `x = x + 1`."""
+
+    def run(self, root: Node) -> None:
+        self._waiting.append((root, CodePlace(), "read"))
+        steps = 0
+        while self._waiting and steps < 60 * MOST_EVENTS:
+            node, place, mode = self._waiting.pop()
+            steps += 1
+            if node.type in _SCOPES:
+                place = replace(place, scope=(node.start_byte, node.end_byte))
+            self._visit(node, place, mode)
+        self.found.whole &= not self._waiting
+
+    def _visit(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        kind = node.type
+        if kind == "preproc_call":
+            self._directive(node, place)
+            return
+        directives = self._directives
+        if node.is_named and kind != "comment":
+            self._directives = []
+        if kind in LOOPS:
+            self._loop(node, place, directives)
+            return
+        if any(_opens_region(one) for one in directives):
+            place = replace(place, region=place.region + 1)
+        handler = _HANDLERS.get(kind)
+        if handler is not None:
+            handler(self, node, place, mode)
+        else:
+            self._push(node.children, place)
+
+    def _push(self, nodes: list[Node], place: CodePlace, mode: Mode = "read") -> None:
+        self._waiting.extend((one, place, mode) for one in reversed(nodes))
+
+    def _add(self, listed: list[Occurrence], node: Node, place: CodePlace, mode: Mode) -> None:
+        if len(listed) < MOST_EVENTS:
+            self._order += 1
+            listed.append(Occurrence(node, self._seen.get(node.id, mode), place, self._order))
+        else:
+            self.found.whole = False
+
+    def _directive(self, node: Node, place: CodePlace) -> None:
+        line = short(node, 300).replace("\\", " ")
+        words = " ".join(line.split())
+        if words.startswith(("#pragma", "# pragma")):
+            words = words.partition("pragma")[2].strip()
+            self._directives.append(words)
+            self.found.directives.append((words, place))
+
+    def _loop(self, node: Node, place: CodePlace, directives: list[str]) -> None:
+        loops = self.found.loops
+        depth = loops[place.loop].depth + 1 if place.loop != NO_LOOP else 0
+        region = place.region + any(_opens_region(one) for one in directives)
+        if len(loops) >= MOST_LOOPS or depth >= MOST_DEPTH:
+            self.found.whole = False
+            self._push(node.children, place)
+            return
+        inside = replace(place, loop=len(loops), region=region)
+        loops.append(Loop(len(loops), node, place, depth, tuple(directives)))
+        first = node.child_by_field_name("initializer")
+        body = node.child_by_field_name("body")
+        rest = [one for one in node.named_children if one not in (first, body)]
+        parts = [(first, place)] if first is not None else []
+        if node.type == "for_range_loop":
+            rest = self._range(node, inside)
+        parts += [(one, inside) for one in rest]
+        if body is not None:
+            parts.append((body, inside))
+        self._waiting.extend((one, where, "read") for one, where in reversed(parts))
+
+    def _range(self, node: Node, place: CodePlace) -> list[Node]:
+        """Declare the variable of a loop over a container."""
+        declarator = node.child_by_field_name("declarator")
+        value = node.child_by_field_name("right")
+        kind = short(node.child_by_field_name("type"))
+        self._declare(node, declarator, value, kind, place)
+        name = declared_name(declarator)
+        if name in self.found.declared:
+            self.found.declared[name][-1].element = True
+        self._add(self.found.elements, node, place, "read")
+        return [value] if value is not None and value.type != "identifier" else []
+
+    def _declare(
+        self, node: Node, declarator: Node | None, value: Node | None, kind: str, place: CodePlace
+    ) -> None:
+        name = declared_name(declarator)
+        if not name or declarator is None:
+            return
+        kinds = {declarator.type}
+        inner = declarator.child_by_field_name("declarator")
+        while inner is not None:
+            kinds.add(inner.type)
+            inner = inner.child_by_field_name("declarator")
+        self.found.declared.setdefault(name, []).append(
+            Declared(
+                name,
+                place.scope,
+                place.function,
+                place.loop,
+                value,
+                kind,
+                "pointer_declarator" in kinds,
+                "reference_declarator" in kinds,
+                "array_declarator" in kinds,
+                node.type in ("parameter_declaration", "optional_parameter_declaration"),
+                width=declarator.child_by_field_name("size"),
+                region=place.region > 0,
+            )
+        )
+
+    def _function(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        body = node.child_by_field_name("body")
+        heads = [one for one in node.children if body is None or one.id != body.id]
+        kernel = any(one.type == "__global__" or text(one) == "__global__" for one in heads)
+        name = declared_name(node.child_by_field_name("declarator"))
+        self.found.functions.setdefault(name, node)
+        self._push(node.children, CodePlace(name, kernel, scope=place.scope))
+
+    def _declaration(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        parts = node.children_by_field_name("declarator")
+        heads = [one for one in node.children if one not in parts]
+        kind = " ".join(short(one) for one in heads if one.is_named or one.type != ";")
+        rest: list[Node] = []
+        for part in parts:
+            value = part.child_by_field_name("value") if part.type == "init_declarator" else None
+            plain = value is not None and value.type not in ("argument_list", "initializer_list")
+            self._declare(node, part, value if plain else None, kind, place)
+            name = declared_name(part)
+            if value is not None and not plain and name:
+                self.found.declared[name][-1].made = short(value)
+            rest += [value] if value is not None else []
+        self._push(rest, place)
+
+    def _condition(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        condition = node.child_by_field_name("condition")
+        inside = replace(place, branches=place.branches + 1)
+        if place.loop != NO_LOOP and node.type != "conditional_expression":
+            self.found.loops[place.loop].branches = True  # a conditional expression is a selection
+        if condition is not None:
+            self._seen |= dict.fromkeys(guarded(node, condition), "update")
+            self._add(self.found.conditions, condition, place, mode)
+        rest = [one for one in node.children if one != condition]
+        self._push(rest, inside)
+        if condition is not None:
+            self._push([condition], place)
+
+    def _assignment(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        sign = operator(node)
+        new: Mode = "write"
+        if left is None or right is None:
+            self._push(node.children, place)
+            return
+        if sign in _UPDATES:
+            new = "update"
+        elif sign == "=":
+            same = self_update(left, right)
+            self._seen |= dict.fromkeys(same, "update")
+            new = "update" if same else "write"
+        inside = replace(place, stored=left.type in ("subscript_expression", "pointer_expression"))
+        if sign != "=" and new == "write":
+            self._push([left], place)
+        self._push([left], place, new)
+        self._push([right], inside)
+
+    def _step(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        target = node.child_by_field_name("argument")
+        if target is not None and mode == "read" and node.parent is not None:
+            alone = node.parent.type in (
+                "expression_statement",
+                "for_statement",
+                "comma_expression",
+            )
+            if not alone:
+                self._push([target], place)
+        self._push([target] if target is not None else node.children, place, "update")
+
+    def _element(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        """`a[i]`, `a[i][j]`, `*p`: the element, then what its index reads."""
+        self._add(self.found.elements, node, place, mode)
+        base: Node | None = node
+        inside = replace(place, stored=place.stored or mode != "read")
+        while base is not None and base.type in ("subscript_expression", "pointer_expression"):
+            indices = base.child_by_field_name("indices")
+            self._push([indices] if indices is not None else [], inside)
+            base = base.child_by_field_name("argument")
+        if base is not None and base.type not in ("identifier", "field_expression"):
+            self._push([base], inside)
+
+    def _pointer(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        if operator(node) == "*":
+            self._element(node, place, mode)
+        else:
+            self._push(node.children, place)
+
+    def _field(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        inner = node.child_by_field_name("argument")
+        if inner is not None and inner.type in ("identifier", "this"):
+            self._add(self.found.names, node, place, mode)
+        elif inner is not None:
+            self._push([inner], place, mode)
+
+    def _call(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        self._add(self.found.calls, node, place, mode)
+        listed = node.child_by_field_name("arguments")
+        function = node.child_by_field_name("function")
+        launch = [one for one in node.children if one.type == "kernel_call_syntax"]
+        access = _access_mode(called(node))
+        if access is not None and listed is not None and listed.named_children:
+            target, *rest = listed.named_children
+            inner = target.child_by_field_name("argument") if operator(target) == "&" else None
+            self._push(rest, replace(place, stored=place.stored or access != "read"))
+            if inner is not None:
+                self._push([inner], place, access)
+            else:
+                self._add(self.found.elements, target, place, access)
+                self._push(target.named_children, place)
+            return
+        self._push([*launch, *([listed] if listed is not None else [])], place)
+        if function is not None and function.type == "field_expression":
+            self._push([function], place)
+
+    def _binary(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        if operator(node) in ("/", "%"):
+            self._add(self.found.divisions, node, place, mode)
+        self._push(node.children, place)
+
+    def _exit(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        above = node.parent
+        while above is not None and above.type not in (*LOOPS, "switch_statement"):
+            if above.type == "lambda_expression":
+                place = replace(place, loop=NO_LOOP)
+            above = above.parent
+        inner = above is not None and above.type == "switch_statement"
+        if place.loop != NO_LOOP and not (inner and node.type == "break_statement"):
+            self.found.loops[place.loop].exits = True
+        self._push(node.children, place)
+
+    def _name(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        self._add(self.found.names, node, place, mode)
+
+
+def _access_mode(name: str) -> Mode | None:
+    """How a function accesses what its first argument points to."""
+    if name.startswith("atomic"):
+        return "update"
+    if name.startswith("_mm") and ("store" in name or "stream" in name):
+        return "write"
+    return "read" if name.startswith("_mm") and "load" in name else None
+
+
+def _opens_region(directive: str) -> bool:
+    words = directive.replace("(", " ").split()
+    return words[:1] == ["omp"] and "parallel" in words[1:3]
+
+
+_HANDLERS = {
+    "function_definition": _Walk._function,
+    "declaration": _Walk._declaration,
+    "parameter_declaration": _Walk._declaration,
+    "optional_parameter_declaration": _Walk._declaration,
+    "if_statement": _Walk._condition,
+    "conditional_expression": _Walk._condition,
+    "switch_statement": _Walk._condition,
+    "assignment_expression": _Walk._assignment,
+    "update_expression": _Walk._step,
+    "subscript_expression": _Walk._element,
+    "pointer_expression": _Walk._pointer,
+    "field_expression": _Walk._field,
+    "call_expression": _Walk._call,
+    "binary_expression": _Walk._binary,
+    "break_statement": _Walk._exit,
+    "return_statement": _Walk._exit,
+    "goto_statement": _Walk._exit,
+    "identifier": _Walk._name,
+}

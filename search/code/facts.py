@@ -1,0 +1,244 @@
+"""Facts of a code: its loops, its accesses, its OpenMP and its CUDA, read from its tree.
+
+The text alone is read: no header, no compiler. What it does not show is said to be unknown.
+Not here: what the facts mean for a technique (`predicates.py`, `fit.py`).
+"""
+
+from functools import lru_cache
+
+from tree_sitter import Node
+
+from regraph_kg.models.base import Frozen
+from regraph_kg.search.code.cuda_facts import (
+    HostFacts,
+    KernelFacts,
+    LaunchFacts,
+    host_facts,
+    kernel_facts,
+    launch_facts,
+)
+from regraph_kg.search.code.events import events_of
+from regraph_kg.search.code.indices import ElementAccess, Indices
+from regraph_kg.search.code.loop_facts import Access, LoopFacts, access, loop_facts
+from regraph_kg.search.code.occurrences import Declared, Events
+from regraph_kg.search.code.syntax import SyntaxTree, bare, called, operator, text, tree_of, walk
+
+_MOST_NAMES = 48
+_TYPES = frozenset({"float", "double", "int", "long", "short", "char", "bool", "half", "__half"})
+_BYTES = frozenset({"char", "short", "uint8_t", "int8_t", "uint16_t", "int16_t", "byte", "bool"})
+_MOST_ELEMENTS = 3_000
+
+
+class Facts(Frozen):
+    """What is known of a code."""
+
+    read_whole: bool = True
+    """Whether the text was read without errors, and nothing was left out for its length."""
+    functions: tuple[str, ...] = ()
+    recursive: bool = False
+    loops: tuple[LoopFacts, ...] = ()
+    kernels: tuple[KernelFacts, ...] = ()
+    launches: tuple[LaunchFacts, ...] = ()
+    host: HostFacts = HostFacts()
+    directives: tuple[str, ...] = ()
+    """Pragmas of OpenMP without "omp", in the order of the text."""
+    calls: tuple[str, ...] = ()
+    """Names of functions and methods that are called; a method's begins with a dot."""
+    multiplies_and_adds: bool = False
+    own_arrays: tuple[str, ...] = ()
+    """Arrays and containers that the text itself makes."""
+    region_arrays: tuple[str, ...] = ()
+    """Those that each thread makes for itself, in a parallel region."""
+    types: tuple[str, ...] = ()
+    """Which of float, double, int, half, .. the text names."""
+    small_elements: tuple[str, ...] = ()
+    """Arrays of bytes or shorts that loops or kernels read."""
+    pointers: tuple[str, ...] = ()
+    """Parameters that are pointers without `restrict`."""
+    restricted: bool = False
+    aligned: bool = False
+    intrinsics: bool = False
+    """Whether it calls vector intrinsics."""
+    per_thread: tuple[str, ...] = ()
+    """Arrays that are written at a thread's number."""
+    updates: tuple[str, ...] = ()
+    """Arrays that are updated at places which data decides, as histograms are."""
+    gathers: tuple[str, ...] = ()
+    scatters: tuple[str, ...] = ()
+    outside: tuple[Access, ...] = ()
+    """Accesses that stand in no loop, in kernels."""
+
+
+@lru_cache(maxsize=256)
+def facts_of(code: str, entry: str = "") -> Facts:
+    """The facts of a text; of what `entry` reaches, where it is a function of the text.
+
+    Never raises, whatever the text is.
+    """
+    try:
+        return _facts(code, entry)
+    except (RecursionError, MemoryError):  # a text made to be deep
+        return Facts(read_whole=False)
+
+
+def _facts(code: str, entry: str) -> Facts:
+    tree = tree_of(code)
+    events = events_of(tree.root)
+    names = Indices(events)
+    elements = names.elements()[:_MOST_ELEMENTS]
+    reached = _reached(events, entry) | {""}
+    facts = _of_text(tree, events)
+    pointers = [
+        one.name
+        for group in events.declared.values()
+        for one in group
+        if one.parameter and one.pointer and one.function in reached and not facts.restricted
+    ]
+    return facts.model_copy(
+        update={
+            "loops": tuple(one for one in loop_facts(names, elements) if one.function in reached),
+            "kernels": tuple(one for one in kernel_facts(names, elements) if one.name in reached),
+            "launches": launch_facts(events),
+            "host": host_facts(names),
+            "pointers": tuple(dict.fromkeys(pointers))[:16],
+            **_of_elements(names, [one for one in elements if one.place.function in reached]),
+        }
+    )
+
+
+def _of_text(tree: SyntaxTree, events: Events) -> Facts:
+    """What is known without a look at indices."""
+    words, types = _words(tree.root)
+    calls = [called(call.node) for call in events.calls]
+    return Facts(
+        read_whole=tree.whole and events.whole,
+        functions=tuple(events.functions)[:_MOST_NAMES],
+        recursive=_recursive(events),
+        directives=tuple(_directives(events))[:_MOST_NAMES],
+        calls=tuple(dict.fromkeys(name for name in calls if name))[:_MOST_NAMES],
+        multiplies_and_adds=_multiplies_and_adds(tree.root),
+        own_arrays=_own(events, region=False),
+        region_arrays=_own(events, region=True),
+        types=tuple(sorted(_TYPES & types)),
+        restricted=bool({"__restrict__", "__restrict", "restrict"} & words),
+        aligned=_aligned(words, events),
+        intrinsics=any(name.startswith(("_mm", "__m", "vld1", "vst1")) for name in words),
+    )
+
+
+def _of_elements(names: Indices, elements: list[ElementAccess]) -> dict[str, tuple[object, ...]]:
+    """What is known of accesses to arrays, loops aside."""
+    by_data = [one for one in elements if _by_data(names, one)]
+    outside = [access(names, e) for e in elements if e.place.kernel and e.place.loop < 0]
+    return {
+        "small_elements": _named([one for one in elements if _small(one)], "read"),
+        "per_thread": tuple(dict.fromkeys(_per_thread(names, elements)))[:8],
+        "updates": _named(by_data, "update"),
+        "gathers": _named(by_data, "read"),
+        "scatters": _named(by_data, "write"),
+        "outside": tuple(dict.fromkeys(outside))[:24],
+    }
+
+
+def _words(root: Node) -> tuple[frozenset[str], frozenset[str]]:
+    """All words of a text, and those that name types."""
+    leaves = [one for one in walk(root) if not one.child_count]
+    types = [text(one) for one in leaves if one.type in ("primitive_type", "type_identifier")]
+    return frozenset(map(text, leaves)), frozenset([*types, *_sizes(leaves)])
+
+
+def _sizes(leaves: list[Node]) -> list[str]:
+    return [text(one) for one in leaves if one.type in ("long", "short")]
+
+
+def _multiplies_and_adds(root: Node) -> bool:
+    """Whether `a * b + c` or `c += a * b` stands anywhere."""
+    for node in walk(root):
+        sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+        if operator(node) not in ("+", "-", "+=", "-="):
+            continue
+        products = [one for one in map(bare, sides) if one is not None and operator(one) == "*"]
+        if products and (operator(node) in ("+=", "-=") or _has_element(products[0])):
+            return True
+    return False
+
+
+def _has_element(product: Node) -> bool:
+    """Whether an element of an array is a factor: an index has none."""
+    sides = (product.child_by_field_name("left"), product.child_by_field_name("right"))
+    return any(one is not None and one.type == "subscript_expression" for one in map(bare, sides))
+
+
+def _own(events: Events, *, region: bool) -> tuple[str, ...]:
+    """Arrays and containers that are made outside, or inside, parallel regions."""
+    found = [
+        one.name
+        for group in events.declared.values()
+        for one in group
+        if not one.parameter and one.region == region and _holds_many(one)
+    ]
+    return tuple(dict.fromkeys(found))[:16]
+
+
+def _holds_many(declared: Declared) -> bool:
+    made = text(declared.value) if declared.value is not None else ""
+    many = declared.array or "vector<" in declared.kind.replace(" ", "")
+    return many or any(word in made for word in ("alloc(", "new ", "make_unique"))
+
+
+def _reached(events: Events, entry: str) -> frozenset[str]:
+    """The functions that `entry` calls, and theirs; all where it is not known."""
+    if entry not in events.functions:
+        return frozenset(events.functions)
+    found, waiting = {entry}, [entry]
+    calls: dict[str, set[str]] = {}
+    for call in events.calls:
+        calls.setdefault(call.place.function, set()).add(called(call.node))
+    for use in events.names:
+        calls.setdefault(use.place.function, set()).add(text(use.node))
+    while waiting:
+        for name in calls.get(waiting.pop(), set()) & events.functions.keys() - found:
+            found.add(name)
+            waiting.append(name)
+    return frozenset(found)
+
+
+def _recursive(events: Events) -> bool:
+    return any(
+        called(call.node) == call.place.function and call.place.function for call in events.calls
+    )
+
+
+def _directives(events: Events) -> list[str]:
+    found = [words for words, _ in events.directives]
+    return [one.removeprefix("omp").strip()[:120] for one in found if one.startswith("omp")]
+
+
+def _aligned(words: frozenset[str], events: Events) -> bool:
+    known = {"aligned_alloc", "posix_memalign", "alignas", "__builtin_assume_aligned", "_mm_malloc"}
+    return bool(known & words) or any("aligned" in one for one, _ in events.directives)
+
+
+def _small(element: ElementAccess) -> bool:
+    kind = element.declared.kind if element.declared is not None else ""
+    return bool(_BYTES & set(kind.replace("<", " ").replace(">", " ").split()))
+
+
+def _named(elements: list[ElementAccess], mode: str) -> tuple[str, ...]:
+    found = [one.array for one in elements if one.mode == mode]
+    return tuple(dict.fromkeys(found))[:8]
+
+
+def _per_thread(names: Indices, elements: list[ElementAccess]) -> list[str]:
+    return [
+        one.array
+        for one in elements
+        if one.mode != "read"
+        and any("omp_get_thread_num" in names.closure(index) for index in one.index)
+    ]
+
+
+def _by_data(names: Indices, element: ElementAccess) -> bool:
+    """Whether data decides the place: `a[b[i]]`."""
+    found = frozenset().union(*map(names.closure, element.index))
+    return any(one.startswith("@") for one in found)

@@ -1,0 +1,77 @@
+"""Whether a technique can be applied to a code, by its preconditions and the code's facts.
+
+Not here: whether it makes the code faster; that is for the judge to measure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.code.facts import Facts
+from regraph_kg.search.code.predicate import Truth, any_of
+from regraph_kg.search.code.predicates import PREDICATES
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Whether a technique fits a code, and why, in one sentence."""
+
+    fits: bool | None
+    """None: not known."""
+    why: str
+
+
+def applicable(technique: Technique, facts: Facts) -> Fit:
+    """Whether a technique fits a code.
+
+    All of `needs` must hold, each entry one predicate or several with "|" between, of which one is
+    enough; none of `pointless` may. A predicate that is not known here counts as not known.
+    """
+    answers = {entry: _holds(entry, facts) for entry in technique.needs}
+    lacking = [entry for entry, answer in answers.items() if answer is False]
+    if lacking:
+        return Fit(False, f"Needs {_what(lacking[0])}; this code has {_inventory(facts)}.")
+    done = [entry for entry in technique.pointless if _holds(entry, facts)]
+    if done:
+        return Fit(False, f"Pointless, since this code has {_what(done[0])} already.")
+    unknown = [entry for entry, answer in answers.items() if answer is None]
+    if unknown:
+        return Fit(None, f"Needs {_what(unknown[0])}, which this code does not plainly show.")
+    if not answers:
+        return Fit(True, "Needs nothing in particular.")
+    return Fit(True, f"This code has {_listed([_what(entry, facts) for entry in answers])}.")
+
+
+def _holds(entry: str, facts: Facts) -> Truth:
+    return any_of(
+        PREDICATES[name].holds(facts) if name in PREDICATES else None for name in entry.split("|")
+    )
+
+
+def _what(entry: str, facts: Facts | None = None) -> str:
+    """An entry in words; with facts, of several the one that holds."""
+    names = [name for name in entry.split("|") if name in PREDICATES]
+    if facts is not None:
+        names = [name for name in names if PREDICATES[name].holds(facts)][:1] or names
+    return ", or ".join(PREDICATES[name].what for name in names) or entry
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
+
+
+def _inventory(facts: Facts) -> str:
+    """What a code has, in a few words."""
+    loops, deepest = len(facts.loops), max((one.depth + 1 for one in facts.loops), default=0)
+    parts = [_count(loops, "loop") + (f" in nests up to {deepest} deep" if deepest > 1 else "")]
+    if facts.kernels:
+        parts.append(_count(len(facts.kernels), "kernel"))
+    if facts.directives:
+        parts.append(_count(len(facts.directives), "OpenMP directive"))
+    return _listed(parts)
+
+
+def _count(number: int, name: str) -> str:
+    words = ("no", "one", "two", "three")
+    many = words[number] if number < len(words) else str(number)
+    return f"{many} {name}{'' if number == 1 else 's'}"

@@ -1,0 +1,134 @@
+"""The head of a loop: its variable, where it starts and ends, and its step."""
+
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from regraph_kg.search.code.occurrences import Events, Loop
+from regraph_kg.search.code.syntax import bare, declared_name, operator, text
+
+_COMPARES = frozenset({"<", "<=", ">", ">=", "!="})
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A loop's head, as nodes of the tree."""
+
+    variable: str = ""
+    symbol: str = ""
+    """The variable's name in polynomials: unlike that of any other loop."""
+    start: Node | None = None
+    end: Node | None = None
+    compare: str = ""
+    """How the variable is compared with `end`."""
+    sign: str = ""
+    """`+` or `-`: the step is added or taken away; "" where it is neither."""
+    step: Node | None = None
+    """None: 1."""
+    ranged: bool = False
+    """Whether it is a loop over a container: `for (x : v)`."""
+
+
+def headers_of(events: Events) -> list[Header]:
+    """The heads of all loops."""
+    return [_header(loop) for loop in events.loops]
+
+
+def _header(loop: Loop) -> Header:
+    node = loop.node
+    if node.type == "for_range_loop":
+        name = declared_name(node.child_by_field_name("declarator"))
+        return Header(name, f"{name}#{loop.number}", ranged=True)
+    if node.type != "for_statement":
+        return Header()
+    variable, sign, step = _update(node.child_by_field_name("update"))
+    if not variable:
+        return Header()
+    start = _start(node.child_by_field_name("initializer"), variable)
+    compare, end = _end(node.child_by_field_name("condition"), variable)
+    return Header(variable, f"{variable}#{loop.number}", start, end, compare, sign, step)
+
+
+def _update(node: Node | None) -> tuple[str, str, Node | None]:
+    """The variable that is stepped, the sign, and the step."""
+    while node is not None and node.type == "comma_expression":
+        node = node.child_by_field_name("left")
+    node = bare(node)
+    if node is None:
+        return "", "", None
+    if node.type == "update_expression":
+        target = bare(node.child_by_field_name("argument"))
+        return _name(target), operator(node)[:1], None
+    left, right = node.child_by_field_name("left"), bare(node.child_by_field_name("right"))
+    if node.type != "assignment_expression" or left is None:
+        return "", "", None
+    name, sign = _name(left), operator(node)
+    return (name, sign[0], right) if sign in ("+=", "-=") else _sum(name, right)
+
+
+def _sum(name: str, right: Node | None) -> tuple[str, str, Node | None]:
+    """Of `i = i + 2` or `i = 2 + i`, as of `i += 2`; another right side is no step."""
+    sign = operator(right) if right is not None else ""
+    if right is not None and sign in ("+", "-"):
+        one, other = right.child_by_field_name("left"), right.child_by_field_name("right")
+        if _name(one) == name:
+            return name, sign, other
+        if _name(other) == name and sign == "+":
+            return name, sign, one
+    return name, "", right
+
+
+def _start(node: Node | None, variable: str) -> Node | None:
+    if node is None:
+        return None
+    if node.type == "declaration":
+        for part in node.children_by_field_name("declarator"):
+            if declared_name(part) == variable:
+                return part.child_by_field_name("value")
+        return None
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if one.type in ("comma_expression", "expression_statement"):
+            waiting += one.named_children
+        elif _name(one.child_by_field_name("left")) == variable:
+            return one.child_by_field_name("right")
+    return None
+
+
+def _end(node: Node | None, variable: str) -> tuple[str, Node | None]:
+    """The comparison of the variable, and what it is compared with."""
+    waiting = [node]
+    turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+    while waiting:
+        one = bare(waiting.pop())
+        if one is None or one.type != "binary_expression":
+            continue
+        left, right, sign = (
+            one.child_by_field_name("left"),
+            one.child_by_field_name("right"),
+            operator(one),
+        )
+        if sign == "&&":
+            waiting += [right, left]
+        elif sign in _COMPARES and _holds(left, variable):
+            return sign, right if _name(left) == variable else one
+        elif sign in _COMPARES and _holds(right, variable):
+            return turned.get(sign, sign), left if _name(right) == variable else one
+    return "", None
+
+
+def _holds(node: Node | None, variable: str) -> bool:
+    """Whether an expression names the variable, as `i + 4` does."""
+    waiting, steps = [node], 0
+    while waiting and steps < 64:  # noqa: PLR2004
+        one, steps = waiting.pop(), steps + 1
+        if one is not None and one.type == "identifier" and text(one) == variable:
+            return True
+        waiting += one.named_children if one is not None else []
+    return False
+
+
+def _name(node: Node | None) -> str:
+    node = bare(node)
+    return text(node) if node is not None and node.type == "identifier" else ""

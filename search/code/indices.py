@@ -1,0 +1,358 @@
+"""What index expressions mean: names replaced by what they were set to, as far as that is plain.
+
+`const float* row = a + i * n; .. row[j]` is the element `i * n + j` of `a`. What cannot be followed
+becomes a name of its own, which begins with "@" where it was read from an array, else with "?".
+"""
+
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from regraph_kg.search.code.headers import Header, headers_of
+from regraph_kg.search.code.occurrences import (
+    NO_LOOP,
+    CodePlace,
+    Declared,
+    Events,
+    Mode,
+    Occurrence,
+)
+from regraph_kg.search.code.polynomial import (
+    Polynomial,
+    add,
+    coefficient,
+    constant,
+    multiply,
+    number,
+    replace,
+    shown,
+    symbol,
+)
+from regraph_kg.search.code.polynomial import names as names_in
+from regraph_kg.search.code.syntax import bare, called, operator, short, text, walk
+
+_DEEPEST = 24
+_MOST_NODES = 60
+_ELEMENTS = frozenset({"subscript_expression", "pointer_expression"})
+UNKNOWN, INDIRECT = "unknown", "indirect"
+
+
+@dataclass(frozen=True, slots=True)
+class ElementAccess:
+    """An access to an array."""
+
+    array: str
+    declared: Declared | None
+    index: tuple[Polynomial, ...]
+    """One for each pair of brackets."""
+    mode: Mode
+    place: CodePlace
+    order: int
+
+
+Pointed = tuple[str, Declared | None, tuple[Polynomial, ...]]
+"""An array, its declaration, and an index in it."""
+
+
+class Indices:
+    """Answers of one text. Polynomials name a loop's variable by its `Header.symbol`."""
+
+    def __init__(self, events: Events) -> None:
+        self.events = events
+        self.headers: list[Header] = headers_of(events)
+        self._loops = {header.symbol: k for k, header in enumerate(self.headers) if header.symbol}
+        self._inside: dict[str, frozenset[str]] = {}
+        self._known: dict[tuple[int, int], Polynomial] = {}
+        self._varying: list[set[str]] = [set() for _ in events.loops]
+        for use in events.names:
+            if use.mode != "read":
+                self._vary(text(use.node), use.place.loop)
+        for listed in events.declared.values():
+            for one in listed:
+                if one.value is None or one.writes:
+                    self._vary(one.name, one.loop)
+
+    def _vary(self, name: str, loop: int) -> None:
+        for one in self.chain(loop):
+            self._varying[one].add(name)
+
+    def chain(self, loop: int) -> list[int]:
+        """The loops around a place, outermost first, given the innermost."""
+        found = []
+        while loop != NO_LOOP:
+            found.append(loop)
+            loop = self.events.loops[loop].place.loop
+        return found[::-1]
+
+    def value(self, node: Node | None, loop: int, depth: int = 0) -> Polynomial:
+        """An expression as a polynomial."""
+        node = bare(node)
+        if node is None:
+            return {}
+        if depth > _DEEPEST:
+            return self._opaque(node, loop, depth)
+        key = (node.id, loop)
+        if key not in self._known:
+            self._known[key] = self._value(node, loop, depth)
+        return self._known[key]
+
+    def _value(self, node: Node, loop: int, depth: int) -> Polynomial:
+        if node.type == "number_literal":
+            found = _integer(text(node))
+            return constant(found) if found is not None else symbol(f"?{short(node)}")
+        if node.type == "identifier":
+            return self._name(node, loop, depth)
+        if node.type == "field_expression" and self._plain_field(node):
+            return symbol(text(node)[:80])
+        if node.type == "unary_expression" and operator(node) == "-":
+            return add({}, self.value(node.child_by_field_name("argument"), loop, depth + 1), -1)
+        if node.type == "binary_expression":
+            found_sum = self._binary(node, loop, depth)
+            if found_sum is not None:
+                return found_sum
+        return self._opaque(node, loop, depth)
+
+    def _plain_field(self, node: Node) -> bool:
+        """Whether a field is of a name that stands for no element: `threadIdx.x`."""
+        base = node.child_by_field_name("argument")
+        if base is None or base.type != "identifier":
+            return False
+        declared = self.events.find(text(base), base)
+        return declared is None or (declared.value is None and not declared.element)
+
+    def _binary(self, node: Node, loop: int, depth: int) -> Polynomial | None:
+        sign = operator(node)
+        if sign not in ("+", "-", "*", "<<"):
+            return None
+        left = self.value(node.child_by_field_name("left"), loop, depth + 1)
+        right = self.value(node.child_by_field_name("right"), loop, depth + 1)
+        if sign in ("+", "-"):
+            return add(left, right, 1 if sign == "+" else -1)
+        if sign == "*":
+            return multiply(left, right)
+        places = number(right)
+        return multiply(left, constant(1 << places)) if places and 0 < places < 32 else None  # noqa: PLR2004
+
+    def _name(self, node: Node, loop: int, depth: int) -> Polynomial:
+        name = text(node)
+        for one in reversed(self.chain(loop)):
+            header = self.headers[one]
+            if header.variable == name and not header.ranged:
+                return symbol(header.symbol)
+        declared = self.events.find(name, node)
+        if declared is None or declared.parameter:
+            return symbol(name)
+        if declared.element:
+            return self._opaque(node, loop, depth)
+        if declared.value is not None and not declared.writes and not declared.pointer:
+            return self.value(declared.value, declared.loop, depth + 1)
+        return symbol(name)
+
+    def _opaque(self, node: Node, loop: int, depth: int) -> Polynomial:
+        """A name for what is no sum of products, and what stands in it."""
+        held: set[str] = set()
+        data = False
+        for count, one in enumerate(walk(node)):
+            if count > _MOST_NODES:
+                held.add(UNKNOWN)
+                break
+            if one.type in ("subscript_expression", "pointer_expression"):
+                data = True
+            if one.type == "field_expression":
+                held.add(text(one))
+            if one.type != "identifier":
+                continue
+            declared = self.events.find(text(one), one)
+            if declared is not None and declared.element:
+                data = True
+                held.add(self.headers[declared.loop].symbol)
+            elif one.id == node.id or depth > _DEEPEST:
+                held.add(text(one))
+            else:
+                inner = self.closure(self.value(one, loop, depth + 1))
+                held |= inner
+                data |= any(part.startswith("@") for part in inner)
+        name = ("@" if data else "?") + short(node)
+        self._inside[name] = self._inside.get(name, frozenset()) | held
+        return symbol(name)
+
+    def closure(self, index: Polynomial) -> frozenset[str]:
+        """All names in a polynomial, and in what it could not follow."""
+        found = names_in(index)
+        return found.union(*(self._inside.get(one, frozenset()) for one in found))
+
+    def start(self, loop: int) -> Polynomial:
+        """Where a loop's variable starts: by its head, else by the variable's declaration."""
+        header, outer = self.headers[loop], self.events.loops[loop].place.loop
+        if header.start is None and header.variable and not header.ranged:
+            declared = self.events.find(header.variable, self.events.loops[loop].node)
+            if declared is not None and declared.value is not None:
+                return self.value(declared.value, declared.loop)
+        return self.value(header.start, outer)
+
+    def end(self, loop: int) -> Polynomial:
+        """What a loop's variable is compared with."""
+        return self.value(self.headers[loop].end, self.events.loops[loop].place.loop)
+
+    def step(self, loop: int) -> Polynomial | None:
+        """A loop's step; None where it is no sum."""
+        header = self.headers[loop]
+        if header.ranged:
+            return constant(1)
+        if not header.sign:
+            return None
+        outer = self.events.loops[loop].place.loop
+        size = constant(1) if header.step is None else self.value(header.step, outer)
+        return add({}, size, -1 if header.sign == "-" else 1)
+
+    def expanded(self, index: Polynomial, name: str, inner: list[int]) -> Polynomial:
+        """`index` with the variables of `inner` loops counted from their starts.
+
+        Only where start and end depend on the loop of `name`, or the start on a thread's number: so
+        the loop in a tile moves with the loop over tiles. A triangular nest does not move so.
+        """
+        for loop in reversed(inner):
+            begin, own = self.start(loop), self.headers[loop].symbol
+            if not own or own not in names_in(index) or name not in self.closure(begin):
+                continue
+            if name not in self._loops or name in self.closure(self.end(loop)):
+                index = replace(index, own, add(begin, symbol(own)))
+        return index
+
+    def moved(self, index: Polynomial, loop: int, around: list[int]) -> Polynomial | None:
+        """By how much an index moves in one iteration of `loop`; None: not known."""
+        own = self.headers[loop].symbol
+        inner = around[around.index(loop) + 1 :] if loop in around else []
+        index = self.expanded(index, own, inner) if own else index
+        if not own:
+            return None if self.varies(index, loop, own) else {}
+        factor, step = coefficient(index, own), self.step(loop)
+        if factor is None or step is None or self.varies(index, loop, own):
+            return None
+        return multiply(factor, step)
+
+    def varies(self, index: Polynomial, loop: int, own: str) -> bool:
+        """Whether `index` changes in `loop` by more than the loop's variable alone."""
+        found = names_in(index)
+        hidden = set[str]().union(*(self._inside.get(one, frozenset()) for one in found))
+        for one in hidden & self._loops.keys():
+            hidden |= self.closure(self.start(self._loops[one]))
+        return bool((own and own in hidden) or (found | hidden) & self._varying[loop] - {""})
+
+    def stride(self, index: tuple[Polynomial, ...], loop: int, around: list[int]) -> str:
+        """The stride of an access in a loop: "0", "1", "n", "row", "indirect" or "unknown"."""
+        moves = [self.moved(one, loop, around) for one in index]
+        if any(one is None for one in moves):
+            found = frozenset().union(*map(self.closure, index))
+            return INDIRECT if any(one.startswith("@") for one in found) else UNKNOWN
+        if any(moves[:-1]):
+            return "row"
+        return shown(moves[-1] or {}) if moves else "0"
+
+    def elements(self) -> list[ElementAccess]:
+        """All accesses to arrays, in the order of the text."""
+        found = [self._element(use) for use in self.events.elements]
+        for use in self.events.names:
+            declared = self.events.find(text(use.node), use.node)
+            if declared is None or not declared.reference or declared.parameter:
+                continue
+            if declared.element and use.mode != "read":
+                found.append(
+                    self._element(
+                        Occurrence(self._loop_node(declared), use.mode, use.place, use.order)
+                    )
+                )
+            elif declared.value is not None and not declared.element:
+                inner = bare(declared.value)
+                if inner is not None and inner.type in _ELEMENTS:
+                    found.append(self._element(Occurrence(inner, use.mode, use.place, use.order)))
+        return sorted((one for one in found if one is not None), key=lambda one: one.order)
+
+    def _loop_node(self, declared: Declared) -> Node:
+        return self.events.loops[declared.loop].node
+
+    def _element(self, use: Occurrence) -> ElementAccess | None:
+        node, loop = use.node, use.place.loop
+        if node.type == "for_range_loop":
+            base = self.pointer(node.child_by_field_name("right"), loop)
+            loops = [one for one in self.chain(loop) if self.events.loops[one].node.id == node.id]
+            index = (symbol(self.headers[loops[-1]].symbol),) if loops else ({},)
+            base = (base[0], base[1], index) if base else None
+        else:
+            accessed = node.type in _ELEMENTS
+            base = self.target(node, loop) if accessed else self.pointer(node, loop)
+        return ElementAccess(*base, use.mode, use.place, use.order) if base else None
+
+    def target(self, node: Node, loop: int, depth: int = 0) -> Pointed | None:
+        """The array of an access, and the index."""
+        if node.type == "pointer_expression":
+            return self.pointer(node.child_by_field_name("argument"), loop, depth)
+        indices: list[Polynomial] = []
+        base: Node | None = node
+        while base is not None and base.type == "subscript_expression" and len(indices) < _DEEPEST:
+            listed = base.child_by_field_name("indices")
+            inner = listed.named_children[0] if listed and listed.named_children else None
+            indices.insert(0, self.value(inner, loop))
+            base = bare(base.child_by_field_name("argument"))
+        found = self.pointer(base, loop, depth)
+        if found is None:
+            return None
+        name, declared, offset = found
+        head = add(offset[-1], indices[0]) if offset else indices[0]
+        return name, declared, (*offset[:-1], head, *indices[1:])
+
+    def pointer(self, node: Node | None, loop: int, depth: int = 0) -> Pointed | None:
+        """The array that an expression points into, and where."""
+        node = bare(node)
+        if node is None or depth > _DEEPEST:
+            return None
+        if node.type == "identifier":
+            return self._pointer_name(node, loop, depth)
+        if node.type == "field_expression":
+            return text(node)[:80], None, ({},)
+        if node.type == "binary_expression" and operator(node) in ("+", "-"):
+            return self._moved_pointer(node, loop, depth)
+        inner = None
+        if node.type == "pointer_expression" and operator(node) != "*":
+            inner = bare(node.child_by_field_name("argument"))
+        elif node.type == "call_expression" and called(node) in (".data", ".begin", ".get"):
+            function = node.child_by_field_name("function")
+            inner = function.child_by_field_name("argument") if function else None
+        if inner is not None and inner.type == "subscript_expression":
+            return self.target(inner, loop, depth + 1)
+        return self.pointer(inner, loop, depth + 1)
+
+    def _pointer_name(self, node: Node, loop: int, depth: int) -> Pointed:
+        """What a name points to: itself, or what it was set to once and for all."""
+        declared = self.events.find(text(node), node)
+        if declared is None:
+            return text(node), None, ({},)
+        fixed = declared.value is not None and not declared.writes
+        if fixed and (declared.pointer or declared.reference):
+            found = self.pointer(declared.value, declared.loop, depth + 1)
+            if found is not None:
+                return found
+        moving = declared.writes and declared.pointer
+        return text(node), declared, (symbol(text(node)),) if moving else ({},)
+
+    def _moved_pointer(self, node: Node, loop: int, depth: int) -> Pointed | None:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        found = self.pointer(left, loop, depth + 1)
+        if found is None:
+            return None
+        by = self.value(right, loop)
+        return (
+            found[0],
+            found[1],
+            (
+                *found[2][:-1],
+                add(found[2][-1], by, 1 if operator(node) == "+" else -1),
+            ),
+        )
+
+
+def _integer(word: str) -> int | None:
+    try:
+        return int(word.replace("'", "").rstrip("uUlL"), 0)
+    except ValueError:
+        return None

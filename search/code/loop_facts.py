@@ -1,0 +1,367 @@
+"""What is known of each loop: its head, its nest, its accesses, and what its iterations share."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal, TypeVar
+
+from tree_sitter import Node
+
+from regraph_kg.models.base import Frozen
+from regraph_kg.search.code.dependences import Carries, Dependences, LoopUses
+from regraph_kg.search.code.indices import INDIRECT, UNKNOWN, ElementAccess, Indices
+from regraph_kg.search.code.library import COPIES, MATH
+from regraph_kg.search.code.occurrences import NO_LOOP, Events, Loop, Occurrence
+from regraph_kg.search.code.polynomial import Polynomial, number, shown
+from regraph_kg.search.code.stencils import stencil_arrays
+from regraph_kg.search.code.syntax import LOOPS, called, short, statements, text
+
+_KINDS: dict[str, Literal["for", "range", "while", "do"]] = {
+    "for_statement": "for",
+    "for_range_loop": "range",
+    "while_statement": "while",
+    "do_statement": "do",
+}
+MOST_ACCESSES = 24
+_MOST_USES = 400
+_STILL = frozenset({"0", UNKNOWN})
+_FEW = 16
+"""So many elements stay in registers or the nearest cache without being told to."""
+_THREAD = ("threadIdx.", "blockIdx.")
+_T = TypeVar("_T")
+_OMP_THREAD = "omp_get_thread_num"
+
+
+class Access(Frozen):
+    """An access to an array in a loop; equal ones stand once."""
+
+    array: str
+    mode: Literal["read", "write", "update"]
+    index: str
+    strides: tuple[str, ...]
+    """One for each loop around it, outermost first: "0", "1", "n", "row", "indirect", "unknown"."""
+    thread: str = ""
+    """Its stride from one CUDA thread to the next; "" outside kernels."""
+    shared: bool = False
+    """Whether it lies in shared memory."""
+
+
+class LoopFacts(Frozen):
+    """What is known of one loop."""
+
+    number: int
+    parent: int = NO_LOOP
+    """The number of the loop around it, -1 for none."""
+    depth: int = 0
+    kind: Literal["for", "range", "while", "do"]
+    function: str = ""
+    kernel: bool = False
+    """Whether it stands in a CUDA kernel."""
+    variable: str = ""
+    start: str = ""
+    end: str = ""
+    step: str = ""
+    bounds_from: tuple[str, ...] = ()
+    """The function's parameters that its bounds depend on."""
+    uneven: bool = False
+    """Whether its bounds depend on data or on a loop around it."""
+    trips: int | None = None
+    """How many iterations it has, where that is a constant."""
+    perfect: bool = False
+    """Whether its body is one loop and nothing else."""
+    innermost: bool = True
+    accumulates_into_scalar: bool = False
+    """Whether its body sets a scalar, and a loop in it adds to that."""
+    carries: Carries = "unknown"
+    """Whether an iteration needs the one before it, other than for what it reduces."""
+    reduces: tuple[str, ...] = ()
+    """What all iterations update alike: scalars, elements of arrays."""
+    scan: bool = False
+    """Whether a running value is stored in each iteration."""
+    swaps: bool = False
+    time: bool = False
+    """Whether each iteration makes whole arrays anew from those of the iteration before."""
+    copies: bool = False
+    """Whether it does nothing but copy elements from one array to another."""
+    branches: bool = False
+    exits: bool = False
+    """Whether it is left early, by break, return or goto."""
+    launches: bool = False
+    """Whether it launches kernels."""
+    math: tuple[str, ...] = ()
+    """Costly functions that it calls, inner loops included."""
+    divides: bool = False
+    repeated: tuple[str, ...] = ()
+    """Costly expressions that are the same in all iterations, or stand there more than once."""
+    private: tuple[str, ...] = ()
+    """What is declared outside and set in each iteration before it is read."""
+    directives: tuple[str, ...] = ()
+    """Pragmas directly before it."""
+    region: bool = False
+    """Whether a parallel region of OpenMP is around it, or begins with it."""
+    shared_out: bool = False
+    """Whether its iterations are shared among threads, by a directive or by thread numbers."""
+    accesses: tuple[Access, ...] = ()
+    """Those that stand in it and in no loop within it."""
+    reuse: tuple[str, ...] = ()
+    """Arrays that an inner loop sweeps anew in each of its iterations, at the same places."""
+    stencil: tuple[str, ...] = ()
+    """Arrays of which it reads neighbouring elements."""
+
+
+def loop_facts(names: Indices, elements: Sequence[ElementAccess]) -> tuple[LoopFacts, ...]:
+    """The facts of all loops, in the order of the text."""
+    reader = _Loops(names, elements)
+    return tuple(reader.facts(loop) for loop in names.events.loops)
+
+
+def access(names: Indices, one: ElementAccess) -> Access:
+    """An access as a fact."""
+    around = names.chain(one.place.loop)
+    kind = one.declared.kind.split() if one.declared is not None else []
+    return Access(
+        array=one.array,
+        mode=one.mode,
+        index=",".join(shown(index)[:60] for index in one.index),
+        strides=tuple(names.stride(one.index, loop, around) for loop in around),
+        thread=thread_stride(names, one) if one.place.kernel else "",
+        shared="__shared__" in kind,
+    )
+
+
+def thread_stride(names: Indices, one: ElementAccess) -> str:
+    """By how much an index moves from one thread to the next."""
+    around = names.chain(one.place.loop)
+    total: list[str] = []
+    for index in one.index:
+        moved = names.expanded(index, "threadIdx.x", around)
+        hidden = names.closure(moved) - set().union(*moved)
+        for loop in around:
+            if names.headers[loop].symbol in hidden:
+                hidden |= names.closure(names.start(loop))
+        factor: Polynomial = {}
+        for product, times in moved.items():
+            if product.count("threadIdx.x") == 1:
+                rest = list(product)
+                rest.remove("threadIdx.x")
+                factor = {**factor, tuple(rest): times}
+        if "threadIdx.x" in hidden and not factor:
+            data = any(name.startswith("@") for name in names.closure(moved))
+            return INDIRECT if data else UNKNOWN
+        total.append(shown(factor))
+    return "row" if any(one != "0" for one in total[:-1]) else (total[-1] if total else "0")
+
+
+class _Loops:
+    def __init__(self, names: Indices, elements: Sequence[ElementAccess]) -> None:
+        self.names, self.events = names, names.events
+        events: Events = names.events
+        count = len(events.loops)
+        self.elements: list[list[ElementAccess]] = [[] for _ in range(count)]
+        self.uses: list[list[Occurrence]] = [[] for _ in range(count)]
+        self.calls: list[list[Occurrence]] = [[] for _ in range(count)]
+        self.divisions: list[list[Occurrence]] = [[] for _ in range(count)]
+        self.children: list[list[int]] = [[] for _ in range(count)]
+        for one in elements:
+            self._file(self.elements, one.place.loop, one)
+        for uses, target in (
+            (events.names, self.uses),
+            (events.calls, self.calls),
+            (events.divisions, self.divisions),
+        ):
+            for use in uses:
+                self._file(target, use.place.loop, use)
+        for loop in events.loops:
+            if loop.place.loop != NO_LOOP:
+                self.children[loop.place.loop].append(loop.number)
+
+    def _file(self, table: list[list[_T]], loop: int, one: _T) -> None:
+        for k in self.names.chain(loop):
+            if len(table[k]) < _MOST_USES:
+                table[k].append(one)
+
+    def facts(self, loop: Loop) -> LoopFacts:
+        k, names = loop.number, self.names
+        found = LoopUses(names, k, self.elements[k], self.uses[k]).read(self.calls[k])
+        inner = statements(loop.node.child_by_field_name("body"))
+        direct = [one for one in self.elements[k] if one.place.loop == k]
+        math = (called(call.node) for call in self.calls[k])
+        return self._head(loop).model_copy(
+            update={
+                "perfect": len(inner) == 1 and inner[0].type in LOOPS,
+                "accumulates_into_scalar": self._accumulates(loop),
+                "carries": found.carries,
+                "reduces": tuple(dict.fromkeys(found.reduces))[:8],
+                "scan": found.scan,
+                "swaps": found.swaps,
+                "time": self._time(loop, found),
+                "copies": _copies(direct, inner) and not self.children[k],
+                "math": tuple(dict.fromkeys(name for name in math if name in MATH))[:8],
+                "divides": any(
+                    use.place.loop == k and _costly(use.node) for use in self.divisions[k]
+                ),
+                "repeated": self._repeated(k),
+                "private": tuple(dict.fromkeys(found.private))[:8],
+                "accesses": tuple(dict.fromkeys(access(names, e) for e in direct))[:MOST_ACCESSES],
+                "reuse": self._reuse(k),
+                "stencil": stencil_arrays(names, direct),
+            }
+        )
+
+    def _head(self, loop: Loop) -> LoopFacts:
+        """What does not depend on the statements in it."""
+        k, names = loop.number, self.names
+        header = names.headers[k]
+        bounds = names.closure(names.start(k)) | names.closure(names.end(k))
+        return LoopFacts(
+            number=k,
+            parent=loop.place.loop,
+            depth=loop.depth,
+            kind=_KINDS[loop.node.type],
+            function=loop.place.function,
+            kernel=loop.place.kernel,
+            variable=header.variable,
+            start=short(header.start),
+            end=short(header.end),
+            step=shown(names.step(k) or {}) if header.sign else "",
+            bounds_from=self._parameters(loop, bounds),
+            uneven=self._uneven(loop, bounds),
+            trips=self._trips(k),
+            innermost=not self.children[k],
+            branches=loop.branches,
+            exits=loop.exits,
+            launches=self._launches(k),
+            directives=tuple(one[:120] for one in loop.directives),
+            region=loop.place.region > 0 or any("parallel" in d for d in loop.directives),
+            shared_out=self._shared_out(loop, bounds),
+        )
+
+    def _launches(self, k: int) -> bool:
+        return any(_launches(call.node) for call in self.calls[k])
+
+    def _parameters(self, loop: Loop, bounds: frozenset[str]) -> tuple[str, ...]:
+        known = self.events.declared
+        own = loop.place.function
+        return tuple(
+            sorted(
+                name
+                for name in bounds
+                if any(one.parameter and one.function == own for one in known.get(name, ()))
+            )
+        )[:8]
+
+    def _uneven(self, loop: Loop, bounds: frozenset[str]) -> bool:
+        around = self.names.chain(loop.place.loop)
+        outer = {self.names.headers[k].symbol for k in around} - {""}
+        steps = self.names.step(around[-1]) if around else None
+        # A tile's loop starts at the tile: its length is the same for almost all of them.
+        tiled = steps is not None and number(steps) not in (1, -1) and len(outer & bounds) <= 1
+        data = any(name.startswith("@") for name in bounds)
+        return data or bool(outer & bounds and not tiled)
+
+    def _trips(self, k: int) -> int | None:
+        header, names = self.names.headers[k], self.names
+        step = names.step(k)
+        size = number(step) if step is not None else None
+        if header.start is None or header.end is None or not size:
+            return None
+        start, end = number(names.start(k)), number(names.end(k))
+        if start is None or end is None:
+            return None
+        end += (header.compare == "<=") - (header.compare == ">=")
+        return max(0, -((start - end) // size))
+
+    def _accumulates(self, loop: Loop) -> bool:
+        """Whether a scalar that this loop's body declares is reduced by a loop in it."""
+        counters = {header.variable for header in self.names.headers}
+        for child in self.children[loop.number]:
+            for use in self.uses[child]:
+                one = self.events.find(text(use.node), use.node)
+                if one is None or use.mode != "update" or one.name in counters:
+                    continue
+                if one.loop == loop.number:
+                    return True
+        return False
+
+    def _time(self, loop: Loop, found: Dependences) -> bool:
+        writes = any(
+            one.mode != "read" and one.place.loop != loop.number
+            for one in self.elements[loop.number]
+        )
+        copies = any(called(call.node) in COPIES for call in self.calls[loop.number])
+        if self._launches(loop.number) and not loop.place.kernel:
+            return True
+        own = self.names.headers[loop.number].symbol
+        if not self.children[loop.number] or not writes or self._enters(loop.number, own):
+            return False
+        return found.evolves or found.swaps or (copies and found.carries != "no")
+
+    def _enters(self, k: int, own: str) -> bool:
+        """Whether a loop's variable decides what is accessed in it, so that it counts no steps."""
+        inner = [two.number for two in self.events.loops if k in self.names.chain(two.number)[:-1]]
+        ends = [self.names.start(two) for two in inner] + [self.names.end(two) for two in inner]
+        used = [*ends, *(index for one in self.elements[k] for index in one.index)]
+        return bool(own) and any(own in self.names.closure(one) for one in used)
+
+    def _repeated(self, k: int) -> tuple[str, ...]:
+        """Costly expressions whose operands this loop does not change, or that stand twice."""
+        own = self.names.headers[k].symbol
+        written = {one.array for one in self.elements[k] if one.mode != "read"}
+        found: list[str] = []
+        costly = [use for use in self.calls[k] if called(use.node) in MATH]
+        costly += [use for use in self.divisions[k] if _costly(use.node)]
+        for use in costly:
+            if use.place.loop != k:
+                continue
+            value = self.names.value(use.node, k)
+            parts = self.names.closure(value)
+            fixed = not self.names.varies(value, k, own) and not parts & written
+            if fixed and UNKNOWN not in parts and len(parts) > 1:
+                found.append(short(use.node))
+        counts = Counter(short(use.node) for use in costly if use.place.loop == k)
+        found += [one for one, count in counts.items() if count > 1]
+        return tuple(dict.fromkeys(found))[:4]
+
+    def _shared_out(self, loop: Loop, bounds: frozenset[str]) -> bool:
+        if any(_shares(one) for one in loop.directives):
+            return True
+        start = self.names.closure(self.names.start(loop.number))
+        if loop.place.kernel:
+            return any(name.startswith(_THREAD) for name in start)
+        return _OMP_THREAD in bounds
+
+    def _reuse(self, k: int) -> tuple[str, ...]:
+        found = []
+        for one in self.elements[k]:
+            around = self.names.chain(one.place.loop)
+            inner = around[around.index(k) + 1 :]
+            if one.array in found or not inner:
+                continue
+            if self.names.stride(one.index, k, around) != "0":
+                continue
+            declared = one.declared
+            if declared is not None and not declared.parameter and declared.loop >= k:
+                continue
+            sweeps = [i for i in inner if self.names.stride(one.index, i, around) not in _STILL]
+            if any((self._trips(i) or _FEW + 1) > _FEW for i in sweeps):
+                found.append(one.array)
+        return tuple(found)[:8]
+
+
+def _launches(call: Node) -> bool:
+    return any(one.type == "kernel_call_syntax" for one in call.children)
+
+
+def _shares(directive: str) -> bool:
+    words = directive.partition("(")[0].split()
+    return words[:1] == ["omp"] and ("for" in words or "taskloop" in words)
+
+
+def _costly(node: Node) -> bool:
+    """Whether a division is by something other than a number."""
+    right = node.child_by_field_name("right")
+    return right is not None and right.type != "number_literal"
+
+
+def _copies(direct: list[ElementAccess], body: list[Node]) -> bool:
+    modes = sorted(one.mode for one in direct)
+    return modes == ["read", "write"] and len(body) == 1

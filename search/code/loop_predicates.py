@@ -1,0 +1,397 @@
+"""Predicates over the loops of a code, for any target."""
+
+from regraph_kg.search.code.facts import Facts
+from regraph_kg.search.code.library import ALGORITHMS, COPIES, MATH, REDUCTIONS, SCANS, SORTS
+from regraph_kg.search.code.loop_facts import LoopFacts
+from regraph_kg.search.code.predicate import (
+    Predicates,
+    Truth,
+    all_of,
+    any_of,
+    around,
+    innermost,
+    is_parallel,
+    unit,
+    within,
+)
+
+LOOP_PREDICATES = Predicates()
+_add = LOOP_PREDICATES.add
+_FEW = 4
+_PACKED = 16
+_TILE = 8
+
+
+@_add("a loop")
+def loop(facts: Facts) -> Truth:
+    """Any loop stands in the code."""
+    return bool(facts.loops)
+
+
+@_add("a loop in another loop")
+def nest(facts: Facts) -> Truth:
+    """A loop stands in another loop."""
+    return any(one.depth for one in facts.loops)
+
+
+@_add("a loop whose body is one loop alone")
+def perfect_nest(facts: Facts) -> Truth:
+    """Two loops are nested with nothing between them."""
+    return any(one.perfect for one in facts.loops)
+
+
+@_add("a loop whose iterations do not need each other")
+def parallel_loop(facts: Facts) -> Truth:
+    """A loop carries no dependence, reductions aside."""
+    return any_of(map(is_parallel, facts.loops))
+
+
+@_add("a call of an algorithm of the standard library that is a loop")
+def library_loop(facts: Facts) -> Truth:
+    """The code calls `std::transform`, `std::accumulate` or the like."""
+    return bool(ALGORITHMS & _foreign(facts))
+
+
+@_add("a call of an algorithm of the standard library that reduces")
+def library_reduction(facts: Facts) -> Truth:
+    """The code calls `std::accumulate`, `std::count_if` or the like."""
+    return bool(REDUCTIONS & _foreign(facts))
+
+
+@_add("a sort of the standard library")
+def sorting(facts: Facts) -> Truth:
+    """The code calls `std::sort` or the like."""
+    return bool(SORTS & _foreign(facts))
+
+
+@_add("two nested loops that are both parallel")
+def two_parallel_nested(facts: Facts) -> Truth:
+    """A loop and a loop in it, whose bounds do not depend on the first, both carry nothing."""
+    return any_of(
+        all_of(
+            [is_parallel(one)]
+            + [False if two.uneven else is_parallel(two) for two in within(facts, one)[:1]]
+        )
+        for one in facts.loops
+        if not one.innermost
+    )
+
+
+@_add("a result that all iterations of a loop update")
+def reduction(facts: Facts) -> Truth:
+    """A loop reduces into a scalar, or into elements that do not change with its variable."""
+    return any(one.reduces for one in facts.loops)
+
+
+@_add("a result that all iterations of an innermost loop update")
+def inner_reduction(facts: Facts) -> Truth:
+    """An innermost loop reduces."""
+    return any(one.reduces for one in innermost(facts))
+
+
+@_add("a result that threads would update together")
+def shared_reduction(facts: Facts) -> Truth:
+    """A loop reduces, and no loop around it is parallel without reducing."""
+    return any(
+        one.reduces and not any(is_parallel(two) and not two.reduces for two in around(facts, one))
+        for one in facts.loops
+    )
+
+
+@_add("an outermost loop that reduces")
+def outer_reduction(facts: Facts) -> Truth:
+    """The outermost loop of a function reduces; not known where only an inner one does.
+
+    A loop that each of several threads runs for itself counts as an inner one.
+    """
+    placed = set(facts.updates)  # at places that data decides: no block has one result of them
+    alone = {one.name for one in facts.kernels if one.axes}
+    outer = [one for one in facts.loops if not one.depth and one.function not in alone]
+    if any(set(one.reduces) - placed for one in outer):
+        return True
+    return None if reduction(facts) else False
+
+
+@_add("a running value that each iteration stores")
+def scan(facts: Facts) -> Truth:
+    """A loop stores a running value, or the library does."""
+    return any(one.scan for one in facts.loops) or bool(SCANS & _foreign(facts))
+
+
+@_add("a loop over steps in time")
+def time_loop(facts: Facts) -> Truth:
+    """A loop makes arrays anew from those of its last iteration, or launches kernels."""
+    return any(one.time for one in facts.loops)
+
+
+@_add("a loop that reads neighbouring elements")
+def stencil(facts: Facts) -> Truth:
+    """An array is read at several places that other iterations, or threads, read too."""
+    return any(one.stencil for one in facts.loops) or any(one.stencil for one in facts.kernels)
+
+
+@_add("updates at places that data decides, as of a histogram")
+def histogram_update(facts: Facts) -> Truth:
+    """`a[b[i]] += ..` stands in the code."""
+    return bool(facts.updates)
+
+
+@_add("indirect accesses, a[b[i]]")
+def indirect(facts: Facts) -> Truth:
+    """Data decides which elements are read or written."""
+    return bool(facts.gathers or facts.scatters or facts.updates)
+
+
+@_add("data that an outer loop's iterations read again")
+def reuse(facts: Facts) -> Truth:
+    """An array is swept anew in each iteration of a loop that is none over time."""
+    return any(one.reuse and not one.time for one in facts.loops)
+
+
+@_add("an array that several loops read")
+def read_twice(facts: Facts) -> Truth:
+    """Several loops with the same bounds read the same array."""
+    found: dict[tuple[str, str, str, str], set[int]] = {}
+    for one in facts.loops:
+        for access in one.accesses:
+            if access.mode == "read":
+                key = (one.function, access.array, one.start, one.end)
+                found.setdefault(key, set()).add(one.number)
+    return any(len(loops) > 1 for loops in found.values())
+
+
+@_add("an innermost loop that steps through memory with a stride")
+def strided(facts: Facts) -> Truth:
+    """An innermost loop walks an array with a stride other than one."""
+    return any_of(
+        _not(unit(access.strides[-1], one.step))
+        for one in innermost(facts)
+        for access in one.accesses
+        if access.strides and not access.shared
+    )
+
+
+@_add("a nest where another loop than the innermost has stride one")
+def stride_one_outside(facts: Facts) -> Truth:
+    """The innermost loop strides through an array that a loop around it walks in steps of one."""
+    answers: list[Truth] = []
+    for one in innermost(facts):
+        for access in one.accesses:
+            *outer, inner = access.strides or ("",)
+            far = inner not in ("", "0", "1", "-1", one.step, "indirect", "unknown")
+            if far and not inner.isdigit():
+                answers.append("1" in outer)
+            elif inner == "unknown" and outer:
+                answers.append(None)
+    return any_of(answers)
+
+
+@_add("an innermost loop that walks memory in steps of one")
+def contiguous(facts: Facts) -> Truth:
+    """All accesses of an innermost loop have stride one, or none."""
+    return any_of(
+        all_of(unit(access.strides[-1], one.step) for access in one.accesses if access.strides)
+        for one in innermost(facts)
+        if one.accesses
+    )
+
+
+@_add("records of which a loop reads one part after another, with a constant stride")
+def interleaved(facts: Facts) -> Truth:
+    """A loop walks an array in constant steps such as 3, as of (x, y, z)."""
+    return any(
+        access.strides[-1].isdigit()
+        and 1 < int(access.strides[-1]) <= _PACKED
+        and access.strides[-1] != one.step
+        for one in facts.loops
+        for access in one.accesses
+        if access.strides
+    )
+
+
+@_add("a branch in a loop that is not over time")
+def branch_in_loop(facts: Facts) -> Truth:
+    """An if or a switch stands in a loop, other than one over time."""
+    return any(one.branches and not one.time for one in facts.loops)
+
+
+@_add("a loop that is left early")
+def early_exit(facts: Facts) -> Truth:
+    """A break, return or goto leaves a loop."""
+    return any(one.exits for one in facts.loops)
+
+
+@_add("costly functions or divisions in a loop")
+def costly_arithmetic(facts: Facts) -> Truth:
+    """A loop divides, or calls sqrt, exp or the like, intrinsics included."""
+    wide = any("_div_" in name or "sqrt_" in name for name in facts.calls)
+    return wide or any(one.math or one.divides for one in facts.loops)
+
+
+@_add("costly functions")
+def math_calls(facts: Facts) -> Truth:
+    """The code calls sqrt, exp or the like."""
+    return any(one.math for one in facts.loops) or bool(MATH & set(facts.calls))
+
+
+@_add("a costly expression that a loop computes again")
+def repeated_work(facts: Facts) -> Truth:
+    """An expression is the same in all iterations, or stands in a body more than once."""
+    return any(one.repeated for one in facts.loops)
+
+
+@_add("an element that an inner loop reads or writes in each iteration")
+def invariant_access(facts: Facts) -> Truth:
+    """An access of an innermost loop does not move with its variable."""
+    return any(
+        len(access.strides) > 0 and access.strides[-1] == "0"
+        for one in innermost(facts)
+        for access in one.accesses
+    )
+
+
+@_add("two loops over the same range, one after the other")
+def adjacent_loops(facts: Facts) -> Truth:
+    """Neighbouring loops in one place have the same bounds."""
+    last: dict[tuple[str, int], LoopFacts] = {}
+    for one in facts.loops:
+        before = last.get((one.function, one.parent))
+        same = before is not None and (before.start, before.end, before.step) == (
+            one.start,
+            one.end,
+            one.step,
+        )
+        if same and one.end:
+            return True
+        last[one.function, one.parent] = one
+    return False
+
+
+@_add("a loop that computes several results")
+def several_results(facts: Facts) -> Truth:
+    """The body of a loop writes two arrays, or reduces and writes one."""
+    for one in facts.loops:
+        written = {access.array for access in one.accesses if access.mode == "write"}
+        if written and len(written | set(one.reduces)) > 1:
+            return True
+    return False
+
+
+@_add("a step that copies its result back")
+def copies_back(facts: Facts) -> Truth:
+    """A loop over time copies arrays, by a loop of its own or by a call."""
+    if facts.host.in_loop and facts.host.on_device:
+        return True
+    for one in facts.loops:
+        inner = within(facts, one) if one.time else []
+        if any(two.copies for two in inner):
+            return True
+    return any(one.time for one in facts.loops) and bool(COPIES & _foreign(facts))
+
+
+@_add("buffers that change places")
+def swaps(facts: Facts) -> Truth:
+    """A loop swaps pointers or containers."""
+    return any(one.swaps for one in facts.loops)
+
+
+@_add("a while loop")
+def while_loop(facts: Facts) -> Truth:
+    """A while or a do stands in the code."""
+    return any(one.kind in ("while", "do") for one in facts.loops)
+
+
+@_add("a loop whose iterations differ in length")
+def uneven_loop(facts: Facts) -> Truth:
+    """Data, or an outer loop's variable, decides a loop's bounds; or it is a while loop."""
+    return any(one.uneven for one in facts.loops) or while_loop(facts)
+
+
+@_add("a loop that is unrolled already")
+def unrolled_loop(facts: Facts) -> Truth:
+    """An innermost loop steps by a small number."""
+    return any(one.step.isdigit() and 1 < int(one.step) <= _PACKED for one in innermost(facts))
+
+
+@_add("loops over tiles")
+def tiled_nest(facts: Facts) -> Truth:
+    """A loop around another steps by more than one."""
+    return any(
+        not one.innermost and (not one.step.isdigit() or int(one.step) >= _TILE)
+        for one in facts.loops
+        if one.step
+    )
+
+
+@_add("several accumulators")
+def several_accumulators(facts: Facts) -> Truth:
+    """Each innermost loop that reduces has four results or more."""
+    reducing = [one for one in innermost(facts) if one.reduces]
+    return bool(reducing) and all(len(one.reduces) >= _FEW for one in reducing)
+
+
+@_add("a product of two arrays, summed up, of which both are read again")
+def matrix_product(facts: Facts) -> Truth:
+    """A loop sums products of two arrays that outer loops, or threads, read again."""
+    if not facts.multiplies_and_adds:
+        return False
+    again = [set(one.reuse) for one in facts.kernels]
+    for one in innermost(facts):
+        outer = [two.reuse for two in around(facts, one)]
+        held = set().union(*outer, *again)
+        read = {access.array for access in one.accesses if access.mode == "read"}
+        shared = {access.array for access in one.accesses if access.shared}
+        if one.reduces and (len(read & held) > 1 or len(shared) > 1):
+            return True
+    return False
+
+
+@_add("an array that a loop only writes")
+def plain_store(facts: Facts) -> Truth:
+    """A loop writes an array, in steps of one, that nothing in the code reads or updates."""
+    read = {a.array for one in facts.loops for a in one.accesses if a.mode != "write"}
+    for one in facts.loops:
+        for access in one.accesses:
+            steps = {"1", one.step}
+            if access.mode == "write" and access.array not in read and steps & set(access.strides):
+                return True
+    return False
+
+
+@_add("arrays of bytes or shorts")
+def small_elements(facts: Facts) -> Truth:
+    """A loop or a kernel reads elements that are smaller than a word."""
+    return bool(facts.small_elements)
+
+
+@_add("a function that calls itself")
+def recursive(facts: Facts) -> Truth:
+    """A function calls itself."""
+    return facts.recursive
+
+
+@_add("arrays that the code makes itself")
+def own_array(facts: Facts) -> Truth:
+    """The code declares or allocates arrays."""
+    return bool(facts.own_arrays or facts.region_arrays)
+
+
+@_add("pointer parameters without __restrict__")
+def plain_pointers(facts: Facts) -> Truth:
+    """A function takes pointers that may overlap, as far as a compiler sees."""
+    return len(facts.pointers) > 1
+
+
+@_add("a sum of products")
+def multiply_add(facts: Facts) -> Truth:
+    """`a * b + c` stands in the code."""
+    return facts.multiplies_and_adds
+
+
+def _foreign(facts: Facts) -> set[str]:
+    """Functions that the code calls and does not define."""
+    return set(facts.calls) - set(facts.functions)
+
+
+def _not(answer: Truth) -> Truth:
+    return None if answer is None else not answer

@@ -1,0 +1,99 @@
+"""What one walk over a tree finds: loops, declared names, reads and writes, calls, directives."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tree_sitter import Node
+
+Mode = Literal["read", "write", "update"]
+NO_LOOP = -1
+
+
+@dataclass(frozen=True, slots=True)
+class CodePlace:
+    """Where in a text something stands."""
+
+    function: str = ""
+    kernel: bool = False
+    loop: int = NO_LOOP
+    branches: int = 0
+    """How many conditions stand around it in its function."""
+    region: int = 0
+    """How many parallel regions of OpenMP stand around it."""
+    scope: tuple[int, int] = (0, 1 << 62)
+    stored: bool = False
+    """Whether it is part of what is assigned to an element of an array."""
+
+
+@dataclass(slots=True)
+class Declared:
+    """A name that the text declares."""
+
+    name: str
+    scope: tuple[int, int]
+    function: str
+    loop: int
+    value: Node | None
+    kind: str
+    """Its type and specifiers, as text."""
+    pointer: bool
+    reference: bool
+    array: bool
+    parameter: bool = False
+    writes: int = 0
+    made: str = ""
+    """The arguments that it is made with: of `dim3 block(16, 16)`."""
+    width: Node | None = None
+    """Of an array, how long a row is."""
+    region: bool = False
+    """Whether it is declared in a parallel region of OpenMP."""
+    element: bool = False
+    """The variable of a loop over a container."""
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop of the text."""
+
+    number: int
+    node: Node
+    place: CodePlace
+    depth: int
+    directives: tuple[str, ...]
+    exits: bool = False
+    branches: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A read, a write or an update (`x += ..`) of a name or of an array's element."""
+
+    node: Node
+    mode: Mode
+    place: CodePlace
+    order: int = 0
+    """When it happens, against others: what is assigned is read before it is written."""
+
+
+@dataclass(slots=True)
+class Events:
+    """All that one walk found."""
+
+    loops: list[Loop] = field(default_factory=list)
+    declared: dict[str, list[Declared]] = field(default_factory=dict)
+    names: list[Occurrence] = field(default_factory=list)
+    elements: list[Occurrence] = field(default_factory=list)
+    calls: list[Occurrence] = field(default_factory=list)
+    divisions: list[Occurrence] = field(default_factory=list)
+    conditions: list[Occurrence] = field(default_factory=list)
+    directives: list[tuple[str, CodePlace]] = field(default_factory=list)
+    functions: dict[str, Node] = field(default_factory=dict)
+    whole: bool = True
+    """Whether nothing was left out for its number."""
+
+    def find(self, name: str, at: Node) -> Declared | None:
+        """The declaration that a name means at a node."""
+        for one in reversed(self.declared.get(name, ())):
+            if one.scope[0] <= at.start_byte < one.scope[1]:
+                return one
+        return None

@@ -1,0 +1,188 @@
+"""Predicates over what OpenMP does in a code."""
+
+from regraph_kg.search.code.facts import Facts
+from regraph_kg.search.code.loop_facts import LoopFacts
+from regraph_kg.search.code.predicate import (
+    Predicates,
+    Truth,
+    any_of,
+    around,
+    innermost,
+    is_parallel,
+    within,
+)
+
+OPENMP_PREDICATES = Predicates()
+_add = OPENMP_PREDICATES.add
+
+
+def _words(facts: Facts) -> list[list[str]]:
+    """The words of each directive; a clause's arguments are words too."""
+    signs = str.maketrans("(),:", "    ")
+    return [one.translate(signs).split() for one in facts.directives]
+
+
+def _says(facts: Facts, *names: str) -> bool:
+    return any(name in words for words in _words(facts) for name in names)
+
+
+@_add("a parallel region")
+def parallel_region(facts: Facts) -> Truth:
+    """`#pragma omp parallel` stands in the code."""
+    return _says(facts, "parallel")
+
+
+@_add("a loop that is shared among threads")
+def worksharing_loop(facts: Facts) -> Truth:
+    """`#pragma omp for` stands before a loop."""
+    return any("for" in words for words in _words(facts))
+
+
+@_add("a parallel loop that is not shared among threads")
+def unshared_parallel_loop(facts: Facts) -> Truth:
+    """A loop could run in parallel, and neither it nor a loop around or in it does."""
+    return any_of(is_parallel(one) for one in facts.loops if not _shared(facts, one))
+
+
+@_add("a scan by one thread")
+def unshared_scan(facts: Facts) -> Truth:
+    """A loop stores a running value, and no region is around it."""
+    return any(one.scan and not _shared(facts, one) for one in facts.loops) or (
+        any(one.carries == "yes" and not one.region for one in facts.loops) and _streams(facts)
+    )
+
+
+def _streams(facts: Facts) -> bool:
+    """Whether stores are intrinsics: what they store is not followed."""
+    return any("_stream_" in name or "_store" in name for name in facts.calls)
+
+
+def _shared(facts: Facts, loop: LoopFacts) -> bool:
+    nest = [loop, *around(facts, loop), *within(facts, loop)]
+    return any(one.shared_out or one.region for one in nest)
+
+
+@_add("a parallel region in a loop that starts it again and again")
+def region_in_loop(facts: Facts) -> Truth:
+    """A serial loop holds a loop that opens a region of its own."""
+    return any(
+        any("parallel" in words for words in one.directives for words in words.split())
+        and any(not two.region for two in around(facts, one))
+        for one in facts.loops
+    )
+
+
+@_add("several parallel regions")
+def several_regions(facts: Facts) -> Truth:
+    """`#pragma omp parallel` stands there more than once."""
+    return sum("parallel" in words for words in _words(facts)) > 1
+
+
+@_add("a barrier between parallel loops")
+def barrier(facts: Facts) -> Truth:
+    """A barrier is written, or ends a worksharing loop or one of several regions."""
+    words = _words(facts)
+    ends = any("for" in one and "parallel" not in one and "nowait" not in one for one in words)
+    return ends or _says(facts, "barrier") or bool(several_regions(facts))
+
+
+@_add("an innermost loop that vector lanes can share")
+def vector_loop(facts: Facts) -> Truth:
+    """An innermost loop carries nothing but reductions and is not left early."""
+    return any_of(map(_lanes, innermost(facts)))
+
+
+def _lanes(loop: LoopFacts) -> Truth:
+    """Whether vector lanes can share a loop: they must not write where data decides."""
+    scatters = any(
+        one.mode != "read" and one.strides[-1:] == ("indirect",) for one in loop.accesses
+    )
+    return False if scatters or loop.kind in ("while", "do") else is_parallel(loop)
+
+
+@_add("an innermost loop without `omp simd` that vector lanes can share")
+def unvectorized_loop(facts: Facts) -> Truth:
+    """As `vector_loop`, with no simd directive before it."""
+    return any_of(
+        _lanes(one)
+        for one in innermost(facts)
+        if not any("simd" in words.split() for words in one.directives)
+    )
+
+
+@_add("vector intrinsics")
+def intrinsics(facts: Facts) -> Truth:
+    """The code calls vector intrinsics."""
+    return facts.intrinsics
+
+
+@_add("a collapse clause")
+def collapse(facts: Facts) -> Truth:
+    """A directive has `collapse`."""
+    return _says(facts, "collapse")
+
+
+@_add("a schedule clause")
+def schedule(facts: Facts) -> Truth:
+    """A directive has `schedule`."""
+    return _says(facts, "schedule")
+
+
+@_add("a reduction clause")
+def reduction_clause(facts: Facts) -> Truth:
+    """A directive of a parallel loop has `reduction`."""
+    return any("reduction" in words and "simd" not in words[:1] for words in _words(facts))
+
+
+@_add("atomic updates")
+def atomic(facts: Facts) -> Truth:
+    """`#pragma omp atomic` stands in the code."""
+    return _says(facts, "atomic")
+
+
+@_add("a critical section")
+def critical(facts: Facts) -> Truth:
+    """`#pragma omp critical` stands in the code."""
+    return _says(facts, "critical")
+
+
+@_add("tasks")
+def tasks(facts: Facts) -> Truth:
+    """A directive makes tasks."""
+    return _says(facts, "task", "taskloop")
+
+
+@_add("threads that are bound to cores")
+def bound_threads(facts: Facts) -> Truth:
+    """A directive has `proc_bind`."""
+    return _says(facts, "proc_bind")
+
+
+@_add("prefetch instructions")
+def prefetch(facts: Facts) -> Truth:
+    """The code calls `__builtin_prefetch` or `_mm_prefetch`."""
+    return bool({"__builtin_prefetch", "_mm_prefetch"} & set(facts.calls))
+
+
+@_add("stores past the cache")
+def streaming(facts: Facts) -> Truth:
+    """The code stores with `nontemporal` or with streaming intrinsics."""
+    return _says(facts, "nontemporal") or any("_stream_" in name for name in facts.calls)
+
+
+@_add("aligned data")
+def aligned(facts: Facts) -> Truth:
+    """The code allocates or promises alignment."""
+    return facts.aligned
+
+
+@_add("an array with one element for each thread")
+def per_thread_array(facts: Facts) -> Truth:
+    """An array is written at the thread's number."""
+    return bool(facts.per_thread)
+
+
+@_add("private arrays of threads")
+def region_array(facts: Facts) -> Truth:
+    """Each thread makes an array of its own, in a parallel region."""
+    return bool(facts.region_arrays)

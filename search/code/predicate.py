@@ -1,0 +1,88 @@
+"""What a predicate over facts is, and how the answers of several loops become one.
+
+An answer is True, False, or None: not known.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from regraph_kg.search.code.facts import Facts
+from regraph_kg.search.code.loop_facts import LoopFacts
+
+Truth = bool | None
+Test = Callable[[Facts], Truth]
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A named question to facts."""
+
+    name: str
+    test: Test
+    what: str
+    """What the code has where it holds, as a noun with its article: "a loop in another loop"."""
+
+    def holds(self, facts: Facts) -> Truth:
+        """The answer; what is not seen in a text that was not read whole is not known."""
+        found = self.test(facts)
+        return None if found is False and not facts.read_whole else found
+
+
+class Predicates(dict[str, Predicate]):
+    """Predicates by name; `add` enters a function under its own name."""
+
+    def add(self, what: str) -> Callable[[Test], Test]:
+        """Enter a function as a predicate; `what` is said of a code for which it holds."""
+
+        def enter(test: Test) -> Test:
+            name = test.__name__
+            self[name] = Predicate(name, test, what)
+            return test
+
+        return enter
+
+
+def any_of(answers: Iterable[Truth]) -> Truth:
+    """True where one is, else None where one is not known."""
+    listed = list(answers)
+    return True if True in listed else (None if None in listed else False)
+
+
+def all_of(answers: Iterable[Truth]) -> Truth:
+    """False where one is, else None where one is not known."""
+    listed = list(answers)
+    return False if False in listed else (None if None in listed else True)
+
+
+def is_parallel(loop: LoopFacts) -> Truth:
+    """Whether the iterations of a loop could run at once, what they reduce aside."""
+    if loop.carries == "yes" or loop.launches or loop.time:
+        return False
+    return None if loop.carries == "unknown" or loop.exits else True
+
+
+def around(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
+    """The loops around a loop, innermost first."""
+    known = {one.number: one for one in facts.loops}
+    found = []
+    while loop.parent in known:
+        loop = known[loop.parent]
+        found.append(loop)
+    return found
+
+
+def within(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
+    """The loops within a loop, in the order of the text."""
+    return [one for one in facts.loops if loop in around(facts, one)]
+
+
+def innermost(facts: Facts) -> list[LoopFacts]:
+    """Loops with no loop in them."""
+    return [one for one in facts.loops if one.innermost]
+
+
+def unit(stride: str, step: str) -> Truth:
+    """Whether a loop walks with a stride of one; one that is unrolled walks by its step."""
+    if stride == "unknown":
+        return None
+    return stride in ("0", "1", "-1") or stride == step

@@ -1,0 +1,13 @@
+"""All predicates over facts, by name: what a technique may need, or be pointless for.
+
+`loop_predicates.py`, `openmp_predicates.py` and `cuda_predicates.py` hold them.
+"""
+
+from collections.abc import Mapping
+
+from regraph_kg.search.code.cuda_predicates import CUDA_PREDICATES
+from regraph_kg.search.code.loop_predicates import LOOP_PREDICATES
+from regraph_kg.search.code.openmp_predicates import OPENMP_PREDICATES
+from regraph_kg.search.code.predicate import Predicate
+
+PREDICATES: Mapping[str, Predicate] = {**LOOP_PREDICATES, **OPENMP_PREDICATES, **CUDA_PREDICATES}

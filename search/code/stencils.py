@@ -1,0 +1,68 @@
+"""Arrays of which neighbouring elements are read together."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from regraph_kg.search.code.indices import ElementAccess, Indices
+from regraph_kg.search.code.polynomial import Polynomial, add, coefficient
+from regraph_kg.search.code.polynomial import names as names_in
+
+_THREADS = ("threadIdx.x", "threadIdx.y", "threadIdx.z")
+_MOST = 16
+
+
+def stencil_arrays(names: Indices, elements: Sequence[ElementAccess]) -> tuple[str, ...]:
+    """Arrays that are read at places which another iteration, or another thread, reads as well."""
+    reads: dict[str, list[ElementAccess]] = {}
+    for one in elements:
+        listed = reads.setdefault(one.array, [])
+        if one.mode == "read" and len(listed) < _MOST:
+            listed.append(one)
+    return tuple(array for array, listed in reads.items() if _neighbours(names, listed))[:8]
+
+
+def _neighbours(names: Indices, reads: list[ElementAccess]) -> bool:
+    if any(_slides(names, one) for one in reads):
+        return True
+    for one, other in combinations(reads, 2):
+        if len(one.index) != len(other.index):
+            continue
+        for dimension, (left, right) in enumerate(zip(one.index, other.index, strict=True)):
+            gap = add(left, right, -1)
+            if gap and any(_multiple(gap, by) for by in _steps(names, one, dimension)):
+                return True
+    return False
+
+
+def _steps(names: Indices, one: ElementAccess, dimension: int) -> list[Polynomial]:
+    """By how much the index moves in each loop around it and from thread to thread."""
+    around = names.chain(one.place.loop)
+    index = one.index[dimension]
+    found = [names.moved(index, loop, around) for loop in around]
+    found += [coefficient(names.expanded(index, name, around), name) for name in _THREADS]
+    return [by for by in found if by]
+
+
+def _multiple(gap: Polynomial, by: Polynomial) -> bool:
+    """Whether a gap is whole steps, give or take steps of other loops."""
+    return all(product in gap and gap[product] % times == 0 for product, times in by.items())
+
+
+def _slides(names: Indices, one: ElementAccess) -> bool:
+    """Whether two loops walk over the array in the same steps: `x[i + k]`."""
+    around = names.chain(one.place.loop)
+    own = [names.headers[loop].symbol for loop in around]
+    for index in one.index:
+        held = [
+            (loop, sign)
+            for loop, sign in zip(around, own, strict=True)
+            if sign and sign in names_in(index)
+        ]
+        steps = []
+        for loop, sign in held:
+            step, factor = names.step(loop), coefficient(index, sign)
+            if step is not None and factor and len(step) == 1 and step.get(()) == 1:
+                steps.append(tuple(sorted(factor.items())))
+        if len(set(steps)) < len(steps):
+            return True
+    return False

@@ -1,0 +1,152 @@
+"""C++, OpenMP and CUDA text as a tree (tree-sitter), and small questions about its nodes.
+
+The grammar is that of CUDA, which reads C++ too: launches and `__global__` have nodes of their own.
+No header is read and nothing is compiled. Not here: what the nodes mean for a loop.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import tree_sitter_cuda
+from tree_sitter import Language, Node, Parser
+
+MOST_BYTES = 200_000
+"""Longer text is read up to here, and counts as not read whole."""
+LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxTree:
+    """The root of a text's tree."""
+
+    root: Node
+    whole: bool
+    """Whether the text was read without errors."""
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_cuda.language()))
+
+
+def tree_of(code: str) -> SyntaxTree:
+    """Parse a text. Never raises."""
+    content = code.encode("utf-8", errors="replace")
+    short = content[:MOST_BYTES]
+    root = _parser().parse(short).root_node
+    if root.has_error:
+        plain = _without_markers(short, root)
+        root = _parser().parse(plain).root_node if plain != short else root
+    return SyntaxTree(root, not root.has_error and len(short) == len(content))
+
+
+def _without_markers(content: bytes, root: Node) -> bytes:
+    """The text with blanks for words like NO_INLINE in the heads of functions.
+
+    Such a word is a macro for a compiler, and makes the head unreadable.
+    """
+    plain = bytearray(content)
+    for node in walk(root):
+        body = node.child_by_field_name("body") if node.type == "function_definition" else None
+        for part in node.children if body is not None else ():
+            if body is not None and part.start_byte < body.start_byte:
+                _blank_markers(plain, part)
+    return bytes(plain)
+
+
+def _blank_markers(plain: bytearray, head: Node) -> None:
+    for node in walk(head):
+        if not node.child_count and _is_marker(text(node)) and "identifier" in node.type:
+            plain[node.start_byte : node.end_byte] = b" " * (node.end_byte - node.start_byte)
+
+
+def _is_marker(word: str) -> bool:
+    return len(word) > 2 and "_" in word and word.isupper()  # noqa: PLR2004
+
+
+def text(node: Node | None) -> str:
+    """What a node says; "" for none."""
+    return (node.text or b"").decode("utf-8", errors="replace") if node is not None else ""
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all in it, in the order of the text; without recursion, for any depth."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(reversed(one.children))
+
+
+def bare(node: Node | None) -> Node | None:
+    """The expression inside parentheses and casts."""
+    while node is not None:
+        if node.type == "cast_expression":
+            node = node.child_by_field_name("value")
+        elif node.type == "parenthesized_expression" and node.named_child_count:
+            node = node.named_children[0]
+        elif node.type == "call_expression" and _is_cast(node):
+            node = arguments(node)[0]
+        else:
+            return node
+    return None
+
+
+def _is_cast(call: Node) -> bool:
+    """Whether a call is `static_cast<T>(x)` or `int(x)`."""
+    function = call.child_by_field_name("function")
+    if function is None or len(arguments(call)) != 1:
+        return False
+    if function.type == "template_function":
+        return text(function.child_by_field_name("name")).endswith("_cast")
+    return function.type == "primitive_type"
+
+
+def arguments(call: Node) -> list[Node]:
+    """The arguments of a call."""
+    listed = call.child_by_field_name("arguments")
+    return [one for one in listed.named_children if one.type != "comment"] if listed else []
+
+
+def called(call: Node) -> str:
+    """The name of what is called, without namespaces and template arguments; "" where unnamed."""
+    node = call.child_by_field_name("function")
+    while node is not None and node.type in ("qualified_identifier", "template_function"):
+        node = node.child_by_field_name("name")
+    if node is None:
+        return ""
+    if node.type == "field_expression":
+        return "." + text(node.child_by_field_name("field"))
+    return text(node) if "identifier" in node.type or node.type == "primitive_type" else ""
+
+
+def declared_name(node: Node | None) -> str:
+    """The name that a declarator declares; "" where there is none."""
+    while node is not None:
+        if node.type in ("identifier", "field_identifier", "type_identifier"):
+            return text(node)
+        inner = node.child_by_field_name("declarator")
+        if inner is None and node.type in ("reference_declarator", "parenthesized_declarator"):
+            inner = node.named_children[-1] if node.named_children else None
+        node = inner
+    return ""
+
+
+def statements(body: Node | None) -> list[Node]:
+    """The statements of a block, comments and directives aside; a statement alone is one."""
+    if body is None:
+        return []
+    if body.type != "compound_statement":
+        return [body]
+    return [one for one in body.named_children if one.type not in ("comment", "preproc_call")]
+
+
+def operator(node: Node) -> str:
+    """The operator of an assignment, of a binary or of a unary expression."""
+    return text(node.child_by_field_name("operator"))
+
+
+def short(node: Node | None, most: int = 60) -> str:
+    """What a node says, in one line, cut."""
+    return " ".join(text(node)[: 4 * most].split())[:most]

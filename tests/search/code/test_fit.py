@@ -1,0 +1,142 @@
+"""Which techniques fit a code: predicates, and the preconditions of the vocabulary."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.code.facts import facts_of
+from regraph_kg.search.code.fit import applicable
+from regraph_kg.search.code.predicates import PREDICATES
+
+CORPUS = Path(__file__).parents[3] / "corpus"
+LONGEST_RECIPE = 240
+VOCABULARY = {
+    one["id"]: Technique.model_validate(one)
+    for one in json.loads((CORPUS / "techniques.json").read_text())
+}
+STARTS = {"cuda/start", "openmp/start"}
+
+
+def steps() -> Iterator[tuple[str, str]]:
+    """Each recorded step: its technique, and the code before it."""
+    for path in sorted([*CORPUS.glob("trajectories/*.jsonl"), *CORPUS.glob("collected/*.jsonl")]):
+        for line in path.read_text().splitlines():
+            trajectory = json.loads(line)
+            before = trajectory["serial"]
+            for step in trajectory["steps"]:
+                yield step["technique"], before
+                before = step["code"]
+
+
+def offered(code: str, target: str) -> set[str]:
+    """What surely fits a code."""
+    return {
+        name.partition("/")[2]
+        for name, one in VOCABULARY.items()
+        if one.target == target and name not in STARTS and applicable(one, facts_of(code)).fits
+    }
+
+
+def serial(problem: str) -> str:
+    return (CORPUS / "problems" / problem / "serial.cpp").read_text()
+
+
+def ported(body: str) -> str:
+    """A CUDA program whose kernel runs serial code with one thread."""
+    return (
+        f"__global__ void work(const float* a, float* b, int n) {{ {body} }}\n"
+        "void f(const float* a, float* b, int n) { float *x, *y; cudaMalloc(&x, 4 * n);"
+        " cudaMemcpy(x, a, 4 * n, cudaMemcpyHostToDevice); work<<<1, 1>>>(x, y, n);"
+        " cudaMemcpy(b, y, 4 * n, cudaMemcpyDeviceToHost); cudaFree(x); }"
+    )
+
+
+def test_no_recorded_step_is_ruled_out() -> None:
+    """Each was taken, and kept the results right."""
+    known = [(name, applicable(VOCABULARY[name], facts_of(code))) for name, code in steps()]
+    assert [(name, fit.why) for name, fit in known if fit.fits is False] == []
+    assert sum(fit.fits is True for _, fit in known) >= 0.95 * len(known)
+
+
+def test_much_is_ruled_out_before_recorded_steps() -> None:
+    share = [
+        applicable(one, facts_of(code)).fits is False
+        for name, code in steps()
+        for one in VOCABULARY.values()
+        if one.target == name.partition("/")[0] and one.id not in STARTS
+    ]
+    assert sum(share) > 0.5 * len(share)
+
+
+@pytest.mark.parametrize("name", sorted(VOCABULARY.keys() - STARTS))
+def test_each_technique_has_preconditions_and_a_recipe(name: str) -> None:
+    one = VOCABULARY[name]
+    assert one.needs
+    named = [part for entry in (*one.needs, *one.pointless) for part in entry.split("|")]
+    assert set(named) <= PREDICATES.keys()
+    assert len(one.recipe.splitlines()) == 2
+    assert all(0 < len(text) <= LONGEST_RECIPE for text in (one.recipe, *one.steps))
+    assert len(one.steps) in (0, 2)
+
+
+def test_serial_codes() -> None:
+    matmul = offered(serial("matmul"), "openmp")
+    assert {"loop-interchange", "parallel-for", "cache-tiling", "register-blocking"} <= matmul
+    assert not {"temporal-blocking", "buffer-swap", "barrier-removal", "wide-loads"} & matmul
+    stencil = offered(serial("stencil"), "openmp")
+    assert {"loop-interchange", "buffer-swap", "temporal-blocking", "parallel-for"} <= stencil
+    assert not {"reduction-clause", "software-prefetch", "streaming-stores"} & stencil
+    histogram = offered(serial("histogram"), "openmp")
+    assert {"thread-private-copies", "atomic-updates", "wide-loads"} <= histogram
+    assert not {"loop-interchange", "cache-tiling", "loop-collapse"} & histogram
+    assert "software-prefetch" in offered(serial("spmv"), "openmp")
+    assert "loop-interchange" not in offered(serial("nbody"), "openmp")
+
+
+def test_a_kernel_of_one_thread_is_first_made_parallel() -> None:
+    first = {"thread-per-element", "grid-stride-loop"}
+    body = "for (int i = 0; i < n; ++i) b[i] = 2 * a[i];"
+    assert offered(ported(body), "cuda") == first
+    assert offered("void f(float* a, float* b, int n) { " + body + " }", "cuda") == first
+    total = "float s = 0; for (int i = 0; i < n; ++i) s += a[i]; b[0] = s;"
+    assert offered(ported(total), "cuda") == {*first, "block-reduction"}
+    running = "float s = 0; for (int i = 0; i < n; ++i) { s += a[i]; b[i] = s; }"
+    assert offered(ported(running), "cuda") == set()
+
+
+def test_a_parallel_kernel_is_not_made_parallel_again() -> None:
+    body = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) b[i * n] = a[i * n];"
+    found = offered(ported(body).replace("<<<1, 1>>>", "<<<n / 256, 256>>>"), "cuda")
+    assert "thread-per-element" not in found
+    assert {"memory-coalescing", "pinned-memory", "read-only-cache", "block-size-tuning"} <= found
+
+
+def test_why() -> None:
+    collapse = VOCABULARY["openmp/loop-collapse"]
+    one_loop = facts_of("void f(float* a, int n) { for (int i=0;i<n;++i) a[i] = 0; }")
+    fit = applicable(collapse, one_loop)
+    assert fit.fits is False
+    assert fit.why == "Needs a loop whose body is one loop alone; this code has one loop."
+    nest = "for (int i=0;i<n;++i) for (int j=0;j<n;++j) a[i*n+j] = 0;"
+    fit = applicable(collapse, facts_of(f"void f(float* a, int n) {{ {nest} }}"))
+    assert fit.fits is True
+    assert fit.why == (
+        "This code has a loop whose body is one loop alone and two nested loops that are both"
+        " parallel."
+    )
+    code = f"void f(float* a, int n) {{\n#pragma omp parallel for collapse(2)\n{nest} }}"
+    fit = applicable(collapse, facts_of(code))
+    assert fit.fits is False
+    assert fit.why == "Pointless, since this code has a collapse clause already."
+
+
+def test_what_is_not_known_is_not_ruled_out() -> None:
+    broken = facts_of("void f(float* a, int n) { for (int i=0; i<n ++i { a[i] = 0; }")
+    assert not broken.read_whole
+    assert applicable(VOCABULARY["openmp/loop-collapse"], broken).fits is None
+    unknown = Technique(id="cuda/x", name="x", target="cuda", needs=("no_such_predicate",))
+    assert applicable(unknown, facts_of("void f() {}")).fits is None
+    assert applicable(VOCABULARY["openmp/start"], facts_of("")).fits is True
