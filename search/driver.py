@@ -51,9 +51,16 @@ class Driver:
     """
 
     def __init__(
-        self, method: Method, executor: Executor, ledger: Ledger, parallel: int = 1
+        self,
+        method: Method,
+        executor: Executor,
+        ledger: Ledger,
+        parallel: int = 1,
+        first: Iteration | None = None,
     ) -> None:
+        """`first` is what was bought before the method began."""
         self._method, self._executor, self._ledger = method, executor, ledger
+        self._first = first
         self._parallel, self._most = parallel, parallel + parallel // 2
         self._recorder = Recorder()
         self._patience = Patience(ledger)
@@ -66,6 +73,8 @@ class Driver:
         Raises what the world raises, the records so far stay good; at the end `AnswersPending`, if
         anything waits for an answer by file.
         """
+        if self._first is not None:
+            yield self._recorder.record(self._first, self._ledger.spent.calls)
         while True:
             yield from self._begin()
             if len(self._waiting) == self._pending:

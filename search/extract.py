@@ -51,15 +51,16 @@ def declined(reply: Reply) -> Declined | None:
     return Declined(reason[:LONGEST_REASON] or "no reason was given")
 
 
-def parse(reply: Reply, entry: str) -> str | ParseFailure:
-    """The code of the one fenced block that calls or defines `entry`."""
+def parse(reply: Reply, *entries: str) -> str | ParseFailure:
+    """The code of the one fenced block that calls or defines one of `entries`."""
     if reply.finish == "length":
         return ParseFailure("the answer was cut at the length limit; answer shorter")
     text = reply.text.replace("\r\n", "\n")
     if not text.strip():
         return ParseFailure("the answer is empty")
     found = blocks(text)
-    named = [block for block in found if re.search(rf"\b{re.escape(entry)}\s*\(", block)]
+    entry, named_here = entries[0], "|".join(map(re.escape, entries))
+    named = [block for block in found if re.search(rf"\b(?:{named_here})\s*\(", block)]
     if len(named) == 1:
         return _bounded(named[0])
     if named:

@@ -217,8 +217,8 @@ class _Tree:
     def grow(self, steps: Iterable[StepRecord]) -> None:
         """Place all steps; what others stand on comes first, whichever was recorded first."""
         for step in sorted(steps, key=lambda step: len(step.path)):
-            if step.outcome is None:
-                continue  # a recorded model had no answer
+            if step.outcome is None or (not step.path and not step.cost.calls):
+                continue  # a recorded model had no answer, or it is the start
             if reason := self._unfit(step):
                 self.left_out[reason] += 1
             elif step.outcome is Outcome.TIMED_OUT and self._loaded(step):

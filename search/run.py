@@ -13,6 +13,7 @@ from regraph_kg.search.methods import kind_of
 from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.propose import Proposer
+from regraph_kg.search.start import alone, started
 from regraph_kg.search.world import World
 
 
@@ -47,4 +48,7 @@ def search(
 ) -> Iterator[SimulationRecord]:
     """The search that `header` names, from its beginning; its records as iterations end."""
     ledger = Ledger(header.limits) if ledger is None else ledger
-    return Driver(begin(task, header, world, ledger), executor, ledger, header.parallel).run()
+    task, first = alone(started(task, ledger), executor)
+    ledger.seconds = executor.seconds()
+    method = begin(task, header, world, ledger)
+    return Driver(method, executor, ledger, header.parallel, first).run()

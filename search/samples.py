@@ -30,7 +30,7 @@ class Samples:
         return self._sample(self._begun - 1)
 
     def _sample(self, attempt: int) -> Effects[Iteration]:
-        request = Request((), None, attempt, self._context.task.serial, self._advice)
+        request = Request((), None, attempt, self._context.task.start, self._advice)
         step = yield from self._context.proposer.sample(request, repairs=self._repairs)
         if step.outcome is None:
             self._answered = False

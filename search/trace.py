@@ -316,6 +316,8 @@ class RecordedEvaluator:
         """Verdicts of the search ("report") or of its finalists ("final") in the trace `path`."""
         self._path = path
         self._reports = {line.key: line.value for line in read(path).lines if line.event == event}
+        self.known = frozenset(self._reports)
+        """Hashes of the codes that it has a report of."""
 
     def __call__(self, candidate: Candidate, _: float | None = None) -> EvalReport:
         """The report; `ToolError` for code that this trace has none for."""

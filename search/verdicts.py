@@ -48,8 +48,8 @@ class Verdicts:
     def __init__(self, task: Task, ledger: Ledger) -> None:
         self._task, self._ledger = task, ledger
         self._verdicts: dict[str, SampleVerdict] = {}
-        self.measured: list[tuple[str, float]] = [(task.serial, 1.0)]
-        """Right codes with their speedups, in the order in which they were measured."""
+        self.measured: list[tuple[str, float]] = [(task.start, 1.0)]
+        """Right codes with their speedups, as they were measured; a port counts as serial code."""
         self._best_seconds: float | None = None
         self._standings: dict[str, Standing] = {}
 
@@ -72,10 +72,11 @@ class Verdicts:
         if may_decline and (why := declined(reply)) is not None:
             self._ledger.read(True)
             return SampleVerdict(Outcome.DECLINED, None, None, why.reason), Cost()
-        code = parse(reply, self._task.entry)
-        self._ledger.read(not isinstance(code, ParseFailure))
-        if isinstance(code, ParseFailure):
-            return SampleVerdict(Outcome.PARSE_FAILED, None, None, code.reason), Cost()
+        answer = parse(reply, *self._task.entries)
+        self._ledger.read(not isinstance(answer, ParseFailure))
+        if isinstance(answer, ParseFailure):
+            return SampleVerdict(Outcome.PARSE_FAILED, None, None, answer.reason), Cost()
+        code = self._task.whole(answer)
         text, cost = normalized(code), Cost()
         if text not in self._verdicts:
             cost = yield from self._evaluate(code, text)
@@ -104,7 +105,7 @@ class Verdicts:
         if here := standing_of(report):
             self._standings[text] = here
         if serial := baseline_of(report):
-            self._standings.setdefault(normalized(self._task.serial), serial)
+            self._standings.setdefault(normalized(self._task.start), serial)
         if report.passed and report.timing is not None:
             best = self._best_seconds or report.timing.median
             self._best_seconds = min(best, report.timing.median)

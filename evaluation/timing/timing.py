@@ -29,7 +29,7 @@ from regraph_kg.evaluation.timing.batches import Bench
 from regraph_kg.evaluation.timing.load import stolen_seconds
 from regraph_kg.evaluation.timing.stop import StopRule, WarmUp
 from regraph_kg.evaluation.worker.supervisor import Worker
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.evaluation import RIGHT_BUT_SLOW, Outcome
 
 _GROWTH = 16.0
 _TICK = 1e-7
@@ -139,7 +139,7 @@ def measure(
     if measured.outcome is Outcome.TIMED_OUT:
         limit = (
             f"; a call may take 10 times the serial code's time, or 2 s: {call_seconds:.3g} s here;"
-            " its answers at the check shapes were right"
+            f" {RIGHT_BUT_SLOW}"
         )
     return Failure(measured.outcome, f"at the timing shape: {measured.diagnosis}{limit}")
 

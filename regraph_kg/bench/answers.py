@@ -17,6 +17,7 @@ from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.extract import ParseFailure, declined, parse
 from regraph_kg.search.prompts.fences import blocks
 from regraph_kg.search.reward import speedup
+from regraph_kg.search.start import started_from
 from regraph_kg.search.trace_lines import read
 
 _FAILED: Mapping[Outcome, AnswerKind] = {
@@ -58,7 +59,8 @@ def read_answers(trace: Path, task: Task) -> tuple[ReadAnswer, ...]:
     reports = {
         line.key: EvalReport.model_validate(line.value) for line in lines if line.event == "report"
     }
-    judged = dict(_by_tokens(replies, reports, task.entry))
+    task = started_from(task, reports)
+    judged = dict(_by_tokens(replies, reports, task))
     return tuple(
         _read(key, reply, task, judged) for key, reply in replies if reply.finish != "unrecorded"
     )
@@ -71,27 +73,32 @@ def judges(trace: Path) -> tuple[str, ...]:
 
 
 def _by_tokens(
-    replies: Sequence[tuple[PromptKey, Reply]], reports: Mapping[str, EvalReport], entry: str
+    replies: Sequence[tuple[PromptKey, Reply]], reports: Mapping[str, EvalReport], task: Task
 ) -> Iterator[tuple[str, EvalReport]]:
     """Verdicts by a code's tokens: of equal codes one was judged."""
     for _, reply in replies:
-        code = parse(reply, entry)
+        code = _file(reply, task)
         if isinstance(code, str) and (report := reports.get(code_hash(code))):
             yield normalized(code), report
 
 
+def _file(reply: Reply, task: Task) -> str | ParseFailure:
+    code = parse(reply, *task.entries)
+    return task.whole(code) if isinstance(code, str) else code
+
+
 def _read(key: PromptKey, reply: Reply, task: Task, judged: Mapping[str, EvalReport]) -> ReadAnswer:
-    code = parse(reply, task.entry)
+    code = _file(reply, task)
     report = judged.get(normalized(code)) if isinstance(code, str) else None
     gain = None if report is None else speedup(report)
     kind: AnswerKind
     if key.path and key.repair == 0 and declined(reply):
         kind = "declined"  # methods without a walk do not offer it
     elif isinstance(code, ParseFailure):
-        kind = _unread(reply, task.entry)
+        kind = _unread(reply, task.entries)
     elif gain is None:
         kind = _failed(code, report, task)
-    elif normalized(code) == normalized(task.serial):
+    elif normalized(code) in (normalized(task.serial), normalized(task.start)):
         kind = "unchanged"
     else:
         kind = "faster" if gain > 1 else "not faster"
@@ -112,11 +119,11 @@ def _failed(code: str, report: EvalReport | None, task: Task) -> AnswerKind:
     return _FAILED[outcome]
 
 
-def _unread(reply: Reply, entry: str) -> AnswerKind:
+def _unread(reply: Reply, entries: Sequence[str]) -> AnswerKind:
     """Why no code was found in an answer."""
     if reply.finish == "length":
         return "cut"
-    named = re.compile(rf"\b{re.escape(entry)}\s*\([^;{{}}]*\)\s*{{")
+    named = re.compile(rf"\b(?:{'|'.join(map(re.escape, entries))})\s*\([^;{{}}]*\)\s*{{")
     found = blocks(reply.text)
     if found:
         return "several codes" if any(map(named.search, found)) else "no entry point"

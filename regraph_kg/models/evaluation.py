@@ -38,6 +38,10 @@ class Outcome(StrEnum):
     DECLINED = "declined"
 
 
+RIGHT_BUT_SLOW = "its answers at the check shapes were right"
+"""In the diagnosis of TIMED_OUT, where only the timing shape took too long."""
+
+
 def code_hash(code: str) -> str:
     """Identity of a source text: "sha256:<hex>" of its UTF-8 bytes (of any text, valid or not)."""
     return "sha256:" + hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()

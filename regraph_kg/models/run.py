@@ -11,6 +11,7 @@ from regraph_kg.models.evaluation import Bound, Interval, Outcome
 from regraph_kg.models.html import facts, times
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
+from regraph_kg.models.port import LAUNCH, Port
 from regraph_kg.models.target import Target
 
 
@@ -32,6 +33,28 @@ class Task:
     metric: Metric = "call"
     machine: str = ""
     guarantee: str = ""
+    ports: tuple[Port, ...] = ()
+    """CUDA programs made of the serial code, of which one may be the start; the fastest first."""
+    port: Port | None = None
+    """The one that is the start; None: the serial code is."""
+
+    @property
+    def start(self) -> str:
+        """The code that a search begins with."""
+        return self.serial if self.port is None else self.port.whole(self.port.start)
+
+    def shown(self, code: str) -> str:
+        """What a model sees of a file: of a port the part that is not ours."""
+        return code if self.port is None else self.port.part(code)
+
+    def whole(self, answer: str) -> str:
+        """The file that a model's code makes."""
+        return answer if self.port is None else self.port.whole(answer)
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Functions of which an answer must define one."""
+        return (self.entry,) if self.port is None else (LAUNCH, self.entry)
 
 
 GraphShown = Literal["whole", "names", "shuffled-statistics", "shuffled-structure", "none"]

@@ -1,7 +1,7 @@
 """Problems by name or folder: found, looked at before use, told of before their code runs."""
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from regraph_kg.evaluation.problem.home import Home
     from regraph_kg.evaluation.problem.problem import AnyProblem, Problem
     from regraph_kg.models.evaluation import Candidate
+    from regraph_kg.models.port import Port
 
 
 def find_problem(settings: Settings, name: str) -> "AnyProblem":
@@ -178,4 +179,18 @@ def task_of(problem: "AnyProblem", target: Target) -> Task:
         entry=problem.entry,
         signature=problem.signature(TARGETS[target].on_gpu) + remarks(problem),
         metric=problem.metric,
+        ports=tuple(_ports(problem)) if TARGETS[target].on_gpu else (),
     )
+
+
+def _ports(problem: "Problem") -> "Iterator[Port]":
+    """CUDA programs of the serial code: threads for iterations, then one thread for all of them."""
+    from regraph_kg.evaluation.port.port import port  # noqa: PLC0415
+    from regraph_kg.models.port import Port  # noqa: PLC0415
+
+    first = port(problem)
+    if isinstance(first, Port):
+        yield first
+        second = port(problem, one_thread=True) if first.parallel else None
+        if isinstance(second, Port):
+            yield second

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from regraph_kg.evaluation.problem.problem import AnyProblem
     from regraph_kg.llm.model import LanguageModel
     from regraph_kg.models.evaluation import Candidate, EvalReport
+    from regraph_kg.models.port import Port
     from regraph_kg.models.prompt import Prompt, Reply
     from regraph_kg.models.run import RunHeader, SearchChoice, Task
     from regraph_kg.search.driver import Executor
@@ -166,6 +167,7 @@ def _reading(
     from regraph_kg.search.world import World  # noqa: PLC0415
 
     task = task_of(problem, choice.target)
+    task = replace(task, ports=tuple(one for one in task.ports if bench.judges_port(one)))
     header = _header(choice, task, str(choice.model) if model is None else model.name, bench)
     reader = GraphReader(
         partial(open_store, settings, retry_seconds=2.0),
@@ -225,6 +227,14 @@ class _Bench:
     evaluate_final: "Callable[[Candidate], EvalReport]"
     judges: int = 1
     """Evaluations that it does at once."""
+    recorded: frozenset[str] | None = None
+    """Hashes of the codes whose verdicts are replayed; None: any code is judged."""
+
+    def judges_port(self, port: "Port") -> bool:
+        """Whether it has a verdict on where a search would start."""
+        from regraph_kg.models.evaluation import code_hash  # noqa: PLC0415
+
+        return self.recorded is None or code_hash(port.whole(port.start)) in self.recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,13 +297,15 @@ def _recorded_bench(recorded: Path) -> _Bench:
     from regraph_kg.search.trace_lines import read_header  # noqa: PLC0415
 
     head = read_header(recorded)
+    verdicts = RecordedEvaluator(recorded, "report")
     return _Bench(
         f"recorded:{hashlib.sha256(recorded.read_bytes()).hexdigest()[:12]}",
         head.device,
         head.toolchain,
         head.machine,
-        RecordedEvaluator(recorded, "report"),
+        verdicts,
         RecordedEvaluator(recorded, "final"),
+        recorded=verdicts.known,
     )
 
 

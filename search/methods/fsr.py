@@ -96,7 +96,7 @@ class Fsr:
     def __init__(self, context: Context, settings: FsrSettings) -> None:
         """Begins at the serial code."""
         self._context, self._settings = context, settings
-        self._leg = _Leg(context.task.serial)
+        self._leg = _Leg(context.task.start)
         self._begun = 0
         self._answered = True
 
@@ -105,7 +105,7 @@ class Fsr:
         if not self._answered:
             return None
         if self._leg.stale >= self._settings.patience:
-            self._leg = _Leg(self._context.task.serial)
+            self._leg = _Leg(self._context.task.start)
         self._begun += 1
         return self._round(self._leg, self._begun - 1)
 

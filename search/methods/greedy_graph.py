@@ -76,7 +76,7 @@ class Greedy:
         """Begins at the serial code."""
         self._context, self._settings = context, settings
         self._states: list[_State] = []
-        self._grow(start_id(context.task.target), (), context.task.serial, 0.0)
+        self._grow(start_id(context.task.target), (), context.task.start, 0.0)
 
     def iteration(self) -> Effects[Iteration] | None:
         """Extend the best state (see `Method`); None while, or once, none is open."""

@@ -257,7 +257,7 @@ class Lookahead:
         self._expected: float | None = None
         """Worth of the last sample that was begun for its worth."""
         self._calls = self._waited = 0
-        self._start = self._grow(FoundCode(start, (), frozenset(), context.task.serial, 0.0))
+        self._start = self._grow(FoundCode(start, (), frozenset(), context.task.start, 0.0))
 
     def iteration(self) -> Effects[Iteration] | None:
         """Begin a sample of the action that is worth most (see `Method`)."""

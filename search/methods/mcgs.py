@@ -149,7 +149,7 @@ class _Growth:
 
     def plant(self, task: Task) -> State:
         """The start: the serial code, nothing applied."""
-        start = State(technique=start_id(task.target), path=(), code=task.serial, log_speedup=0.0)
+        start = State(technique=start_id(task.target), path=(), code=task.start, log_speedup=0.0)
         self._open(start)
         self._tree.start = start
         return start

@@ -87,7 +87,7 @@ class Paper:
 
     def _walk(self, start: str) -> Effects[Iteration]:
         """Selection, expansion and rollout from the serial code, a call at every step."""
-        technique, code, rolling = start, self._context.task.serial, False
+        technique, code, rolling = start, self._context.task.start, False
         path: tuple[str, ...] = ()
         selected, steps = [start], list[StepRecord]()
         while len(steps) < self._settings.steps and self._context.ledger.left > 0:

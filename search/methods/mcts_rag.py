@@ -100,7 +100,7 @@ class MctsRag:
     def __init__(self, context: Context, settings: MctsRagSettings) -> None:
         """Begins at the serial code."""
         self._context, self._settings = context, settings
-        self._root = self._node(context.task.serial, 0.0, 0)
+        self._root = self._node(context.task.start, 0.0, 0)
         self._codes, self._thoughts = count(), count()
         self._begun = 0
 

@@ -30,7 +30,7 @@ class Rag(Samples):
     """One search; the graph is read once, at its beginning."""
 
     def __init__(self, context: Context, settings: RagSettings) -> None:
-        advice = context.nearest_advice(context.task.serial)
+        advice = context.nearest_advice(context.task.start)
         super().__init__(context, advice, repairs=settings.repairs)
 
 

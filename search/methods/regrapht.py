@@ -56,7 +56,7 @@ class ReGraphT:
     def _walk(self, technique: str) -> Effects[Iteration]:
         """A step, and then the next; the fastest code on the way is the reward, 0 if none is."""
         path: tuple[str, ...] = ()
-        code, steps = self._context.task.serial, list[StepRecord]()
+        code, steps = self._context.task.start, list[StepRecord]()
         while len(steps) < self._settings.steps and self._context.ledger.left > 0:
             successors = self._steps.successors(path, technique)
             if not successors:

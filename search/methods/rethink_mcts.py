@@ -106,7 +106,7 @@ class Rethink:
     def __init__(self, context: Context, settings: RethinkSettings) -> None:
         """Begins at the serial code."""
         self._context, self._settings = context, settings
-        self._root = self._node("", context.task.serial, 0.0, 0)
+        self._root = self._node("", context.task.start, 0.0, 0)
         self._codes, self._thoughts = count(), count()
 
     def iteration(self) -> Effects[Iteration] | None:

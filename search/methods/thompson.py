@@ -137,7 +137,7 @@ class Thompson:
         self.beliefs: dict[tuple[str, str], Belief] = {}
         """Of edges, by source and target id."""
         self._open: list[_Pair] = []
-        self._grow(_State(start_id(context.task.target), (), context.task.serial, 0.0))
+        self._grow(_State(start_id(context.task.target), (), context.task.start, 0.0))
 
     def iteration(self) -> Effects[Iteration] | None:
         """A sample of the pair with the best draw (see `Method`)."""

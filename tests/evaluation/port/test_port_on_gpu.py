@@ -12,7 +12,7 @@ from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.port.port import port
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import JudgeLimits
-from regraph_kg.models.evaluation import Candidate, Outcome
+from regraph_kg.models.evaluation import RIGHT_BUT_SLOW, Candidate, Outcome
 from regraph_kg.models.port import Port
 from tests.requirement import require
 
@@ -20,7 +20,6 @@ from ..conftest import passed
 from .test_port import CORPUS, HEAD, LENT, problem
 
 NAMES = sorted(path.parent.name for path in CORPUS.glob("*/problem.toml"))
-RIGHT_BUT_SLOW = "its answers at the check shapes were right"
 """What the judge says where one thread takes too long for the timing shape only."""
 WORKS = {
     "helpers": f"""
