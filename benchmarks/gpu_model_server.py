@@ -29,6 +29,7 @@ F: Any = torch.nn.functional
 TOP = 1024  # samples are of so many of the likeliest tokens
 BUCKETS = (1024, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576)
 ROWS = 512  # of a matrix, dequantized at a time
+TAIL = 12  # tokens in which a text that ends an answer is looked for
 STEPS = 8  # between two looks at what was said
 NAMED = "You are Qwen, created by Alibaba Cloud. You are a helpful assistant."
 SYSTEM = {"role": "system", "content": NAMED}
@@ -83,10 +84,21 @@ class Text:
     def prompt(self, messages: list[dict[str, Any]]) -> list[int]:
         """The tokens of a conversation, up to where the answer begins."""
         ids: list[int] = []
+        begun = messages[-1]["content"] if messages[-1]["role"] == "assistant" else ""
+        messages = messages[:-1] if begun else messages
         for message in messages if messages[0]["role"] == "system" else [SYSTEM, *messages]:
             said = self._bpe.encode(message["role"] + "\n" + message["content"]).ids
             ids += [self.start, *said, self.end, *self._bpe.encode("\n").ids]
-        return [*ids, self.start, *self._bpe.encode("assistant\n").ids]
+        return [*ids, self.start, *self._bpe.encode("assistant\n" + begun).ids]
+
+    def ended(self, ids: list[int], ends: tuple[str, ...]) -> bool:
+        """Whether the last tokens say one of `ends`."""
+        said = self.answer(ids[-TAIL:])
+        return any(one in said for one in ends)
+
+    def cut(self, said: str, ends: tuple[str, ...]) -> str:
+        """An answer up to the first of `ends`."""
+        return said[: min((said.index(one) for one in ends if one in said), default=len(said))]
 
     def answer(self, ids: list[int]) -> str:
         return str(self._bpe.decode([i for i in ids if i not in self._silent]))
@@ -146,6 +158,8 @@ class Request:
     heat: float = 0.0
     top_p: float = 0.95
     ends: frozenset[int] = frozenset()
+    stop: tuple[str, ...] = ()
+    text: Text | None = None
     output: list[int] = field(default_factory=list)
     finish: str = ""
     done: threading.Event = field(default_factory=threading.Event)
@@ -154,6 +168,7 @@ class Request:
     def take(self, token: int) -> bool:
         end = token in self.ends
         self.output += [] if end else [token]
+        end = end or bool(self.stop and self.text and self.text.ended(self.output, self.stop))
         self.finish = "stop" if end else "length" if len(self.output) >= self.limit else ""
         return bool(self.finish)
 
@@ -296,6 +311,7 @@ class Handler(BaseHTTPRequestHandler):
             now = {"active": len(self.engine.running), "waiting": self.engine.waiting.qsize()}
             return self._send(200, {**self.facts, **self.engine.stats, **now})
         one = {"id": self.facts["model"], "object": "model", "root": self.facts["sha256"]}
+        one["owned_by"] = "regraph"  # it goes on from a last message of the assistant's
         return self._send(200, {"object": "list", "data": [one]})
 
     def do_POST(self) -> None:
@@ -308,7 +324,8 @@ class Handler(BaseHTTPRequestHandler):
             if select.select([self.connection], [], [], 0)[0]:  # closed by who asked
                 request.cancelled = True
                 return None
-        message = {"role": "assistant", "content": self.text.answer(request.output)}
+        said = self.text.cut(self.text.answer(request.output), request.stop)
+        message = {"role": "assistant", "content": said}
         choice = {"index": 0, "message": message, "finish_reason": request.finish}
         n, m = len(request.ids), len(request.output)
         usage = {"prompt_tokens": n, "completion_tokens": m, "total_tokens": n + m}
@@ -323,6 +340,7 @@ class Handler(BaseHTTPRequestHandler):
             room = self.engine.context - len(ids)
             limit = int(body.get("max_completion_tokens", body.get("max_tokens", room)))
             heat, top_p = float(body.get("temperature", 1)), float(body.get("top_p", 1))
+            stop = tuple(map(str, body.get("stop", ())))
             seed = int(body.get("seed", int.from_bytes(os.urandom(7), "big"))) & (2**63 - 1)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             return f"malformed request: {error!r}"
@@ -330,7 +348,8 @@ class Handler(BaseHTTPRequestHandler):
             return f"a prompt of {len(ids)} tokens fills the context of {self.engine.context}"
         if asked != self.facts["model"] or body.get("stream") or body.get("n", 1) != 1 or limit < 1:
             return f"only one whole answer of {self.facts['model']} at a time, not {asked}"
-        return Request(ids, min(limit, room), seed, heat, max(top_p, 1e-6), self.text.ends)
+        known = self.text.ends, stop, self.text
+        return Request(ids, min(limit, room), seed, heat, max(top_p, 1e-6), *known)
 
 
 def selftest(engine: Engine, text: Text) -> None:

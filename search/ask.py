@@ -100,8 +100,10 @@ class Asker:
             variants=choose_variants(measured.variants, request.code, prompting.contrast),
             standing=measured.standing if prompting.standing else None,
             tried=measured.tried,
-            may_decline=request.may_decline(repair),
+            may_decline=prompting.decline and request.may_decline(repair),
             tokens=prompting.prompt_tokens,
+            words=prompting.words,
+            prefill=prompting.prefill,
             seed=self.seed(key),
         )
         self._ledger.begin_call()

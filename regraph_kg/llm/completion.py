@@ -45,24 +45,40 @@ class Completion(BaseModel):
 
 
 def request(
-    prompt: Prompt, model: str, *, temperature: float, max_tokens: int
+    prompt: Prompt, model: str, *, temperature: float, max_tokens: int, begun: bool = False
 ) -> dict[str, object]:
-    """The question. Ids of prompts in files are hashes of it: another shape asks all anew."""
+    """The question. Ids of prompts in files are hashes of it: another shape asks all anew.
+
+    `begun`: the server goes on from an answer that is begun.
+    """
     schema = prompt.answer_schema
     body: dict[str, object] = {
         "model": model,
-        "messages": [
-            {"role": "system", "content": prompt.system},
-            {"role": "user", "content": prompt.user},
-        ],
+        "messages": messages(prompt, begun=begun),
         "temperature": temperature if schema is None else 0.0,
         "seed": prompt.seed % 2**31,
         "max_tokens": max_tokens,
     }
+    if begun and prompt.begun:
+        body["stop"] = list(prompt.stop)
     if schema is not None:
         named = {"name": "answer", "schema": schema}
         body["response_format"] = {"type": "json_schema", "json_schema": named}
     return body
+
+
+def messages(prompt: Prompt, *, begun: bool) -> list[dict[str, str]]:
+    """The conversation; a server that goes on from a `begun` answer gets it as the last message."""
+    said = [("system", prompt.system), ("user", prompt.user)]
+    if begun and prompt.begun:
+        said.append(("assistant", prompt.begun))
+    return [{"role": role, "content": text} for role, text in said]
+
+
+def whole(prompt: Prompt, text: str, *, ended: bool) -> str:
+    """An answer with its beginning, and with the end that a server leaves out where it stops."""
+    end = prompt.stop[0] if ended and prompt.stop and prompt.stop[0] not in text else ""
+    return prompt.begun + text + end
 
 
 def bearable(schema: object) -> object:

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import ModelError
-from regraph_kg.llm.completion import bearable
+from regraph_kg.llm.completion import bearable, messages, whole
 from regraph_kg.llm.connections import passing
 from regraph_kg.llm.server import OllamaServer
 from regraph_kg.models.prompt import Prompt, Reply
@@ -73,6 +73,8 @@ class OllamaModel:
                 " see the server's log"
             )
         text = answer.message.content or ""
+        if prompt.begun:
+            text = whole(prompt, text, ended=not cut)
         if answer.message.thinking and not text:
             raise ModelError(
                 f"{self._server.model} thought and said nothing although told not to think:"
@@ -115,10 +117,7 @@ class OllamaModel:
         schema = prompt.answer_schema
         return {
             "model": self._server.model,
-            "messages": [
-                {"role": "system", "content": prompt.system},
-                {"role": "user", "content": prompt.user},
-            ],
+            "messages": messages(prompt, begun=True),
             "stream": False,
             "think": False,  # unset means on
             "truncate": False,  # refuse a prompt that does not fit, do not cut it
@@ -129,6 +128,7 @@ class OllamaModel:
                 "num_predict": self._max_tokens,
                 "temperature": self._temperature if schema is None else 0.0,
                 "seed": prompt.seed % 2**31,  # -1 would mean a random one
+                **({"stop": list(prompt.stop)} if prompt.begun else {}),
             },
             **({} if schema is None else {"format": bearable(schema)}),
         }

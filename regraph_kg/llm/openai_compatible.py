@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.completion import Completion, Message, TokenUsage, bearable, request
+from regraph_kg.llm.completion import Completion, Message, TokenUsage, bearable, request, whole
 from regraph_kg.llm.connections import CONNECT_SECONDS, Connections, passing
 from regraph_kg.models.prompt import Prompt, Reply
 
@@ -43,6 +43,8 @@ REFUSED = (
 CONNECT_TIMEOUT = "ConnectTimeout"
 """What httpx, and its successor, which the client uses, both call it."""
 MOST_NAMED = 8
+GO_ON = ("llamacpp", "regraph")
+"""Servers, as they list their models, that go on from an answer that is begun."""
 NO_KEY = "none"
 """Sent where no key is set: the client insists on one, servers without keys ignore it."""
 
@@ -89,7 +91,9 @@ class OpenAICompatibleModel:
         self._connections = Connections(self._place, patience)
         self._client = self._opened(url)
         with self._failures():
-            digest = self._digest()
+            served = self._served()
+        self._goes_on = served.owned_by in GO_ON
+        digest = hashlib.sha256(served.model_dump_json().encode()).hexdigest()[:12]
         self.name = f"openai:{model}@{digest} temperature={temperature:g} max_tokens={max_tokens}"
 
     def complete(self, prompt: Prompt) -> Reply:
@@ -100,6 +104,8 @@ class OpenAICompatibleModel:
         usage = completion.usage or TokenUsage()
         self._check_whole(prompt, usage.prompt_tokens)
         text, finish = self._said(completion)
+        if self._goes_on and prompt.begun:
+            text = whole(prompt, text, ended=finish == "stop")
         return Reply(
             text=text,
             finish=finish,
@@ -140,8 +146,8 @@ class OpenAICompatibleModel:
         client.organization = client.project = None
         return client
 
-    def _digest(self) -> str:
-        """Of what the server tells of the model, which does not include its weights."""
+    def _served(self) -> "_Model":
+        """What the server tells of the model, which does not include its weights."""
         listed = self._client.models.with_raw_response.list()
         models = _Models.model_validate_json(listed.content).data or []
         wanted = (self._model, f"{self._model}:latest")
@@ -152,7 +158,7 @@ class OpenAICompatibleModel:
                 f"{self._place} has no model {self._model} (there: {there}):"
                 " name one of them, or start the server with it"
             )
-        return hashlib.sha256(found.model_dump_json().encode()).hexdigest()[:12]
+        return found
 
     def _ask(self, prompt: Prompt) -> tuple[Completion, float]:
         """The server's answer, and how many seconds it took.
@@ -176,7 +182,11 @@ class OpenAICompatibleModel:
 
     def _post(self, prompt: Prompt, older: bool) -> tuple[Completion, float]:
         body: Any = request(
-            prompt, self._model, temperature=self._temperature, max_tokens=self._max_tokens
+            prompt,
+            self._model,
+            temperature=self._temperature,
+            max_tokens=self._max_tokens,
+            begun=self._goes_on,
         )
         if older and prompt.answer_schema is not None:
             body[FORMAT] = {"type": "json_object", "schema": prompt.answer_schema}

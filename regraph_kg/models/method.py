@@ -21,9 +21,20 @@ Told = Literal["markers", "model"]
 """Who tells what a right step did: the marks it left in the code, or the model, too."""
 
 
-class Prompting(Frozen):
-    """What prompts are made of, whatever the method."""
+Words = Literal["lean", "full"]
+"""How much a prompt says: what a model of few parameters can hold, or all that is known."""
 
+
+class Prompting(Frozen):
+    """What prompts are made of, whatever the method. `lean` and the defaults are the two usual."""
+
+    words: Words = "full"
+    """Which texts say it; lean ones ask for a technique by its recipe, and for code alone."""
+    decline: bool = True
+    """Whether an answer may say that a technique does not apply."""
+    prefill: bool = False
+    """Whether the answer is begun for the model, with the fence of its code, and ends with it;
+    where the server cannot, the model begins by itself."""
     examples: int = Field(default=2, ge=0)
     """Examples of the transition at most."""
     retrieval: Retrieval = "like"
@@ -50,6 +61,23 @@ class Prompting(Frozen):
     """After a failed answer examples and known failures are chosen for that answer."""
     prompt_tokens: int = Field(default=4000, ge=1)
     """The whole prompt, estimated; what stays whatever it takes: prompts/parts.py."""
+
+    @classmethod
+    def lean(cls) -> "Prompting":
+        """One technique, its recipe, the likest example, the code: for small models."""
+        return cls(
+            words="lean",
+            decline=False,
+            prefill=True,
+            examples=1,
+            example_tokens=400,
+            known_failures=0,
+            guidance=False,
+            effects=False,
+            machine=False,
+            standing=False,
+            tried=0,
+        )
 
 
 class SearchLimits(Frozen):

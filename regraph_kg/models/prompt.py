@@ -48,6 +48,10 @@ class Prompt(Frozen):
     system: str
     user: str
     seed: int = 0
+    begun: str = ""
+    """How the answer begins; a server that can has the model go on from there."""
+    stop: tuple[str, ...] = ()
+    """Texts that end a begun answer, where they come."""
     answer_schema: Mapping[str, object] | None = None
     """JSON schema of the answer, which is then drawn at temperature 0. A server may enforce it in
     part or not at all, and a cut answer breaks it: take only "stop", and validate the text."""

@@ -8,9 +8,11 @@ from functools import cache
 from regraph_kg.models.graph import Example
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.technique import Technique
+from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.prompts.examples import choose_examples, examples_shown, fill, short
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.parts import Paragraph, Priority
+from regraph_kg.search.prompts.recipe import filled
 from regraph_kg.search.prompts.render import FailedAnswer
 from regraph_kg.search.world import AskExamples
 
@@ -50,13 +52,17 @@ class Adviser:
         shown = self._shown(source, technique.id, code, query)
         warnings = self._failures.warnings(source, technique.id, code, answer, said)
         return (
-            *self._explained(technique),
+            *self._explained(technique, code),
             *(Paragraph(one, Priority.EXAMPLES) for one in shown),
             *(Paragraph(one, Priority.KNOWN_FAILURES) for one in warnings),
         )
 
-    def _explained(self, technique: Technique) -> list[Paragraph]:
+    def _explained(self, technique: Technique, code: str) -> list[Paragraph]:
         name = short(technique.name, NAME_CHARACTERS)
+        if self._prompting.words == "lean":
+            recipe = filled(technique.recipe or technique.definition, facts_of(code))
+            recipe = short(recipe, SENTENCE_CHARACTERS)
+            return [Paragraph(fill("lean_technique", name=name, recipe=recipe))]
         definition = short(technique.definition, SENTENCE_CHARACTERS)
         parts = [Paragraph(fill("technique", name=name, definition=definition))]
         if self._prompting.guidance:

@@ -17,11 +17,12 @@ from pydantic import ValidationError
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example
-from regraph_kg.models.method import Prompting
+from regraph_kg.models.method import Prompting, Words
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Applied, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.prompts.beginning import STOP, beginning
 from regraph_kg.search.prompts.examples import (
     DIAGNOSIS_CHARACTERS,
     FOLDER,
@@ -37,7 +38,7 @@ from regraph_kg.search.prompts.examples import (
 from regraph_kg.search.prompts.parts import Advice, Paragraph, Priority, fitted, parts_of, together
 from regraph_kg.search.prompts.standing import Standing, standing_text
 
-VERSION = 5
+VERSION = 6
 """Of the templates and of how they are put together.
 
 History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failures, variants, asks;
@@ -45,13 +46,15 @@ History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failur
 stands between fences that it cannot close, and is said to be data; alignment of the arrays;
 5 (2026-11) when a technique applies and hurts, effects of examples, the machine, where the current
 code stands, what was tried; examples on like code only, chosen anew for a repair; all in a budget;
-a technique may be declined.
+a technique may be declined; 6 (2026-11) the part of a port; lean texts, an answer that is begun.
 """
 THOUGHT_CHARACTERS, HISTORY_CHARACTERS = 1200, 4000
 """Of a model's idea, and of all ideas of an earlier time together: the rest is cut."""
 FEEDBACK_TOKENS = 2000
 """Of all earlier rounds of a method that feeds them back."""
 MACHINE_CHARACTERS = 300
+_ERROR = ": error: "
+"""In each line of a compiler that begins an error."""
 VERDICT_CHARACTERS = 8000
 """Of the change that a verdict is asked about."""
 
@@ -97,6 +100,8 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     may_decline: bool = False,
     tokens: int = 4000,
     seed: int = 0,
+    words: Words = "full",
+    prefill: bool = False,
 ) -> Prompt:
     """The prompt that asks for a new version of `code`, along `advice`, after `failure`.
 
@@ -108,23 +113,39 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     if variants:
         rounds = "\n".join(_round(one, code) for one in variants)
         parts.append(Paragraph(fill("contrast", variants=rounds), Priority.VARIANTS))
-    parts.append(Paragraph(fill("code", code=code.strip())))
+    parts.append(Paragraph(fill("code", code=task.shown(code).strip())))
     if standing is not None:
         parts.append(Paragraph(standing_text(standing), Priority.STANDING))
     if tried:
         parts.append(Paragraph(tried, Priority.TRIED))
-    kept = "in_project" if task.guarantee else "signature"
-    parts.append(Paragraph(fill(kept, signature=task.signature or task.entry)))
+    parts.append(Paragraph(_signature(task)))
     if failure is not None:
-        parts.append(Paragraph(_failed(failure)))
+        parts.append(Paragraph(_failed(failure, words)))
         if failure.code is not None:
-            shown = fill("failed_code", code=failure.code.strip())
+            shown = fill("failed_code", code=task.shown(failure.code).strip())
             parts.append(Paragraph(shown, Priority.FAILED_CODE))
     if may_decline:
         parts.append(Paragraph(fill("decline")))
-    parts.append(Paragraph(fill("answer")))
-    left = tokens - estimated_tokens(system_text(task))
-    return _prompt(task, key, [together(fitted(parts, left))], seed=seed)
+    parts.append(Paragraph(fill(_answer(task, words))))
+    left = tokens - estimated_tokens(system_text(task, words))
+    prompt = _prompt(task, key, [together(fitted(parts, left))], seed=seed, words=words)
+    if not prefill:
+        return prompt
+    return prompt.model_copy(update={"begun": beginning(task.shown(code).strip()), "stop": STOP})
+
+
+def _signature(task: Task) -> str:
+    if task.port is not None:
+        return fill("part_signature", signature=task.port.signature)
+    kept = "in_project" if task.guarantee else "signature"
+    return fill(kept, signature=task.signature or task.entry)
+
+
+def _answer(task: Task, words: Words) -> str:
+    """The text that says what an answer looks like."""
+    if words == "lean":
+        return "lean_answer"
+    return "answer" if task.port is None else "part_answer"
 
 
 def choose_variants(
@@ -210,7 +231,7 @@ def render_thought(
 
     `history` tells of the ideas so far; "" where there are none. The answer holds no code.
     """
-    parts = [fill("code", code=code.strip())]
+    parts = [fill("code", code=task.shown(code).strip())]
     if history.strip():
         parts.append(fill("thought", history=_cut(history, HISTORY_CHARACTERS)))
     if failure is not None:
@@ -223,7 +244,7 @@ def render_rethink(
 ) -> Prompt:
     """The prompt that asks for a better idea than `thought`, which led to `failure`."""
     parts = [
-        fill("code", code=code.strip()),
+        fill("code", code=task.shown(code).strip()),
         fill("rethink", thought=_cut(thought, THOUGHT_CHARACTERS)),
         _came_of(failure),
     ]
@@ -296,17 +317,23 @@ def _prompt(
     *,
     seed: int = 0,
     schema: dict[str, object] | None = None,
+    words: Words = "full",
 ) -> Prompt:
     user = "\n\n".join(parts)
-    return Prompt(key=key, system=system_text(task), user=user, seed=seed, answer_schema=schema)
+    system = system_text(task, words)
+    return Prompt(key=key, system=system, user=user, seed=seed, answer_schema=schema)
 
 
-def system_text(task: Task) -> str:
+def system_text(task: Task, words: Words = "full") -> str:
     """The constant part of a run's prompts."""
+    form = fill("form_file" if task.port is None else "form_part")
     target = fill(TARGETS[task.target].prompt)
     if task.machine:
         target += "\n" + fill("machine", machine=short(task.machine, MACHINE_CHARACTERS))
-    return fill("system", alignment=fill(f"aligned_{task.metric}"), target=target)
+    if words == "lean":
+        return fill("lean_system", form=form, target=target)
+    aligned = "call" if task.port is None and task.metric == "call" else "device"
+    return fill("system", form=form, alignment=fill(f"aligned_{aligned}"), target=target)
 
 
 def _cut(text: str, characters: int) -> str:
@@ -331,8 +358,16 @@ def _came_of(failure: FailedAnswer) -> str:
     return told("went_wrong", failure.outcome, diagnosis)
 
 
-def _failed(failure: FailedAnswer) -> str:
-    return told("failure", failure.outcome, failure.diagnosis)
+def _failed(failure: FailedAnswer, words: Words = "full") -> str:
+    diagnosis = first_error(failure.diagnosis) if words == "lean" else failure.diagnosis
+    return told("failure", failure.outcome, diagnosis)
+
+
+def first_error(diagnosis: str) -> str:
+    """A diagnosis up to its second error of a compiler: what follows an error often comes of it."""
+    lines = diagnosis.splitlines()
+    places = [number for number, line in enumerate(lines) if _ERROR in line]
+    return "\n".join(lines[: places[1]]) if len(places) > 1 else diagnosis
 
 
 def _round(one: Variant | FailedAnswer, code: str) -> str:

@@ -1,0 +1,79 @@
+"""A technique's recipe, with the loops and names of the code that it is to be applied to.
+
+A recipe names what it needs by `$parallel`, `$count`, `$index`, `$inner`, `$reducing`, `$reduced`;
+each stands for what the facts of the code say. Not here: whether the technique fits (code/fit.py).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from string import Template
+
+from regraph_kg.search.code.facts import Facts
+from regraph_kg.search.code.loop_facts import LoopFacts
+from regraph_kg.search.code.predicate import around, innermost, is_parallel
+
+_MOST_LOOPS = 3
+_GENERAL = {
+    "parallel": "the outermost loop whose iterations are independent",
+    "count": "n",
+    "index": "i",
+    "inner": "the innermost loop",
+    "reducing": "the loop that adds up",
+    "reduced": "sum",
+}
+"""Said where the code does not show what is meant."""
+
+
+def filled(recipe: str, facts: Facts) -> str:
+    """The recipe for a code with these facts."""
+    parallel = [one for one in facts.loops if _splits(facts, one)]
+    reducing = [one for one in facts.loops if one.reduces and not one.shared_out]
+    said = {
+        "parallel": _loops(parallel),
+        "count": _first(one.end for one in parallel),
+        "index": _first(one.variable for one in parallel),
+        "inner": _loops(innermost(facts)),
+        "reducing": _loops(reducing[:1]),
+        "reduced": ", ".join(_reduced(facts, reducing[0])) if reducing else "",
+    }
+    return Template(recipe).safe_substitute(
+        _GENERAL | {name: text for name, text in said.items() if text}
+    )
+
+
+def _splits(facts: Facts, loop: LoopFacts) -> bool:
+    """Whether a loop's iterations can be dealt out, and those of no loop around it can or are."""
+    outer = around(facts, loop)
+    free = is_parallel(loop) is True and not loop.reduces and not loop.shared_out
+    return free and not any(one.shared_out or is_parallel(one) is True for one in outer)
+
+
+def _loops(loops: Sequence[LoopFacts]) -> str:
+    named = [
+        f"`{one.variable}` ({one.start} to {one.end})" if one.end else f"`{one.variable}`"
+        for one in loops
+        if one.variable
+    ]
+    if not named:
+        return ""
+    if len(named) == 1:
+        return f"the loop over {named[0]}"
+    return f"each loop of these: {', '.join(dict.fromkeys(named[:_MOST_LOOPS]))}"
+
+
+def _reduced(facts: Facts, loop: LoopFacts) -> Iterator[str]:
+    """What a loop reduces; an array with the length of the loop that clears it, where there is one."""
+    for name in loop.reduces:
+        is_array = any(one.array == name for one in loop.accesses)
+        ends = (other.end for other in facts.loops if _clears(other, name))
+        yield f"{name}[:{_first(ends) or 'LENGTH'}]" if is_array else name
+
+
+def _clears(loop: LoopFacts, array: str) -> bool:
+    return any(
+        one.array == array and one.mode == "write" and one.strides[-1:] == ("1",)
+        for one in loop.accesses
+    )
+
+
+def _first(texts: Iterable[str]) -> str:
+    return next((one for one in texts if one), "")
