@@ -1,4 +1,4 @@
-"""Where a search begins: at the serial code, or at a CUDA program that was made of it and works.
+"""Where a search begins: at the serial code, or at a program that was made of it and works.
 
 Not here: how such a program is made (evaluation/port/).
 """
@@ -15,6 +15,7 @@ from regraph_kg.models.evaluation import (
     code_hash,
 )
 from regraph_kg.models.run import Cost, StepRecord, Task
+from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Iteration
 from regraph_kg.search.driver import Executor
 from regraph_kg.search.effects import Effects, judged
@@ -32,6 +33,8 @@ def started(task: Task, ledger: Ledger) -> Effects[tuple[Task, Iteration | None]
     steps: list[StepRecord] = []
     for port in task.ports:
         code = port.whole(port.start)
+        if normalized(code) == normalized(task.serial):
+            return replace(task, port=port), None
         report = yield from judged(Candidate(task.target, code))
         ledger.judged(report)
         seconds = report.stages.get("total", 0.0)
@@ -51,7 +54,10 @@ def works(report: EvalReport) -> bool:
 def started_from(task: Task, reports: Mapping[str, EvalReport]) -> Task:
     """The task as a search that got `reports` (by a code's hash) went on with it."""
     for port in task.ports:
-        report = reports.get(code_hash(port.whole(port.start)))
+        code = port.whole(port.start)
+        if normalized(code) == normalized(task.serial):
+            return replace(task, port=port)
+        report = reports.get(code_hash(code))
         if report is not None and works(report):
             return replace(task, port=port)
     return task

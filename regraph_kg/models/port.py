@@ -1,4 +1,7 @@
-"""A port: serial code as a CUDA program that works, of which a model sees and writes one part.
+"""A port: a program that works, in three parts, of which a model sees and writes the one between.
+
+For CUDA it is made of the serial code; for a CPU it is the serial code, without what `problem new`
+wrote around the user's function.
 
 Not here: how it is made of serial code (evaluation/port/), and whether it is right (the judge).
 """
@@ -30,18 +33,20 @@ class NotPorted:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A CUDA program in three parts: ours, the model's, ours."""
+    """A program in three parts: ours, the model's, ours."""
 
     entry: str
     """The function that callers know; `tail` defines it."""
     head: str
     """Headers."""
     start: str
-    """Kernels and `launch`, made of the serial code: the part that a model gets and rewrites."""
+    """The part that a model gets and rewrites: kernels and `launch`, or the user's function."""
     tail: str
-    """The entry: brings the arguments to the device, calls `launch`, brings the results back."""
+    """The entry: passes its arguments on (to the device), calls the function, returns results."""
     signature: str
-    """Of `launch`, without a body."""
+    """Of the function that the model's part must define, without a body."""
+    function: str = LAUNCH
+    """Its name."""
     types: tuple[tuple[str, str], ...] = ()
     """Structs that `tail` needs, by name: their definitions, which also stand in `start`."""
     parallel: bool = False

@@ -11,7 +11,7 @@ from regraph_kg.models.evaluation import Bound, Interval, Outcome
 from regraph_kg.models.html import facts, times
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
-from regraph_kg.models.port import LAUNCH, Port
+from regraph_kg.models.port import Port
 from regraph_kg.models.target import Target
 
 
@@ -34,7 +34,7 @@ class Task:
     machine: str = ""
     guarantee: str = ""
     ports: tuple[Port, ...] = ()
-    """CUDA programs made of the serial code, of which one may be the start; the fastest first."""
+    """Programs made of the serial code, of which one may be the start; the fastest first."""
     port: Port | None = None
     """The one that is the start; None: the serial code is."""
 
@@ -54,7 +54,7 @@ class Task:
     @property
     def entries(self) -> tuple[str, ...]:
         """Functions of which an answer must define one."""
-        return (self.entry,) if self.port is None else (LAUNCH, self.entry)
+        return (self.entry,) if self.port is None else (self.port.function, self.entry)
 
 
 GraphShown = Literal["whole", "names", "shuffled-statistics", "shuffled-structure", "none"]

@@ -179,15 +179,21 @@ def task_of(problem: "AnyProblem", target: Target) -> Task:
         entry=problem.entry,
         signature=problem.signature(TARGETS[target].on_gpu) + remarks(problem),
         metric=problem.metric,
-        ports=tuple(_ports(problem)) if TARGETS[target].on_gpu else (),
+        ports=tuple(_ports(problem, on_gpu=TARGETS[target].on_gpu)),
     )
 
 
-def _ports(problem: "Problem") -> "Iterator[Port]":
-    """CUDA programs of the serial code: threads for iterations, then one thread for all of them."""
+def _ports(problem: "Problem", *, on_gpu: bool) -> "Iterator[Port]":
+    """For a GPU, threads for iterations, then one thread for all; else the user's own function."""
+    from regraph_kg.evaluation.port.own_function import own_function  # noqa: PLC0415
     from regraph_kg.evaluation.port.port import port  # noqa: PLC0415
     from regraph_kg.models.port import Port  # noqa: PLC0415
 
+    if not on_gpu:
+        own = own_function(problem)
+        if own is not None:
+            yield own
+        return
     first = port(problem)
     if isinstance(first, Port):
         yield first

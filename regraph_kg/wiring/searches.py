@@ -233,8 +233,10 @@ class _Bench:
     def judges_port(self, port: "Port") -> bool:
         """Whether it has a verdict on where a search would start."""
         from regraph_kg.models.evaluation import code_hash  # noqa: PLC0415
+        from regraph_kg.models.port import LAUNCH  # noqa: PLC0415
 
-        return self.recorded is None or code_hash(port.whole(port.start)) in self.recorded
+        code = port.whole(port.start)
+        return self.recorded is None or port.function != LAUNCH or code_hash(code) in self.recorded
 
 
 @dataclass(frozen=True, slots=True)

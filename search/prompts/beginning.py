@@ -3,19 +3,37 @@
 Not here: what a server does with it (llm/).
 """
 
-from regraph_kg.search.code.syntax import LOOPS, tree_of, walk
+from collections.abc import Sequence
+
+from tree_sitter import Node
+
+from regraph_kg.search.code.syntax import LOOPS, text, tree_of, walk
 
 FENCE = "```cpp\n"
 STOP = ("\n```",)
 """What ends such an answer."""
 
 
-def beginning(code: str) -> str:
-    """The fence, and all of the code up to the body of the first function that has a loop."""
-    root = tree_of(code).root
-    for node in walk(root):
-        body = node.child_by_field_name("body") if node.type == "function_definition" else None
-        if body is not None and any(one.type in LOOPS for one in walk(body)):
-            head = code.encode("utf-8", errors="replace")[: body.start_byte + 1]
-            return FENCE + head.decode("utf-8", errors="replace") + "\n"
-    return FENCE
+def beginning(code: str, entries: Sequence[str]) -> str:
+    """The fence, and the code up to the body of the first function that has a loop.
+
+    Where none has, of the one of `entries` that it defines.
+    """
+    defined = [
+        (node, body)
+        for node in walk(tree_of(code).root)
+        if node.type == "function_definition" and (body := node.child_by_field_name("body"))
+    ]
+    looping = (body for _, body in defined if any(one.type in LOOPS for one in walk(body)))
+    named = (body for node, body in defined if _name(node) in entries)
+    body = next(looping, None) or next(named, None)
+    if body is None:
+        return FENCE
+    head = code.encode("utf-8", errors="replace")[: body.start_byte + 1]
+    return FENCE + head.decode("utf-8", errors="replace") + "\n"
+
+
+def _name(function: Node) -> str:
+    declarator = function.child_by_field_name("declarator")
+    found = (one for one in walk(declarator) if "identifier" in one.type) if declarator else ()
+    return text(next(iter(found), None))

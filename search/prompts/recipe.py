@@ -61,7 +61,7 @@ def _loops(loops: Sequence[LoopFacts]) -> str:
 
 
 def _reduced(facts: Facts, loop: LoopFacts) -> Iterator[str]:
-    """What a loop reduces; an array with the length of the loop that clears it, where there is one."""
+    """What a loop reduces; an array with its length, by the loop that clears it."""
     for name in loop.reduces:
         is_array = any(one.array == name for one in loop.accesses)
         ends = (other.end for other in facts.loops if _clears(other, name))

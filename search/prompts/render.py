@@ -18,6 +18,7 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example
 from regraph_kg.models.method import Prompting, Words
+from regraph_kg.models.port import LAUNCH
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Applied, Task
 from regraph_kg.models.target import TARGETS
@@ -131,12 +132,20 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     prompt = _prompt(task, key, [together(fitted(parts, left))], seed=seed, words=words)
     if not prefill:
         return prompt
-    return prompt.model_copy(update={"begun": beginning(task.shown(code).strip()), "stop": STOP})
+    begun = beginning(task.shown(code).strip(), task.entries)
+    return prompt.model_copy(update={"begun": begun, "stop": STOP})
+
+
+def _form(task: Task) -> str:
+    """What is written: a file, the part of a CUDA program, or one function."""
+    if task.port is None:
+        return "file"
+    return "part" if task.port.function == LAUNCH else "function"
 
 
 def _signature(task: Task) -> str:
     if task.port is not None:
-        return fill("part_signature", signature=task.port.signature)
+        return fill(f"{_form(task)}_signature", signature=task.port.signature)
     kept = "in_project" if task.guarantee else "signature"
     return fill(kept, signature=task.signature or task.entry)
 
@@ -145,7 +154,7 @@ def _answer(task: Task, words: Words) -> str:
     """The text that says what an answer looks like."""
     if words == "lean":
         return "lean_answer"
-    return "answer" if task.port is None else "part_answer"
+    return "answer" if task.port is None else f"{_form(task)}_answer"
 
 
 def choose_variants(
@@ -326,13 +335,13 @@ def _prompt(
 
 def system_text(task: Task, words: Words = "full") -> str:
     """The constant part of a run's prompts."""
-    form = fill("form_file" if task.port is None else "form_part")
+    form = fill(f"form_{_form(task)}")
     target = fill(TARGETS[task.target].prompt)
     if task.machine:
         target += "\n" + fill("machine", machine=short(task.machine, MACHINE_CHARACTERS))
     if words == "lean":
         return fill("lean_system", form=form, target=target)
-    aligned = "call" if task.port is None and task.metric == "call" else "device"
+    aligned = "device" if _form(task) == "part" else task.metric
     return fill("system", form=form, alignment=fill(f"aligned_{aligned}"), target=target)
 
 
