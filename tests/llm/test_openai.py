@@ -8,6 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from regraph_kg.errors import BadInput, ModelError
+from regraph_kg.llm.ollama import OllamaModel
 from regraph_kg.llm.openai_compatible import Endpoint, OpenAICompatibleModel
 from regraph_kg.models.prompt import Prompt, PromptKey
 from tests.llm.fake_ollama import FakeOllama
@@ -285,3 +286,30 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
     assert opened(fake).complete(PROMPT).text
+
+
+BEGUN = PROMPT.model_copy(update={"begun": "```cpp\nint f() {\n", "stop": ("\n```",)})
+
+
+@pytest.mark.parametrize("owner", ["llamacpp", "somebody"])
+def test_an_answer_is_begun_for_servers_that_go_on_from_it(fake: FakeOllama, owner: str) -> None:
+    fake.faults = [models({"id": "tiny", "owned_by": owner}), completion(content="return 1; }")]
+    goes_on = owner == "llamacpp"
+    reply = opened(fake).complete(BEGUN)
+    assert reply.text == ("```cpp\nint f() {\nreturn 1; }\n```" if goes_on else "return 1; }")
+
+
+def test_a_cut_answer_that_was_begun_gets_no_end(fake: FakeOllama) -> None:
+    fake.faults = [models(LLAMA | {"id": "tiny"}), completion("length", content="return")]
+    reply = opened(fake).complete(BEGUN)
+    assert (reply.text, reply.finish) == ("```cpp\nint f() {\nreturn", "length")
+
+
+def test_ollama_goes_on_from_an_answer_that_is_begun(fake: FakeOllama) -> None:
+    settings = {"timeout": 5, "temperature": 0.7, "max_tokens": 300, "patience": 0.05}
+    reply = OllamaModel(fake.url, "tiny", **settings).complete(BEGUN)  # type: ignore[arg-type]
+    (chat,) = fake.chats
+    assert chat["messages"][-1] == {"role": "assistant", "content": BEGUN.begun}
+    assert chat["options"]["stop"] == ["\n```"]
+    assert reply.text.startswith(BEGUN.begun)
+    assert reply.text.endswith("\n```")

@@ -1,0 +1,56 @@
+"""Of a file that `problem new` made a model gets the user's function alone."""
+
+from regraph_kg.evaluation.port.own_function import own_function
+from regraph_kg.search.code.tokens import normalized
+from tests.evaluation.port.test_port import HEAD, problem
+
+LENT = """#include <vector>
+#include <cmath>
+
+// A std::vector over memory of somebody else.
+template <class T>
+struct Lent {
+    Lent(const T* data, std::size_t count);
+    std::vector<T>& vector();
+};
+
+struct Scale { float by; };
+
+// What it weighs.
+static float weight(float x) { return 2 * std::sqrt(x); }
+
+float weighed(const std::vector<float>& x) {
+    float sum = 0;
+    for (float one : x) sum += weight(one);
+    return sum;
+}
+
+extern "C" float f(const float* x, float* y, int n) {
+    Lent<float> x_lent(x, n);
+    const auto returned = weighed(x_lent.vector());
+    return returned;
+}
+"""
+
+
+def test_a_model_gets_the_function_and_what_it_calls_without_the_wrapper() -> None:
+    own = own_function(problem(LENT))
+    assert own is not None
+    assert own.start.startswith("struct Scale")
+    assert "Lent" not in own.start
+    assert own.function == "weighed"
+    assert own.signature == "float weighed(const std::vector<float>& x)"
+    assert normalized(own.whole(own.start)) == normalized(LENT)
+
+
+def test_an_answer_takes_the_functions_place() -> None:
+    own = own_function(problem(LENT))
+    assert own is not None
+    whole = own.whole("float weighed(const std::vector<float>& x) { return x[0]; }")
+    assert whole.index("#include <cmath>") < whole.index("return x[0]") < whole.index('extern "C"')
+    assert own.part(whole).strip().endswith("return x[0]; }")
+
+
+def test_an_entry_that_does_the_work_itself_is_the_model_s() -> None:
+    assert own_function(problem(f"{HEAD} {{ for (int i = 0; i < n; ++i) y[i] = x[i]; }}")) is None
+    assert own_function(problem("no code at all")) is None

@@ -1,0 +1,131 @@
+"""What a model of few parameters is told: a technique, its recipe for this code, the code."""
+
+from dataclasses import replace
+
+import pytest
+
+from regraph_kg.models.method import Prompting
+from regraph_kg.models.port import Port
+from regraph_kg.models.prompt import Prompt, PromptKey
+from regraph_kg.models.run import Task
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.code.facts import facts_of
+from regraph_kg.search.prompts.adviser import Adviser
+from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning
+from regraph_kg.search.prompts.known_failures import KnownFailures
+from regraph_kg.search.prompts.recipe import filled
+from regraph_kg.search.prompts.render import first_error, render
+from tests.search.toy import TASK, example
+
+HEAD = 'extern "C" void sums(const float* a, float* out, int rows, int n) {\n'
+BODY = """    for (int r = 0; r < rows; ++r) {
+        float sum = 0;
+        for (int i = 0; i < n; ++i) sum += a[r * n + i];
+        out[r] = sum;
+    }
+}
+"""
+SUMS = f"// Sums of rows.\n{HEAD}{BODY}"
+HISTOGRAM = """void histogram(const unsigned char* keys, int* hist, int n) {
+    for (int b = 0; b < 256; ++b) hist[b] = 0;
+    for (int i = 0; i < n; ++i) hist[keys[i]] += 1;
+}
+"""
+KERNEL = """__global__ void twice_kernel(float* x, int n) {
+    for (int i = 0; i < n; ++i) x[i] *= 2;
+}
+"""
+LAUNCHED = f"{KERNEL}\nvoid launch(float* x, int n) {{\n    twice_kernel<<<1, 1>>>(x, n);\n}}\n"
+PORT = Port(
+    entry="work",
+    head="#include <cuda_runtime.h>",
+    start=LAUNCHED,
+    tail='extern "C" void work(float* x, int n) {\n    launch(copied(x, n), n);\n}\n',
+    signature="void launch(float* x, int n)",
+)
+
+
+def lean(task: Task, technique: Technique) -> Prompt:
+    told = Prompting.lean()
+    adviser = Adviser(lambda *_: (example("s", "a"),), KnownFailures(lambda *_: (), 0), told)
+    return render(
+        task,
+        PromptKey(problem="toy", target=task.target, path=(technique.id,)),
+        code=task.start,
+        advice=adviser(f"{task.target}/start", technique, task.start),
+        words=told.words,
+        prefill=told.prefill,
+    )
+
+
+def technique(recipe: str, target: str = "openmp") -> Technique:
+    fields = {"id": f"{target}/a", "name": "A step", "target": target, "definition": "Do it."}
+    return Technique.model_validate(fields | {"recipe": recipe})
+
+
+def test_a_lean_prompt_is_recipe_code_and_signature_and_its_answer_is_begun() -> None:
+    task = replace(TASK, serial=SUMS, entry="sums", signature="SIGNATURE")
+    prompt = lean(task, technique("Write it before $parallel."))
+    assert prompt.user.startswith("A step: Write it before the loop over `r` (0 to rows).")
+    assert SUMS.strip() in prompt.user
+    assert "SIGNATURE" in prompt.user
+    assert "DOES NOT APPLY" not in prompt.user
+    assert prompt.begun == f"{FENCE}// Sums of rows.\n{HEAD}"
+    assert prompt.stop == STOP
+    assert len(prompt.user + prompt.system) < 2000
+
+
+def test_a_technique_without_a_recipe_is_told_by_its_definition() -> None:
+    assert lean(TASK, technique("")).user.startswith("A step: Do it.")
+
+
+def test_of_a_port_a_model_sees_its_part_alone() -> None:
+    task = replace(TASK, target="cuda", ports=(PORT,), port=PORT)
+    prompt = lean(task, technique("Do it.", "cuda"))
+    assert KERNEL in prompt.user
+    assert "cuda_runtime" not in prompt.user
+    assert "copied" not in prompt.user
+    assert PORT.signature in prompt.user
+    assert "device's memory" in prompt.system
+    assert prompt.begun == f"{FENCE}__global__ void twice_kernel(float* x, int n) {{\n"
+    assert task.whole(LAUNCHED) == task.start
+
+
+@pytest.mark.parametrize(
+    ("recipe", "code", "said"),
+    [
+        ("$parallel", SUMS, "the loop over `r` (0 to rows)"),
+        ("$index to $count", SUMS, "r to rows"),
+        ("$inner, $reduced", SUMS, "the loop over `i` (0 to n), sum"),
+        ("$reduced in $reducing", HISTOGRAM, "hist[:256] in the loop over `i` (0 to n)"),
+        ("$parallel", KERNEL, "the loop over `i` (0 to n)"),
+        ("$parallel", "int x;", "the outermost loop whose iterations are independent"),
+        ("$other costs $5", SUMS, "$other costs $5"),
+    ],
+)
+def test_a_recipe_names_the_loops_of_the_code(recipe: str, code: str, said: str) -> None:
+    assert filled(recipe, facts_of(code)) == said
+
+
+def test_a_loop_that_threads_share_already_is_not_named() -> None:
+    shared = SUMS.replace("    for (int r", "#pragma omp parallel for\n    for (int r")
+    assert filled("$parallel", facts_of(shared)).startswith("the outermost loop")
+
+
+@pytest.mark.parametrize(
+    ("code", "begun"),
+    [
+        (f"int small(int a) {{ return a; }}\n{SUMS}", "int small(int a) { return a; }\n"),
+        ("float work(float a) { return twice(a); }", "float work(float a) {\n"),
+        ("no function at all", ""),
+        ("", ""),
+    ],
+)
+def test_an_answer_begins_with_the_head_of_what_works(code: str, begun: str) -> None:
+    assert beginning(code, ("work",)).startswith(FENCE + begun)
+
+
+def test_of_a_compilers_errors_the_first_one_is_told() -> None:
+    said = "c.cpp:3:1: error: one\n  int x\n  ^\nc.cpp:9:1: error: two\n  int y"
+    assert first_error(said) == "c.cpp:3:1: error: one\n  int x\n  ^"
+    assert first_error("it crashed") == "it crashed"

@@ -1,0 +1,77 @@
+"""Where a search begins: at a port of the serial code, where one works."""
+
+from dataclasses import replace
+
+import pytest
+
+from regraph_kg.models.evaluation import RIGHT_BUT_SLOW, Candidate, Outcome, code_hash
+from regraph_kg.models.method import SearchLimits
+from regraph_kg.models.port import Port
+from regraph_kg.models.run import Task
+from regraph_kg.search.effects import Evaluate
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.start import started, started_from, works
+from tests.search.toy import SERIAL, TASK, code, judge
+
+PARTS = {
+    name: Port(entry="work", head="", start=f"// {name}\n", tail=code(said), signature="")
+    for name, said in (("fast", "0.7"), ("wrong", "wrong_answer"), ("slow", "timed_out"))
+}
+
+
+def begun(task: Task, diagnosis: str = "") -> tuple[Task, int, int]:
+    """The task as it is gone on with; how many codes were judged, and how many steps that is."""
+    work, judged = started(task, Ledger(SearchLimits(calls=4))), 0
+    try:
+        effect = next(work)
+        while True:
+            judged += 1
+            assert isinstance(effect, Evaluate)
+            found = judge(effect.candidate)
+            effect = work.send(found.model_copy(update={"diagnosis": diagnosis}))
+    except StopIteration as end:
+        chosen, first = end.value
+        return chosen, judged, 0 if first is None else len(first.steps)
+
+
+def test_without_ports_a_search_begins_at_the_serial_code() -> None:
+    assert begun(TASK) == (TASK, 0, 0)
+    assert TASK.start == SERIAL
+
+
+def test_the_first_port_that_works_is_the_start() -> None:
+    task = replace(TASK, ports=(PARTS["wrong"], PARTS["fast"]))
+    chosen, judged, steps = begun(task)
+    assert (chosen.port, judged, steps) == (PARTS["fast"], 2, 2)
+    assert chosen.start == PARTS["fast"].whole(PARTS["fast"].start)
+
+
+def test_where_no_port_works_the_serial_code_is_the_start() -> None:
+    chosen, judged, _ = begun(replace(TASK, ports=(PARTS["wrong"],)))
+    assert (chosen.port, judged, chosen.start) == (None, 1, SERIAL)
+
+
+def test_a_part_of_the_serial_code_itself_needs_no_judge() -> None:
+    own = Port(entry="other", head="", start=SERIAL, tail="", signature="", function="work")
+    chosen, judged, steps = begun(replace(TASK, ports=(own,)))
+    assert (chosen.port, judged, steps) == (own, 0, 0)
+    assert chosen.entries == ("work", "work")
+
+
+@pytest.mark.parametrize(("diagnosis", "right"), [("", False), (f"slow; {RIGHT_BUT_SLOW}", True)])
+def test_a_port_that_is_right_and_too_slow_to_be_timed_is_a_start(
+    diagnosis: str, right: bool
+) -> None:
+    chosen, _, _ = begun(replace(TASK, ports=(PARTS["slow"],)), diagnosis)
+    assert (chosen.port is not None) is right
+
+
+def test_the_start_of_a_search_is_found_again_by_its_verdicts() -> None:
+    task = replace(TASK, ports=(PARTS["wrong"], PARTS["fast"]))
+    chosen, _, _ = begun(task)
+    files = [port.whole(port.start) for port in task.ports]
+    reports = {code_hash(one): judge(Candidate("openmp", one)) for one in files}
+    assert started_from(task, reports) == chosen
+    assert started_from(task, {}) == task
+    assert works(reports[code_hash(files[1])])
+    assert reports[code_hash(files[0])].outcome is Outcome.WRONG_ANSWER
