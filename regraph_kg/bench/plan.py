@@ -75,6 +75,7 @@ def plan(order: BenchOrder, asked: BenchChoice, tell: Tell) -> BenchPlan:
         answers="kept" if order.kept else "live",
         calls=order.choice.limits.calls,
         final=order.choice.final,
+        prompting=order.choice.prompting.changed,
         parallel=order.choice.parallel,
         arms=tuple(map(str, asked.arms)),
         seeds=asked.seeds,

@@ -18,7 +18,7 @@ from regraph_kg.private import make_folder, opener
 
 FILE = "results.json"
 _LOCK = ".lock"
-_SAME = ("version", "suite", "model", "answers", "calls", "final")
+_SAME = ("version", "suite", "model", "answers", "calls", "final", "prompting")
 """What results of one bench have in common."""
 
 

@@ -22,19 +22,20 @@ from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
 from regraph_kg.bench.suites import SuiteChoice
 from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.answers import Json, notes_aside, tell
+from regraph_kg.cli.choice import prompting_of
 from regraph_kg.cli.dry_run import estimate
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.report import write_page
 from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
-from regraph_kg.models.method import SearchLimits
+from regraph_kg.models.method import Prompting, SearchLimits, Words
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import FinalGrade, SearchChoice, SimulationRecord
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
 from regraph_kg.models.text import plain
 from regraph_kg.pages.render import bench_page
-from regraph_kg.runs.choice import usual_choice, usual_settings
+from regraph_kg.runs.choice import USUAL_WORDS, usual_choice, usual_settings
 from regraph_kg.settings import Settings, read_settings
 
 ANSWERS = {"bench": BenchResults}
@@ -95,6 +96,18 @@ def bench(  # noqa: PLR0913 (a command's options)
             min=1,
         ),
     ] = 1,
+    prompts: Annotated[
+        Words | None,
+        typer.Option(help="As of regraph optimize.", show_default=USUAL_WORDS),
+    ] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="prompt.NAME=VALUE",
+            help="A setting of all prompts. May be repeated.",
+        ),
+    ] = None,
     final: Annotated[FinalGrade, typer.Option(help="How the best are measured again.")] = "full",
     into: Annotated[
         Path, typer.Option(help="The bench's folder; the same one again goes on.")
@@ -138,6 +151,7 @@ def bench(  # noqa: PLR0913 (a command's options)
         earlier = results_file.read(rejudge)
     settings = read_settings(model=model)
     choice = _choice(settings, budget or (earlier.calls if earlier else CALLS), parallel, final)
+    choice = replace(choice, prompting=_prompting(prompts or USUAL_WORDS, sets or ()))
     if earlier is not None:
         choice = replace(choice, model=ModelSpec.parse("recorded"))
     if choice.model.by_file:
@@ -200,6 +214,13 @@ def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -
         parallel=parallel,
         final=final,
     )
+
+
+def _prompting(words: Words, sets: Sequence[str]) -> Prompting:
+    other = next((one for one in sets if not one.startswith("prompt.")), None)
+    if other is not None:
+        raise BadInput(f"--set {other}: a bench's methods are as usual; give prompt.NAME=VALUE")
+    return prompting_of(Prompting.usual(words), sets)
 
 
 def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:

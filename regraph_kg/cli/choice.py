@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,8 +53,9 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
     limits = calls | _given(options, "seconds", "evaluations", "tokens", "unreadable")
     ends = _given(options, "patience", "stop_at_roof")
     limits |= {name: None if said == "none" else said for name, said in ends.items()}
-    prompts = ("examples", "retrieval", "show", "contrast", "known_failures", "verdict")
-    prompting = _given(options, *prompts)
+    names = ("examples", "retrieval", "show", "contrast", "known_failures", "verdict")
+    prompting = _given(options, *names)
+    base = Prompting.usual(options.prompts) if options.prompts else usual.prompting
     limited = _with(usual.limits, limits, lambda name: f"--{_OPTION.get(name, name)} ")
     at_once = usual.parallel if options.resume else usual_parallel(usual.model, limited)
     choice = replace(
@@ -62,7 +63,7 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
         **{"parallel": at_once} | typed,
         limits=limited,
         prompting=_with(
-            _with(usual.prompting, _of_prompts(options), f"--set {_PROMPT}{{}}=".format),
+            prompting_of(base, _texts(options, of_prompts=True)),
             prompting,
             lambda name: f"--{name.replace('_', '-')} ",
         ),
@@ -133,12 +134,12 @@ def _settings(options: Options) -> MethodSettings:
     return _with(found, given, "--set {}=".format)
 
 
-def _of_prompts(options: Options) -> dict[str, str]:
-    """Settings of the prompts among those of --set; "none" is a word there."""
+def prompting_of(base: Prompting, texts: Sequence[str]) -> Prompting:
+    """`base` with settings as --set has them: prompt.NAME=VALUE; "none" is a word there."""
     known = set(Prompting.model_fields)
-    texts = _texts(options, of_prompts=True)
     given = (_assigned(one.removeprefix(_PROMPT), "a prompt", known) for one in texts)
-    return {name: value or "none" for name, value in given}
+    changes = {name: value or "none" for name, value in given}
+    return _with(base, changes, f"--set {_PROMPT}{{}}=".format)
 
 
 def _texts(options: Options, *, of_prompts: bool = False) -> list[str]:

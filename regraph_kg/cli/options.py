@@ -20,10 +20,17 @@ from regraph_kg.models.method import (
     SearchLimits,
     Shown,
     Told,
+    Words,
 )
 from regraph_kg.models.run import FinalGrade
 from regraph_kg.models.target import NEEDS, USUAL, Target
-from regraph_kg.runs.choice import BUDGET, BY_FILE_PARALLEL, DEFAULT_METHOD, FAST_LIMITS
+from regraph_kg.runs.choice import (
+    BUDGET,
+    BY_FILE_PARALLEL,
+    DEFAULT_METHOD,
+    FAST_LIMITS,
+    USUAL_WORDS,
+)
 from regraph_kg.search.methods import method_names
 
 if TYPE_CHECKING:
@@ -37,7 +44,7 @@ _PROMPTS, _OUTPUT = "Prompts", "Output"
 
 def _of_prompts(name: str, text: str) -> Any:
     """An option of which `Prompting` knows the default."""
-    usual = str(Prompting.model_fields[name].default)
+    usual = str(getattr(Prompting.usual(USUAL_WORDS), name))
     return typer.Option(help=text, show_default=usual, rich_help_panel=_PROMPTS)
 
 
@@ -219,6 +226,15 @@ class Options:
         typer.Option(help="Of everything random.", show_default="0", rich_help_panel=_SEARCH),
     ] = None
 
+    prompts: Annotated[
+        Words | None,
+        typer.Option(
+            help="lean: a technique's recipe and the code, for small models; full: all that is"
+            " known.",
+            show_default=USUAL_WORDS,
+            rich_help_panel=_PROMPTS,
+        ),
+    ] = None
     examples: Annotated[int | None, _of_prompts("examples", "Examples in a prompt, at most.")] = (
         None
     )

@@ -161,6 +161,8 @@ class BenchResults(Frozen):
     calls: int
     """Budget of each search."""
     final: FinalGrade
+    prompting: dict[str, str] = Field(default_factory=lambda: {"words": "full"})
+    """What prompts say: the words, and what is not as usual for these."""
     parallel: int
     """Calls of the model at once, over all searches."""
     machine: dict[Target, PlainText] = Field(default_factory=dict)

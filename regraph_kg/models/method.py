@@ -63,21 +63,30 @@ class Prompting(Frozen):
     """The whole prompt, estimated; what stays whatever it takes: prompts/parts.py."""
 
     @classmethod
-    def lean(cls) -> "Prompting":
-        """One technique, its recipe, the likest example, the code: for small models."""
-        return cls(
-            words="lean",
-            decline=False,
-            prefill=True,
-            examples=1,
-            example_tokens=400,
-            known_failures=0,
-            guidance=False,
-            effects=False,
-            machine=False,
-            standing=False,
-            tried=0,
-        )
+    def usual(cls, words: Words) -> "Prompting":
+        """All that is known; or one technique, its recipe, and the code, for a small model."""
+        return cls.model_validate(_LEAN if words == "lean" else {})
+
+    @property
+    def changed(self) -> dict[str, str]:
+        """What is not as usual for its words, and these."""
+        usual = Prompting.usual(self.words)
+        mine = {name: str(value) for name, value in self if getattr(usual, name) != value}
+        return {"words": self.words} | mine
+
+
+_LEAN = {
+    "words": "lean",
+    "decline": False,
+    "prefill": True,
+    "examples": 0,
+    "known_failures": 0,
+    "guidance": False,
+    "effects": False,
+    "machine": False,
+    "standing": False,
+    "tried": 0,
+}
 
 
 class SearchLimits(Frozen):

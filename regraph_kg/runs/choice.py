@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
+from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits, Words
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.models.target import USUAL
@@ -16,6 +16,7 @@ from regraph_kg.search.methods import kind_of
 from regraph_kg.search.trace_lines import read_header
 
 BUDGET = 50
+USUAL_WORDS: Words = "lean"
 DEFAULT_METHOD, PAPER_METHOD = "lookahead", "mcgs-paper"
 """The second is what `--preset paper` makes of the first."""
 BY_FILE_PARALLEL, BY_FILE_SHARE = 8, 4
@@ -23,8 +24,6 @@ BY_FILE_PARALLEL, BY_FILE_SHARE = 8, 4
 know of earlier ones."""
 FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}
 """Of --fast, where no others are given."""
-FAST_PROMPTING: Mapping[str, int] = {"examples": 1, "example_tokens": 600}
-"""A prompt is read before the first token of its answer."""
 FAST_SETTINGS: Mapping[str, int] = {"steps": 3, "rethinks": 1, "width": 2, "patience": 3}
 """Of those settings that the method has. Depth and repairs stay: in simulated worlds a dozen calls
 without them find less or, with mcgs, about as much (docs/dev/LOG.md)."""
@@ -41,7 +40,7 @@ def usual_choice(problem: str, model: str, *, fast: bool = False) -> SearchChoic
         problem=problem,
         target=USUAL,
         settings=usual_settings(DEFAULT_METHOD, fast=fast),
-        prompting=Prompting.model_validate(FAST_PROMPTING if fast else {}),
+        prompting=Prompting.usual(USUAL_WORDS),
         limits=limits,
         parallel=usual_parallel(spec, limits),
         final="screening" if fast else "full",

@@ -6,8 +6,8 @@ Its list of methods is generated: test_generated.py.
 import re
 from pathlib import Path
 
-from regraph_kg.models.method import Prompting, SearchLimits
-from regraph_kg.runs.choice import BUDGET, FAST_LIMITS, FAST_PROMPTING
+from regraph_kg.models.method import SearchLimits
+from regraph_kg.runs.choice import BUDGET, FAST_LIMITS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
 
@@ -34,7 +34,3 @@ def test_limits_are_told_with_their_defaults() -> None:
     assert told["--patience"] == told["--stop-at-roof"] == ("none", "")
     limits = {"--budget", "--seconds", "--evaluations", "--tokens", "--unreadable"}
     assert set(told) == limits | {"--patience", "--stop-at-roof"}
-    usual = Prompting()
-    said = f"{FAST_PROMPTING['example_tokens']} tokens instead of {usual.example_tokens}"
-    assert said in section("Limits")
-    assert (FAST_PROMPTING["examples"], usual.examples) == (1, 2)  # "one instead of two"

@@ -46,7 +46,7 @@ PORT = Port(
 
 
 def lean(task: Task, technique: Technique) -> Prompt:
-    told = Prompting.lean()
+    told = Prompting.usual("lean")
     adviser = Adviser(lambda *_: (example("s", "a"),), KnownFailures(lambda *_: (), 0), told)
     return render(
         task,
