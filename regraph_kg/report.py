@@ -198,13 +198,19 @@ def run_table(summary: RunSummary, files: Mapping[str, str], *, walks: bool) -> 
     return "\n".join(f"  {name:<10}  {value}" for name, value in rows.items() if value)
 
 
+def _way(summary: RunSummary) -> str:
+    if summary.improved and not summary.best_path:
+        return "start: made of the serial code by rules, by no model"
+    return path(summary.best_path)
+
+
 def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
     """How the result came about: path, machine, cost, samples, what was left out.
 
     `walks`: whether the method walks the graph. What is not known is "".
     """
     return {
-        "path": path(summary.best_path) if walks else "",
+        "path": _way(summary) if walks else "",
         "method": f"{summary.method}, seed {summary.seed}",
         "device": f"{summary.device}, {summary.toolchain}",
         "guarantee": summary.guarantee,

@@ -1,5 +1,6 @@
 """Where a search begins: at a port of the serial code, where one works."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -8,10 +9,13 @@ from regraph_kg.models.evaluation import RIGHT_BUT_SLOW, Candidate, Outcome, cod
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.port import Port
 from regraph_kg.models.run import Task
+from regraph_kg.search.answer import finalists
 from regraph_kg.search.effects import Evaluate
+from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.run import search
 from regraph_kg.search.start import started, started_from, works
-from tests.search.toy import SERIAL, TASK, code, judge
+from tests.search.toy import SERIAL, TASK, Toy, code, fenced, header, judge
 
 PARTS = {
     name: Port(entry="work", head="", start=f"// {name}\n", tail=code(said), signature="")
@@ -75,3 +79,15 @@ def test_the_start_of_a_search_is_found_again_by_its_verdicts() -> None:
     assert started_from(task, {}) == task
     assert works(reports[code_hash(files[1])])
     assert reports[code_hash(files[0])].outcome is Outcome.WRONG_ANSWER
+
+
+def test_a_search_records_its_start_before_its_iterations() -> None:
+    task = replace(TASK, ports=(PARTS["fast"],))
+    world = Toy({"start": ["a"]}, lambda _: fenced(code("1.1"))).world
+    records = list(search(task, header(budget=2), world, Alone(world)))
+    first = records[0]
+    assert (first.path, first.reward, first.spent) == ((), None, 0)
+    assert first.best_speedup == pytest.approx(math.exp(0.7))
+    assert records[-1].best_path == ("openmp/a",)
+    best = finalists(records)
+    assert [step.path for step in best] == [("openmp/a",), ()]
