@@ -26,7 +26,7 @@ from pydantic import TypeAdapter
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
-from regraph_kg.models.prompt import Reply
+from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import (
     FailedStep,
@@ -36,7 +36,7 @@ from regraph_kg.models.trajectory import (
     Step,
     Trajectory,
 )
-from regraph_kg.search.prompts.fences import beside, blocks
+from regraph_kg.search.prompts.fences import beside
 from regraph_kg.search.trace_lines import TraceLine, read, read_header
 
 REASONING_CHARACTERS = 2_000
@@ -127,7 +127,9 @@ def read_run(path: Path, key: bytes | None = None) -> Run:
     """
     header, content = read_header(path), read(path, key)
     lines = content.lines
-    replies = (_REPLY.validate_python(line.value) for line in lines if line.event == "reply")
+    replies = {
+        line.key: _REPLY.validate_python(line.value) for line in lines if line.event == "reply"
+    }
     records = tuple(_RECORD.validate_python(line.value) for line in lines if line.event == "record")
     about = f"{header.created} {header.problem} {header.method} {header.seed}"
     return Run(
@@ -136,7 +138,7 @@ def read_run(path: Path, key: bytes | None = None) -> Run:
         records=records,
         reports=_reports(lines, "report"),
         finals=_reports(lines, "final"),
-        reasonings=reasonings(replies),
+        reasonings=reasonings(header, replies, (step for one in records for step in one.steps)),
         ended=_over(lines) or _spent(records, header),
         ours=content.ours,
     )
@@ -154,15 +156,33 @@ def _spent(records: Iterable[SimulationRecord], header: RunHeader) -> bool:
     return calls >= header.limits.calls
 
 
-def reasonings(replies: Iterable[Reply]) -> dict[str, str]:
-    """What was said beside each code block, by the block's hash; the first time it was given."""
-    said: dict[str, str] = {}
-    for reply in replies:
-        text = reply.text.replace("\r\n", "\n")
-        reason = " ".join(beside(text).replace("\0", " ").split())
-        for block in blocks(text):
-            said.setdefault(code_hash(block), reason[:REASONING_CHARACTERS])
-    return said
+def reasonings(
+    header: RunHeader, replies: Mapping[str, Reply], steps: Iterable[StepRecord]
+) -> dict[str, str]:
+    """What was said beside the code of each step, by the code's hash; the first time it was given.
+
+    `replies` are by their keys. A step's code need not stand in its answer, as it may be mended, or
+    be a file of which the model wrote a part: its answer is found by what it was asked.
+    """
+    found: dict[str, str] = {}
+    for step in steps:
+        reply = replies.get(_asked(header, step).model_dump_json())
+        if reply is None or step.code is None:
+            continue
+        said = beside(reply.text.replace("\r\n", "\n")).replace("\0", " ")
+        found.setdefault(code_hash(step.code), " ".join(said.split())[:REASONING_CHARACTERS])
+    return found
+
+
+def _asked(header: RunHeader, step: StepRecord) -> PromptKey:
+    """What the last answer of a step on a walk was asked by."""
+    return PromptKey(
+        problem=header.problem,
+        target=header.target,
+        path=(*step.path[:-1], step.technique or ""),
+        attempt=step.sample,
+        repair=max(0, step.cost.calls - 1),
+    )
 
 
 def refuse(run: Run, *, recorded: bool = False) -> None:

@@ -28,7 +28,7 @@ class Proposer:
         self._task, self._ledger, self._known = task, ledger, known
         self.asker = Asker(task, run, prompting, ledger)
         """For thoughts, too."""
-        self._verdicts = Verdicts(task, ledger)
+        self._verdicts = Verdicts(task, ledger, mend=prompting.mend)
         self._attempts = Attempts(prompting.tried)
         self._check = StepCheck(task, self.asker, prompting.verdict, ledger)
 
@@ -45,13 +45,14 @@ class Proposer:
             if self._ledger.left <= 0:
                 break
             failed = verdict.failure if verdict else None
-            reply = yield from self.asker.code(request, repair, failed, self._measured(request))
+            may_decline = request.may_decline(repair) and self._verdicts.believes_declines
+            measured = self._measured(request)
+            reply = yield from self.asker.code(request, repair, failed, measured, may_decline)
             if reply is None:
                 break
             cost += self._ledger.pay(reply, Cost(calls=1))
-            verdict, judging = yield from self._verdicts.judge(
-                reply, may_decline=request.may_decline(repair)
-            )
+            declinable = request.technique if may_decline else None
+            verdict, judging = yield from self._verdicts.judge(reply, request.code, declinable)
             cost += judging
             self._warn(request, verdict)
             if not verdict.failed:
@@ -98,4 +99,5 @@ def _step(request: Request, verdict: SampleVerdict | None, cost: Cost, did: Deed
         diagnosis="" if verdict is None else verdict.diagnosis,
         applied=did.applied,
         did=did.technique,
+        mended=() if verdict is None else verdict.mended,
     )
