@@ -49,7 +49,7 @@ class Wanted:
 
 def defines(source: Source, wanted: Wanted) -> bool:
     """Whether code defines what is asked for, as a function of the host."""
-    return any(one.name in wanted.entries and one.on_host for one in source.functions)
+    return any(one.on_host for name in wanted.entries for one in source.defining(name))
 
 
 def kernel_renamed(source: Source, wanted: Wanted) -> Mended | None:
@@ -58,8 +58,8 @@ def kernel_renamed(source: Source, wanted: Wanted) -> Mended | None:
     C++ knows both by one name then. What is launched is the kernel, what is called the function.
     """
     for name in wanted.entries:
-        kernels = [one for one in source.functions if one.name == name and one.is_kernel]
-        hosts = [one for one in source.functions if one.name == name and one.on_host]
+        kernels = [one for one in source.defining(name) if one.is_kernel]
+        hosts = [one for one in source.defining(name) if one.on_host]
         twice = len(kernels) == 1 and any(
             one.signature.parameters == kernels[0].signature.parameters for one in hosts
         )
@@ -132,8 +132,16 @@ def exported(source: Source, wanted: Wanted) -> Mended | None:
         wrong = one.name in wanted.c_linkage and one.exported and not one.c_linkage
         if not wrong or one.signature != wanted.signatures.get(one.name):
             continue
-        if any("extern" in text(_declaration(node))[:10] for node in source.named(one.name)):
+        if any(_linked(node) for node in source.named(one.name)):
             continue  # declared so before
         begin = one.node.start_byte
         return source.edited([(begin, begin, 'extern "C" ')]), f'{one.name} made extern "C"'
     return None
+
+
+def _linked(node: Node) -> bool:
+    """Whether what stands here has the linkage of C."""
+    around = node.parent
+    while around is not None and around.type != "linkage_specification":
+        around = around.parent
+    return around is not None and '"C"' in text(around)[:40]

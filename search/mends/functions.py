@@ -20,20 +20,25 @@ from regraph_kg.search.mends.source import (
 
 Mended = tuple[str, str]
 """The code, and what was done to it."""
+NAMES = 100
+"""Characters of names that are told."""
 _DEVICE = frozenset({"__global__", "__device__"})
 
 
 def defined_once(source: Source) -> Mended | None:
     """A function that is defined twice in the same words is defined once."""
     known: set[tuple[int, str]] = set()
+    again: list[Function] = []
     for one in source.functions:
         around = one.outer.parent
         said = 0 if around is None else around.id, normalized(text(one.outer))
-        if said in known:
-            code = source.edited([(one.outer.start_byte, one.outer.end_byte, "")])
-            return code, f"a second definition of {one.name}, equal to the first, left out"
+        again += [one] if said in known else []
         known.add(said)
-    return None
+    if not again:
+        return None
+    names = ", ".join(dict.fromkeys(one.name for one in again))
+    code = source.edited([(one.outer.start_byte, one.outer.end_byte, "") for one in again])
+    return code, f"left out what defines {names[:NAMES]} again in the same words"
 
 
 def outside(source: Source) -> Mended | None:
@@ -43,7 +48,7 @@ def outside(source: Source) -> Mended | None:
         if inner is None:
             continue
         name = declared_name(declarator_of(inner))
-        if any(one.name == name for one in source.functions if one is not around):
+        if source.defining(name):
             return None
         begin = around.top.start_byte
         code = source.edited(
@@ -70,7 +75,8 @@ def declared_first(source: Source) -> Mended | None:
             continue
         body = one.node.child_by_field_name("body")
         head = source.between(one.outer.start_byte, body.start_byte if body is not None else 0)
-        if "=" in head or "auto" in one.words or "\n#" in head or user.top == one.top:
+        doubtful = "=" in head or "auto" in one.words or "\n#" in head
+        if doubtful or one.outer != one.top or user.top == one.top:
             continue
         begin = user.top.start_byte
         code = source.edited([(begin, begin, f"{head.strip()};\n\n")])
@@ -81,7 +87,7 @@ def declared_first(source: Source) -> Mended | None:
 def _first_user(source: Source, function: Function) -> Function | None:
     """The first function before this one that calls it, where nothing else has its name."""
     name = function.name
-    if [one.name for one in source.functions].count(name) > 1:
+    if len(source.defining(name)) > 1:
         return None
     places = source.named(name)
     before = [one for one in places if one.start_byte < function.node.start_byte]

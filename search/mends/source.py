@@ -3,6 +3,7 @@
 Not here: which edit mends what.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -80,18 +81,32 @@ class Source:
         return len(self._bytes) <= MOST_BYTES and self.root.descendant_count <= MOST_NODES
 
     @cached_property
-    def nodes(self) -> tuple[Node, ...]:
-        """All nodes, in the order of the text."""
-        return tuple(walk(self.root))
-
-    @cached_property
     def functions(self) -> tuple[Function, ...]:
         """Those that are defined outside any other, in their order."""
         return tuple(_functions(self.root))
 
     def named(self, name: str) -> list[Node]:
         """Wherever an identifier stands that is so called."""
-        return [one for one in self.nodes if "identifier" in one.type and text(one) == name]
+        return self._names.get(name, [])
+
+    def defining(self, name: str) -> list[Function]:
+        """The functions that are so called."""
+        return self._defined.get(name, [])
+
+    @cached_property
+    def _names(self) -> dict[str, list[Node]]:
+        found: defaultdict[str, list[Node]] = defaultdict(list)
+        for one in walk(self.root):
+            if "identifier" in one.type and not one.child_count:
+                found[text(one)].append(one)
+        return dict(found)
+
+    @cached_property
+    def _defined(self) -> dict[str, list[Function]]:
+        found: defaultdict[str, list[Function]] = defaultdict(list)
+        for one in self.functions:
+            found[one.name].append(one)
+        return dict(found)
 
     def edited(self, edits: Sequence[tuple[int, int, str]]) -> str:
         """The code with each (first byte, last byte, text) put in; what overlaps is an error."""

@@ -327,10 +327,8 @@ def test_only_a_benchmark_harvests_recorded_answers() -> None:
 
 
 def test_reasoning_is_what_stands_beside_the_code_of_the_answer_that_a_step_is_of() -> None:
-    head, one = header(3), step("a", "b#1").model_copy(update={"technique": "openmp/b"})
-    one = one.model_copy(
-        update={"sample": 1, "cost": Cost(calls=2), "code": "#include <x>\nint a;"}
-    )
+    head = header(3)
+    one = step("a b#1", cost=Cost(calls=2), code="#include <x>\nint a;")
     key = PromptKey(
         problem=head.problem,
         target=head.target,
