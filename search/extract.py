@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.text import plain
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.mends.entry import Wanted, defines, entry_renamed
+from regraph_kg.search.mends.entry import RequestedEntry, defines, entry_renamed
 from regraph_kg.search.mends.mend import MendedCode, mended
-from regraph_kg.search.mends.source import Source
+from regraph_kg.search.mends.source import ParsedCode
 from regraph_kg.search.prompts.fences import blocks, fence
 
 LONGEST_CODE = 60_000
@@ -76,7 +76,7 @@ def parse(reply: Reply, *entries: str) -> str | ParseFailure:
     return text if isinstance(text, ParseFailure) else _only(blocks(text), entries)
 
 
-def read_code(reply: Reply, wanted: Wanted, current: str = "") -> MendedCode | ParseFailure:
+def read_code(reply: Reply, wanted: RequestedEntry, current: str = "") -> MendedCode | ParseFailure:
     """The code of an answer that defines what is wanted, mended, and what was mended.
 
     `current` is the code that the prompt showed: what only repeats it is not the answer, where
@@ -96,7 +96,7 @@ def read_code(reply: Reply, wanted: Wanted, current: str = "") -> MendedCode | P
     return MendedCode(ready.code, (*done, *(chosen[1:] if chosen else ()), *ready.done))
 
 
-def unmended(reply: Reply, wanted: Wanted) -> MendedCode | ParseFailure:
+def unmended(reply: Reply, wanted: RequestedEntry) -> MendedCode | ParseFailure:
     """The code of an answer, where nothing is to be mended."""
     code = parse(reply, *wanted.entries)
     return code if isinstance(code, ParseFailure) else MendedCode(code)
@@ -125,12 +125,12 @@ def _only(found: Sequence[str], entries: Sequence[str]) -> str | ParseFailure:
     return ParseFailure(f"the answer has no {what}")
 
 
-def _blocks(text: str, wanted: Wanted) -> tuple[list[str], tuple[str, ...]]:
+def _blocks(text: str, wanted: RequestedEntry) -> tuple[list[str], tuple[str, ...]]:
     """The blocks of an answer that ended by itself, and what was mended to find them."""
     found = blocks(text)
     if not _FENCE.search(text):
         bare = _bare(text)
-        usable = len(bare) <= LONGEST_CODE and defines(Source(bare), wanted)
+        usable = len(bare) <= LONGEST_CODE and defines(ParsedCode(bare), wanted)
         return ([bare], ("code without a fence",)) if usable else (found, ())
     closed = blocks(f"{text}\n{fence(text)}")
     if len(closed) > len(found) and closed[-1].strip():
@@ -147,14 +147,14 @@ def _bare(text: str) -> str:
 
 
 def _chosen(
-    found: Sequence[str], wanted: Wanted, current: str
+    found: Sequence[str], wanted: RequestedEntry, current: str
 ) -> tuple[str, *tuple[str, ...]] | None:
     """The one block that can be meant, and why not another; None where none or several can."""
     ours = [one for one in found if len(one) <= LONGEST_CODE]
-    defining = [one for one in ours if defines(Source(one), wanted)]
+    defining = [one for one in ours if defines(ParsedCode(one), wanted)]
     why = f"the one of {len(found)} blocks that defines {wanted.entries[0]}"
     if not defining:
-        defining = [one for one in ours if entry_renamed(Source(one), wanted)]
+        defining = [one for one in ours if entry_renamed(ParsedCode(one), wanted)]
     if len(defining) > 1:
         whole = [one for one in defining if not _has_dots(one)]
         distinct = {normalized(one): one for one in whole or defining}
@@ -174,7 +174,7 @@ def _within(part: str, whole: str) -> bool:
     return part != whole and part in whole
 
 
-def _naming(found: Sequence[str], wanted: Wanted) -> list[str]:
+def _naming(found: Sequence[str], wanted: RequestedEntry) -> list[str]:
     """The blocks that mention what is asked for: one of them is no choice."""
     return [one for one in found if any(name in one for name in wanted.entries)]
 

@@ -26,7 +26,7 @@ from pydantic import TypeAdapter
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
-from regraph_kg.models.prompt import PromptKey, Reply
+from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import (
     FailedStep,
@@ -36,11 +36,9 @@ from regraph_kg.models.trajectory import (
     Step,
     Trajectory,
 )
-from regraph_kg.search.prompts.fences import beside
+from regraph_kg.search.reasonings import reasonings
 from regraph_kg.search.trace_lines import TraceLine, read, read_header
 
-REASONING_CHARACTERS = 2_000
-"""Of what a model said beside its code."""
 BUSY = "timed while the machine did other work"
 """Why a step's time is no evidence; the step may still be part of a path."""
 NAMELESS = "names no technique"
@@ -154,35 +152,6 @@ def _spent(records: Iterable[SimulationRecord], header: RunHeader) -> bool:
     """Whether every call that the run might buy is in its records."""
     calls = sum(step.cost.calls for record in records for step in record.steps)
     return calls >= header.limits.calls
-
-
-def reasonings(
-    header: RunHeader, replies: Mapping[str, Reply], steps: Iterable[StepRecord]
-) -> dict[str, str]:
-    """What was said beside the code of each step, by the code's hash; the first time it was given.
-
-    `replies` are by their keys. A step's code need not stand in its answer, as it may be mended, or
-    be a file of which the model wrote a part: its answer is found by what it was asked.
-    """
-    found: dict[str, str] = {}
-    for step in steps:
-        reply = replies.get(_asked(header, step).model_dump_json())
-        if reply is None or step.code is None:
-            continue
-        said = beside(reply.text.replace("\r\n", "\n")).replace("\0", " ")
-        found.setdefault(code_hash(step.code), " ".join(said.split())[:REASONING_CHARACTERS])
-    return found
-
-
-def _asked(header: RunHeader, step: StepRecord) -> PromptKey:
-    """What the last answer of a step on a walk was asked by."""
-    return PromptKey(
-        problem=header.problem,
-        target=header.target,
-        path=(*step.path[:-1], step.technique or ""),
-        attempt=step.sample,
-        repair=max(0, step.cost.calls - 1),
-    )
 
 
 def refuse(run: Run, *, recorded: bool = False) -> None:

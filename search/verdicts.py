@@ -15,7 +15,7 @@ from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.effects import Effects, judged
 from regraph_kg.search.extract import Declined, ParseFailure, declined, read_code, unmended
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.mends.entry import Wanted
+from regraph_kg.search.mends.entry import RequestedEntry
 from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.prompts.render import FailedAnswer
 from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of
@@ -104,7 +104,7 @@ class Verdicts:
         return replace(self._verdicts[text], mended=answer.done), cost
 
     def _read(self, reply: Reply, current: str) -> MendedCode | ParseFailure:
-        wanted = Wanted.of(self._task)
+        wanted = RequestedEntry.of(self._task)
         if not self._mend:
             return unmended(reply, wanted)
         return read_code(reply, wanted, self._task.shown(current))

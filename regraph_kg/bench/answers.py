@@ -15,7 +15,7 @@ from regraph_kg.models.run import SimulationRecord, StepRecord, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.extract import ParseFailure, declined, read_code, unmended
-from regraph_kg.search.mends.entry import Wanted
+from regraph_kg.search.mends.entry import RequestedEntry
 from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.prompts.fences import blocks
 from regraph_kg.search.reward import speedup
@@ -125,7 +125,7 @@ def _by_tokens(
 
 def _files(key: PromptKey, reply: Reply, run: _Run) -> Iterator[MendedCode | ParseFailure]:
     """The files that an answer makes: mended, and as it stands, for a search may mend nothing."""
-    wanted, shown = Wanted.of(run.task), run.task.shown(run.current(key))
+    wanted, shown = RequestedEntry.of(run.task), run.task.shown(run.current(key))
     for answer in (read_code(reply, wanted, shown), unmended(reply, wanted)):
         if isinstance(answer, MendedCode):
             yield MendedCode(run.task.whole(answer.code), answer.done)

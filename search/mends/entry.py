@@ -15,11 +15,11 @@ from regraph_kg.models.run import Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.syntax import text
 from regraph_kg.search.mends.functions import Mended
-from regraph_kg.search.mends.source import Function, Signature, Source, signature_in
+from regraph_kg.search.mends.source import DefinedFunction, ParsedCode, Signature, signature_in
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RequestedEntry:
     """What an answer is to define: one of `entries`, the first of them preferably."""
 
     entries: tuple[str, ...]
@@ -28,7 +28,7 @@ class Wanted:
     on_gpu: bool = False
 
     @classmethod
-    def of(cls, task: Task) -> "Wanted":
+    def of(cls, task: Task) -> "RequestedEntry":
         """What a task asks for. A project's own function has no head that is C."""
         heads = {} if task.guarantee else {task.entry: task.signature}
         if task.port is not None:
@@ -47,12 +47,12 @@ class Wanted:
         return frozenset(name for name, head in self.heads.items() if '"C"' in head)
 
 
-def defines(source: Source, wanted: Wanted) -> bool:
+def defines(source: ParsedCode, wanted: RequestedEntry) -> bool:
     """Whether code defines what is asked for, as a function of the host."""
     return any(one.on_host for name in wanted.entries for one in source.defining(name))
 
 
-def kernel_renamed(source: Source, wanted: Wanted) -> Mended | None:
+def kernel_renamed(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
     """A kernel that has the name and the parameters of the function asked for has another name.
 
     C++ knows both by one name then. What is launched is the kernel, what is called the function.
@@ -74,7 +74,7 @@ def kernel_renamed(source: Source, wanted: Wanted) -> Mended | None:
     return None
 
 
-def _places_of(source: Source, kernel: Function) -> Iterator[Node | None]:
+def _places_of(source: ParsedCode, kernel: DefinedFunction) -> Iterator[Node | None]:
     """Where a kernel is named and not the function; None for a place that may mean either."""
     for node in source.named(kernel.name):
         call = node.parent
@@ -101,7 +101,7 @@ def _declaration(declarator: Node) -> Node:
     return node
 
 
-def entry_renamed(source: Source, wanted: Wanted) -> Mended | None:
+def entry_renamed(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
     """The one function with the parameters and the result asked for has the name asked for."""
     found = _substitute(source, wanted)
     if found is None:
@@ -112,7 +112,7 @@ def entry_renamed(source: Source, wanted: Wanted) -> Mended | None:
     return source.renamed(source.named(function.name), name), f"{function.name} called {name}"
 
 
-def _substitute(source: Source, wanted: Wanted) -> tuple[Function, str] | None:
+def _substitute(source: ParsedCode, wanted: RequestedEntry) -> tuple[DefinedFunction, str] | None:
     """The function that is meant, and its right name, where none has that and one may."""
     if defines(source, wanted):
         return None
@@ -126,7 +126,7 @@ def _substitute(source: Source, wanted: Wanted) -> tuple[Function, str] | None:
     return None
 
 
-def exported(source: Source, wanted: Wanted) -> Mended | None:
+def exported(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
     """The function asked for has the linkage asked for."""
     for one in source.functions:
         wrong = one.name in wanted.c_linkage and one.exported and not one.c_linkage

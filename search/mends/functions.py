@@ -11,8 +11,8 @@ from tree_sitter import Node
 from regraph_kg.search.code.syntax import called, declared_name, text, walk
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.mends.source import (
-    Function,
-    Source,
+    DefinedFunction,
+    ParsedCode,
     declarator_of,
     signature_of,
     words_of,
@@ -25,10 +25,10 @@ NAMES = 100
 _DEVICE = frozenset({"__global__", "__device__"})
 
 
-def defined_once(source: Source) -> Mended | None:
+def defined_once(source: ParsedCode) -> Mended | None:
     """A function that is defined twice in the same words is defined once."""
     known: set[tuple[int, str]] = set()
-    again: list[Function] = []
+    again: list[DefinedFunction] = []
     for one in source.functions:
         around = one.outer.parent
         said = 0 if around is None else around.id, normalized(text(one.outer))
@@ -41,7 +41,7 @@ def defined_once(source: Source) -> Mended | None:
     return code, f"left out what defines {names[:NAMES]} again in the same words"
 
 
-def outside(source: Source) -> Mended | None:
+def outside(source: ParsedCode) -> Mended | None:
     """A kernel that is defined inside a function stands before that function."""
     for around in source.functions:
         inner = next(_inside(around), None)
@@ -58,7 +58,7 @@ def outside(source: Source) -> Mended | None:
     return None
 
 
-def _inside(function: Function) -> Iterator[Node]:
+def _inside(function: DefinedFunction) -> Iterator[Node]:
     """Sound definitions of device code in a function's body, the outermost only."""
     for node in walk(function.node):
         if node.type != "function_definition" or node == function.node or node.has_error:
@@ -67,7 +67,7 @@ def _inside(function: Function) -> Iterator[Node]:
             yield node
 
 
-def declared_first(source: Source) -> Mended | None:
+def declared_first(source: ParsedCode) -> Mended | None:
     """A function that is called before it is defined is declared before that."""
     for one in source.functions:
         user = _first_user(source, one)
@@ -84,7 +84,7 @@ def declared_first(source: Source) -> Mended | None:
     return None
 
 
-def _first_user(source: Source, function: Function) -> Function | None:
+def _first_user(source: ParsedCode, function: DefinedFunction) -> DefinedFunction | None:
     """The first function before this one that calls it, where nothing else has its name."""
     name = function.name
     if len(source.defining(name)) > 1:

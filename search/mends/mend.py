@@ -6,14 +6,14 @@ Mended code is judged like any other. Not here: which part of an answer is its c
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from regraph_kg.search.mends.entry import Wanted, entry_renamed, exported, kernel_renamed
+from regraph_kg.search.mends.entry import RequestedEntry, entry_renamed, exported, kernel_renamed
 from regraph_kg.search.mends.functions import Mended, declared_first, defined_once, outside
 from regraph_kg.search.mends.includes import included
-from regraph_kg.search.mends.source import Source
+from regraph_kg.search.mends.source import ParsedCode
 
 MOST = 4
 """Times that one kind of mend is done: a text may have thousands of places to mend."""
-_MENDS: tuple[Callable[[Source, Wanted], Mended | None], ...] = (
+_MENDS: tuple[Callable[[ParsedCode, RequestedEntry], Mended | None], ...] = (
     lambda source, _: defined_once(source),
     lambda source, _: outside(source),
     kernel_renamed,
@@ -33,9 +33,9 @@ class MendedCode:
     done: tuple[str, ...] = ()
 
 
-def mended(code: str, wanted: Wanted) -> MendedCode:
+def mended(code: str, wanted: RequestedEntry) -> MendedCode:
     """The code with all mends that it needs. Never raises, and takes bounded time."""
-    source, done = Source(code), list[str]()
+    source, done = ParsedCode(code), list[str]()
     if not source.small:
         return MendedCode(code)
     for mend in _MENDS:
@@ -43,6 +43,6 @@ def mended(code: str, wanted: Wanted) -> MendedCode:
             found = mend(source, wanted)
             if found is None:
                 break
-            source = Source(found[0])
+            source = ParsedCode(found[0])
             done.append(found[1])
     return MendedCode(source.code, tuple(done))

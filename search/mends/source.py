@@ -33,7 +33,7 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class DefinedFunction:
     """A function that code defines outside any other."""
 
     name: str
@@ -66,7 +66,7 @@ class Function:
         return self.on_host and not self.scoped and not self.words & {"static", "inline"}
 
 
-class Source:
+class ParsedCode:
     """Code, read once."""
 
     def __init__(self, code: str) -> None:
@@ -81,7 +81,7 @@ class Source:
         return len(self._bytes) <= MOST_BYTES and self.root.descendant_count <= MOST_NODES
 
     @cached_property
-    def functions(self) -> tuple[Function, ...]:
+    def functions(self) -> tuple[DefinedFunction, ...]:
         """Those that are defined outside any other, in their order."""
         return tuple(_functions(self.root))
 
@@ -89,7 +89,7 @@ class Source:
         """Wherever an identifier stands that is so called."""
         return self._names.get(name, [])
 
-    def defining(self, name: str) -> list[Function]:
+    def defining(self, name: str) -> list[DefinedFunction]:
         """The functions that are so called."""
         return self._defined.get(name, [])
 
@@ -102,8 +102,8 @@ class Source:
         return dict(found)
 
     @cached_property
-    def _defined(self) -> dict[str, list[Function]]:
-        found: defaultdict[str, list[Function]] = defaultdict(list)
+    def _defined(self) -> dict[str, list[DefinedFunction]]:
+        found: defaultdict[str, list[DefinedFunction]] = defaultdict(list)
         for one in self.functions:
             found[one.name].append(one)
         return dict(found)
@@ -154,7 +154,7 @@ def signature_of(definition: Node) -> Signature | None:
 
 def signature_in(head: str) -> Signature | None:
     """The types of a function's head: `extern "C" void f(int n)`."""
-    found = Source(f"{head.strip().rstrip(';')} {{}}").functions if head.strip() else ()
+    found = ParsedCode(f"{head.strip().rstrip(';')} {{}}").functions if head.strip() else ()
     return found[0].signature if len(found) == 1 else None
 
 
@@ -183,7 +183,7 @@ def _name_node(node: Node | None) -> Node | None:
     return node
 
 
-def _functions(root: Node) -> Iterator[Function]:
+def _functions(root: Node) -> Iterator[DefinedFunction]:
     """In the order of the text; bodies are not looked into."""
     waiting: list[tuple[Node, Node, Node | None, bool, bool]] = [(root, root, None, False, False)]
     while waiting:
@@ -192,7 +192,7 @@ def _functions(root: Node) -> Iterator[Function]:
             signature, name = signature_of(node), declared_name(declarator_of(node))
             if signature is not None and name and node.child_by_field_name("body") is not None:
                 words, whole = words_of(node), top if top is not None else node
-                yield Function(name, node, outer, whole, signature, words, scoped, linked)
+                yield DefinedFunction(name, node, outer, whole, signature, words, scoped, linked)
             continue
         if node.type not in _CONTAINERS:
             continue

@@ -14,7 +14,7 @@ from regraph_kg.search.extract import (
     read_code,
     unmended,
 )
-from regraph_kg.search.mends.entry import Wanted
+from regraph_kg.search.mends.entry import RequestedEntry
 from regraph_kg.search.mends.mend import MendedCode
 
 CODE = "void work(int n) {\n  n++;\n}\n"
@@ -126,8 +126,8 @@ def test_a_reason_is_one_plain_line_and_short() -> None:
     assert len(found.reason) == LONGEST_REASON
 
 
-def wanted() -> Wanted:
-    return Wanted(("work",), {"work": 'extern "C" void work(int n)'})
+def wanted() -> RequestedEntry:
+    return RequestedEntry(("work",), {"work": 'extern "C" void work(int n)'})
 
 
 WORK = 'extern "C" void work(int n) {\n  n++;\n}\n'

@@ -14,10 +14,9 @@ from regraph_kg.errors import BadInput
 from regraph_kg.ingest.plan import plan
 from regraph_kg.models.evaluation import EvalReport, Interval, Outcome, Timing, code_hash
 from regraph_kg.models.graph import Relabelled
-from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.search.harvest import UNASKED, Harvest, Run, harvest, read_run, reasonings, refuse
+from regraph_kg.search.harvest import UNASKED, Harvest, Run, harvest, read_run, refuse
 from regraph_kg.search.methods import kind_of, method_names
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, SERIAL, Toy, header, noisy_script, traced
@@ -324,27 +323,6 @@ def test_only_a_benchmark_harvests_recorded_answers() -> None:
     head = HEADER.model_copy(update={"model": "recorded", "judge": "recorded:1"})
     refuse(run(step("a"), header=head), recorded=True)
     assert len(harvest(run(step("a"), header=head), SERIAL, recorded=True).trajectories) == 1
-
-
-def test_reasoning_is_what_stands_beside_the_code_of_the_answer_that_a_step_is_of() -> None:
-    head = header(3)
-    one = step("a b#1", cost=Cost(calls=2), code="#include <x>\nint a;")
-    key = PromptKey(
-        problem=head.problem,
-        target=head.target,
-        path=(*one.path[:-1], "openmp/b"),
-        attempt=1,
-        repair=1,
-    )
-    text = "First\n I split.\n```cpp\nint a;\n```\nDone."
-    other = key.model_copy(update={"repair": 0})
-    replies = {
-        key.model_dump_json(): Reply(text=text, finish="stop"),
-        other.model_dump_json(): Reply(text="```\nint a;\n```", finish="stop"),
-    }
-    said = reasonings(head, replies, [one, one.model_copy(update={"code": None})])
-    assert said == {code_hash("#include <x>\nint a;"): "First I split. Done."}
-    assert reasonings(head, {}, [one]) == {}
 
 
 @pytest.mark.parametrize("method", [one for one in method_names() if kind_of(one).walks])

@@ -5,14 +5,14 @@ import time
 import pytest
 
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.mends.entry import Wanted
+from regraph_kg.search.mends.entry import RequestedEntry
 from regraph_kg.search.mends.includes import included
 from regraph_kg.search.mends.mend import mended
 
 HEAD = 'extern "C" void reduction(const float* x, double* total, int n)'
 LAUNCH = "void launch(const float* x, double* total, int n)"
-CUDA = Wanted(("launch", "reduction"), {"reduction": HEAD, "launch": LAUNCH}, on_gpu=True)
-OPENMP = Wanted(("reduction",), {"reduction": HEAD})
+CUDA = RequestedEntry(("launch", "reduction"), {"reduction": HEAD, "launch": LAUNCH}, on_gpu=True)
+OPENMP = RequestedEntry(("reduction",), {"reduction": HEAD})
 BODY = "{\n    total[0] = x[0] * n;\n}\n"
 
 KERNEL_OF_THE_SAME_NAME = """\
@@ -48,7 +48,7 @@ void reduction_gpu(const float *values, double* __restrict__ result, int count) 
     result[0] = count;
 }
 """
-MENDED: dict[str, tuple[str, Wanted, str, tuple[str, ...]]] = {
+MENDED: dict[str, tuple[str, RequestedEntry, str, tuple[str, ...]]] = {
     "a kernel of the same name": (
         KERNEL_OF_THE_SAME_NAME,
         CUDA,
@@ -85,7 +85,7 @@ MENDED: dict[str, tuple[str, Wanted, str, tuple[str, ...]]] = {
     ),
     "a kernel with its name and a host function with another": (
         KERNEL_OF_THE_SAME_NAME.replace('"C" void reduction', '"C" void reduction_host'),
-        Wanted(("reduction",), {"reduction": HEAD}, on_gpu=True),
+        RequestedEntry(("reduction",), {"reduction": HEAD}, on_gpu=True),
         KERNEL_OF_THE_SAME_NAME.replace(
             "__global__ void reduction", "__global__ void reduction_kernel"
         ).replace("reduction<<<", "reduction_kernel<<<"),
@@ -114,7 +114,7 @@ MENDED: dict[str, tuple[str, Wanted, str, tuple[str, ...]]] = {
         ("included <algorithm>, <omp.h>",),
     ),
 }
-LEFT: dict[str, tuple[str, Wanted]] = {
+LEFT: dict[str, tuple[str, RequestedEntry]] = {
     "a kernel of its own name": (
         KERNEL_OF_THE_SAME_NAME.replace(
             "__global__ void reduction", "__global__ void reduce_all"
