@@ -41,6 +41,7 @@ FOREACH (_ IN CASE WHEN row.rare THEN [1] ELSE [] END |
       n.failed_nondeterministic =
         coalesce(n.failed_nondeterministic, 0) + row.failed_nondeterministic,
       n.failed_suspicious = coalesce(n.failed_suspicious, 0) + row.failed_suspicious,
+      n.failed_no_kernel = coalesce(n.failed_no_kernel, 0) + row.failed_no_kernel,
       n.failed_unstable_timing =
         coalesce(n.failed_unstable_timing, 0) + row.failed_unstable_timing,
       n.declined = coalesce(n.declined, 0) + row.declined)

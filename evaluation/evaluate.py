@@ -41,7 +41,8 @@ EVALUATOR = "3"
 """Version of the judge's rules. History: 1 (2026-11) first version; 2 (2026-11) device calls start
 from a swept cache, ghost calls, unseen inputs, floors, guarded device allocations; 3 (2026-11) each
 timed call has new inputs, workers stand still between calls, only the judge's clock counts, levels
-of several workers and of the baseline are in the interval."""
+of several workers and of the baseline are in the interval; later in 3: what launches no kernel on
+the GPU fails as no_kernel, which was suspicious before."""
 
 _DIAGNOSIS_LENGTH = 1500
 

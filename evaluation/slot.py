@@ -166,6 +166,7 @@ class Examiner:
     def ghost(self, bench: Bench, worker: Worker, seconds: float) -> Failure | None:
         """One more call with launches swallowed: then no kernel can have computed the answer.
 
+        A candidate that launches none at all failed at its first timed call (timing.py).
         However else that call ends, be it in a crash, is of no interest.
         """
         if not self.needs_kernels:

@@ -39,8 +39,10 @@ _ENDED: Mapping[Outcome, str] = {
     Outcome.MUTATED_INPUT: "changed an input",
     Outcome.NONDETERMINISTIC: "differed between runs",
     Outcome.SUSPICIOUS: "suspicious",
+    Outcome.NO_KERNEL: "launched no kernel",
     Outcome.UNSTABLE_TIMING: "timed too unevenly",
     Outcome.DECLINED: "said that the technique does not apply",
+    Outcome.UNCHANGED: "gave the code back unchanged",
 }
 """How an answer ended, in words that follow a number: "14 right, 3 did not compile"."""
 _STOPPED: Mapping[Stopped, str] = {

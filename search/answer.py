@@ -106,8 +106,7 @@ def commonest_failure(records: Sequence[SimulationRecord]) -> CommonFailure | No
     failed = [
         (step.outcome, step.diagnosis.partition("\n")[0])
         for step in reversed(list(_steps(records)))
-        if step.tried
-        and step.outcome not in (None, Outcome.UNSTABLE_TIMING)
+        if step.outcome not in (None, Outcome.DECLINED, Outcome.UNSTABLE_TIMING)
         and step.speedup is None
     ]
     found = _commonest(failed)

@@ -83,10 +83,11 @@ class Asker:
         repair: int,
         failed: FailedAnswer | None,
         measured: Measured,
+        may_decline: bool,
     ) -> Effects[Reply | None]:
         """The answer to a request for code; None: the recorded model has none.
 
-        `failed` is the answer that it is to mend.
+        `failed` is the answer that it is to mend; `may_decline`: it may decline the technique.
         """
         prompting = self._prompting
         renewed = request.renewed if failed is not None and prompting.requery else None
@@ -100,7 +101,7 @@ class Asker:
             variants=choose_variants(measured.variants, request.code, prompting.contrast),
             standing=measured.standing if prompting.standing else None,
             tried=measured.tried,
-            may_decline=prompting.decline and request.may_decline(repair),
+            may_decline=may_decline,
             tokens=prompting.prompt_tokens,
             words=prompting.words,
             prefill=prompting.prefill,

@@ -36,11 +36,9 @@ from regraph_kg.models.trajectory import (
     Step,
     Trajectory,
 )
-from regraph_kg.search.prompts.fences import beside, blocks
+from regraph_kg.search.reasonings import reasonings
 from regraph_kg.search.trace_lines import TraceLine, read, read_header
 
-REASONING_CHARACTERS = 2_000
-"""Of what a model said beside its code."""
 BUSY = "timed while the machine did other work"
 """Why a step's time is no evidence; the step may still be part of a path."""
 NAMELESS = "names no technique"
@@ -127,7 +125,9 @@ def read_run(path: Path, key: bytes | None = None) -> Run:
     """
     header, content = read_header(path), read(path, key)
     lines = content.lines
-    replies = (_REPLY.validate_python(line.value) for line in lines if line.event == "reply")
+    replies = {
+        line.key: _REPLY.validate_python(line.value) for line in lines if line.event == "reply"
+    }
     records = tuple(_RECORD.validate_python(line.value) for line in lines if line.event == "record")
     about = f"{header.created} {header.problem} {header.method} {header.seed}"
     return Run(
@@ -136,7 +136,7 @@ def read_run(path: Path, key: bytes | None = None) -> Run:
         records=records,
         reports=_reports(lines, "report"),
         finals=_reports(lines, "final"),
-        reasonings=reasonings(replies),
+        reasonings=reasonings(header, replies, (step for one in records for step in one.steps)),
         ended=_over(lines) or _spent(records, header),
         ours=content.ours,
     )
@@ -152,17 +152,6 @@ def _spent(records: Iterable[SimulationRecord], header: RunHeader) -> bool:
     """Whether every call that the run might buy is in its records."""
     calls = sum(step.cost.calls for record in records for step in record.steps)
     return calls >= header.limits.calls
-
-
-def reasonings(replies: Iterable[Reply]) -> dict[str, str]:
-    """What was said beside each code block, by the block's hash; the first time it was given."""
-    said: dict[str, str] = {}
-    for reply in replies:
-        text = reply.text.replace("\r\n", "\n")
-        reason = " ".join(beside(text).replace("\0", " ").split())
-        for block in blocks(text):
-            said.setdefault(code_hash(block), reason[:REASONING_CHARACTERS])
-    return said
 
 
 def refuse(run: Run, *, recorded: bool = False) -> None:

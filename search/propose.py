@@ -26,9 +26,10 @@ class Proposer:
     ) -> None:
         """`run` goes into every prompt's seed; `known` learns what fails."""
         self._task, self._ledger, self._known = task, ledger, known
+        self._offers_decline = prompting.decline
         self.asker = Asker(task, run, prompting, ledger)
         """For thoughts, too."""
-        self._verdicts = Verdicts(task, ledger)
+        self._verdicts = Verdicts(task, ledger, mend=prompting.mend)
         self._attempts = Attempts(prompting.tried)
         self._check = StepCheck(task, self.asker, prompting.verdict, ledger)
 
@@ -45,13 +46,14 @@ class Proposer:
             if self._ledger.left <= 0:
                 break
             failed = verdict.failure if verdict else None
-            reply = yield from self.asker.code(request, repair, failed, self._measured(request))
+            may_decline = self._may_decline(request, repair)
+            measured = self._measured(request)
+            reply = yield from self.asker.code(request, repair, failed, measured, may_decline)
             if reply is None:
                 break
             cost += self._ledger.pay(reply, Cost(calls=1))
-            verdict, judging = yield from self._verdicts.judge(
-                reply, may_decline=request.may_decline(repair)
-            )
+            declinable = request.technique if may_decline else None
+            verdict, judging = yield from self._verdicts.judge(reply, request.code, declinable)
             cost += judging
             self._warn(request, verdict)
             if not verdict.failed:
@@ -60,6 +62,10 @@ class Proposer:
         step = _step(request, verdict, cost, did)
         self._attempts.add(request, step, self._verdicts.speedup(request.code))
         return step
+
+    def _may_decline(self, request: Request, repair: int) -> bool:
+        believed = self._offers_decline and self._verdicts.believes_declines
+        return believed and request.may_decline(repair)
 
     def _measured(self, request: Request) -> Measured:
         """What is known by now where the request begins."""
@@ -98,4 +104,5 @@ def _step(request: Request, verdict: SampleVerdict | None, cost: Cost, did: Deed
         diagnosis="" if verdict is None else verdict.diagnosis,
         applied=did.applied,
         did=did.technique,
+        mended=() if verdict is None else verdict.mended,
     )

@@ -4,6 +4,7 @@ Markers that say "other" or "nothing" are taken for certain; the model may name 
 "asked", which is no proof, the model has the last word. Not here: what a search learns from it.
 """
 
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import Told
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
@@ -22,7 +23,12 @@ class StepCheck:
         self._task, self._asker, self._told, self._ledger = task, asker, told, ledger
 
     def deed(self, request: Request, verdict: SampleVerdict | None, repair: int) -> Effects[Deed]:
-        """What a right answer did; what a wrong one was about to do is nobody's business."""
+        """What a right answer did; what a wrong one was about to do is nobody's business.
+
+        An answer that changed nothing is told as such, whatever it was asked for.
+        """
+        if verdict is not None and verdict.outcome is Outcome.UNCHANGED:
+            return Deed("nothing")
         if request.technique is None or verdict is None or verdict.speedup is None:
             return Deed("asked")
         code, others = verdict.code or "", [one.id for one in request.others]

@@ -3,19 +3,28 @@
 Not here: what the judge does; what a search learns from a verdict.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import Cost, Task
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.code.facts import facts_of
+from regraph_kg.search.code.fit import applicable
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.effects import Effects, judged
-from regraph_kg.search.extract import ParseFailure, declined, parse
+from regraph_kg.search.extract import Declined, ParseFailure, declined, read_code, unmended
 from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.mends.entry import RequestedEntry
+from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.prompts.render import FailedAnswer
 from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of
 from regraph_kg.search.reward import speedup
 
+DECLINES = 3
+"""From so many on it is known whether a model declines what applies."""
+CURRENT = "your code is the current code, unchanged; change it"
+BEFORE = "your code is the code that all this began with, unchanged; change the current code"
 _NOTHING_TO_MEND = (Outcome.UNSTABLE_TIMING, Outcome.DECLINED)
 
 
@@ -27,6 +36,8 @@ class SampleVerdict:
     code: str | None
     speedup: float | None
     diagnosis: str
+    mended: tuple[str, ...] = ()
+    """What was mended in the answer's form."""
 
     @property
     def failed(self) -> bool:
@@ -45,13 +56,20 @@ class SampleVerdict:
 class Verdicts:
     """Remembers every code that was judged, and its verdict."""
 
-    def __init__(self, task: Task, ledger: Ledger) -> None:
-        self._task, self._ledger = task, ledger
+    def __init__(self, task: Task, ledger: Ledger, *, mend: bool = True) -> None:
+        """`mend`: whether the form of answers is mended before they are judged."""
+        self._task, self._ledger, self._mend = task, ledger, mend
         self._verdicts: dict[str, SampleVerdict] = {}
         self.measured: list[tuple[str, float]] = [(task.start, 1.0)]
         """Right codes with their speedups, as they were measured; a port counts as serial code."""
         self._best_seconds: float | None = None
         self._standings: dict[str, Standing] = {}
+        self._declines = self._contradicted = 0
+
+    @property
+    def believes_declines(self) -> bool:
+        """Whether the model may still decline: not where most that it declined applies."""
+        return self._declines < DECLINES or 2 * self._contradicted <= self._declines
 
     def speedup(self, code: str) -> float:
         """Of measured code over the serial code; 1 for code that was not measured."""
@@ -63,24 +81,55 @@ class Verdicts:
         return self._standings.get(normalized(code))
 
     def judge(
-        self, reply: Reply, *, may_decline: bool = False
+        self, reply: Reply, current: str, declinable: Technique | None = None
     ) -> Effects[tuple[SampleVerdict, Cost]]:
         """How an answer ends, and what it cost to know: nothing for code that was judged before.
 
-        `may_decline`: it may say that what it was asked for does not apply.
+        `current` is the code that it was to change; `declinable` the technique of which it may say
+        that it does not apply.
         """
-        if may_decline and (why := declined(reply)) is not None:
+        if declinable is not None and (why := declined(reply)) is not None:
             self._ledger.read(True)
-            return SampleVerdict(Outcome.DECLINED, None, None, why.reason), Cost()
-        answer = parse(reply, *self._task.entries)
+            return self._declined(why, current, declinable), Cost()
+        answer = self._read(reply, current)
         self._ledger.read(not isinstance(answer, ParseFailure))
         if isinstance(answer, ParseFailure):
             return SampleVerdict(Outcome.PARSE_FAILED, None, None, answer.reason), Cost()
-        code = self._task.whole(answer)
+        if why_same := self._unchanged(answer.code, current):
+            return SampleVerdict(Outcome.UNCHANGED, None, None, why_same, answer.done), Cost()
+        code = self._task.whole(answer.code)
         text, cost = normalized(code), Cost()
         if text not in self._verdicts:
             cost = yield from self._evaluate(code, text)
-        return self._verdicts[text], cost
+        return replace(self._verdicts[text], mended=answer.done), cost
+
+    def _read(self, reply: Reply, current: str) -> MendedCode | ParseFailure:
+        wanted = RequestedEntry.of(self._task)
+        if not self._mend:
+            return unmended(reply, wanted)
+        return read_code(reply, wanted, self._task.shown(current))
+
+    def _declined(self, why: Declined, current: str, technique: Technique) -> SampleVerdict:
+        """A decline as it stands, or as a failure where the code's facts contradict it.
+
+        A technique that needs nothing in particular is contradicted by nothing.
+        """
+        self._declines += 1
+        fit = applicable(technique, facts_of(self._task.shown(current)))
+        if not technique.needs or not fit.fits:
+            return SampleVerdict(Outcome.DECLINED, None, None, why.reason)
+        self._contradicted += 1
+        said = fit.why[:1].lower() + fit.why[1:].rstrip(".")
+        told = f"you said that it does not apply; but {said}: write the code"
+        return SampleVerdict(Outcome.PARSE_FAILED, None, None, told)
+
+    def _unchanged(self, answer: str, current: str) -> str:
+        """Why an answer is nothing new; "" where it is."""
+        said = {normalized(answer), normalized(self._task.whole(answer))}
+        if said & {normalized(current), normalized(self._task.shown(current))}:
+            return CURRENT
+        started = (self._task.start, self._task.serial)
+        return BEFORE if said & {normalized(one) for one in started} else ""
 
     def _evaluate(self, code: str, text: str) -> Effects[Cost]:
         """Have code judged, twice where the first timing was our machine's fault."""

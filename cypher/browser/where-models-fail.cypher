@@ -3,7 +3,7 @@
 // Parameters: none
 // Columns: after, apply, what went wrong, failures, of tries (of the step, on all devices), for instance, models
 MATCH (f:Failure)
-WHERE f.outcome <> 'declined'
+WHERE NOT f.outcome IN ['declined', 'unchanged']
 WITH f.source AS source, f.target AS target, f.outcome AS outcome,
      count(*) AS failures,
      collect(f.trajectory)[..20] AS trajectories,

@@ -8,7 +8,7 @@ from regraph_kg.evaluation.adopt.syntax import declared_name
 from regraph_kg.evaluation.port.containers import OwnContainers
 from regraph_kg.evaluation.port.device import gives_nothing, kernel_name, work_name
 from regraph_kg.evaluation.port.edits import UnportableError
-from regraph_kg.evaluation.port.loops import Loop
+from regraph_kg.evaluation.port.loops import SerialLoop
 from regraph_kg.evaluation.port.work import Work
 from regraph_kg.evaluation.port.wrapper import result_name, signature
 from regraph_kg.evaluation.problem.problem import Problem
@@ -26,7 +26,7 @@ class Launch:
     problem: Problem
     work: Work
     held: OwnContainers
-    loop: Loop | None = None
+    loop: SerialLoop | None = None
     before: tuple[str, ...] = ()
     """Declarations that stand before the loop."""
 
@@ -35,7 +35,7 @@ class Launch:
         """The kernel's name."""
         return kernel_name(self.held.function)
 
-    def with_loop(self, loop: Loop, before: Sequence[str]) -> "Launch":
+    def with_loop(self, loop: SerialLoop, before: Sequence[str]) -> "Launch":
         """The same where the loop's iterations are threads."""
         return replace(self, loop=loop, before=tuple(before))
 

@@ -22,7 +22,7 @@ _POINTER = re.compile(r"(?P<const>const )?[^*]*\*[^*]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class SerialLoop:
     """A loop whose iterations are threads."""
 
     node: Node
@@ -40,7 +40,7 @@ class Loop:
         return set(re.findall(r"[A-Za-z_]\w*", f"{self.first} {self.end}"))
 
 
-def parallel_loop(function: Function) -> Loop | None:
+def parallel_loop(function: Function) -> SerialLoop | None:
     """The function's one loop, where its iterations may be threads."""
     source, before = function.source, list[Node]()
     statements = [n for n in function.body.named_children if n.type != "comment"]
@@ -53,7 +53,7 @@ def parallel_loop(function: Function) -> Loop | None:
     if header is None or body is None:
         return None
     kind, variable, first, end = header
-    loop = Loop(statements[0], kind, variable, first, end, tuple(before))
+    loop = SerialLoop(statements[0], kind, variable, first, end, tuple(before))
     fixed = {name for node in before for name in _declared(source, node)}
     fixed |= {declared_name(source, node) for node in function.parameters}
     if not _BOUND.fullmatch(f"{first} {end}") or loop.bounds - fixed:
@@ -128,7 +128,7 @@ def _base(node: Node) -> Node:
 class _Iteration:
     """One iteration of a loop: what it writes and reads."""
 
-    def __init__(self, function: Function, loop: Loop, body: Node, fixed: set[str]) -> None:
+    def __init__(self, function: Function, loop: SerialLoop, body: Node, fixed: set[str]) -> None:
         self._source, self._loop, self._body, self._fixed = function.source, loop, body, fixed
         self._own = {
             name

@@ -84,7 +84,10 @@ class TimingOptions:
     """A pause after a sample taken while heat slowed the GPU down."""
 
 
-NO_KERNEL = "the call launched no kernel: the answer is not computed on the GPU"
+NO_KERNEL = (
+    "the call launched no kernel: no kernel of yours ran;"
+    " move the loop into a __global__ function and launch it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +246,7 @@ class _Series:
             if isinstance(done, Failure):
                 return done
             if self.method.kernels and not seen and not self.worker.device_work[1]:
-                return Failure(Outcome.SUSPICIOUS, NO_KERNEL)
+                return Failure(Outcome.NO_KERNEL, NO_KERNEL)
             first = first or done.each
             seen.append(done.each)
             if self.watch:

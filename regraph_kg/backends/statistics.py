@@ -9,7 +9,8 @@ has measured still count beside those of a newer one, until they are measured ag
 
 An example counts in one row, that of its latest measurement's device, so that `examples` adds up
 over devices; every measurement and every failure counts as tried on its own device. Where a
-technique was declined, nothing was tried: that has a count of its own.
+technique was declined, nothing was tried: that has a count of its own. Where the code came back
+unchanged, nothing was tried, and nothing counts.
 """
 
 import math
@@ -27,7 +28,7 @@ from regraph_kg.models.trajectory import standing
 LEARNED = " learned from"
 """Between device and model in the id of what was learned."""
 
-NO_FAILURES = (Outcome.PASSED, Outcome.DECLINED)
+NO_FAILURES = (Outcome.PASSED, Outcome.DECLINED, Outcome.UNCHANGED)
 FAILURES = tuple(f"failed_{outcome}" for outcome in Outcome if outcome not in NO_FAILURES)
 PASSES = (
     "examples",
@@ -90,7 +91,9 @@ class RowCounts:
         return left
 
     def count(self, outcome: Outcome, repairs: int = 0, effect: float | None = None) -> None:
-        """Count one trial; where the technique was declined there was none."""
+        """Count one trial; there was none where the technique was declined, or nothing changed."""
+        if outcome is Outcome.UNCHANGED:
+            return
         if outcome is Outcome.DECLINED:
             self.counts["declined"] += 1
             return

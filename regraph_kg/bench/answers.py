@@ -11,10 +11,12 @@ from pathlib import Path
 from regraph_kg.models.bench import AnswerExample, AnswerKind, BenchAnswer
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.prompt import PromptKey, Reply
-from regraph_kg.models.run import Task
+from regraph_kg.models.run import SimulationRecord, StepRecord, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.extract import ParseFailure, declined, parse
+from regraph_kg.search.extract import ParseFailure, declined, read_code, unmended
+from regraph_kg.search.mends.entry import RequestedEntry
+from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.prompts.fences import blocks
 from regraph_kg.search.reward import speedup
 from regraph_kg.search.start import started_from
@@ -29,12 +31,14 @@ _FAILED: Mapping[Outcome, AnswerKind] = {
     Outcome.MUTATED_INPUT: "wrong",
     Outcome.NONDETERMINISTIC: "wrong",
     Outcome.SUSPICIOUS: "suspicious",
+    Outcome.NO_KERNEL: "CPU code",
     Outcome.UNSTABLE_TIMING: "untimed",
 }
 _WORKED: frozenset[AnswerKind] = frozenset({"faster", "not faster", "untimed"})
 _SHOWN = 3_000
 """Characters of an example."""
 _KERNEL = re.compile(r"<<<|cudaLaunch|cub::|thrust::|cublas|cufft")
+"""What launches a kernel: judges of older traces called code without any suspicious."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +63,15 @@ def read_answers(trace: Path, task: Task) -> tuple[ReadAnswer, ...]:
     reports = {
         line.key: EvalReport.model_validate(line.value) for line in lines if line.event == "report"
     }
-    task = started_from(task, reports)
-    judged = dict(_by_tokens(replies, reports, task))
-    return tuple(
-        _read(key, reply, task, judged) for key, reply in replies if reply.finish != "unrecorded"
-    )
+    steps = [
+        step
+        for line in lines
+        if line.event == "record"
+        for step in SimulationRecord.model_validate(line.value).steps
+    ]
+    run = _Run(started_from(task, reports), steps)
+    run.verdicts.update(_by_tokens(replies, reports, run))
+    return tuple(_read(key, reply, run) for key, reply in replies if reply.finish != "unrecorded")
 
 
 def judges(trace: Path) -> tuple[str, ...]:
@@ -72,34 +80,81 @@ def judges(trace: Path) -> tuple[str, ...]:
     return tuple(sorted({str(report["evaluator"]) for report in reports}))
 
 
+class _Run:
+    """What a trace says of all its answers."""
+
+    def __init__(self, task: Task, steps: Sequence[StepRecord]) -> None:
+        self.task = task
+        self.verdicts: dict[str, EvalReport] = {}
+        """By a code's tokens."""
+        self._codes = {step.path: step.code for step in steps if step.path and step.code}
+        self._same = {
+            (*_place(step), step.cost.calls - 1)
+            for step in steps
+            if step.outcome is Outcome.UNCHANGED
+        }
+
+    def current(self, key: PromptKey) -> str:
+        """The code that an answer was to change; of methods that walk no graph the first one."""
+        return self._codes.get(key.path[:-1]) or self.task.start
+
+    def same(self, key: PromptKey, code: str) -> bool:
+        """Whether an answer's file is the code that it was to change, or that all began with."""
+        known = (self.current(key), self.task.start, self.task.serial)
+        return (key.path, key.attempt, key.repair) in self._same or any(
+            normalized(code) == normalized(one) for one in known
+        )
+
+
+def _place(step: StepRecord) -> tuple[tuple[str, ...], int]:
+    """Path and attempt of the prompts that asked for a step."""
+    here = step.path[-1].partition("#")[0] if step.path else None
+    named = here is not None and (step.technique is not None or len(step.path) > 1)
+    return (*step.path[:-1], *((here,) if here and named else ())), step.sample
+
+
 def _by_tokens(
-    replies: Sequence[tuple[PromptKey, Reply]], reports: Mapping[str, EvalReport], task: Task
+    replies: Sequence[tuple[PromptKey, Reply]], reports: Mapping[str, EvalReport], run: _Run
 ) -> Iterator[tuple[str, EvalReport]]:
     """Verdicts by a code's tokens: of equal codes one was judged."""
-    for _, reply in replies:
-        code = _file(reply, task)
-        if isinstance(code, str) and (report := reports.get(code_hash(code))):
-            yield normalized(code), report
+    for key, reply in replies:
+        for answer in _files(key, reply, run):
+            if isinstance(answer, MendedCode) and (report := reports.get(code_hash(answer.code))):
+                yield normalized(answer.code), report
 
 
-def _file(reply: Reply, task: Task) -> str | ParseFailure:
-    code = parse(reply, *task.entries)
-    return task.whole(code) if isinstance(code, str) else code
+def _files(key: PromptKey, reply: Reply, run: _Run) -> Iterator[MendedCode | ParseFailure]:
+    """The files that an answer makes: mended, and as it stands, for a search may mend nothing."""
+    wanted, shown = RequestedEntry.of(run.task), run.task.shown(run.current(key))
+    for answer in (read_code(reply, wanted, shown), unmended(reply, wanted)):
+        if isinstance(answer, MendedCode):
+            yield MendedCode(run.task.whole(answer.code), answer.done)
+        else:
+            yield answer
 
 
-def _read(key: PromptKey, reply: Reply, task: Task, judged: Mapping[str, EvalReport]) -> ReadAnswer:
-    code = _file(reply, task)
-    report = judged.get(normalized(code)) if isinstance(code, str) else None
+def _judged(key: PromptKey, reply: Reply, run: _Run) -> MendedCode | ParseFailure:
+    """What of an answer was judged; else what there is to be read."""
+    files = list(_files(key, reply, run))
+    read = (one for one in files if isinstance(one, MendedCode))
+    known = (one for one in read if normalized(one.code) in run.verdicts)
+    return next(known, files[0])
+
+
+def _read(key: PromptKey, reply: Reply, run: _Run) -> ReadAnswer:
+    answer = _judged(key, reply, run)
+    code = answer.code if isinstance(answer, MendedCode) else None
+    report = None if code is None else run.verdicts.get(normalized(code))
     gain = None if report is None else speedup(report)
     kind: AnswerKind
     if key.path and key.repair == 0 and declined(reply):
         kind = "declined"  # methods without a walk do not offer it
-    elif isinstance(code, ParseFailure):
-        kind = _unread(reply, task.entries)
-    elif gain is None:
-        kind = _failed(code, report, task)
-    elif normalized(code) in (normalized(task.serial), normalized(task.start)):
+    elif code is None:
+        kind = _unread(reply, run.task.entries)
+    elif run.same(key, code) and (report is None or gain is not None):
         kind = "unchanged"
+    elif gain is None:
+        kind = _failed(code, report, run.task)
     else:
         kind = "faster" if gain > 1 else "not faster"
     told = BenchAnswer(
@@ -107,6 +162,7 @@ def _read(key: PromptKey, reply: Reply, task: Task, judged: Mapping[str, EvalRep
         speedup=gain,
         technique=key.path[-1].partition("#")[0] if key.path else "",
         repair=key.repair,
+        mended=isinstance(answer, MendedCode) and bool(answer.done),
     )
     return ReadAnswer(key, reply.text, told, report.diagnosis if report else "")
 

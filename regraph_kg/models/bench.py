@@ -33,11 +33,13 @@ AnswerKind = Literal[
     "cut",
     "prose",
 ]
-"""What an answer came to, the best first. "unchanged": right, and token by token the serial code;
+"""What an answer came to, the best first. "unchanged": token by token the code that it was to
+change, or the serial code, which is right and is not judged again;
 "untimed": right, and timed too unevenly to say more;
 "CPU code": it compiles, and starts no kernel where one is asked for; "refused": by the source
-rules; "declined": it says that the technique does not apply; "no entry point": code, but not of the
-function; "bare code": no fence around it; "cut": at the length limit; "prose": no code at all."""
+rules; "declined": it says that the technique does not apply, be that so or not; "no entry point":
+code, but not of the function; "bare code": no fence around it; "cut": at the length limit; "prose":
+no code at all."""
 
 KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
 RIGHT: frozenset[AnswerKind] = frozenset({"faster", "not faster", "unchanged", "untimed"})
@@ -55,6 +57,8 @@ class BenchAnswer(Frozen):
     technique: str = ""
     """Asked for; "" for a free choice."""
     repair: int = 0
+    mended: bool = False
+    """Whether its form, or that of its code, was mended before it was judged."""
 
     @property
     def built(self) -> bool:

@@ -21,7 +21,9 @@ class Outcome(StrEnum):
 
     UNSTABLE_TIMING is our machine's fault: timed once more, then the interval's lower bound is the
     reward, and it is never a final answer (docs/dev/method.md section 3.2). DECLINED is no verdict:
-    the model said that the technique does not apply to the code, and nothing was tried.
+    the model said that the technique does not apply to the code, and nothing was tried. UNCHANGED
+    is none either: the answer is the code that it was to change, and no technique was tried.
+    NO_KERNEL: a CUDA candidate that launched nothing on the GPU.
     """
 
     PARSE_FAILED = "parse_failed"
@@ -33,9 +35,11 @@ class Outcome(StrEnum):
     MUTATED_INPUT = "mutated_input"
     NONDETERMINISTIC = "nondeterministic"
     SUSPICIOUS = "suspicious"
+    NO_KERNEL = "no_kernel"
     UNSTABLE_TIMING = "unstable_timing"
     PASSED = "passed"
     DECLINED = "declined"
+    UNCHANGED = "unchanged"
 
 
 RIGHT_BUT_SLOW = "its answers at the check shapes were right"

@@ -59,6 +59,8 @@ class Prompting(Frozen):
     """Steps at the current code, and on the way to it, that brought nothing, at most."""
     requery: bool = True
     """After a failed answer examples and known failures are chosen for that answer."""
+    mend: bool = True
+    """Whether the form of answers and of their code is mended (search/mends/) before the judge."""
     prompt_tokens: int = Field(default=4000, ge=1)
     """The whole prompt, estimated; what stays whatever it takes: prompts/parts.py."""
 

@@ -94,7 +94,8 @@ class RunHeader(Frozen):
     3 (2026-11) each line says who wrote it (`mac`); traces of 2 are read, as claims. Later in 3:
     `SearchLimits.patience` and `.stop_at_roof`, absent from older traces; `machine`, and settings
     of prompting that say nothing of prompts before version 5; the outcome "declined"; `guarantee`;
-    `graph`.
+    `graph`; `Prompting.mend`, which says nothing of traces without `StepRecord.mended`; the
+    outcomes "unchanged" and "no_kernel".
     """
 
     schema_version: Literal[2, 3] = 3
@@ -180,7 +181,7 @@ class StepRecord(Frozen):
     sample: int
     outcome: Outcome | None
     """None where the recorded model had no answer; DECLINED where it said that the technique does
-    not apply to the code."""
+    not apply to the code; UNCHANGED where it gave the code that it was to change."""
     speedup: float | None
     """Over the serial code, screened: the lower bound where the timing was unstable; None unless
     the code is right."""
@@ -188,17 +189,25 @@ class StepRecord(Frozen):
     """Log gain g_i backed up for this step (method.md 3.2); None for the other methods."""
     cost: Cost
     code: str | None
-    """The answer's last code; None where it held none."""
+    """The file that the answer's last code makes, mended; None where it held none, or nothing new.
+    """
     diagnosis: str = ""
     """Of a failure; of an answer that declined, its reason."""
     applied: Applied = "asked"
     did: str | None = None
     """Id of the technique that a step of "other" applied instead, where that is known: what the
     step teaches, it teaches of that one, and what follows it stands on that one."""
+    mended: tuple[str, ...] = ()
+    """What was mended in the form of the last answer, before it was judged."""
 
     @property
     def tried(self) -> bool:
-        """Whether the technique was tried; else its action is closed, and nothing is learned."""
+        """Whether what was asked for was tried; else its action is closed, and nothing learned.
+
+        Code that comes back unchanged is no try of a technique; as a free choice it has failed.
+        """
+        if self.outcome is Outcome.UNCHANGED:
+            return self.technique is None
         return self.outcome is not None and not self.declined
 
     @property

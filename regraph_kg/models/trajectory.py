@@ -181,7 +181,8 @@ class FailedStep(Extensible):
     """A step that was tried after `after_step` steps and failed: evidence, never an example.
 
     With the outcome "declined" nothing was tried: whoever was asked said that the technique does
-    not apply there, and `diagnosis` is why. That counts apart from failures.
+    not apply there, and `diagnosis` is why. That counts apart from failures. With "unchanged", the
+    code before the step came back as it was: that counts nowhere.
     """
 
     after_step: int = Field(ge=0)

@@ -21,7 +21,10 @@ LIKE = 0.3
 """Codes are similar from this likeness on: docs/prompts.md says how that parts the corpus."""
 SHORT_DIFF_LINES = 20
 """What was tried is shown where its diff to the current code has at most these."""
-_NO_FAILURES = (Outcome.PASSED, Outcome.UNSTABLE_TIMING, Outcome.DECLINED)
+_NO_FAILURES = (
+    *(Outcome.PASSED, Outcome.UNSTABLE_TIMING),
+    *(Outcome.DECLINED, Outcome.UNCHANGED),
+)
 """What older graphs may hold of them: our machine's fault, nothing to warn of."""
 _NUMBER = re.compile(r"\d+")
 

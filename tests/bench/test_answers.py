@@ -5,6 +5,7 @@ from pathlib import Path
 
 from regraph_kg.bench.answers import ReadAnswer, read_answers, shortest
 from regraph_kg.models.bench import KINDS, AnswerKind
+from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Task
 from regraph_kg.search.methods.standard import StandardSettings
@@ -19,6 +20,7 @@ SAID: dict[AnswerKind, str] = {
     "crashed": fenced(code("crashed")),
     "too slow": fenced(code("timed_out")),
     "suspicious": fenced(code("suspicious")),
+    "CPU code": fenced(code("no_kernel")),
     "does not compile": fenced(code("compile_failed")),
     "refused": fenced(code("rejected_source")),
     "no entry point": fenced("int other(int);"),
@@ -38,13 +40,16 @@ class Cut(Toy):
         return reply if reply.text else reply.model_copy(update={"finish": "length"})
 
 
-def answers_to(said: Sequence[str], folder: Path, task: Task = TASK) -> tuple[ReadAnswer, ...]:
+def answers_to(
+    said: Sequence[str], folder: Path, task: Task = TASK, prompting: Prompting | None = None
+) -> tuple[ReadAnswer, ...]:
     """A run of `standard` that is answered so, read again."""
 
     def script(key: PromptKey) -> str | None:
         return said[key.attempt] if key.attempt < len(said) else None
 
-    head = header(budget=len(said), settings=StandardSettings())
+    more = {} if prompting is None else {"prompting": prompting}
+    head = header(budget=len(said), settings=StandardSettings(), **more)
     with Trace.create(folder, head, SEAL) as trace:
         traced(Cut({}, script), trace, head)
         return read_answers(trace.path, task)
@@ -56,7 +61,16 @@ def test_each_answer_is_of_its_kind(tmp_path: Path) -> None:
     assert [one.told.kind for one in found if one.told.right] == ["faster", "not faster"]
     assert [one.told.kind for one in found if one.told.speedup] == ["faster", "not faster"]
     built = {one.told.kind for one in found if one.told.built}
-    assert built == {"faster", "not faster", "wrong", "crashed", "too slow", "suspicious"}
+    assert built == {
+        "CPU code",
+        "faster",
+        "not faster",
+        "wrong",
+        "crashed",
+        "too slow",
+        "suspicious",
+    }
+    assert [one.told.kind for one in found if one.told.mended] == []
     assert set(SAID) < set(KINDS)
 
 
@@ -71,7 +85,23 @@ def test_the_serial_code_again_is_unchanged_whatever_its_blanks(tmp_path: Path) 
     (one,) = answers_to([fenced(code(0.1))], tmp_path, again)
     assert one.told.kind == "unchanged"
     assert one.told.right
+    assert answers_to([fenced(SERIAL)], tmp_path)[0].told.speedup is None, "it was not judged"
     assert again.serial != SERIAL
+
+
+def test_an_answer_that_was_mended_counts_as_what_it_came_to(tmp_path: Path) -> None:
+    said = [f"So:\n```cpp\n{code(0.7)}", fenced(code(0.7))]
+    found = answers_to(said, tmp_path)
+    assert [(one.told.kind, one.told.mended) for one in found] == [
+        ("faster", True),
+        ("faster", False),
+    ]
+
+
+def test_a_search_that_mended_nothing_is_read_as_it_was(tmp_path: Path) -> None:
+    plain = 'void work(float* x, int n) { said("x=0.7 "); }'  # as an older one judged it
+    found = answers_to([fenced(plain)], tmp_path, prompting=Prompting(mend=False))
+    assert [(one.told.kind, one.told.mended) for one in found] == [("faster", False)]
 
 
 def test_equal_code_that_was_judged_once_counts_each_time(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ ABSENT = {
     *("embedding_slot", "embedding_prompts", "code_embedding_2", "claimed_by", "claimed_until"),
 }
 """Only there while something is under way, or after it."""
-FAILED = {f"failed_{one}" for one in Outcome if one not in (Outcome.PASSED, Outcome.DECLINED)}
+NO_FAILURES = (Outcome.PASSED, Outcome.DECLINED, Outcome.UNCHANGED)
+FAILED = {f"failed_{one}" for one in Outcome if one not in NO_FAILURES}
 
 
 def told() -> dict[str, set[str]]:

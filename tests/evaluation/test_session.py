@@ -107,7 +107,7 @@ def test_a_cuda_candidate_must_compute_on_the_device(
 ) -> None:
     with Judge(cache, defences=Defences(ghost=defended)) as judge:
         report = judge.evaluate(cuda(RIGHT), scale)
-    assert (report.outcome is Outcome.SUSPICIOUS) is defended
+    assert (report.outcome is Outcome.NO_KERNEL) is defended
     assert (NO_KERNEL in report.diagnosis) is defended
 
 

@@ -39,9 +39,13 @@ BAD: dict[str, tuple[str, str]] = {
     "prose": ("I would use OpenMP and tile the loop.", NO_BLOCK),
     "nothing": ("", "the answer is empty"),
     "blanks": (" \n\t ", "the answer is empty"),
-    "half a block": (f"```cpp\n{FAST}", NO_BLOCK),
+    "half a block": ("```cpp\nfor (int i = 0; i < n; ++i) {", NO_ENTRY),
+    "dots": (f"```cpp\n{FAST}\n...\n```\n", "a line of dots in place of code"),
     "two versions": (fenced(FAST) + fenced(SLOW), "2 code blocks define scale; give exactly one"),
-    "another name": (fenced(FAST.replace("scale", "fast_scale2")), NO_ENTRY),
+    "another name": (
+        fenced(FAST.replace('extern "C" void scale', "static void fast_scale2")),
+        NO_ENTRY,
+    ),
     "a page of code": (
         fenced(FAST + "// more\n" * 15_000),
         "the code has more than 60000 characters; answer shorter",
@@ -130,14 +134,14 @@ def test_no_method_stumbles_over_a_model_that_echoes_its_prompt(lab: Lab, method
     words = ("optimize", "scale", "--budget", "2", "--method", method, "--final", "screening")
     ended = lab.run(*words, "--json")
     assert ended.code in (0, 1), ended  # a busy machine may take the serial code for faster
-    assert json.loads(ended.out)["cost"]["calls"] == 2
+    assert json.loads(ended.out)["cost"]["calls"] in (1, 2), "unchanged code closes a technique"
 
 
 def test_code_that_is_judged_and_fails_says_how(lab: Lab) -> None:
     """A real compiler and judge: the entry defined twice, wrong, crashing, declared only, in C."""
     head = SERIAL.partition("{")[0]
     answers = [
-        fenced(FAST + FAST),
+        fenced(FAST + SLOW),
         fenced(WRONG),
         fenced(f"{head}{{ y[-1000000000l] = 1; }}\n"),
         fenced(f"{head.rstrip()};\n"),

@@ -1,9 +1,21 @@
 """Which code an answer holds, and why it holds none."""
 
+import time
+
 import pytest
 
 from regraph_kg.models.prompt import Reply
-from regraph_kg.search.extract import LONGEST_REASON, Declined, ParseFailure, declined, parse
+from regraph_kg.search.extract import (
+    LONGEST_REASON,
+    Declined,
+    ParseFailure,
+    declined,
+    parse,
+    read_code,
+    unmended,
+)
+from regraph_kg.search.mends.entry import RequestedEntry
+from regraph_kg.search.mends.mend import MendedCode
 
 CODE = "void work(int n) {\n  n++;\n}\n"
 BLOCK = f"```cpp\n{CODE}```"
@@ -112,3 +124,114 @@ def test_a_reason_is_one_plain_line_and_short() -> None:
     assert found is not None
     assert found.reason.startswith("[2Jno loop xxx")
     assert len(found.reason) == LONGEST_REASON
+
+
+def wanted() -> RequestedEntry:
+    return RequestedEntry(("work",), {"work": 'extern "C" void work(int n)'})
+
+
+WORK = 'extern "C" void work(int n) {\n  n++;\n}\n'
+OTHER, HEAVY = WORK.replace("n++", "n--"), WORK.replace("n++", "n += 2")
+
+
+def block(code: str) -> str:
+    return f"```cpp\n{code}```\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "done"),
+    [
+        (f"I tile.\n{block(WORK)}", WORK, ()),
+        (f"I tile the loop.\n\n{WORK}\nIt is faster now.", WORK, ("code without a fence",)),
+        (f"```cpp\n{WORK}", f"{WORK}\n", ("a fence that was not closed",)),
+        (f"```\n{WORK}", f"{WORK}\n", ("a fence that was not closed",)),
+        (
+            f"Before:\n{block('int work(int);' + chr(10))}Now:\n{block(WORK)}",
+            WORK,
+            ("the one of 2 blocks that defines work",),
+        ),
+        (
+            f"{block(WORK)}Complete:\n{block(WORK.replace('  ', ' '))}",
+            WORK.replace("  ", " "),
+            ("the one of 2 blocks that differs from the others and from the current",),
+        ),
+        (
+            f"Before:\n{block(OTHER)}Now:\n{block(WORK)}",
+            WORK,
+            ("the one of 2 blocks that differs from the others and from the current",),
+        ),
+        (
+            f"{block(WORK)}With headers:\n{block('#include <cmath>' + chr(10) + WORK)}",
+            f"#include <cmath>\n{WORK}",
+            ("the one of 2 blocks that differs from the others and from the current",),
+        ),
+        (
+            f"The loop:\n{block('...' + chr(10) + HEAVY)}All:\n{block(WORK)}",
+            WORK,
+            ("the one of 2 blocks that differs from the others and from the current",),
+        ),
+    ],
+)
+def test_an_answer_out_of_form_that_can_mean_one_code_is_read(
+    text: str, code: str, done: tuple[str, ...]
+) -> None:
+    assert read_code(reply(text), wanted(), OTHER) == MendedCode(code, done)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"{block(WORK)}or\n{block(WORK.replace('n++', 'n += 2'))}", "2 code blocks define work"),
+        ("I call work(n) in a loop { and so on; }", "no complete code block"),
+        ("void work(int n) is fast already.\n}\n", "no complete code block"),
+        (block("...\n"), "a line of dots in place of code"),
+        (block(WORK.replace("  n++;", "  ...\n  n++;")), "a line of dots in place of code"),
+        (f"```cpp\n{WORK}...\n", "a line of dots in place of code"),
+        (block("void other(double n) {}\n"), "no code block that defines work"),
+        (block(WORK + "// more\n" * 9000), "more than 60000 characters"),
+        ("", "empty"),
+    ],
+)
+def test_an_answer_that_may_mean_several_codes_or_none_is_not_guessed(
+    text: str, reason: str
+) -> None:
+    found = read_code(reply(text), wanted(), OTHER)
+    assert isinstance(found, ParseFailure)
+    assert reason in found.reason
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        WORK.replace("n++;", "n++;  // ..."),
+        "/*\n...\n*/\n" + WORK,
+        "template <class... T> void all(T... a) { use(a\n...\n); }\n".replace("(a\n", "(a,\n")
+        + WORK,
+    ],
+)
+def test_dots_that_are_no_gap_are_code(code: str) -> None:
+    assert read_code(reply(block(code)), wanted()) == MendedCode(code)
+
+
+def test_the_current_code_alone_is_read_too() -> None:
+    assert read_code(reply(block(WORK)), wanted(), WORK) == MendedCode(WORK)
+    twice = read_code(reply(block(WORK) + block(WORK)), wanted(), WORK)
+    assert isinstance(twice, MendedCode)
+    assert twice.code == WORK
+
+
+def test_an_answer_that_was_cut_is_not_mended() -> None:
+    assert isinstance(read_code(reply(f"```cpp\n{WORK}", "length"), wanted()), ParseFailure)
+
+
+def test_without_mends_an_answer_is_read_as_it_stands() -> None:
+    assert unmended(reply(f"```cpp\n{WORK}"), wanted()) == parse(reply(f"```cpp\n{WORK}"), "work")
+    plain = WORK.replace('extern "C" ', "")
+    assert unmended(reply(block(plain)), wanted()) == MendedCode(plain)
+
+
+@pytest.mark.parametrize("text", ["```\n" * 15_000, block(WORK) * 700, "}\n" * 30_000])
+def test_an_answer_of_nothing_but_form_is_read_in_bounded_time(text: str) -> None:
+    begin = time.process_time()
+    read_code(reply(text), wanted())
+    assert time.process_time() - begin < 20

@@ -14,10 +14,9 @@ from regraph_kg.errors import BadInput
 from regraph_kg.ingest.plan import plan
 from regraph_kg.models.evaluation import EvalReport, Interval, Outcome, Timing, code_hash
 from regraph_kg.models.graph import Relabelled
-from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.search.harvest import UNASKED, Harvest, Run, harvest, read_run, reasonings, refuse
+from regraph_kg.search.harvest import UNASKED, Harvest, Run, harvest, read_run, refuse
 from regraph_kg.search.methods import kind_of, method_names
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, SERIAL, Toy, header, noisy_script, traced
@@ -324,14 +323,6 @@ def test_only_a_benchmark_harvests_recorded_answers() -> None:
     head = HEADER.model_copy(update={"model": "recorded", "judge": "recorded:1"})
     refuse(run(step("a"), header=head), recorded=True)
     assert len(harvest(run(step("a"), header=head), SERIAL, recorded=True).trajectories) == 1
-
-
-def test_reasoning_is_what_stands_beside_the_code() -> None:
-    text = "First\n I split.\n```cpp\nint a;\n```\nDone."
-    said = reasonings(
-        [Reply(text=text, finish="stop"), Reply(text="```\nint a;\n```", finish="stop")]
-    )
-    assert said == {code_hash("int a;\n"): "First I split. Done."}
 
 
 @pytest.mark.parametrize("method", [one for one in method_names() if kind_of(one).walks])

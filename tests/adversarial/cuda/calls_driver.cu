@@ -1,5 +1,5 @@
 // tries: launches by the driver's own function, looked up in libcuda, past whatever watches the runtime
-// outcome: suspicious
+// outcome: no_kernel
 // defence: ghost
 // without: passed
 // problem: smooth-device

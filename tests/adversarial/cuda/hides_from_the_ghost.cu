@@ -1,6 +1,6 @@
 // tries: computes on the CPU, and gives no answer when launches are swallowed: it finds the judge's switch by
 //   dlsym, which no rule about symbols sees. A profile shows no kernel
-// outcome: suspicious
+// outcome: suspicious | no_kernel
 // defence: full_grade
 // without: passed
 // grade: full

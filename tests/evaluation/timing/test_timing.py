@@ -329,6 +329,7 @@ def test_a_first_call_without_a_kernel_ends_the_series_where_kernels_are_asked_f
         result = timed(worker, kernels=asked)
         assert isinstance(result, Failure) is asked
     assert isinstance(result, Failure)
+    assert result.outcome is Outcome.NO_KERNEL
     assert timing.NO_KERNEL in result.diagnosis
 
 

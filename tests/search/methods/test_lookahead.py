@@ -125,7 +125,8 @@ def test_a_step_that_did_nothing_counts_as_a_failed_sample() -> None:
     toy_graph = {"start": ["a"], "a": ["b"]}
 
     def script(key: PromptKey) -> str | None:
-        return fenced(code(0.5))
+        name = "x" if names(key) == ["a"] else f"x{key.attempt}"  # else it is unchanged
+        return fenced(code(0.5).replace("* x", f"* {name}"))
 
     records = run(toy_graph, script, 9)
     done = [step for record in records for step in record.steps]

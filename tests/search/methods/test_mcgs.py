@@ -163,7 +163,7 @@ def test_equal_code_is_evaluated_once_and_paid_twice() -> None:
     def answer(key: PromptKey) -> str:
         return fenced("\n  " + code(0.5) + "\n\n" * len(key.path))
 
-    toy = Toy(LINE, answer)
+    toy = Toy({"start": ["a", "b"]}, answer)
     records, _ = run(toy, 2, McgsSettings(samples=1))
     assert len(toy.evaluated) == 1
     assert [r.spent for r in records] == [1, 2]

@@ -1,0 +1,147 @@
+"""Mends of the function that is asked for: its name, its kernel's name, its linkage.
+
+Each gives the code mended once and says what it did, or None where nothing is to be done. What is
+in doubt is left to the compiler.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from tree_sitter import Node
+
+from regraph_kg.models.port import LAUNCH
+from regraph_kg.models.run import Task
+from regraph_kg.models.target import TARGETS
+from regraph_kg.search.code.syntax import text
+from regraph_kg.search.mends.functions import Mended
+from regraph_kg.search.mends.source import DefinedFunction, ParsedCode, Signature, signature_in
+
+
+@dataclass(frozen=True)
+class RequestedEntry:
+    """What an answer is to define: one of `entries`, the first of them preferably."""
+
+    entries: tuple[str, ...]
+    heads: Mapping[str, str]
+    """Their heads, as far as they are known: `extern "C" void f(int n)`."""
+    on_gpu: bool = False
+
+    @classmethod
+    def of(cls, task: Task) -> "RequestedEntry":
+        """What a task asks for. A project's own function has no head that is C."""
+        heads = {} if task.guarantee else {task.entry: task.signature}
+        if task.port is not None:
+            heads[LAUNCH] = task.port.signature
+        return cls(task.entries, heads, TARGETS[task.target].on_gpu)
+
+    @cached_property
+    def signatures(self) -> dict[str, Signature]:
+        """By name, where they are known."""
+        found = {name: signature_in(head) for name, head in self.heads.items()}
+        return {name: one for name, one in found.items() if one is not None}
+
+    @cached_property
+    def c_linkage(self) -> frozenset[str]:
+        """Those that must be exported as C."""
+        return frozenset(name for name, head in self.heads.items() if '"C"' in head)
+
+
+def defines(source: ParsedCode, wanted: RequestedEntry) -> bool:
+    """Whether code defines what is asked for, as a function of the host."""
+    return any(one.on_host for name in wanted.entries for one in source.defining(name))
+
+
+def kernel_renamed(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
+    """A kernel that has the name and the parameters of the function asked for has another name.
+
+    C++ knows both by one name then. What is launched is the kernel, what is called the function.
+    """
+    for name in wanted.entries:
+        kernels = [one for one in source.defining(name) if one.is_kernel]
+        hosts = [one for one in source.defining(name) if one.on_host]
+        twice = len(kernels) == 1 and any(
+            one.signature.parameters == kernels[0].signature.parameters for one in hosts
+        )
+        alone = len(kernels) == 1 and not hosts and _substitute(source, wanted) is not None
+        new = f"{name}_kernel"
+        if not (twice or alone) or source.named(new):
+            continue
+        places = list(_places_of(source, kernels[0]))
+        if None not in places:
+            code = source.renamed([one for one in places if one is not None], new)
+            return code, f"the kernel {name} called {new}"
+    return None
+
+
+def _places_of(source: ParsedCode, kernel: DefinedFunction) -> Iterator[Node | None]:
+    """Where a kernel is named and not the function; None for a place that may mean either."""
+    for node in source.named(kernel.name):
+        call = node.parent
+        if call is not None and call.type == "template_function":
+            call = call.parent
+        if (
+            call is not None
+            and call.type == "call_expression"
+            and call.start_byte == (node.start_byte)
+        ):
+            if any(one.type == "kernel_call_syntax" for one in call.children):
+                yield node
+        elif call is None or call.type != "function_declarator":
+            yield None
+        elif any(one.type == "__global__" for one in _declaration(call).children):
+            yield node
+
+
+def _declaration(declarator: Node) -> Node:
+    """What a declarator is part of: a definition, or a declaration."""
+    node = declarator
+    while node.parent is not None and node.type not in ("function_definition", "declaration"):
+        node = node.parent
+    return node
+
+
+def entry_renamed(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
+    """The one function with the parameters and the result asked for has the name asked for."""
+    found = _substitute(source, wanted)
+    if found is None:
+        return None
+    function, name = found
+    if source.named(name):
+        return None
+    return source.renamed(source.named(function.name), name), f"{function.name} called {name}"
+
+
+def _substitute(source: ParsedCode, wanted: RequestedEntry) -> tuple[DefinedFunction, str] | None:
+    """The function that is meant, and its right name, where none has that and one may."""
+    if defines(source, wanted):
+        return None
+    for name in wanted.entries:
+        signature = wanted.signatures.get(name)
+        if signature is None or not signature.parameters:
+            continue
+        fit = [one for one in source.functions if one.exported and one.signature == signature]
+        if len(fit) == 1:
+            return fit[0], name
+    return None
+
+
+def exported(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
+    """The function asked for has the linkage asked for."""
+    for one in source.functions:
+        wrong = one.name in wanted.c_linkage and one.exported and not one.c_linkage
+        if not wrong or one.signature != wanted.signatures.get(one.name):
+            continue
+        if any(_linked(node) for node in source.named(one.name)):
+            continue  # declared so before
+        begin = one.node.start_byte
+        return source.edited([(begin, begin, 'extern "C" ')]), f'{one.name} made extern "C"'
+    return None
+
+
+def _linked(node: Node) -> bool:
+    """Whether what stands here has the linkage of C."""
+    around = node.parent
+    while around is not None and around.type != "linkage_specification":
+        around = around.parent
+    return around is not None and '"C"' in text(around)[:40]
