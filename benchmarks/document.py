@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks import nearest, search_worlds, stopping
+from benchmarks import likeness, nearest, search_worlds, stopping
 from regraph_kg.evaluation.evaluate import EVALUATOR
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +32,7 @@ TITLES = {
     "fast": "The search: what --fast costs",
     "search_worlds": "The search: methods compared in simulated worlds",
     "stopping": "The search: ending it early",
+    "likeness": "The search: whether steps of like codes tell more",
     "every_method": "The search: every method on every problem, from the command line",
     "verdicts": "The corpus: what its recorded answers are worth",
     "judge": "The judge: source to verdict",
@@ -231,6 +232,7 @@ RATIO = "{{{name}[mean]:.2f}} [{{{name}[low]:.2f}}, {{{name}[high]:.2f}}]"
 SECTIONS = {
     "search_worlds": search_worlds.sections(RATIO),
     "stopping": stopping.SECTIONS,
+    "likeness": likeness.SECTIONS,
     "nearest": nearest.SECTIONS,
     "fast": {
         "rows": {

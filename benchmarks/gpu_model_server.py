@@ -4,7 +4,8 @@
 [--device cuda|cpu] [--selftest]`; needs torch, gguf and tokenizers. GET /stats tells what it did.
 Prompts are read one by one, each into its slot of a fixed cache; then all slots advance as a CUDA
 graph that looks at a part of the cache long enough for all. A random number is of a seed and a
-position alone. A prompt that fills the context is refused. No schemas, no streams.
+position alone. A prompt that fills the context is refused. An answer that is begun (a last message
+of the assistant's) is gone on with. No schemas, no streams.
 """
 
 import argparse
@@ -29,7 +30,6 @@ F: Any = torch.nn.functional
 TOP = 1024  # samples are of so many of the likeliest tokens
 BUCKETS = (1024, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576)
 ROWS = 512  # of a matrix, dequantized at a time
-TAIL = 12  # tokens in which a text that ends an answer is looked for
 STEPS = 8  # between two looks at what was said
 NAMED = "You are Qwen, created by Alibaba Cloud. You are a helpful assistant."
 SYSTEM = {"role": "system", "content": NAMED}
@@ -84,21 +84,17 @@ class Text:
     def prompt(self, messages: list[dict[str, Any]]) -> list[int]:
         """The tokens of a conversation, up to where the answer begins."""
         ids: list[int] = []
-        begun = messages[-1]["content"] if messages[-1]["role"] == "assistant" else ""
-        messages = messages[:-1] if begun else messages
+        begun = messages.pop()["content"] if messages[-1]["role"] == "assistant" else ""
         for message in messages if messages[0]["role"] == "system" else [SYSTEM, *messages]:
             said = self._bpe.encode(message["role"] + "\n" + message["content"]).ids
             ids += [self.start, *said, self.end, *self._bpe.encode("\n").ids]
         return [*ids, self.start, *self._bpe.encode("assistant\n" + begun).ids]
 
-    def ended(self, ids: list[int], ends: tuple[str, ...]) -> bool:
-        """Whether the last tokens say one of `ends`."""
-        said = self.answer(ids[-TAIL:])
-        return any(one in said for one in ends)
-
-    def cut(self, said: str, ends: tuple[str, ...]) -> str:
-        """An answer up to the first of `ends`."""
-        return said[: min((said.index(one) for one in ends if one in said), default=len(said))]
+    def until(self, ids: list[int], ends: tuple[str, ...]) -> tuple[str, bool]:
+        """An answer up to the first of `ends`, and whether one came."""
+        said = self.answer(ids)
+        at = min((said.index(one) for one in ends if one in said), default=len(said))
+        return said[:at], at < len(said)
 
     def answer(self, ids: list[int]) -> str:
         return str(self._bpe.decode([i for i in ids if i not in self._silent]))
@@ -159,7 +155,7 @@ class Request:
     top_p: float = 0.95
     ends: frozenset[int] = frozenset()
     stop: tuple[str, ...] = ()
-    text: Text | None = None
+    text: Any = None
     output: list[int] = field(default_factory=list)
     finish: str = ""
     done: threading.Event = field(default_factory=threading.Event)
@@ -168,7 +164,7 @@ class Request:
     def take(self, token: int) -> bool:
         end = token in self.ends
         self.output += [] if end else [token]
-        end = end or bool(self.stop and self.text and self.text.ended(self.output, self.stop))
+        end = end or (bool(self.stop) and self.text.until(self.output[-STEPS:], self.stop)[1])
         self.finish = "stop" if end else "length" if len(self.output) >= self.limit else ""
         return bool(self.finish)
 
@@ -310,8 +306,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/stats":
             now = {"active": len(self.engine.running), "waiting": self.engine.waiting.qsize()}
             return self._send(200, {**self.facts, **self.engine.stats, **now})
-        one = {"id": self.facts["model"], "object": "model", "root": self.facts["sha256"]}
-        one["owned_by"] = "regraph"  # it goes on from a last message of the assistant's
+        one = {"id": self.facts["model"], "owned_by": "regraph", "root": self.facts["sha256"]}
         return self._send(200, {"object": "list", "data": [one]})
 
     def do_POST(self) -> None:
@@ -324,14 +319,12 @@ class Handler(BaseHTTPRequestHandler):
             if select.select([self.connection], [], [], 0)[0]:  # closed by who asked
                 request.cancelled = True
                 return None
-        said = self.text.cut(self.text.answer(request.output), request.stop)
+        said, _ = self.text.until(request.output, request.stop)
         message = {"role": "assistant", "content": said}
         choice = {"index": 0, "message": message, "finish_reason": request.finish}
-        n, m = len(request.ids), len(request.output)
-        usage = {"prompt_tokens": n, "completion_tokens": m, "total_tokens": n + m}
+        usage = {"prompt_tokens": len(request.ids), "completion_tokens": len(request.output)}
         body = {"id": f"chatcmpl-{id(request)}", "object": "chat.completion", "choices": [choice]}
-        more = {"model": self.facts["model"], "created": int(time.time()), "usage": usage}
-        return self._send(200, body | more)
+        return self._send(200, body | {"model": self.facts["model"], "usage": usage})
 
     def _request(self, data: bytes) -> Request | str:
         try:
@@ -348,8 +341,8 @@ class Handler(BaseHTTPRequestHandler):
             return f"a prompt of {len(ids)} tokens fills the context of {self.engine.context}"
         if asked != self.facts["model"] or body.get("stream") or body.get("n", 1) != 1 or limit < 1:
             return f"only one whole answer of {self.facts['model']} at a time, not {asked}"
-        known = self.text.ends, stop, self.text
-        return Request(ids, min(limit, room), seed, heat, max(top_p, 1e-6), *known)
+        limit, top_p = min(limit, room), max(top_p, 1e-6)
+        return Request(ids, limit, seed, heat, top_p, self.text.ends, stop, self.text)
 
 
 def selftest(engine: Engine, text: Text) -> None:
@@ -393,8 +386,7 @@ def main() -> None:
     engine = Engine(model, chosen.slots, min(chosen.context, model.longest) // 64 * 64)
     engine.warm_up()
     print(f"ready in {time.perf_counter() - started:.1f} s, {len(engine.graphs)} CUDA graphs")
-    where = torch.cuda.get_device_name() if engine.gpu else "cpu"
-    Handler.facts = {"model": chosen.name, "sha256": sha.result().hexdigest(), "device": where}
+    Handler.facts = {"model": chosen.name, "sha256": sha.result().hexdigest()}
     Handler.facts |= {"slots": engine.slots, "context": engine.context, "torch": torch.__version__}
     Handler.engine, Handler.text = engine, text
     ThreadingHTTPServer.request_queue_size = 512

@@ -27,7 +27,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 NAMES = (
     "first_use",
     *("graph", "bound", "nearest", "kills", "search_overhead", "parallel", "fast", "learning"),
-    *("search_worlds", "stopping"),
+    *("search_worlds", "stopping", "likeness"),
     "prompt_cache",
     *("verdicts", "every_method"),
     *("judge", "throughput", "coverage", "aa", "judge_kills"),

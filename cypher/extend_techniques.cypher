@@ -1,9 +1,14 @@
 // Teach techniques aliases, but none that a curator took from them. Older graphs' techniques are
-// told when they hurt, and their family.
-// Parameters: techniques [{id, aliases, hurts, family}], sorted by id. Columns: none.
+// told when they hurt, their family, what they need, what makes them pointless and how they are done.
+// Parameters: techniques [{id, aliases, hurts, family, needs, pointless, recipe, steps}], sorted by
+// id. Columns: none.
 UNWIND $techniques AS row
 MATCH (t:Technique {id: row.id})
 SET t.hurts = coalesce(t.hurts, row.hurts),
     t.family = coalesce(t.family, row.family),
+    t.needs = CASE WHEN size(coalesce(t.needs, [])) > 0 THEN t.needs ELSE row.needs END,
+    t.pointless = CASE WHEN size(coalesce(t.pointless, [])) > 0 THEN t.pointless ELSE row.pointless END,
+    t.recipe = CASE WHEN coalesce(t.recipe, '') <> '' THEN t.recipe ELSE row.recipe END,
+    t.steps = CASE WHEN size(coalesce(t.steps, [])) > 0 THEN t.steps ELSE row.steps END,
     t.aliases = t.aliases + [alias IN row.aliases WHERE NOT alias IN t.aliases
                              AND NOT alias IN coalesce(t.disowned, [])]

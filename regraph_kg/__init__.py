@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from regraph_kg.evaluation.problem.project import ProjectProblem
     from regraph_kg.models.evaluation import EvalReport, Outcome
     from regraph_kg.models.graph import KnownFailure
-    from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep
+    from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep, UnfitStep
     from regraph_kg.models.run import RunSummary, SimulationRecord
     from regraph_kg.models.technique import Technique
     from regraph_kg.runs.search import FinishedRun
@@ -43,6 +43,7 @@ __all__ = [
     "StepExample",
     "SuggestedStep",
     "Technique",
+    "UnfitStep",
     "evaluate",
     "load_problem",
     "open_graph",
@@ -70,6 +71,7 @@ _HOME = {
     "StepExample": "models.next_steps",
     "SuggestedStep": "models.next_steps",
     "Technique": "models.technique",
+    "UnfitStep": "models.next_steps",
     "evaluate": "api.judge",
     "load_problem": "api.judge",
     "open_graph": "api.graph",

@@ -22,6 +22,7 @@ from regraph_kg.models.graph import (
     MergeCounts,
     MergePlan,
     Neighbourhood,
+    Successor,
     TransitionStats,
     Vector,
 )
@@ -77,6 +78,14 @@ class GraphStore(Protocol):
         `exclude_problem` leaves out that problem's share of all of that, as if it had never been
         seen. Beside writers on Neo4j, the counts of a row may for an instant not add up (seen once
         in the tests, which allow what is right when read again).
+        """
+
+    def pooled(
+        self, target: Target, *, device: str, exclude_problem: str | None = None
+    ) -> tuple[Successor, ...]:
+        """Every technique of `target` but the start, after whatever else it was seen; by id.
+
+        As neighbourhoods tell, added up; all zero where none does. Grows with techniques and pairs.
         """
 
     def examples(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from regraph_kg.models.graph import Example, FreeChoice, Neighbourhood
+from regraph_kg.models.graph import Example, FreeChoice, Neighbourhood, Successor
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import Technique, free_id
@@ -17,6 +17,7 @@ from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import free_advice, rag_advice
 from regraph_kg.search.propose import Proposer
+from regraph_kg.search.successors import Successors
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,8 @@ class Context:
     ledger: Ledger
     proposer: Proposer
     adviser: Adviser
-    neighbours: Callable[[str], Neighbourhood]
-    """Technique id -> its successors; fixed for the run."""
+    graph: Successors
+    """What follows a technique, at which code; fixed for the run."""
     prompting: Prompting
     nearest: Callable[[str], tuple[Example, ...]]
     """Code -> the examples nearest to it, whatever their transition; none without embeddings."""
@@ -37,6 +38,15 @@ class Context:
     """What this run measures on."""
     free: Callable[[], FreeChoice]
     """What is known of this model's free choices on other problems; fixed for the run."""
+
+    def neighbours(self, technique: str) -> Neighbourhood:
+        """The successors of a technique, whatever code it led to."""
+        return self.graph.neighbours(technique)
+
+    def successors(self, technique: str, code: str) -> tuple[Successor, ...]:
+        """What may be asked for at `code`, which `technique` led to: what cannot apply is not."""
+        offers = self.graph.after(technique, code, self.task.entry)
+        return tuple(one.successor for one in offers.fitting)
 
     def nearest_advice(self, code: str) -> Advice:
         """What shows the examples nearest to `code`, whatever their transition."""
@@ -52,11 +62,14 @@ class Context:
     ) -> Request:
         """What asks to apply `technique`, a successor of `source`, to `code` at the end of `path`.
 
-        The other successors are what it may do instead.
+        The other successors are what it may do instead. Where the graph did not see it follow
+        `source`, its examples are those after the technique that it followed most.
         """
-        successors = self.neighbours(source).successors
-        others = tuple(one.technique for one in successors if one.technique.id != technique.id)
-        renewed = partial(self.adviser, source, technique, code)
+        offered = self.successors(source, code)
+        others = tuple(one.technique for one in offered if one.technique.id != technique.id)
+        seen = any(one.technique.id == technique.id for one in self.neighbours(source).successors)
+        after = source if seen else self.graph.seen_after(technique.id) or source
+        renewed = partial(self.adviser, after, technique, code)
         return Request(path, technique, attempt, code, renewed(), others, source, renewed)
 
 

@@ -12,11 +12,12 @@ that examples tell of themselves stay as they are.
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from regraph_kg.models.graph import FreeChoice, Neighbourhood, Successor
 from regraph_kg.models.run import GraphShown
+from regraph_kg.models.technique import Technique
 from regraph_kg.search.world import World
 
 SWAPS = 100
@@ -49,7 +50,8 @@ def shown(world: World, graph: GraphShown, start: str, lot: str) -> World:
         return tuple(_reachable(world.neighbours, start))
 
     if graph == "shuffled-statistics":
-        return replace(world, neighbours=_read(lambda: _dealt(edges(), rng)))
+        dealt = partial(_dealt_out, world.pooled, random.Random(f"{lot} {start} pooled"))
+        return replace(world, neighbours=_read(lambda: _dealt(edges(), rng)), pooled=dealt)
     if graph == "shuffled-structure":
         return _rewired_world(world, cache(lambda: _rewired(edges(), rng)))
     named = _named(edges, rng) if graph == "names" else _every(edges, rng)
@@ -60,6 +62,7 @@ def shown(world: World, graph: GraphShown, start: str, lot: str) -> World:
         nearest=lambda _: (),
         failures=lambda *_: (),
         free=FreeChoice,
+        pooled=lambda: tuple(_nothing(one.technique) for one in world.pooled()),
     )
 
 
@@ -94,8 +97,11 @@ def _ordered(successors: Iterable[Successor]) -> tuple[Successor, ...]:
 
 def _unknown(edge: _Edge) -> _Edge:
     """The edge without what is known of it."""
-    technique = edge.successor.technique
-    return replace(edge, successor=Successor(technique, 0, 0, 0, 0, None, "none"))
+    return replace(edge, successor=_nothing(edge.successor.technique))
+
+
+def _nothing(technique: Technique) -> Successor:
+    return Successor(technique, 0, 0, 0, 0, None, "none")
 
 
 def _named(
@@ -138,6 +144,17 @@ def _dealt(edges: tuple[_Edge, ...], rng: random.Random) -> Iterable[_Edge]:
     rng.shuffle(known)
     for edge, other in zip(edges, known, strict=True):
         yield replace(edge, successor=replace(edge.successor, **other))
+
+
+def _dealt_out(
+    pooled: Callable[[], tuple[Successor, ...]], rng: random.Random
+) -> tuple[Successor, ...]:
+    """The same techniques, each with what is known of one of them."""
+    found = pooled()
+    return tuple(
+        replace(other, technique=one.technique)
+        for one, other in zip(found, rng.sample(found, len(found)), strict=True)
+    )
 
 
 def _rewired(edges: tuple[_Edge, ...], rng: random.Random) -> tuple[_Edge, ...]:

@@ -19,6 +19,7 @@ from regraph_kg.models.graph import (
     FreeChoice,
     KnownFailure,
     Neighbourhood,
+    Successor,
     Vector,
 )
 from regraph_kg.models.target import Target
@@ -71,6 +72,12 @@ class GraphReader:
             lambda store: store.neighbourhood(
                 technique, device=self._device, exclude_problem=self._excluded
             )
+        )
+
+    def pooled(self, target: Target) -> tuple[Successor, ...]:
+        """All techniques of a target, each with what is known of it after whatever else."""
+        return self._ask(
+            lambda store: store.pooled(target, device=self._device, exclude_problem=self._excluded)
         )
 
     def examples(self, source: str, target: str, code: str = "", /) -> tuple[Example, ...]:

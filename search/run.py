@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 from regraph_kg.models.run import RunHeader, SimulationRecord, Task
+from regraph_kg.models.technique import start_id
 from regraph_kg.search.context import Context, Method
 from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.ledger import Ledger
@@ -14,6 +15,7 @@ from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.propose import Proposer
 from regraph_kg.search.start import alone, started
+from regraph_kg.search.successors import Successors
 from regraph_kg.search.world import World
 
 
@@ -36,7 +38,7 @@ def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Cont
         proposer=proposer,
         adviser=Adviser(world.examples, known, header.prompting, header.device),
         prompting=header.prompting,
-        neighbours=cache(world.neighbours),
+        graph=Successors(cache(world.neighbours), cache(world.pooled), start_id(header.target)),
         nearest=cache(world.nearest),
         device=header.device,
         free=cache(world.free),

@@ -24,7 +24,13 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
-from regraph_kg.models.graph import Example, FreeChoice, KnownFailure, Neighbourhood
+from regraph_kg.models.graph import (
+    Example,
+    FreeChoice,
+    KnownFailure,
+    Neighbourhood,
+    Successor,
+)
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
@@ -52,6 +58,7 @@ _NEIGHBOURS = TypeAdapter(Neighbourhood)
 _EXAMPLES = TypeAdapter(tuple[Example, ...])
 _FAILURES = TypeAdapter(tuple[KnownFailure, ...])
 _FREE = TypeAdapter(FreeChoice)
+_POOLED = TypeAdapter(tuple[Successor, ...])
 _REPLY = TypeAdapter(Reply)
 _REPORT = TypeAdapter(EvalReport)
 _RECORD = TypeAdapter(SimulationRecord)
@@ -151,6 +158,7 @@ class Trace:
             complete=live.complete,
             evaluate=live.evaluate,
             free=lambda: self._recall("free", "", _FREE, live.free),
+            pooled=lambda: self._recall("pooled", "", _POOLED, live.pooled),
             evaluate_final=lambda candidate: self._recall(
                 "final", code_hash(candidate.code), _REPORT, lambda: live.evaluate_final(candidate)
             ),

@@ -30,6 +30,7 @@ Event = Literal[
     "nearest",
     "failures",
     "free",
+    "pooled",
     "reply",
     "report",
     "final",

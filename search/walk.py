@@ -22,11 +22,11 @@ class Walks:
         self._taken: dict[_Action, int] = defaultdict(int)
         self._closed: set[_Action] = set()
 
-    def successors(self, path: tuple[str, ...], technique: str) -> list[Technique]:
-        """Successors of `technique` that are not closed on `path`."""
+    def successors(self, path: tuple[str, ...], technique: str, code: str) -> list[Technique]:
+        """Successors of `technique` that may apply to `code` and are not closed on `path`."""
         return [
             one.technique
-            for one in self._context.neighbours(technique).successors
+            for one in self._context.successors(technique, code)
             if (path, one.technique.id) not in self._closed
         ]
 

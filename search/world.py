@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.graph import Example, FreeChoice, KnownFailure, Neighbourhood
+from regraph_kg.models.graph import (
+    Example,
+    FreeChoice,
+    KnownFailure,
+    Neighbourhood,
+    Successor,
+)
 from regraph_kg.models.prompt import Prompt, Reply
 
 
@@ -41,3 +47,5 @@ class World:
     """Full grade, fresh workers: what is reported."""
     free: Callable[[], FreeChoice] = FreeChoice
     """What is known of the model's free choices; nothing, unless somebody knows."""
+    pooled: Callable[[], tuple[Successor, ...]] = tuple
+    """All techniques of the target, each with what is known of it after whatever else."""

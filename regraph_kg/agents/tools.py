@@ -124,8 +124,9 @@ class Tools:
         when it hurts, and the example that began with the code most like yours, before and after.
         The order is by `expected`: what a try gains on average, its risk to fail included.
         `measured` says on which devices: effects of "other-devices" with more threads promise more
-        than you will see. Whether a technique applies to your code is for you to judge: a low
-        `similarity` (1 is the same code) says that nobody tried it on code like yours.
+        than you will see. Only what can apply to your code is listed: `why`; `left_out` is what
+        cannot. `fits` null: the text does not tell. `follows` false: figures of later steps.
+        A low `similarity` (1 is the same code) says that nobody tried it on code like yours.
         Ask this before you change code; ask again after each step, with that step as `after`.
         """
         text = self._folder.code(code, file)

@@ -1,4 +1,4 @@
-"""The neighbourhood of a technique, with or without one problem's share of it.
+"""The neighbourhoods of techniques, one or all added up, with or without one problem's share.
 
 What a problem contributed is read in the statement that reads the sums, before and after them.
 Where somebody writes that problem meanwhile, the rows say so (written.py), and of such a pair all
@@ -6,14 +6,16 @@ other problems' shares are added up instead. Not covered: how far another proble
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.edges import pair_id
 from regraph_kg.backends.shares import ShareKey, is_empty, read
 from regraph_kg.backends.statistics import Pair, RowCounts, RowKey, precedence, successor, tallies
 from regraph_kg.backends.written import of_one_state
-from regraph_kg.models.graph import Neighbourhood
-from regraph_kg.models.technique import Technique
+from regraph_kg.models.graph import Neighbourhood, Successor
+from regraph_kg.models.target import Target
+from regraph_kg.models.technique import Technique, start_id
 
 _Tallies = dict[str, dict[RowKey, RowCounts]]
 """NEXT rows by target."""
@@ -27,11 +29,7 @@ def neighbourhood(
     ask: Query, technique: str, device: str, limit: int, exclude_problem: str | None
 ) -> Neighbourhood:
     """See `graph.GraphStore`."""
-    if exclude_problem is None:
-        rows = _known(ask("neighbourhood", technique=technique, limit=limit))
-        by_target = {row["technique"]["id"]: tallies(row["statistics"]) for row in rows}
-    else:
-        rows, by_target = _without(ask, technique, exclude_problem)
+    rows, by_target = _following(ask, technique, limit, exclude_problem)
     nodes = {row["technique"]["id"]: row["technique"] for row in rows}
     known = sorted((precedence(found), target) for target, found in by_target.items())
     return Neighbourhood(
@@ -42,6 +40,39 @@ def neighbourhood(
             if given or learned
         )[:limit],
     )
+
+
+def pooled(
+    ask: Query, target: Target, device: str, exclude_problem: str | None
+) -> tuple[Successor, ...]:
+    """See `graph.GraphStore`: a neighbourhood of each technique, added up by where it leads."""
+    known = [Technique.model_validate(row["technique"]) for row in ask("techniques", target=target)]
+    sums: _Tallies = {one.id: {} for one in known}
+    most: dict[str, tuple[int, str]] = {}
+    for source in (start_id(target), *sums):
+        _, by_target = _following(ask, source, len(known), exclude_problem)
+        for id_, rows in by_target.items():
+            examples = sum(tally.counts["examples"] for tally in rows.values())
+            if id_ not in sums or not examples:
+                continue
+            if examples > most.get(id_, (0, ""))[0]:
+                most[id_] = (examples, source)
+            for origin, tally in rows.items():
+                sums[id_].setdefault(origin, RowCounts()).add(tally)
+    return tuple(
+        replace(successor(one, sums[one.id], device), after=most.get(one.id, (0, ""))[1])
+        for one in known
+    )
+
+
+def _following(
+    ask: Query, technique: str, limit: int, exclude_problem: str | None
+) -> tuple[list[GraphRow], _Tallies]:
+    """What follows a technique, and its statistics by target."""
+    if exclude_problem is not None:
+        return _without(ask, technique, exclude_problem)
+    rows = _known(ask("neighbourhood", technique=technique, limit=limit))
+    return rows, {row["technique"]["id"]: tallies(row["statistics"]) for row in rows}
 
 
 def _without(ask: Query, technique: str, problem: str) -> tuple[list[GraphRow], _Tallies]:

@@ -36,6 +36,7 @@ from regraph_kg.models.graph import (
     MergeCounts,
     MergePlan,
     Neighbourhood,
+    Successor,
     TransitionStats,
     Vector,
 )
@@ -87,6 +88,12 @@ class BoltStore:
                 ask, technique, device, min(limit, MOST_ROWS), exclude_problem
             )
         )
+
+    def pooled(
+        self, target: Target, *, device: str, exclude_problem: str | None = None
+    ) -> tuple[Successor, ...]:
+        """See `GraphStore`."""
+        return self._bolt.read(lambda ask: nearby.pooled(ask, target, device, exclude_problem))
 
     def examples(
         self,

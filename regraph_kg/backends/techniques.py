@@ -8,6 +8,9 @@ from collections.abc import Collection, Iterable
 from regraph_kg.backends.bolt import Query
 from regraph_kg.models.technique import Technique
 
+_TAUGHT = {"id", "aliases", "hurts", "family", "needs", "pointless", "recipe", "steps"}
+"""What known techniques are taught where they lack it."""
+
 
 def add(ask: Query, techniques: Collection[Technique]) -> int:
     """Make the unknown ones, extend the others; count the new ones."""
@@ -35,11 +38,7 @@ def create(ask: Query, techniques: Iterable[Technique]) -> int:
 
 def extend(ask: Query, techniques: Iterable[Technique], also: Iterable[str]) -> None:
     """Extend those that lack something; lock them, and the ids of `also`, in one go."""
-    rows = [
-        technique.model_dump(include={"id", "hurts", "family"})
-        | {"aliases": list(technique.aliases)}
-        for technique in _in_order(techniques)
-    ]
+    rows = [technique.model_dump(include=_TAUGHT) for technique in _in_order(techniques)]
     lacking = {row["id"] for row in ask("lacking_techniques", techniques=rows)} if rows else set()
     if ids := lacking.union(also):
         ask("lock_techniques", ids=sorted(ids))

@@ -43,15 +43,19 @@ def next(  # noqa: PLR0913 (the command's name; its options)
     exclude_problem: Annotated[
         str | None, typer.Option(metavar="NAME", help="Leave this problem's examples out.")
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also say what cannot be applied to the code, and why.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Say what the graph would try next on CODE_FILE, and why: gains, tries, when it applies.
 
-    No model is asked and nothing is run: these are the steps that others took from here, ranked by
-    what a try gained on average, failed ones included. The example of each began with the code most
-    like yours. Techniques that your code shows already come last.
+    No model is asked and nothing is run: these are the steps that others took from here and that
+    your code has what they need for, ranked by what a try gained on average, failed ones included.
+    Where few of those fit serial code, what others did elsewhere comes after them. The example of
+    each began with the code most like yours. Techniques that your code shows already come last.
 
-    Exit code 1: the graph knows nothing that follows.
+    Exit code 1: the graph knows nothing that follows, or nothing that fits.
     """
     read_source(code)  # before a store is started
     with open_graph() as graph:
@@ -68,14 +72,18 @@ def next(  # noqa: PLR0913 (the command's name; its options)
         tell(ANSWERS["next"], found)
     else:
         console = PlainConsole(soft_wrap=True)
-        for line in _lines(found, code):
+        for line in _lines(found, code, every=every):
             console.print(line)
     if not found.steps:
         raise typer.Exit(1)
 
 
-def _lines(found: NextSteps, code: Path) -> Iterator[str]:
+def _lines(found: NextSteps, code: Path, *, every: bool) -> Iterator[str]:
     last = "serial code" if found.after == start_id(found.target) else found.after
+    if not found.steps and found.left_out:
+        yield f"nothing that the graph knows to follow {last} ({found.target}) fits this code"
+        yield from _left_out(found, every=every)
+        return
     if not found.steps:
         yield f"the graph knows nothing that follows {last} ({found.target})"
         if last == "serial code":
@@ -90,14 +98,30 @@ def _lines(found: NextSteps, code: Path) -> Iterator[str]:
         yield from _step(number, step)
     first = found.steps[0].technique
     after = "start" if last == "serial code" else found.after
+    yield from _left_out(found, every=every)
+    if found.steps[0].follows:
+        yield ""
+        yield f"codes before and after: regraph examples {after} {first} --code {code}"
+
+
+def _left_out(found: NextSteps, *, every: bool) -> Iterator[str]:
+    """What cannot be applied, or how many are."""
+    if not found.left_out:
+        return
     yield ""
-    yield f"codes before and after: regraph examples {after} {first} --code {code}"
+    if not every:
+        yield f"left out: {len(found.left_out)} that cannot apply to this code (--all says why)"
+        return
+    yield "left out, since they cannot be applied to this code:"
+    for one in found.left_out:
+        yield f"   {one.name} ({one.technique}): {one.why}"
 
 
 def _step(number: int, step: SuggestedStep) -> Iterator[str]:
     there = "; your code seems to have it already" if step.in_code else ""
     yield f"{number}. {step.name} ({step.technique}){there}"
     yield f"   {_gain(step)}"
+    yield f"   fits: {step.why}" if step.fits else f"   may fit: {step.why}"
     if step.applies:
         yield f"   when: {step.applies}"
     if step.hurts:
@@ -109,8 +133,10 @@ def _step(number: int, step: SuggestedStep) -> Iterator[str]:
 def _gain(step: SuggestedStep) -> str:
     """What came of it: "3.2x on average, 7.9x at best; 12 of 14 tries passed, on other devices"."""
     if not step.tried:
-        return f"never measured; seen in {step.examples} examples"
+        seen = f"seen in {step.examples} examples" if step.examples else "in no example"
+        return f"never measured; {seen}"
     where = ", on other devices" if step.measured == "other-devices" else ""
+    where += "" if step.follows else ", after other techniques"
     passed = f"{step.verified} of {step.tried} tries passed{where}"
     declined = f"; {step.declined} times it did not apply" if step.declined else ""
     if step.effect is None or step.best is None:

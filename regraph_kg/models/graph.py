@@ -158,6 +158,8 @@ class Successor:
     verified_elsewhere: int = 0
     sum_log2_elsewhere: int = 0
     declined: int = 0
+    after: str = ""
+    """Where it is told of a technique after whatever else: after which one it was seen most."""
 
     @property
     def effect(self) -> float | None:

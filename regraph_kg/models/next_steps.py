@@ -88,21 +88,43 @@ class SuggestedStep(Frozen):
     measured: MeasuredOn
     in_code: bool
     """Whether the code shows already what this technique alone leaves behind."""
+    fits: bool | None
+    """Whether it can be applied to the code; None: the text alone does not tell."""
+    why: str
+    """Why, in a sentence."""
+    follows: bool
+    """Whether it was seen to follow; else its figures are those after whatever other techniques."""
     nearest: tuple[StepExample, ...]
     """Examples of it, those that began with the most similar code first."""
 
 
-class NextSteps(Frozen):
-    """What a graph would try next on a code. History: 1 (2026-11) first version."""
+class UnfitStep(Frozen):
+    """A technique that was seen to follow, and cannot be applied to the code."""
 
-    schema_version: Literal[1] = 1
+    technique: str
+    """Its id."""
+    name: str
+    why: str
+    """What the code lacks, or has already, in a sentence."""
+
+
+class NextSteps(Frozen):
+    """What a graph would try next on a code.
+
+    History: 1 (2026-11) first version; 2 (2026-11) only what fits the code, and why.
+    """
+
+    schema_version: Literal[2] = 2
     target: Target
     after: str
     """Id of the technique that was applied last; "TARGET/start": none yet."""
     device: str
     """Whose figures go first; "": any."""
     steps: tuple[SuggestedStep, ...]
-    """The most promising first; what the code shows already last."""
+    """Those that may be applied to the code, the most promising first; after those that were seen
+    to follow come, for serial code that few fit, others; what the code shows already last."""
+    left_out: tuple[UnfitStep, ...]
+    """Those that were seen to follow, and cannot be applied to the code."""
     similar: tuple[StepExample, ...]
     """Steps of any kind that began with code most like this one."""
 

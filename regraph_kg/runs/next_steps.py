@@ -1,22 +1,25 @@
-"""What the graph would try next on a code: its successors by what they promise, with examples.
+"""What the graph would try next on a code: what fits it, by what it promises, with examples.
 
     found = next_steps(store, Question(code, after="openmp/start", target="openmp"), vector)
 
-Ranked as a search ranks what it has not tried (method.md 3.4). What the code shows already goes
-last. Not here: where the code lies among embeddings (llm/embedder.py).
+What a search is offered (search/successors.py), ranked as it ranks what it has not tried. What the
+code shows already goes last. Not here: where the code lies among embeddings (llm/embedder.py).
 """
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import Successor, Vector
-from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep
+from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep, UnfitStep
 from regraph_kg.models.target import Target
+from regraph_kg.models.technique import start_id
 from regraph_kg.search.code.applied import markers
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.select import prior
+from regraph_kg.search.successors import ENOUGH, Offer, Successors
 
 MOST_SUCCESSORS = 256
 """Of one technique, so many are looked at; none has more today."""
@@ -40,29 +43,48 @@ class Question:
 
 def next_steps(store: GraphStore, question: Question, vector: Vector | None) -> NextSteps:
     """What to try next; `vector` is where the code lies among codes, if the graph has such."""
-    found = store.neighbourhood(
-        question.after,
-        device=question.device,
-        limit=MOST_SUCCESSORS,
-        exclude_problem=question.exclude_problem,
-    )
+    offers = _successors(store, question).after(question.after, question.code)
     text = normalized(question.code)
-    known = markers()
-    shown = {id_ for id_, one in known.items() if one.told("", text)}
-    ranked = sorted(found.successors, key=lambda one: (one.technique.id in shown, -_promise(one)))
+    shown = {id_ for id_, one in markers().items() if one.told("", text)}
+
+    def place(offer: Offer) -> tuple[bool, bool, float]:
+        one = offer.successor
+        return one.technique.id in shown, not offer.follows, -_promise(one)
+
     steps = tuple(
         _step(
-            one, in_code=one.technique.id in shown, nearest=_nearest(store, question, one, vector)
+            one,
+            in_code=one.successor.technique.id in shown,
+            nearest=_nearest(store, question, one.successor, vector),
         )
-        for one in ranked[: question.limit]
+        for one in sorted(offers.fitting, key=place)[: question.limit]
     )
     return NextSteps(
         target=question.target,
         after=question.after,
         device=question.device,
         steps=steps,
+        left_out=tuple(_unfit(one) for one in offers.unfit),
         similar=_similar(store, question, vector),
     )
+
+
+def _successors(store: GraphStore, question: Question) -> Successors:
+    """The graph as a search reads it."""
+    neighbours = partial(
+        store.neighbourhood,
+        device=question.device,
+        limit=MOST_SUCCESSORS,
+        exclude_problem=question.exclude_problem,
+    )
+    pooled = partial(
+        store.pooled,
+        question.target,
+        device=question.device,
+        exclude_problem=question.exclude_problem,
+    )
+    enough = max(ENOUGH, question.limit)
+    return Successors(neighbours, pooled, start_id(question.target), enough)
 
 
 def _promise(successor: Successor) -> float:
@@ -77,7 +99,7 @@ def _nearest(
     store: GraphStore, question: Question, successor: Successor, vector: Vector | None
 ) -> tuple[StepExample, ...]:
     found = store.examples(
-        question.after,
+        successor.after or question.after,
         successor.technique.id,
         device=question.device or None,
         limit=question.examples,
@@ -102,10 +124,8 @@ def _similar(
     return tuple(StepExample.of(one, question.device) for one in found)
 
 
-def _step(
-    successor: Successor, *, in_code: bool, nearest: tuple[StepExample, ...]
-) -> SuggestedStep:
-    technique = successor.technique
+def _step(offer: Offer, *, in_code: bool, nearest: tuple[StepExample, ...]) -> SuggestedStep:
+    successor, technique = offer.successor, offer.successor.technique
     return SuggestedStep(
         technique=technique.id,
         name=technique.name,
@@ -121,5 +141,13 @@ def _step(
         examples=successor.examples,
         measured=successor.statistics,
         in_code=in_code,
+        fits=offer.fit.fits,
+        why=offer.fit.why,
+        follows=offer.follows,
         nearest=nearest,
     )
+
+
+def _unfit(offer: Offer) -> UnfitStep:
+    technique = offer.successor.technique
+    return UnfitStep(technique=technique.id, name=technique.name, why=offer.fit.why)

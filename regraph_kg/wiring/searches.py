@@ -185,6 +185,7 @@ def _reading(
         evaluate=bench.evaluate,
         evaluate_final=bench.evaluate_final,
         free=partial(reader.free, header.model, choice.target),
+        pooled=partial(reader.pooled, choice.target),
     )
     world = shown(world, choice.graph, start_id(choice.target), f"{choice.seed} {task.problem}")
     with closing(reader):

@@ -106,7 +106,7 @@ class Greedy:
         """A new state, unless it stands where the depth ends."""
         if len(path) >= self._settings.depth:
             return
-        successors = self._context.neighbours(technique).successors
+        successors = self._context.successors(technique, code)
         ordered = sorted(successors, key=lambda one: -prior(one, self._settings))
         choices = [_Choice(one.technique) for one in ordered]
         self._states.append(_State(technique, path, code, level, choices))

@@ -24,16 +24,17 @@ state found first, then to the action that the neighbourhood lists first.
 
 import heapq
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
 
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
-from regraph_kg.models.technique import Technique, free_id, start_id
+from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.search.ahead import Ahead, Edges
 from regraph_kg.search.ask import Request
-from regraph_kg.search.beliefs import Beliefs, BelievedEdge, Outlook, expected_improvement
+from regraph_kg.search.beliefs import Beliefs, BelievedEdge, expected_improvement
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
@@ -80,8 +81,6 @@ IDLE_WEIGHT = 3.0
 """So many idle answers at a state halve the belief in what is left to try there."""
 ROUNDS = 2
 """Answers to be waited for at a step of the look-ahead: the first one, and a repair."""
-SEEN_AHEAD = 32
-"""Edges of a technique that a look-ahead sees: the first of its neighbourhood."""
 KNOWN_TRIES = 4.0
 """So many tries in the graph let a first technique wait twice as long."""
 AGAIN_GAIN, AGAIN_SPREAD = -0.1, 0.1
@@ -132,116 +131,6 @@ class FoundCode:
         return (IDLE_WEIGHT + self.right) / (IDLE_WEIGHT + self.right + self.idle)
 
 
-@dataclass(slots=True)
-class _Row:
-    """An edge as seen at one moment: where to, and what is believed."""
-
-    edge: BelievedEdge
-    outlook: Outlook
-
-    def worth(self, following: float) -> float:
-        """Of two tries of it, when `following` may be gained after it."""
-        passes = 1 - (1 - self.outlook.passes) ** 2
-        return passes * expected_improvement(self.outlook.gain + following, self.outlook.spread)
-
-
-@dataclass(slots=True)
-class _Ahead:
-    """What may still be gained after a technique, as believed at one moment."""
-
-    edges: "_Edges"
-    horizon: int
-    discount: float
-    rows: dict[str, list[_Row]] = field(default_factory=dict)
-    tables: list[dict[str, float]] = field(default_factory=list)
-    """tables[k][technique]: what k steps may gain, were none on the path already."""
-
-    def __post_init__(self) -> None:
-        for technique in self.edges.read:
-            self.see(technique)
-        self.tables = [dict.fromkeys(self.rows, 0.0)]
-        for _ in range(self.horizon):
-            last = self.tables[-1]
-            self.tables.append({u: self._best(u, frozenset(), last) for u in self.rows})
-
-    def see(self, technique: str) -> list[_Row]:
-        """The edges from it."""
-        if technique not in self.rows:
-            edges = self.edges.after(technique)[:SEEN_AHEAD]
-            self.rows[technique] = [_Row(e, self.edges.beliefs.outlook(e)) for e in edges]
-        return self.rows[technique]
-
-    def bound(self, technique: str, steps: int) -> float:
-        """No less than `gain`; quick where the technique's edges were read before."""
-        found = self.tables[steps].get(technique)
-        return self.gain(technique, frozenset(), steps) if found is None else found
-
-    def gain(self, technique: str, used: frozenset[str], steps: int) -> float:
-        """V of `steps` steps after it, the techniques `used` left out of the first of them."""
-        return self._best(technique, used, self.tables[steps - 1]) if steps > 0 else 0.0
-
-    def _best(self, technique: str, used: frozenset[str], after: dict[str, float]) -> float:
-        share = self.discount
-        return max(
-            (
-                row.worth(share * after.get(row.edge.target, 0.0))
-                for row in self.see(technique)
-                if row.edge.target not in used
-            ),
-            default=0.0,
-        )
-
-
-class _Edges:
-    """The edges that were read so far, by their source."""
-
-    def __init__(self, context: Context, beliefs: Beliefs, *, free: bool) -> None:
-        self._context, self.beliefs, self._with_free = context, beliefs, free
-        self.free_name = free_id(context.task.target)
-        self.read: dict[str, list[BelievedEdge]] = {}
-        self._free: dict[str, BelievedEdge] = {}
-        self._techniques: dict[str, Technique] = {}
-
-    def after(self, technique: str) -> list[BelievedEdge]:
-        """The edges from a technique, read once."""
-        if technique not in self.read:
-            found = self._context.neighbours(self.source(technique)).successors
-            freely = technique == self.free_name
-            believed = self.beliefs.after_free if freely else self.beliefs.edge
-            self.read[technique] = [believed(technique, one, at) for at, one in enumerate(found)]
-            self._techniques |= {one.technique.id: one.technique for one in found}
-        return self.read[technique]
-
-    def source(self, technique: str) -> str:
-        """Whose successors follow a technique: free choices from the start led nowhere else."""
-        return self.beliefs.start if technique == self.free_name else technique
-
-    def find(self, source: str, target: str) -> BelievedEdge | None:
-        """The edge between two techniques, if the graph has it."""
-        return next((one for one in self.after(source) if one.target == target), None)
-
-    def actions(self, technique: str) -> tuple[NextStep, ...]:
-        """What may be asked for after it; the free choice is last.
-
-        After the graph's techniques it stands only where it is known what such choices come to:
-        what is built on them is of no transition, and teaches the graph nothing.
-        """
-        following = self.after(technique)
-        steps = [NextStep(self._techniques[e.target], e, e.target) for e in following]
-        begins = technique in (self.beliefs.start, self.free_name)
-        if self._with_free and (begins or self._context.free().later.tried):
-            leads = self.free_name if begins else technique
-            steps.append(NextStep(None, self._freely(technique, len(following)), leads))
-        return tuple(steps)
-
-    def _freely(self, technique: str, rank: int) -> BelievedEdge:
-        if technique not in self._free:
-            known = self._context.free()
-            told = known.first if technique == self.beliefs.start else known.later
-            self._free[technique] = self.beliefs.free(technique, self.free_name, told, rank)
-        return self._free[technique]
-
-
 class Lookahead:
     """One search; an iteration is one sample, its reward the speedup, 0 for a failure."""
 
@@ -250,7 +139,7 @@ class Lookahead:
         self._context, self._settings = context, settings
         start = start_id(context.task.target)
         self.beliefs = Beliefs(start, settings)
-        self._edges = _Edges(context, self.beliefs, free=settings.free)
+        self._edges = Edges(context, self.beliefs)
         self.states: dict[str, FoundCode] = {}
         """By normalized code, in the order in which they were found."""
         self._best = 0.0
@@ -284,7 +173,7 @@ class Lookahead:
 
     def _worthiest(self) -> tuple[FoundCode, NextStep] | None:
         """The largest worth; bounds that need no look at the path come first, and spare most."""
-        ahead = _Ahead(self._edges, self._horizon, self._settings.discount)
+        ahead = Ahead(self._edges, self._horizon, self._settings.discount)
         pairs = [
             (state, action)
             for state in self.states.values()
@@ -314,7 +203,7 @@ class Lookahead:
         """Whether it may be sampled: one that did nothing is had one time less often."""
         return action.answered and action.taken + action.idle < self._settings.samples
 
-    def _worth(self, state: FoundCode, action: NextStep, ahead: _Ahead, *, exact: bool) -> float:
+    def _worth(self, state: FoundCode, action: NextStep, ahead: Ahead, *, exact: bool) -> float:
         """What a sample is expected to add to the best; not exact: no less than that."""
         believed = self.beliefs.outlook(action.edge)
         passes = LOCAL_WEIGHT * believed.passes / (LOCAL_WEIGHT + action.failed) * state.applies
@@ -329,7 +218,7 @@ class Lookahead:
         mean = state.level + gain + following - self._best
         return passes * expected_improvement(mean, spread) / math.sqrt(1 + action.under_way)
 
-    def _following(self, state: FoundCode, action: NextStep, ahead: _Ahead, exact: bool) -> float:
+    def _following(self, state: FoundCode, action: NextStep, ahead: Ahead, exact: bool) -> float:
         steps = max(0, min(ahead.horizon, self._settings.depth - len(state.path) - 1))
         leads, used = action.leads, state.used | {action.leads}
         return ahead.gain(leads, used, steps) if exact else ahead.bound(leads, steps)
@@ -392,8 +281,24 @@ class Lookahead:
         """A new state, unless its code is known; without actions where the depth ends."""
         known = self.states.setdefault(normalized(state.code), state)
         if known is state and len(state.path) < self._settings.depth:
-            state.actions = self._edges.actions(state.technique)
+            state.actions = self._actions(state)
         return known
+
+    def _actions(self, state: FoundCode) -> tuple[NextStep, ...]:
+        """What may be asked for at a state; the free choice is last.
+
+        After the graph's techniques it stands only where it is known what such choices come to:
+        what is built on them is of no transition, and teaches the graph nothing.
+        """
+        edges, technique = self._edges, state.technique
+        offered = edges.offered(technique, state.code)
+        steps = [NextStep(one, edge, edge.target) for one, edge in offered]
+        begins = technique in (self.beliefs.start, edges.free_name)
+        if self._settings.free and (begins or self._context.free().later.tried):
+            leads = edges.free_name if begins else technique
+            free = edges.freely(technique, len(edges.after(technique)))
+            steps.append(NextStep(None, free, leads))
+        return tuple(steps)
 
 
 METHOD = MethodKind(LookaheadSettings, Lookahead, needs="graph")

@@ -197,7 +197,7 @@ class _Growth:
         """Give `state` its actions; without any it stays closed."""
         state.actions = tuple(
             Action(successor.technique, self._edge(state.technique, successor))
-            for successor in self._context.neighbours(state.technique).successors
+            for successor in self._context.successors(state.technique, state.code)
         )
         state.open = bool(state.actions)
 

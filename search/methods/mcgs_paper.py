@@ -83,7 +83,8 @@ class Paper:
     def iteration(self) -> Effects[Iteration] | None:
         """Begin a walk, unless all that the start leads to is closed (see `Method`)."""
         start = start_id(self._context.task.target)
-        return self._walk(start) if self._steps.successors((), start) else None
+        open_ = self._steps.successors((), start, self._context.task.start)
+        return self._walk(start) if open_ else None
 
     def _walk(self, start: str) -> Effects[Iteration]:
         """Selection, expansion and rollout from the serial code, a call at every step."""
@@ -91,7 +92,7 @@ class Paper:
         path: tuple[str, ...] = ()
         selected, steps = [start], list[StepRecord]()
         while len(steps) < self._settings.steps and self._context.ledger.left > 0:
-            successors = self._steps.successors(path, technique)
+            successors = self._steps.successors(path, technique, code)
             if not successors:
                 break
             unvisited = [one for one in successors if not self._counters.visits[one.id]]

@@ -48,7 +48,9 @@ class ReGraphT:
     def iteration(self) -> Effects[Iteration] | None:
         """Begin a walk, unless all were made or all that the start leads to is closed."""
         start = start_id(self._context.task.target)
-        if self._walks == self._settings.attempts or not self._steps.successors((), start):
+        if self._walks == self._settings.attempts:
+            return None
+        if not self._steps.successors((), start, self._context.task.start):
             return None
         self._walks += 1
         return self._walk(start)
@@ -58,7 +60,7 @@ class ReGraphT:
         path: tuple[str, ...] = ()
         code, steps = self._context.task.start, list[StepRecord]()
         while len(steps) < self._settings.steps and self._context.ledger.left > 0:
-            successors = self._steps.successors(path, technique)
+            successors = self._steps.successors(path, technique, code)
             if not successors:
                 break
             chosen = self._context.rng.choice(successors)

@@ -188,7 +188,7 @@ class Thompson:
         """Open the pairs of a state that is not at the depth's end."""
         if len(state.path) >= self._settings.depth:
             return
-        for successor in self._context.neighbours(state.technique).successors:
+        for successor in self._context.successors(state.technique, state.code):
             edge = (state.technique, successor.technique.id)
             if edge not in self.beliefs:
                 self.beliefs[edge] = Belief(prior(successor, self._settings))

@@ -1,17 +1,20 @@
 """`regraph next` and `Graph.next`: what follows, in which order, with which examples."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from regraph_kg import BadInput, Settings, open_graph
 from tests.ingest.test_commands import Desk, desk
-from tests.ingest.trajectories import measured, row
+from tests.ingest.trajectories import VOCABULARY, measured, row
 
 __all__ = ["desk"]
 
-LOOP = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
-SUM = "double total = 0; while (count--) total += values[count];"
+LOOP = "__global__ void scale(float* y, int n) { for (int i = 0; i < n; ++i) y[i] *= 2; }"
+SUM = "__global__ void sum(float* v, int n) { float t = 0; while (n--) t += v[n]; v[0] = t; }"
+
+SERIAL = "void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }"
 
 
 def step(label: str, code: str, *times: float, **fields: object) -> dict[str, object]:
@@ -54,7 +57,8 @@ def test_what_gained_most_goes_first_and_what_fails_mostly_last(desk: Desk) -> N
     assert first["effect"] == pytest.approx((10 * 4) ** 0.5, rel=1e-5)
     assert (first["best"], first["tried"], first["verified"]) == (10.0, 2, 2)
     assert (last["tried"], last["verified"]) == (9, 1)
-    assert found["schema_version"] == 1
+    assert found["schema_version"] == 2
+    assert found["left_out"] == []
 
 
 def test_the_example_of_a_technique_began_with_the_code_most_like_ones_own(desk: Desk) -> None:
@@ -88,6 +92,49 @@ def test_what_the_code_shows_already_goes_last_and_says_so(desk: Desk) -> None:
     ]  # fmt: skip
 
 
+def needing(desk: Desk, **needs: str) -> None:
+    """The vocabulary, where techniques (target_name) need something."""
+    told = {name.replace("_", "/", 1).replace("_", "-"): need for name, need in needs.items()}
+    told_of = [
+        one.model_copy(update={"needs": (told[one.id],)} if one.id in told else {})
+        for one in VOCABULARY
+    ]
+    text = json.dumps([one.model_dump() for one in told_of])
+    (desk.folder / "corpus" / "techniques.json").write_text(text)
+
+
+def test_what_cannot_apply_is_left_out_and_why_is_told_if_asked(desk: Desk) -> None:
+    needing(desk, cuda_shared_memory_tiling="kernel", cuda_memory_coalescing="kernel")
+    fill(desk)
+    found = ask(desk, SERIAL)
+    assert "cuda/shared-memory-tiling" not in [one["technique"] for one in found["steps"]]
+    left = {one["technique"]: one["why"] for one in found["left_out"]}
+    assert set(left) == {"cuda/shared-memory-tiling", "cuda/memory-coalescing"}
+    assert left["cuda/shared-memory-tiling"].startswith("Needs ")
+    done = desk.run("next", "mine.cpp", "--target", "cuda", "--device", "GPU")
+    assert "left out: 2 that cannot apply to this code (--all says why)\n" in done.out
+    assert "Shared memory tiling" not in done.out
+    told = desk.run("next", "mine.cpp", "--target", "cuda", "--device", "GPU", "--all").out
+    why = left["cuda/shared-memory-tiling"]
+    assert f"Shared memory tiling (cuda/shared-memory-tiling): {why}\n" in told
+
+
+def test_serial_code_that_few_fit_is_told_what_fits_and_was_done_elsewhere(desk: Desk) -> None:
+    needing(desk, openmp_cache_tiling="nest", openmp_simd="loop")
+    steps = [step("Cache tiling", "int y;", 0.5), step("SIMD vectorization", "int z;", 0.25)]
+    rows = [row(serial="int x;", target="openmp", steps=steps)]
+    assert desk.run("ingest", desk.write("file.jsonl", *rows)).code == 0
+    (desk.folder / "mine.cpp").write_text(SERIAL)
+    done = desk.run("next", "mine.cpp", "--device", "GPU", "--json")
+    (first,) = done.json()["steps"]
+    assert (first["technique"], first["follows"], first["fits"]) == ("openmp/simd", False, True)
+    assert first["effect"] == pytest.approx(4.0, rel=1e-5)
+    assert [one["source"] for one in first["nearest"]] == ["openmp/cache-tiling"]
+    words = desk.run("next", "mine.cpp", "--device", "GPU").out
+    assert "1 of 1 tries passed, after other techniques\n" in words
+    assert "codes before and after" not in words
+
+
 def test_the_words_say_why(desk: Desk) -> None:
     fill(desk)
     (desk.folder / "mine.cpp").write_text(SUM)
@@ -95,6 +142,7 @@ def test_the_words_say_why(desk: Desk) -> None:
     assert done.code == 0
     assert "1. Shared memory tiling (cuda/shared-memory-tiling)\n" in done.out
     assert "6.32x on average, 10x at best; 2 of 2 tries passed\n" in done.out
+    assert "   fits: Needs nothing in particular.\n" in done.out
     assert "sum, step 1; similarity of its code to yours 1.00; 4x on GPU; loads are" in done.out
     assert "regraph examples start cuda/shared-memory-tiling --code mine.cpp" in done.out
 

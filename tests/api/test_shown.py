@@ -29,9 +29,11 @@ def steps(**fields: object) -> NextSteps:
         "technique": "openmp/tiling", "name": HOSTILE, "definition": "", "applies": HOSTILE,
         "hurts": "", "expected": 1.2, "effect": 2.5, "best": 3.0, "tried": 4, "verified": 3,
         "declined": 0, "examples": 4, "measured": "device", "in_code": False, "nearest": (),
+        "fits": True, "why": HOSTILE, "follows": True,
     }  # fmt: skip
     step = SuggestedStep.model_validate({**one, **fields})
-    return NextSteps(target="openmp", after="openmp/start", device="", steps=(step,), similar=())
+    told = {"target": "openmp", "after": "openmp/start", "device": ""}
+    return NextSteps.model_validate({**told, "steps": (step,), "left_out": (), "similar": ()})
 
 
 @pytest.fixture

@@ -30,6 +30,19 @@ def test_a_merge_carries_examples_failures_statistics_and_names(
     assert (log.who, log.why, log.techniques) == ("curator @ desk", "because", ("cuda/a", "cuda/b"))
 
 
+def test_a_merged_technique_needs_what_its_heir_needed(store: GraphStore, curator: Curator) -> None:
+    heir = {"needs": ("loop",), "recipe": "Write it.", "steps": ("One.", "Two.")}
+    other = {"needs": ("nest",), "pointless": ("simd",), "recipe": "Write another."}
+    store.add_techniques([technique("a", **heir), technique("b", **other)])
+    before = store.techniques()
+    curator.merge("cuda/a", ["cuda/b"], ME)
+    (kept,) = store.techniques()
+    assert (kept.needs, kept.pointless) == (("loop",), ())
+    assert (kept.recipe, kept.steps) == ("Write it.", ("One.", "Two."))
+    curator.undo(None, ME)
+    assert store.techniques() == before
+
+
 def test_statistics_of_a_merge_are_those_of_an_ingest_under_one_name(
     store: GraphStore, curator: Curator, store_settings: Settings
 ) -> None:

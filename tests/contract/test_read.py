@@ -146,6 +146,33 @@ def test_excluding_a_problem_is_as_if_the_graph_had_never_seen_it(
     )
 
 
+def test_pooled_statistics_are_those_of_all_neighbourhoods_together(store: GraphStore) -> None:
+    store.add_techniques([technique("d", needs=("loop",)), technique("a", "openmp")])
+    store.merge(
+        [
+            plan("ab", measurements=[measured(H200, effect=2.0)]),
+            plan("cbb", problem="sum", measurements=[measured(A100, effect=8.0)]),
+            plan("b", problem="max", measurements=[measured(H200, effect=4.0)]),
+        ]
+    )
+    a, b, c, d = store.pooled("cuda", device=H200)
+    assert [one.technique.id for one in (a, b, c, d)] == [f"cuda/{name}" for name in "abcd"]
+    assert (b.examples, b.tried, b.verified, b.sum_log2_effect) == (4, 2, 2, 3 * ONE)
+    assert (b.tried_elsewhere, b.verified_elsewhere) == (2, 2)
+    assert b.sum_log2_elsewhere == 6 * ONE
+    assert (b.statistics, b.best_effect) == ("device", 4.0)
+    assert (a.after, b.after, c.after, d.after) == ("cuda/start", "cuda/start", "cuda/start", "")
+    assert (d.examples, d.tried, d.statistics, d.technique.needs) == (0, 0, "none", ("loop",))
+
+
+def test_pooled_statistics_can_be_told_without_a_problem(store: GraphStore) -> None:
+    store.merge([plan("ab", problem="sum")])
+    without = store.pooled("cuda", device=H200)
+    store.merge([plan("bab", measurements=[measured()])])
+    assert store.pooled("cuda", device=H200) != without
+    assert store.pooled("cuda", device=H200, exclude_problem="saxpy") == without
+
+
 def test_the_limit_holds_after_a_problem_is_excluded(store: GraphStore) -> None:
     store.merge([plan("a", code=f"{i}") for i in range(3)])
     store.merge([plan("b", problem="sum"), plan("c", problem="sum", code="1")])

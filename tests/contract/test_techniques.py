@@ -1,5 +1,7 @@
 """Contract: the vocabulary in the graph."""
 
+from typing import Any
+
 from regraph_kg.graph import GraphStore
 from regraph_kg.settings import Settings
 from tests.contract.plans import failure, plan, technique
@@ -32,6 +34,38 @@ def test_a_technique_of_an_older_graph_is_told_when_it_hurts(
     assert store.techniques()[0].hurts == ""
     store.add_techniques([technique("a", hurts="at times"), technique("b", hurts="otherwise")])
     assert [one.hurts for one in store.techniques()] == ["at times", "as a curator says"]
+
+
+FITTING: dict[str, Any] = {
+    "needs": ("loop", "reuse|time_loop"),
+    "pointless": ("tiled_nest",),
+    "recipe": "Cut the loops.\nWalk the blocks.",
+    "steps": ("Cut one loop.", "Cut the other."),
+}
+
+
+def test_what_a_technique_needs_and_how_it_is_done_is_kept(store: GraphStore) -> None:
+    given = technique("a", **FITTING)
+    store.add_techniques([given])
+    assert store.techniques() == (given,)
+    store.merge([plan("a")])
+    (found,) = store.neighbourhood("cuda/start", device="any").successors
+    assert found.technique == given
+
+
+def test_a_technique_of_an_older_graph_is_told_what_it_needs_and_how_it_is_done(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    own = technique("b", needs=("nest",), recipe="as it is here")
+    store.add_techniques([technique("a"), own])
+    cypher(
+        store_settings,
+        "MATCH (t:Technique {id: 'cuda/a'}) REMOVE t.needs, t.pointless, t.recipe, t.steps",
+    )
+    assert store.techniques()[0] == technique("a")
+    store.add_techniques([technique("a", **FITTING), technique("b", **FITTING)])
+    kept = {"needs": own.needs, "recipe": own.recipe}
+    assert store.techniques() == (technique("a", **FITTING), technique("b", **FITTING | kept))
 
 
 def test_techniques_can_be_asked_for_one_target(store: GraphStore) -> None:

@@ -149,3 +149,17 @@ def test_the_same_seed_draws_the_same_graph(graph: GraphShown) -> None:
 def test_a_graph_without_an_edge_stays_one(graph: GraphShown) -> None:
     world = shown(Toy({}, lambda _: None).world, graph, START, "0")
     assert world.neighbours(START).successors == ()
+
+
+def test_what_is_known_of_techniques_is_taken_away_as_what_is_known_of_edges() -> None:
+    pooled = tuple(KNOWN.values())
+    world = replace(toy(), pooled=lambda: pooled)
+    for graph in ("names", "none"):
+        found = shown(world, graph, START, "0").pooled()  # type: ignore[arg-type]
+        assert [one.technique for one in found] == [one.technique for one in pooled]
+        assert {(known(one), one.examples) for one in found} == {((0, 0, 0), 0)}
+    dealt = shown(world, "shuffled-statistics", START, "0").pooled()
+    assert [one.technique for one in dealt] == [one.technique for one in pooled]
+    assert sorted(map(known, dealt)) == sorted(map(known, pooled))
+    assert dealt != pooled
+    assert shown(world, "shuffled-structure", START, "0").pooled() == pooled

@@ -11,7 +11,14 @@ import pytest
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.ngrams import HASHED, HashEmbedder
-from regraph_kg.models.graph import EmbeddingSpace, Example, KnownFailure, Neighbourhood, Vector
+from regraph_kg.models.graph import (
+    EmbeddingSpace,
+    Example,
+    KnownFailure,
+    Neighbourhood,
+    Successor,
+    Vector,
+)
 from regraph_kg.search.reader import KNOWN, OVERSAMPLED, SHOWN, GraphReader
 
 
@@ -41,6 +48,10 @@ class Store:
     def nearest(self, vector: Vector, **given: object) -> tuple[Example, ...]:
         self._count((vector, given))
         return self.holds
+
+    def pooled(self, target: str, **given: object) -> tuple[Successor, ...]:
+        self._count((target, given))
+        return ()
 
     def failures(self, source: str, target: str, **given: object) -> tuple[KnownFailure, ...]:
         self._count((source, target, given))
@@ -99,11 +110,13 @@ def test_device_and_excluded_problem_go_into_every_question() -> None:
     reader.neighbours("openmp/start")
     reader.examples("openmp/start", "openmp/a")
     reader.failures("openmp/start", "openmp/a")
+    reader.pooled("openmp")
     given = {"device": "cpu", "exclude_problem": "matmul"}
     assert store.asked == [
         ("openmp/start", given),
         ("openmp/start", "openmp/a", given | {"near": None, "limit": OVERSAMPLED * SHOWN}),
         ("openmp/start", "openmp/a", {"exclude_problem": "matmul", "limit": KNOWN}),
+        ("openmp", given),
     ]
 
 

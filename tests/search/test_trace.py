@@ -37,7 +37,7 @@ def test_a_trace_holds_all_that_was_read_asked_and_learned(whole: tuple[Path, Ru
     events = [line.event for line in read(path).lines]
     assert events[0] == "header"
     assert set(events) == {
-        *("header", "neighbours", "examples", "failures"),
+        *("header", "neighbours", "pooled", "examples", "failures"),
         *("reply", "report", "final", "record", "stop"),
     }
     assert path.name == "20261121T100000Z-toy-mcgs-0.jsonl"

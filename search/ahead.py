@@ -1,0 +1,135 @@
+"""What a run knows of the edges along the graph, and what steps along them may still gain.
+
+The look-ahead of method.md 3.4: V_h(u), over the graph's edges as they are believed at one moment,
+whatever the code will be. Not here: what is believed (beliefs.py), which step is taken
+(methods/lookahead.py).
+"""
+
+from dataclasses import dataclass, field
+
+from regraph_kg.models.graph import Successor
+from regraph_kg.models.technique import Technique, free_id
+from regraph_kg.search.beliefs import (
+    Beliefs,
+    BelievedEdge,
+    Outlook,
+    expected_improvement,
+)
+from regraph_kg.search.context import Context
+
+SEEN_AHEAD = 32
+"""Edges of a technique that a look-ahead sees: the first of its neighbourhood."""
+
+
+class Edges:
+    """The edges that were read so far, by their source."""
+
+    def __init__(self, context: Context, beliefs: Beliefs) -> None:
+        self._context, self.beliefs = context, beliefs
+        self.free_name = free_id(context.task.target)
+        self.read: dict[str, list[BelievedEdge]] = {}
+        self._free: dict[str, BelievedEdge] = {}
+        self._others: dict[tuple[str, str], BelievedEdge] = {}
+        """Of techniques that the graph did not see follow, by source and target."""
+
+    def after(self, technique: str) -> list[BelievedEdge]:
+        """The graph's edges from a technique, read once."""
+        if technique not in self.read:
+            found = self._context.neighbours(self.source(technique)).successors
+            self.read[technique] = [
+                self._believed(technique, one, at) for at, one in enumerate(found)
+            ]
+        return self.read[technique]
+
+    def source(self, technique: str) -> str:
+        """Whose successors follow a technique: free choices from the start led nowhere else."""
+        return self.beliefs.start if technique == self.free_name else technique
+
+    def find(self, source: str, target: str) -> BelievedEdge | None:
+        """The edge between two techniques, if the graph has it or it was offered."""
+        known = (one for one in self.after(source) if one.target == target)
+        return next(known, self._others.get((source, target)))
+
+    def offered(self, technique: str, code: str) -> list[tuple[Technique, BelievedEdge]]:
+        """What may be asked for at `code`, which `technique` led to, each with its edge."""
+        found = []
+        for successor in self._context.successors(self.source(technique), code):
+            edge = self.find(technique, successor.technique.id)
+            if edge is None:
+                edge = self._believed(technique, successor, len(self.after(technique)))
+                self._others[technique, successor.technique.id] = edge
+            found.append((successor.technique, edge))
+        return found
+
+    def freely(self, technique: str, rank: int) -> BelievedEdge:
+        """The edge of a free choice."""
+        if technique not in self._free:
+            known = self._context.free()
+            told = known.first if technique == self.beliefs.start else known.later
+            self._free[technique] = self.beliefs.free(technique, self.free_name, told, rank)
+        return self._free[technique]
+
+    def _believed(self, technique: str, successor: Successor, rank: int) -> BelievedEdge:
+        freely = technique == self.free_name
+        believed = self.beliefs.after_free if freely else self.beliefs.edge
+        return believed(technique, successor, rank)
+
+
+@dataclass(slots=True)
+class Row:
+    """An edge as seen at one moment: where to, and what is believed."""
+
+    edge: BelievedEdge
+    outlook: Outlook
+
+    def worth(self, following: float) -> float:
+        """Of two tries of it, when `following` may be gained after it."""
+        passes = 1 - (1 - self.outlook.passes) ** 2
+        return passes * expected_improvement(self.outlook.gain + following, self.outlook.spread)
+
+
+@dataclass(slots=True)
+class Ahead:
+    """What may still be gained after a technique, as believed at one moment."""
+
+    edges: "Edges"
+    horizon: int
+    discount: float
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    tables: list[dict[str, float]] = field(default_factory=list)
+    """tables[k][technique]: what k steps may gain, were none on the path already."""
+
+    def __post_init__(self) -> None:
+        for technique in self.edges.read:
+            self.see(technique)
+        self.tables = [dict.fromkeys(self.rows, 0.0)]
+        for _ in range(self.horizon):
+            last = self.tables[-1]
+            self.tables.append({u: self._best(u, frozenset(), last) for u in self.rows})
+
+    def see(self, technique: str) -> list[Row]:
+        """The edges from it."""
+        if technique not in self.rows:
+            edges = self.edges.after(technique)[:SEEN_AHEAD]
+            self.rows[technique] = [Row(e, self.edges.beliefs.outlook(e)) for e in edges]
+        return self.rows[technique]
+
+    def bound(self, technique: str, steps: int) -> float:
+        """No less than `gain`; quick where the technique's edges were read before."""
+        found = self.tables[steps].get(technique)
+        return self.gain(technique, frozenset(), steps) if found is None else found
+
+    def gain(self, technique: str, used: frozenset[str], steps: int) -> float:
+        """V of `steps` steps after it, the techniques `used` left out of the first of them."""
+        return self._best(technique, used, self.tables[steps - 1]) if steps > 0 else 0.0
+
+    def _best(self, technique: str, used: frozenset[str], after: dict[str, float]) -> float:
+        share = self.discount
+        return max(
+            (
+                row.worth(share * after.get(row.edge.target, 0.0))
+                for row in self.see(technique)
+                if row.edge.target not in used
+            ),
+            default=0.0,
+        )

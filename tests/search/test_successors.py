@@ -1,0 +1,114 @@
+"""What is offered at a code: what cannot apply is not, and serial code is offered enough."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from regraph_kg.models.graph import Example, Neighbourhood, Successor
+from regraph_kg.runs.choice import usual_settings
+from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.successors import ENOUGH, Offer, Successors
+from tests.search.toy import (
+    SERIAL,
+    Graph,
+    Toy,
+    code,
+    example,
+    fenced,
+    header,
+    names,
+    searching,
+    successor,
+)
+
+START = "openmp/start"
+WALKS = [name for name in method_names() if kind_of(name).walks]
+
+
+def needing(name: str, *needs: str, **known: float) -> Successor:
+    """A technique with `needs`, and what is known of it."""
+    found = successor(name, **known)  # type: ignore[arg-type]
+    return replace(found, technique=found.technique.model_copy(update={"needs": needs}))
+
+
+def offered(
+    known: list[Successor], pooled: list[Successor], text: str = SERIAL, after: str = START
+) -> tuple[list[str], list[str]]:
+    """Short names of what is offered, and of what is left out."""
+    graph = Successors(lambda name: Neighbourhood(name, tuple(known)), lambda: tuple(pooled), START)
+    found = graph.after(after, text)
+    return short(found.fitting), short(found.unfit)
+
+
+def short(offers: tuple[Offer, ...]) -> list[str]:
+    return [one.successor.technique.id.removeprefix("openmp/") for one in offers]
+
+
+def test_what_cannot_apply_is_left_out_and_what_is_not_known_to_fit_stays() -> None:
+    known = [needing("a", "loop"), needing("b", "nest"), needing("c", "no such predicate")]
+    assert offered(known, []) == (["a", "c"], ["b"])
+
+
+def test_serial_code_that_few_fit_is_offered_what_gained_most_elsewhere() -> None:
+    known = [needing("a", "loop"), needing("b", "nest")]
+    pooled = [
+        needing("a", "loop", tried=9, verified=9, log2_effects=9.0),
+        needing("little", "loop", tried=4, verified=4, log2_effects=1.0),
+        needing("much", "loop", tried=4, verified=4, log2_effects=8.0),
+        needing("impossible", "nest", tried=4, verified=4, log2_effects=9.0),
+        needing("unknown", "no such predicate", tried=4, verified=4, log2_effects=9.0),
+    ]
+    assert offered(known, pooled) == (["a", "much", "little"], ["b"])
+    assert offered(known, pooled, after="openmp/a") == (["a"], ["b"])
+    assert offered([], pooled) == ([], [])
+
+
+def test_what_nobody_tried_comes_last_and_only_where_it_says_what_it_needs() -> None:
+    untried = [replace(one, examples=0) for one in (needing("x", "loop"), needing("y"))]
+    worse = needing("worse", "loop", tried=4, verified=4, log2_effects=-4.0)
+    assert offered([needing("b", "nest")], [*untried, worse])[0] == ["worse", "x"]
+
+
+def test_no_more_are_offered_than_are_enough() -> None:
+    known = [needing(f"k{n}", "loop") for n in range(ENOUGH - 1)]
+    pooled = [needing(f"p{n}", "loop") for n in range(3)]
+    assert offered(known, pooled)[0] == ["k0", "k1", "k2", "p0"]
+    many = [needing(f"k{n}", "loop") for n in range(ENOUGH)]
+    assert offered(many, pooled)[0] == [f"k{n}" for n in range(ENOUGH)]
+
+
+GRAPH: Graph = {"start": ["nested", "flat"], "flat": ["nested", "other"], "other": ["flat"]}
+SEEN = {"nested": needing("nested", "nest"), "flat": needing("flat", "loop")}
+ELSEWHERE = replace(needing("elsewhere", "loop", tried=3, verified=3), after="openmp/flat")
+
+
+@pytest.mark.parametrize("method", WALKS)
+def test_no_method_asks_for_what_cannot_apply(method: str) -> None:
+    toy = Toy(GRAPH, lambda key: fenced(looping(len(key.path), key.attempt)), successors=SEEN)
+    settings = usual_settings(method)
+    list(searching(toy.world, header(20, settings=settings)))
+    asked = Counter(name for key in toy.asked for name in names(key))
+    assert set(asked) == {"flat", "other"}
+
+
+@pytest.mark.parametrize("method", WALKS)
+def test_every_method_asks_for_what_was_seen_elsewhere(method: str) -> None:
+    toy = Toy(GRAPH, lambda key: fenced(looping(len(key.path), key.attempt)), successors=SEEN)
+    read = list[tuple[str, str]]()
+
+    def examples(source: str, target: str, text: str = "", /) -> tuple[Example, ...]:
+        read.append((source, target))
+        return (example(source, target),)
+
+    world = replace(toy.world, pooled=lambda: (ELSEWHERE,), examples=examples)
+    list(searching(world, header(40, settings=usual_settings(method))))
+    assert any(names(key) == ["elsewhere"] for key in toy.asked)
+    assert ("openmp/flat", "openmp/elsewhere") in read
+    assert (START, "openmp/elsewhere") not in read
+
+
+def looping(steps: int, attempt: int) -> str:
+    """Right code with a loop, the faster the more steps it took."""
+    loop = "for (int i = 0; i < n; ++i) x[i] *= 2;"
+    return code(0.1 * steps, (steps, attempt)).replace("{ said", f"{{ {loop} said")
