@@ -4,8 +4,8 @@
 [--device cuda|cpu] [--selftest]`; needs torch, gguf and tokenizers. GET /stats tells what it did.
 Prompts are read one by one, each into its slot of a fixed cache; then all slots advance as a CUDA
 graph that looks at a part of the cache long enough for all. A random number is of a seed and a
-position alone. A prompt that fills the context is refused. An answer that is begun (a last message
-of the assistant's) is gone on with. No schemas, no streams.
+position alone. A prompt that fills the context is refused. A last message of the assistant is gone
+on with. No schemas, no streams.
 """
 
 import argparse
@@ -91,7 +91,6 @@ class Text:
         return [*ids, self.start, *self._bpe.encode("assistant\n" + begun).ids]
 
     def until(self, ids: list[int], ends: tuple[str, ...]) -> tuple[str, bool]:
-        """An answer up to the first of `ends`, and whether one came."""
         said = self.answer(ids)
         at = min((said.index(one) for one in ends if one in said), default=len(said))
         return said[:at], at < len(said)

@@ -39,6 +39,6 @@ class Walks:
         self._taken[here] += 1
         request = self._context.request(technique, path, chosen, attempt, code)
         step = yield from self._context.proposer.sample(request)
-        if not step.tried:
+        if step.closes:
             self._closed.add(here)
         return step

@@ -202,13 +202,18 @@ class StepRecord(Frozen):
 
     @property
     def tried(self) -> bool:
-        """Whether what was asked for was tried; else its action is closed, and nothing learned.
+        """Whether what was asked for was tried; else nothing is learned.
 
         Code that comes back unchanged is no try of a technique; as a free choice it has failed.
         """
         if self.outcome is Outcome.UNCHANGED:
             return self.technique is None
         return self.outcome is not None and not self.declined
+
+    @property
+    def closes(self) -> bool:
+        """Whether it is not asked for again: there was no answer, or it does not apply."""
+        return self.outcome is None or self.declined
 
     @property
     def declined(self) -> bool:

@@ -94,7 +94,7 @@ class Greedy:
             state.technique, state.path, choice.technique, attempt, state.code
         )
         step = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
-        if not step.tried:
+        if step.closes:
             choice.answered = False
             return Iteration(step.path, (step,), None)
         if step.speedup is not None and step.code is not None and step.applied != "nothing":

@@ -230,7 +230,7 @@ class Lookahead:
         )
         action.under_way -= 1
         self._calls += step.cost.calls
-        if not step.tried:
+        if step.closes:
             action.answered = False
             if step.declined:
                 self._idle(state, action)

@@ -168,7 +168,7 @@ class _Growth:
             state.technique, state.path, action.technique, attempt, state.code
         )
         record = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
-        if not record.tried:
+        if record.closes:
             action.answered = False
         else:
             step.child = self._child(state, action, record)

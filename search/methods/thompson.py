@@ -163,7 +163,7 @@ class Thompson:
             self._context.request(state.technique, state.path, pair.technique, attempt, state.code),
             repairs=self._settings.repairs,
         )
-        if not step.tried:  # no answer, or it does not apply: no further sample of this pair either
+        if step.closes:  # no answer, or it does not apply: no further sample of this pair either
             if pair in self._open:
                 self._open.remove(pair)
             return Iteration(step.path, (step,), None)

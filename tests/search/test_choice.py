@@ -29,10 +29,11 @@ def chosen(model: str = "ollama:tiny", **typed: object) -> SearchChoice:
 def test_without_options_every_method_has_its_defaults(method: str) -> None:
     choice = chosen(method=method)
     assert choice.settings == kind_of(method).settings()
-    assert (choice.limits, choice.prompting) == (SearchLimits(calls=50), Prompting())
+    assert (choice.limits, choice.prompting) == (SearchLimits(calls=50), LEAN)
     assert (choice.parallel, choice.final, choice.seed) == (1, "full", 0)
 
 
+LEAN = Prompting.usual("lean")
 FAST: dict[str, dict[str, object]] = {
     "mcgs-paper": {"steps": 3},
     "fsr": {"patience": 3},
@@ -46,7 +47,7 @@ def test_fast_bounds_time_and_what_a_method_repeats(method: str) -> None:
     choice = chosen(method=method, fast=True)
     assert choice.settings == kind_of(method).settings.model_validate(FAST.get(method, {}))
     assert choice.limits == SearchLimits(calls=12, seconds=60)
-    assert choice.prompting == Prompting(examples=1, example_tokens=600)
+    assert choice.prompting == LEAN
     assert choice.final == "screening"
 
 
@@ -61,7 +62,7 @@ def test_what_is_typed_goes_before_fast() -> None:
     typed = {"budget": 99, "examples": 4, "known_failures": 0, "final": "full"}
     choice = chosen(fast=True, sets=("depth=5",), **typed)
     assert choice.limits == SearchLimits(calls=99, seconds=60)
-    assert choice.prompting == Prompting(examples=4, example_tokens=600, known_failures=0)
+    assert choice.prompting == LEAN.model_copy(update={"examples": 4})
     assert choice.final == "full"
     assert choice.settings.model_dump()["depth"] == 5
 
@@ -77,14 +78,17 @@ def test_every_setting_of_every_method_can_be_set(method: str) -> None:
 
 def test_every_setting_of_the_prompts_can_be_set() -> None:
     for name, value in Prompting().model_dump().items():
-        changed = {bool: False, int: 7}.get(type(value), "none" if name == "show" else value)
+        words = {"show": "none", "words": "full"}.get(name, value)
+        changed = {bool: False, int: 7}.get(type(value), words)
         prompting = chosen(sets=(f"prompt.{name}={changed}",)).prompting
         assert prompting.model_dump()[name] == changed
     both = chosen(sets=("prompt.tried=9", "depth=2"), examples=5)
     assert (both.prompting, both.settings.model_dump()["depth"]) == (
-        Prompting(tried=9, examples=5),
+        LEAN.model_copy(update={"tried": 9, "examples": 5}),
         2,
     )
+    full = chosen(prompts="full", sets=("prompt.tried=9",)).prompting
+    assert full == Prompting(tried=9)
 
 
 @pytest.mark.parametrize(("method", "name"), [("regrapht", "attempts"), ("mcts-rag", "rollouts")])

@@ -211,7 +211,7 @@ def test_an_unknown_problem_is_bad_input_and_names_those_there_are(grown: Lab) -
 def test_examples_may_be_those_nearest_to_the_code(grown: Lab, preset: str) -> None:
     embedder = HashEmbedder()
     list(grown.store.embed(embedder.space, embedder.embed))
-    words = ("--retrieval", "near", "--preset", preset, "--json")
+    words = ("--prompts", "full", "--retrieval", "near", "--preset", preset, "--json")
     first, again = grown.optimize(*words), grown.optimize(*words)
     assert first.code == again.code == 0
     assert json.loads(first.out)["best_code"] == json.loads(again.out)["best_code"]
@@ -343,7 +343,7 @@ def test_a_store_that_stays_away_ends_the_search_resumably(
         "REGRAPH_STORE_DATABASE": address.database or "",
     }
     grown.env.update(by_address | {"REGRAPH_PATIENCE_SECONDS": "2"})
-    running = grown.start()
+    running = grown.start("--prompts", "full")
     wait_for(grown, b'"event":"reply"', 1)
     kill_store(embedded_settings)
     _, said = running.communicate(timeout=120)
