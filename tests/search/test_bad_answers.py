@@ -73,8 +73,8 @@ def test_an_answer_that_is_none_is_told_as_a_failure(grown: Lab, kind: str, meth
 
 def test_a_model_that_declines_every_technique_ends_the_search_and_is_told(grown: Lab) -> None:
     answering(grown, lambda _: "DOES NOT APPLY: \x1b[31mthere is no loop")
-    full = ("--prompts", "full")
-        ended = grown.optimize("--output", "best.cpp", "--set", "free=no", *full)
+    words = ("--set", "free=no", "--prompts", "full")
+    ended = grown.optimize("--output", "best.cpp", *words)
     assert ended.code == 1, ended
     assert "no improvement found; the serial code is the answer" in ended.out
     rows = {line[:12].strip(): line[12:].strip() for line in ended.out.splitlines()}
