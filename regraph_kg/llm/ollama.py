@@ -73,7 +73,7 @@ class OllamaModel:
                 " see the server's log"
             )
         text = answer.message.content or ""
-        if prompt.begun:
+        if self._begins(prompt):
             text = whole(prompt, text, ended=not cut)
         if answer.message.thinking and not text:
             raise ModelError(
@@ -108,6 +108,9 @@ class OllamaModel:
             raise ollama.ResponseError(response.text, response.status_code)
         return ollama.ChatResponse.model_validate_json(response.content)
 
+    def _begins(self, prompt: Prompt) -> bool:
+        return bool(prompt.begun) and self._server.goes_on
+
     def _window(self, prompt: Prompt) -> int:
         size = len(prompt.system.encode()) + len(prompt.user.encode())
         need = size // BYTES_PER_TOKEN + TEMPLATE_TOKENS + self._max_tokens
@@ -117,7 +120,7 @@ class OllamaModel:
         schema = prompt.answer_schema
         return {
             "model": self._server.model,
-            "messages": messages(prompt, begun=True),
+            "messages": messages(prompt, begun=self._begins(prompt)),
             "stream": False,
             "think": False,  # unset means on
             "truncate": False,  # refuse a prompt that does not fit, do not cut it
@@ -128,7 +131,7 @@ class OllamaModel:
                 "num_predict": self._max_tokens,
                 "temperature": self._temperature if schema is None else 0.0,
                 "seed": prompt.seed % 2**31,  # -1 would mean a random one
-                **({"stop": list(prompt.stop)} if prompt.begun else {}),
+                **({"stop": list(prompt.stop)} if self._begins(prompt) else {}),
             },
             **({} if schema is None else {"format": bearable(schema)}),
         }

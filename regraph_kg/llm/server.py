@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 TRUNCATE_SINCE = (0, 12)
 """First Ollama version that obeys `truncate: false` and `shift: false`."""
+GO_ON = ("$last", ".Response")
+"""In templates that leave the last message open where it is the assistant's."""
 ASSUMED_CEILING = 32_768
 """Tokens a model is taken to hold when its server does not say."""
 
@@ -62,6 +64,8 @@ class OllamaServer:
         self._sends = sends
         self.ceiling = 0
         """Tokens that the model holds, once `describe` was called."""
+        self.goes_on = False
+        """Whether the model's template goes on from an answer that is begun, once it was called."""
 
     @cached_property
     def http(self) -> "httpx.Client":
@@ -92,8 +96,10 @@ class OllamaServer:
         return version
 
     def describe(self) -> str:
-        """The model's digest; `ceiling` is known from then on."""
-        facts = self.client.show(self.model).modelinfo or {}
+        """The model's digest; `ceiling` and `goes_on` are known from then on."""
+        shown = self.client.show(self.model)
+        self.goes_on = any(mark in (shown.template or "") for mark in GO_ON)
+        facts = shown.modelinfo or {}
         ceiling = facts.get(f"{facts.get('general.architecture')}.context_length")
         self.ceiling = int(ceiling or ASSUMED_CEILING)
         tagged = self.model if ":" in self.model.rpartition("/")[2] else f"{self.model}:latest"

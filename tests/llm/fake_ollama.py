@@ -50,6 +50,8 @@ class FakeOllama:
     """What goes wrong next, one a request: "die", "hang" (until the client goes), "half" (of a
     body, then the end), "half, hang", or a body to answer with ("<status> <text>")."""
     url: str = ""
+    template: str = "{{ $last }}"
+    """Of every model."""
     parallel: int = 1
     """How many requests are worked on at once; more wait."""
     together: threading.Barrier | None = None
@@ -99,7 +101,7 @@ class FakeOllama:
             "general.architecture": "llama",
             "llama.context_length": self.models[name].context,
         }
-        return {"model_info": facts}
+        return {"model_info": facts, "template": self.template}
 
     def tags(self) -> dict[str, Any]:
         return {

@@ -313,3 +313,13 @@ def test_ollama_goes_on_from_an_answer_that_is_begun(fake: FakeOllama) -> None:
     assert chat["options"]["stop"] == ["\n```"]
     assert reply.text.startswith(BEGUN.begun)
     assert reply.text.endswith("\n```")
+
+
+def test_a_model_whose_template_ends_every_message_begins_by_itself(fake: FakeOllama) -> None:
+    fake.template = "{{ range .Messages }}{{ .Content }}{{ end }}"
+    settings = {"timeout": 5, "temperature": 0.7, "max_tokens": 300, "patience": 0.05}
+    reply = OllamaModel(fake.url, "tiny", **settings).complete(BEGUN)  # type: ignore[arg-type]
+    (chat,) = fake.chats
+    assert [one["role"] for one in chat["messages"]] == ["system", "user"]
+    assert "stop" not in chat["options"]
+    assert not reply.text.startswith(BEGUN.begun)

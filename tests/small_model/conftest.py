@@ -19,9 +19,10 @@ from tests.requirement import require
 MODEL = "qwen2.5-coder"
 COUNTER = "counter"
 CHAT = """\
-{{ range .Messages }}<|im_start|>{{ .Role }}
-{{ .Content }}<|im_end|>
-{{ end }}<|im_start|>assistant
+{{ range $i, $one := .Messages }}{{ $last := eq (len (slice $.Messages $i)) 1 }}<|im_start|>{{ .Role }}
+{{ .Content }}{{ if not (and $last (eq .Role "assistant")) }}<|im_end|>
+{{ end }}{{ if and $last (ne .Role "assistant") }}<|im_start|>assistant
+{{ end }}{{ end }}
 """
 COUNTING = """\
 <|im_start|>user
