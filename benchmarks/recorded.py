@@ -14,6 +14,7 @@ from benchmarks.taught import Graph, Problem
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
+from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.wiring import task_of
 from tests.corpus.corpus import CORPUS, trajectories, vocabulary
@@ -46,7 +47,11 @@ def problem(name: str) -> Problem:
         report = verdict(name, candidate, speedup).model_copy(update={"device": device})
         return report if speedup else report.model_copy(update={"outcome": Outcome(outcome)})
 
-    return Problem(task, device, model.complete, judge)
+    def complete(prompt: Prompt) -> Reply:
+        walks = isinstance(prompt.key, PromptKey) and prompt.key.path  # verdicts are of these alone
+        return model.complete(prompt) if walks else Reply(text="", finish="unrecorded")
+
+    return Problem(task, device, complete, judge)
 
 
 def graph(*without: str, measured: bool) -> Graph:

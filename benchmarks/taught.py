@@ -35,7 +35,7 @@ from regraph_kg.search.executor import Alone
 from regraph_kg.search.harvest import Run, harvest
 from regraph_kg.search.world import World
 
-PROMPTING = Prompting(examples=0, known_failures=0)
+PROMPTING = Prompting(examples=0, known_failures=0, mend=False)
 
 
 @dataclass(frozen=True)

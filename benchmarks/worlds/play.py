@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from benchmarks.worlds.world import Code, Problem, World
+from benchmarks.worlds.world import START, Code, Problem, World
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import FreeChoice
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
@@ -23,6 +23,7 @@ from regraph_kg.search.effects import Effect, Effects, asked
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.state import element
+from regraph_kg.search.successors import Successors
 
 SERIAL = "serial"
 REPLY = Reply(text="", finish="stop", model="simulated")
@@ -173,7 +174,7 @@ def play(
         ledger=ledger,
         proposer=answers,  # type: ignore[arg-type]  # its one method is all that is used
         adviser=lambda *_: "",  # type: ignore[arg-type]
-        neighbours=cache(world.neighbours),
+        graph=Successors(cache(world.neighbours), tuple, START, enough=0),
         prompting=Prompting(),
         nearest=lambda _: (),
         device="simulated",

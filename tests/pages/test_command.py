@@ -18,7 +18,7 @@ def test_a_search_is_a_page_for_its_user_alone_with_what_was_asked_and_answered(
     file = grown.folder / "report.html"
     page = file.read_text(encoding="utf-8")
     assert "scale (openmp): " in page
-    assert "Apply this one technique" in page
+    assert "Keep exactly this signature" in page
     assert "the serial code of scale is not here" not in page
     assert file.stat().st_mode & 0o777 == 0o600
 

@@ -19,7 +19,8 @@ from tests.requirement import require
 MODEL = "qwen2.5-coder"
 COUNTER = "counter"
 CHAT = """\
-{{ range $i, $one := .Messages }}{{ $last := eq (len (slice $.Messages $i)) 1 }}<|im_start|>{{ .Role }}
+{{ range $i, $one := .Messages }}{{ $last := eq (len (slice $.Messages $i)) 1 -}}
+<|im_start|>{{ .Role }}
 {{ .Content }}{{ if not (and $last (eq .Role "assistant")) }}<|im_end|>
 {{ end }}{{ if and $last (ne .Role "assistant") }}<|im_start|>assistant
 {{ end }}{{ end }}
