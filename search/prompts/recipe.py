@@ -1,7 +1,7 @@
 """A technique's recipe, with the loops and names of the code that it is to be applied to.
 
-A recipe names what it needs by `$parallel`, `$count`, `$index`, `$inner`, `$reducing`, `$reduced`;
-each stands for what the facts of the code say. Not here: whether the technique fits (code/fit.py).
+A recipe names what it needs by the words of `_GENERAL` after a "$"; each stands for what the facts
+of the code say. Not here: whether the technique fits (code/fit.py).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,9 +14,11 @@ from regraph_kg.search.code.predicate import around, innermost, is_parallel
 _MOST_LOOPS = 3
 _GENERAL = {
     "parallel": "the outermost loop whose iterations are independent",
+    "clause": "",
     "count": "n",
     "index": "i",
     "inner": "the innermost loop",
+    "inner_clause": "",
     "reducing": "the loop that adds up",
     "reduced": "sum",
 }
@@ -25,25 +27,35 @@ _GENERAL = {
 
 def filled(recipe: str, facts: Facts) -> str:
     """The recipe for a code with these facts."""
-    parallel = [one for one in facts.loops if _splits(facts, one)]
     reducing = [one for one in facts.loops if one.reduces and not one.shared_out]
+    parallel = _parallel(facts)
+    inner = innermost(facts)
     said = {
         "parallel": _loops(parallel),
+        "clause": _clause(facts, parallel),
         "count": _first(one.end for one in parallel),
         "index": _first(one.variable for one in parallel),
-        "inner": _loops(innermost(facts)),
+        "inner": _loops(inner),
+        "inner_clause": _clause(facts, inner),
         "reducing": _loops(reducing[:1]),
         "reduced": ", ".join(_reduced(facts, reducing[0])) if reducing else "",
     }
-    return Template(recipe).safe_substitute(
-        _GENERAL | {name: text for name, text in said.items() if text}
-    )
+    filled_in = {name: text for name, text in said.items() if text}
+    return Template(recipe).safe_substitute(_GENERAL | filled_in)
+
+
+def _parallel(facts: Facts) -> list[LoopFacts]:
+    """The loops to deal out: those that reduce nothing, long ones first; else one that reduces."""
+    loops = [one for one in facts.loops if _splits(facts, one)]
+    plain = [one for one in loops if not one.reduces]
+    long = [one for one in plain if one.trips is None]
+    return long or [one for one in loops if one.reduces][:1] or plain
 
 
 def _splits(facts: Facts, loop: LoopFacts) -> bool:
     """Whether a loop's iterations can be dealt out, and those of no loop around it can or are."""
     outer = around(facts, loop)
-    free = is_parallel(loop) is True and not loop.reduces and not loop.shared_out
+    free = is_parallel(loop) is True and not loop.shared_out
     return free and not any(one.shared_out or is_parallel(one) is True for one in outer)
 
 
@@ -58,6 +70,12 @@ def _loops(loops: Sequence[LoopFacts]) -> str:
     if len(named) == 1:
         return f"the loop over {named[0]}"
     return f"each loop of these: {', '.join(dict.fromkeys(named[:_MOST_LOOPS]))}"
+
+
+def _clause(facts: Facts, loops: Sequence[LoopFacts]) -> str:
+    """The clause for what loops reduce, with a blank before it; "" where they reduce nothing."""
+    names = dict.fromkeys(name for loop in loops for name in _reduced(facts, loop))
+    return f" reduction(+:{', '.join(names)})" if names else ""
 
 
 def _reduced(facts: Facts, loop: LoopFacts) -> Iterator[str]:

@@ -98,6 +98,13 @@ def test_of_a_port_a_model_sees_its_part_alone() -> None:
         ("$index to $count", SUMS, "r to rows"),
         ("$inner, $reduced", SUMS, "the loop over `i` (0 to n), sum"),
         ("$reduced in $reducing", HISTOGRAM, "hist[:256] in the loop over `i` (0 to n)"),
+        ("for$clause", SUMS, "for"),
+        ("simd$inner_clause", SUMS, "simd reduction(+:sum)"),
+        (
+            "for$clause: $parallel",
+            HISTOGRAM,
+            "for reduction(+:hist[:256]): the loop over `i` (0 to n)",
+        ),
         ("$parallel", KERNEL, "the loop over `i` (0 to n)"),
         ("$parallel", "int x;", "the outermost loop whose iterations are independent"),
         ("$other costs $5", SUMS, "$other costs $5"),
