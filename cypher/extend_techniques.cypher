@@ -6,9 +6,13 @@ UNWIND $techniques AS row
 MATCH (t:Technique {id: row.id})
 SET t.hurts = coalesce(t.hurts, row.hurts),
     t.family = coalesce(t.family, row.family),
-    t.needs = CASE WHEN size(coalesce(t.needs, [])) > 0 THEN t.needs ELSE row.needs END,
-    t.pointless = CASE WHEN size(coalesce(t.pointless, [])) > 0 THEN t.pointless ELSE row.pointless END,
-    t.recipe = CASE WHEN coalesce(t.recipe, '') <> '' THEN t.recipe ELSE row.recipe END,
-    t.steps = CASE WHEN size(coalesce(t.steps, [])) > 0 THEN t.steps ELSE row.steps END,
+    t.needs = CASE WHEN size(row.needs) = 0 OR size(coalesce(t.needs, [])) > 0 THEN t.needs
+                   ELSE row.needs END,
+    t.pointless = CASE WHEN size(row.pointless) = 0 OR size(coalesce(t.pointless, [])) > 0
+                       THEN t.pointless ELSE row.pointless END,
+    t.recipe = CASE WHEN row.recipe = '' OR coalesce(t.recipe, '') <> '' THEN t.recipe
+                    ELSE row.recipe END,
+    t.steps = CASE WHEN size(row.steps) = 0 OR size(coalesce(t.steps, [])) > 0 THEN t.steps
+                   ELSE row.steps END,
     t.aliases = t.aliases + [alias IN row.aliases WHERE NOT alias IN t.aliases
                              AND NOT alias IN coalesce(t.disowned, [])]
