@@ -10,7 +10,6 @@ from functools import cached_property
 
 from tree_sitter import Node
 
-from regraph_kg.models.port import LAUNCH
 from regraph_kg.models.run import Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.syntax import text
@@ -32,7 +31,7 @@ class RequestedEntry:
         """What a task asks for. A project's own function has no head that is C."""
         heads = {} if task.guarantee else {task.entry: task.signature}
         if task.port is not None:
-            heads[LAUNCH] = task.port.signature
+            heads[task.port.function] = task.port.signature
         return cls(task.entries, heads, TARGETS[task.target].on_gpu)
 
     @cached_property

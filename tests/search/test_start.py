@@ -13,9 +13,10 @@ from regraph_kg.search.answer import finalists
 from regraph_kg.search.effects import Evaluate
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.mends.entry import RequestedEntry
 from regraph_kg.search.run import search
 from regraph_kg.search.start import started, started_from, works
-from tests.search.toy import SERIAL, TASK, Toy, code, fenced, header, judge
+from tests.search.toy import HEAD, SERIAL, TASK, Toy, code, fenced, header, judge
 
 PARTS = {
     name: Port(entry="work", head="", start=f"// {name}\n", tail=code(said), signature="")
@@ -56,10 +57,11 @@ def test_where_no_port_works_the_serial_code_is_the_start() -> None:
 
 
 def test_a_part_of_the_serial_code_itself_needs_no_judge() -> None:
-    own = Port(entry="other", head="", start=SERIAL, tail="", signature="", function="work")
+    own = Port(entry="other", head="", start=SERIAL, tail="", signature=HEAD, function="work")
     chosen, judged, steps = begun(replace(TASK, ports=(own,)))
     assert (chosen.port, judged, steps) == (own, 0, 0)
     assert chosen.entries == ("work", "work")
+    assert RequestedEntry.of(chosen).heads["work"] == HEAD
 
 
 @pytest.mark.parametrize(("diagnosis", "right"), [("", False), (f"slow; {RIGHT_BUT_SLOW}", True)])
