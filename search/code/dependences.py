@@ -11,6 +11,7 @@ from typing import Literal
 
 from tree_sitter import Node
 
+from regraph_kg.search.code.guards import combined_by
 from regraph_kg.search.code.indices import ElementAccess, Indices
 from regraph_kg.search.code.library import GROWING, HARMLESS, MATH, UNORDERED
 from regraph_kg.search.code.occurrences import Declared, Occurrence
@@ -27,7 +28,8 @@ class Dependences:
     """What the iterations of one loop share."""
 
     verdicts: set[Carries] = field(default_factory=set)
-    reduces: list[str] = field(default_factory=list)
+    reduces: dict[str, set[str]] = field(default_factory=dict)
+    """What they combine, and by which operators of a reduction clause; "" is none of them."""
     scan: bool = False
     swaps: bool = False
     """Whether pointers or containers change places."""
@@ -96,14 +98,14 @@ class LoopUses:
         modes = [use.mode for use in uses]
         around = self.names.events.loops[self.loop].place.branches
         if "read" not in modes and ("write" not in modes or uses[0].place.branches > around):
-            self.found.reduces.append(name)  # also a flag, or the last that was found
+            self._reduces(name, uses)  # also a flag, or the last that was found
         elif modes[0] == "write" and uses[0].place.branches == around:
             self.found.private.append(name)
         elif "write" in modes and self._pointer(uses[0]):
             self.found.swaps = True
             self.found.verdicts.add("yes")
         elif "read" not in modes:
-            self.found.reduces.append(name)
+            self._reduces(name, uses)
         else:
             self.found.verdicts.add("yes")
             updates = [use for use in uses if use.mode == "update"]
@@ -111,6 +113,10 @@ class LoopUses:
             self.found.scan |= bool(running) and any(
                 use.place.stored for use in uses if use.mode == "read"
             )
+
+    def _reduces(self, name: str, updates: Sequence[Occurrence | ElementAccess]) -> None:
+        signs = (combined_by(one.node) for one in updates if one.mode != "read")
+        self.found.reduces.setdefault(name, set()).update(one for one in signs if one is not None)
 
     def _pointer(self, use: Occurrence) -> bool:
         declared = self.names.events.find(text(use.node), use.node)
@@ -137,8 +143,7 @@ class LoopUses:
 
     def _update(self, write: ElementAccess, updates: bool, otherwise: Carries) -> None:
         if updates:
-            if write.array not in self.found.reduces:
-                self.found.reduces.append(write.array)
+            self._reduces(write.array, [write])
         else:
             self.found.verdicts.add(otherwise)
 

@@ -1,4 +1,7 @@
-"""Updates that are not written with `+=`: `x = x + e`, `x = max(x, e)`, `if (e > x) x = e`."""
+"""Updates: those that are not written with `+=`, and by which operator an update combines.
+
+`x = x + e`, `x = max(x, e)` and `if (e > x) x = e` are updates of `x`, too.
+"""
 
 from tree_sitter import Node
 
@@ -7,6 +10,8 @@ from regraph_kg.search.code.syntax import arguments, bare, called, operator, sta
 _COMBINES = frozenset({"+", "-", "*", "|", "&", "^", "||", "&&"})
 _CHOOSES = frozenset({"min", "max", "fmin", "fmax", "fminf", "fmaxf"})
 _COMPARES = frozenset({"<", ">", "<=", ">="})
+_CLAUSES = {"-": "+"} | {sign: sign for sign in _COMBINES - {"-"}}
+"""The operator of a reduction clause by that of an update: differences add up, too."""
 _MOST = 64
 
 
@@ -56,6 +61,59 @@ def guarded(node: Node, condition: Node) -> list[int]:
                 if text(side) in targets:
                     found += [side.id, targets[text(side)].id]
     return found
+
+
+def combined_by(target: Node) -> str | None:
+    """The operator of OpenMP's reduction clause for what is updated; "" where it has none.
+
+    None: `target` is not what an assignment sets, but stands in its right side or condition.
+    """
+    change = target.parent
+    if change is None or change.type == "update_expression":
+        return "+"
+    if change.type != "assignment_expression" or change.child_by_field_name("left") != target:
+        return None
+    if (sign := operator(change)) != "=":
+        return _CLAUSES.get(sign[:-1], "")
+    right = bare(change.child_by_field_name("right"))
+    if right is None or not self_update(target, right):
+        return _chosen(_condition(change), text(target))
+    return _assigned(text(target), right)
+
+
+def _assigned(name: str, right: Node) -> str:
+    """By which operator `right` combines `name` with the rest."""
+    if right.type == "call_expression":
+        return "max" if "max" in called(right) else "min"
+    if right.type == "conditional_expression":
+        chosen = _chosen(bare(right.child_by_field_name("condition")), name)
+        stays = text(bare(right.child_by_field_name("consequence"))) == name
+        return {"max": "min", "min": "max"}.get(chosen, "") if stays else chosen
+    taken_away = operator(right) == "-" and text(bare(_sides(right)[1])) == name
+    return "" if taken_away else _CLAUSES.get(operator(right), "")
+
+
+def _chosen(condition: Node | None, name: str) -> str:
+    """What remains where a larger or a smaller value takes the place of `name`."""
+    if condition is None or operator(condition) not in _COMPARES:
+        return ""
+    left, right = (text(bare(side)) for side in _sides(condition))
+    if name not in (left, right):
+        return ""
+    return "max" if (operator(condition)[0] == ">") is (right == name) else "min"
+
+
+def _condition(change: Node) -> Node | None:
+    """The condition of the `if` whose only statement is an assignment."""
+    branch = change.parent.parent if change.parent is not None else None
+    if branch is not None and branch.type == "compound_statement":
+        branch = branch.parent if branch.named_child_count == 1 else None
+    if branch is None or branch.type != "if_statement":
+        return None
+    condition = branch.child_by_field_name("condition")
+    while condition is not None and condition.type == "condition_clause":
+        condition = condition.named_children[0] if condition.named_child_count else None
+    return bare(condition)
 
 
 def _targets(branch: Node | None) -> dict[str, Node]:

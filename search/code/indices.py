@@ -48,6 +48,7 @@ class ElementAccess:
     mode: Mode
     place: CodePlace
     order: int
+    node: Node
 
 
 Pointed = tuple[str, Declared | None, tuple[Polynomial, ...]]
@@ -281,7 +282,7 @@ class Indices:
         else:
             accessed = node.type in _ELEMENTS
             base = self.target(node, loop) if accessed else self.pointer(node, loop)
-        return ElementAccess(*base, use.mode, use.place, use.order) if base else None
+        return ElementAccess(*base, use.mode, use.place, use.order, use.node) if base else None
 
     def target(self, node: Node, loop: int, depth: int = 0) -> Pointed | None:
         """The array of an access, and the index."""

@@ -74,6 +74,8 @@ class LoopFacts(Frozen):
     carries: Carries = "unknown"
     """Whether an iteration needs the one before it, other than for what it reduces."""
     reduces: tuple[str, ...] = ()
+    combines: tuple[str, ...] = ()
+    """How each of `reduces` is combined, by OpenMP's operator; "" where a clause has none."""
     """What all iterations update alike: scalars, elements of arrays."""
     scan: bool = False
     """Whether a running value is stored in each iteration."""
@@ -190,7 +192,8 @@ class _Loops:
                 "perfect": len(inner) == 1 and inner[0].type in LOOPS,
                 "accumulates_into_scalar": self._accumulates(loop),
                 "carries": found.carries,
-                "reduces": tuple(dict.fromkeys(found.reduces))[:8],
+                "reduces": tuple(found.reduces)[:8],
+                "combines": tuple(map(_only, found.reduces.values()))[:8],
                 "scan": found.scan,
                 "swaps": found.swaps,
                 "time": self._time(loop, found),
@@ -345,6 +348,10 @@ class _Loops:
             if any((self._trips(i) or _FEW + 1) > _FEW for i in sweeps):
                 found.append(one.array)
         return tuple(found)[:8]
+
+
+def _only(signs: set[str]) -> str:
+    return next(iter(signs)) if len(signs) == 1 else ""
 
 
 def _launches(call: Node) -> bool:

@@ -4,7 +4,7 @@ A recipe names what it needs by the words of `_GENERAL` after a "$"; each stands
 of the code say. Not here: whether the technique fits (code/fit.py).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from string import Template
 
 from regraph_kg.search.code.facts import Facts
@@ -20,14 +20,14 @@ _GENERAL = {
     "inner": "the innermost loop",
     "inner_clause": "",
     "reducing": "the loop that adds up",
-    "reduced": "sum",
+    "reduction": " reduction(+:sum)",
 }
 """Said where the code does not show what is meant."""
 
 
 def filled(recipe: str, facts: Facts) -> str:
     """The recipe for a code with these facts."""
-    reducing = [one for one in facts.loops if one.reduces and not one.shared_out]
+    reducing = [one for one in facts.loops if one.reduces and not one.shared_out][:1]
     parallel = _parallel(facts)
     inner = innermost(facts)
     said = {
@@ -37,8 +37,8 @@ def filled(recipe: str, facts: Facts) -> str:
         "index": _first(one.variable for one in parallel),
         "inner": _loops(inner),
         "inner_clause": _clause(facts, inner),
-        "reducing": _loops(reducing[:1]),
-        "reduced": ", ".join(_reduced(facts, reducing[0])) if reducing else "",
+        "reducing": _loops(reducing),
+        "reduction": _clause(facts, reducing),
     }
     filled_in = {name: text for name, text in said.items() if text}
     return Template(recipe).safe_substitute(_GENERAL | filled_in)
@@ -73,17 +73,20 @@ def _loops(loops: Sequence[LoopFacts]) -> str:
 
 
 def _clause(facts: Facts, loops: Sequence[LoopFacts]) -> str:
-    """The clause for what loops reduce, with a blank before it; "" where they reduce nothing."""
-    names = dict.fromkeys(name for loop in loops for name in _reduced(facts, loop))
-    return f" reduction(+:{', '.join(names)})" if names else ""
+    """The clauses for what loops reduce, with blanks before them; "" where they reduce nothing."""
+    by_sign: dict[str, list[str]] = {}
+    for loop in loops:
+        for name, sign in zip(loop.reduces, loop.combines, strict=True):
+            by_sign.setdefault(sign, []).append(_reduced(facts, loop, name))
+    clauses = ((sign, dict.fromkeys(names)) for sign, names in by_sign.items() if sign)
+    return "".join(f" reduction({sign}:{', '.join(names)})" for sign, names in clauses)
 
 
-def _reduced(facts: Facts, loop: LoopFacts) -> Iterator[str]:
+def _reduced(facts: Facts, loop: LoopFacts, name: str) -> str:
     """What a loop reduces; an array with its length, by the loop that clears it."""
-    for name in loop.reduces:
-        is_array = any(one.array == name for one in loop.accesses)
-        ends = (other.end for other in facts.loops if _clears(other, name))
-        yield f"{name}[:{_first(ends) or 'LENGTH'}]" if is_array else name
+    is_array = any(one.array == name for one in loop.accesses)
+    ends = (other.end for other in facts.loops if _clears(other, name))
+    return f"{name}[:{_first(ends) or 'LENGTH'}]" if is_array else name
 
 
 def _clears(loop: LoopFacts, array: str) -> bool:

@@ -120,6 +120,35 @@ def test_a_loop_reduces_or_not(body: str, reduces: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "sign"),
+    [
+        ("s += a[i];", "+"),
+        ("s -= a[i];", "+"),
+        ("s = s - a[i];", "+"),
+        ("s = a[i] - s;", ""),
+        ("s = a[i] * s;", "*"),
+        ("s ^= a[i];", "^"),
+        ("s = s && a[i] > 0;", "&&"),
+        ("s = std::max(s, a[i]);", "max"),
+        ("s = fminf(a[i], s);", "min"),
+        ("s = a[i] > s ? a[i] : s;", "max"),
+        ("s = s > a[i] ? a[i] : s;", "min"),
+        ("s = (s < a[i]) ? s : a[i];", "min"),
+        ("if (a[i] > s) { s = a[i]; }", "max"),
+        ("if (s > a[i]) s = a[i];", "min"),
+        ("s += a[i]; s *= 2;", ""),
+        ("if (a[i] > s) { s = a[i]; k = i; }", ""),
+        ("c[b[i]]++;", "+"),
+        ("c[0] = c[0] | b[i];", "|"),
+        ("c[0] += a[i]; c[0] = std::max(c[0], a[i]);", ""),
+    ],
+)
+def test_a_reduction_combines_by_an_operator(body: str, sign: str) -> None:
+    (one,) = loops(f"float s = 0; for (int i = 0; i < n; ++i) {{ {body} }} d[0] = s;")
+    assert one.combines[0] == sign
+
+
+@pytest.mark.parametrize(
     ("body", "scan"),
     [
         ("s += a[i]; c[i] = s;", True),

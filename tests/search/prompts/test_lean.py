@@ -31,6 +31,15 @@ HISTOGRAM = """void histogram(const unsigned char* keys, int* hist, int n) {
     for (int i = 0; i < n; ++i) hist[keys[i]] += 1;
 }
 """
+EXTREMES = """void extremes(const float* a, float* c, int n) {
+    float high = a[0], low = a[0];
+    for (int i = 1; i < n; ++i) {
+        if (a[i] > high) high = a[i];
+        low = std::min(low, a[i]);
+    }
+    c[0] = high - low;
+}
+"""
 KERNEL = """__global__ void twice_kernel(float* x, int n) {
     for (int i = 0; i < n; ++i) x[i] *= 2;
 }
@@ -96,8 +105,13 @@ def test_of_a_port_a_model_sees_its_part_alone() -> None:
     [
         ("$parallel", SUMS, "the loop over `r` (0 to rows)"),
         ("$index to $count", SUMS, "r to rows"),
-        ("$inner, $reduced", SUMS, "the loop over `i` (0 to n), sum"),
-        ("$reduced in $reducing", HISTOGRAM, "hist[:256] in the loop over `i` (0 to n)"),
+        ("$inner", SUMS, "the loop over `i` (0 to n)"),
+        (
+            "for$reduction: $reducing",
+            HISTOGRAM,
+            "for reduction(+:hist[:256]): the loop over `i` (0 to n)",
+        ),
+        ("for$reduction", EXTREMES, "for reduction(max:high) reduction(min:low)"),
         ("for$clause", SUMS, "for"),
         ("simd$inner_clause", SUMS, "simd reduction(+:sum)"),
         (
