@@ -20,7 +20,7 @@ from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.prompts.fences import blocks
 from regraph_kg.search.reward import speedup
 from regraph_kg.search.start import started_from
-from regraph_kg.search.trace_lines import read
+from regraph_kg.search.trace_lines import TraceLine, read
 
 _FAILED: Mapping[Outcome, AnswerKind] = {
     Outcome.REJECTED_SOURCE: "refused",
@@ -60,9 +60,7 @@ def read_answers(trace: Path, task: Task) -> tuple[ReadAnswer, ...]:
         for line in lines
         if line.event == "reply" and '"ask":"code"' in line.key
     ]
-    reports = {
-        line.key: EvalReport.model_validate(line.value) for line in lines if line.event == "report"
-    }
+    reports = _reports(lines)
     steps = [
         step
         for line in lines
@@ -72,6 +70,20 @@ def read_answers(trace: Path, task: Task) -> tuple[ReadAnswer, ...]:
     run = _Run(started_from(task, reports), steps)
     run.verdicts.update(_by_tokens(replies, reports, run))
     return tuple(_read(key, reply, run) for key, reply in replies if reply.finish != "unrecorded")
+
+
+def start_report(trace: Path, task: Task) -> EvalReport | None:
+    """What the judge said of the program that a search began with; None: it was the serial code."""
+    reports = _reports(read(trace).lines)
+    begun = started_from(task, reports)
+    return reports.get(code_hash(begun.start)) if begun.port else None
+
+
+def _reports(lines: Sequence[TraceLine]) -> dict[str, EvalReport]:
+    """By the hash of the code that each is of."""
+    return {
+        line.key: EvalReport.model_validate(line.value) for line in lines if line.event == "report"
+    }
 
 
 def judges(trace: Path) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from statistics import NormalDist, fmean
 import numpy as np
 
 from regraph_kg.models.bench import BenchAnswer, BenchRun
+from regraph_kg.models.run import Cost
 
 RESAMPLES = 10_000
 LEVEL = 0.95
@@ -19,6 +20,9 @@ FEWEST = 5
 """Problems below which no interval is told: a bootstrap knows no more than it was given."""
 INDEPENDENT = frozenset({"standard", "cot"})
 """Methods whose answers know nothing of each other: figures at k > 1 are of these alone."""
+
+START = "the start alone"
+"""An arm without a model: its answer is the program that the others begin with."""
 
 ProblemKey = tuple[str, str]
 """A name and a target."""
@@ -195,7 +199,7 @@ class ArmFigures:
 
 def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures:
     """Of the runs of one arm. At k > 1 nothing is said of answers that hang on each other."""
-    several = [k for k in ks if k == 1 or arm in INDEPENDENT]
+    several = [k for k in ks if arm != START and (k == 1 or arm in INDEPENDENT)]
 
     def mean(measure: Measure) -> Mean | None:
         return Mean.of(by_problem(runs, measure).values())
@@ -223,6 +227,24 @@ def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures
     )
 
 
+def starts(runs: Iterable[BenchRun]) -> list[BenchRun]:
+    """Of each problem that searches began with a program made of it: that program as the answer."""
+    found = {(run.problem, run.target): run for run in runs if run.start is not None}
+    return [
+        run.model_copy(
+            update={
+                "arm": START,
+                "answers": (),
+                "improved": (sure := run.start_interval is not None and run.start_interval.low > 1),
+                "speedup": run.start if sure else 1.0,
+                "roof": None,
+                "cost": Cost(),
+            }
+        )
+        for run in found.values()
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
     """How an arm does beside another one, on the problems that both were run on."""
@@ -247,11 +269,11 @@ def paired(arm: Sequence[BenchRun], beside: Sequence[BenchRun]) -> PairedDiffere
     logs = differences(log_speedup)
     if not logs:
         return None
+    both = arm[0].arm, beside[0].arm
     return PairedDifference(
-        arm=arm[0].arm,
-        beside=beside[0].arm,
+        *both,
         problems=len(logs),
-        passed=Mean.of(sorted(differences(pass_at(1)))),
+        passed=None if START in both else Mean.of(sorted(differences(pass_at(1)))),
         solved=Mean.of(sorted(differences(solved))),
         gain=Mean.of_ratios(sorted(map(math.exp, logs))),
     )

@@ -1,8 +1,8 @@
 """Kept answers: every prompt and answer of a search, a line each, to be judged again later.
 
 An answer is found again by its prompt and its key: where a prompt comes out otherwise than it did
-there is none, and the search counts it as unrecorded. A prompt tells what was measured; figures
-outside its code may therefore be others.
+there is none, and the search counts it as unrecorded. A prompt tells what was measured, and where
+an answer was wrong; its figures may therefore be others.
 """
 
 import hashlib
@@ -19,13 +19,12 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.private import opener
-from regraph_kg.search.prompts.fences import beside, blocks
 
 if TYPE_CHECKING:
     from regraph_kg.llm.model import LanguageModel
 
 FILE = "exchanges.jsonl"
-_FIGURE = re.compile(r"\d+(?:\.\d+)?(?: (?:us|ms|s)\b)?")
+_FIGURE = re.compile(r"-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|\b(?:nan|inf)\b)(?: (?:us|ms|s)\b)?")
 
 
 class KeptExchange(Frozen):
@@ -97,10 +96,8 @@ class KeptModel:
 
 def _address(prompt: Prompt) -> str:
     """What stays of a prompt whatever was measured."""
-    words = _FIGURE.sub("#", beside(prompt.user))
-    said = json.dumps(
-        [prompt.key.model_dump(mode="json"), prompt.system, blocks(prompt.user), words]
-    )
+    words = _FIGURE.sub("#", prompt.user)
+    said = json.dumps([prompt.key.model_dump(mode="json"), prompt.system, words])
     return hashlib.sha256(said.encode()).hexdigest()
 
 

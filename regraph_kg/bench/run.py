@@ -23,7 +23,7 @@ from typing import Protocol
 
 from regraph_kg import wiring
 from regraph_kg.bench import kept, results
-from regraph_kg.bench.answers import ReadAnswer, judges, read_answers, shortest
+from regraph_kg.bench.answers import ReadAnswer, judges, read_answers, shortest, start_report
 from regraph_kg.bench.arms import Arm
 from regraph_kg.errors import BadInput, Environment, Interrupted
 from regraph_kg.evaluation.evaluate import EVALUATOR
@@ -33,6 +33,7 @@ from regraph_kg.models.target import Target
 from regraph_kg.private import make_folder
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.runs.search import LiveRun, begin
+from regraph_kg.search.reward import speedup
 from regraph_kg.settings import Settings
 from regraph_kg.wiring import OpenSearch, OpenSearches
 
@@ -152,7 +153,7 @@ class RunningBench:
             self._leave_out(one, LeftOut(name=one.problem, target=one.target, why=why))
             return
         answers = read_answers(run.trace, search.task)
-        self._keep(one, self._result(one, run, answers, summary), answers, search.task)
+        self._keep(one, self._result(one, run, answers, summary, search.task), answers, search.task)
 
     def _choice(self, one: BenchSearch) -> SearchChoice:
         return replace(
@@ -185,8 +186,9 @@ class RunningBench:
         run: LiveRun,
         answers: Sequence[ReadAnswer],
         summary: RunSummary,
+        task: Task,
     ) -> BenchRun:
-        header = run.header
+        header, begun = run.header, start_report(run.trace, task)
         return BenchRun(
             problem=one.problem,
             target=one.target,
@@ -196,6 +198,8 @@ class RunningBench:
             speedup=summary.speedup,
             speedup_interval=summary.speedup_interval,
             improved=summary.improved,
+            start=begun and (speedup(begun) or 1.0),
+            start_interval=begun and begun.speedup_interval,
             cost=summary.cost,
             seconds=summary.active_seconds,
             stopped=summary.stopped,

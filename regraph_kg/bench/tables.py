@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from regraph_kg import report
 from regraph_kg.bench.figures import (
     FEWEST,
+    START,
     ArmFigures,
     Mean,
     PairedDifference,
@@ -21,6 +22,7 @@ from regraph_kg.bench.figures import (
     log_speedup,
     paired,
     solved,
+    starts,
 )
 from regraph_kg.models.bench import KINDS, AnswerExample, BenchResults, BenchRun
 from regraph_kg.models.target import Target
@@ -111,17 +113,19 @@ def _section(some: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
     files = list({id(of): of for of, _ in some}.values())
     asked = dict.fromkeys(arm for of in files for arm in of.arms)
     by_arm = {arm: mine for arm in asked if (mine := [one for one in runs if one.arm == arm])}
+    begun = {START: alone} if (alone := starts(runs)) else {}
     told = [figures(arm, mine, KS) for arm, mine in by_arm.items()]
     problems = len({one.problem for one in runs})
     apart = any(arm.problems < problems for arm in told)
+    compared = by_arm | begun
     notes = (note for of in files for note in of.notes)
     tables = [
-        _arms_table(told, problems),
+        _arms_table([*told, *(figures(arm, some, KS) for arm, some in begun.items())], problems),
         _costs_table(told, by_arm),
         _kinds_table(by_arm),
-        _paired_table(list(_differences(by_arm))),
-        _problems_table(by_arm),
-        _tiers_table(files, run.target, by_arm),
+        _paired_table(list(_differences(compared))),
+        _problems_table(compared),
+        _tiers_table(files, run.target, compared),
         _left_out_table(files, run.target),
     ]
     judged = ", answers kept of an earlier bench, judged again" if first.answers == "kept" else ""
@@ -198,7 +202,13 @@ def _arms_table(arms: Sequence[ArmFigures], problems: int) -> BenchTable:
         " a search, on the mean. Solved: verified and surely faster than the serial code. Speedup:"
         " geometric mean, 1 where nothing is surely faster. An interval without width says that all"
         " problems agree, not that nothing else can be. At k > 1 only arms whose answers know"
-        " nothing of each other. Of the roof: where it is known.",
+        " nothing of each other. Of the roof: where it is known."
+        + (
+            f" {START.capitalize()}: the program that was made of the serial code, without a model,"
+            " and that all arms began with, as screened."
+            if any(a.arm == START for a in arms)
+            else ""
+        ),
     )
 
 
@@ -302,7 +312,8 @@ def _cell(runs: Sequence[BenchRun]) -> str:
     best = max(runs, key=lambda run: run.speedup)
     right = sum(answer.right for run in runs for answer in run.answers)
     said = report.times(best.speedup) if best.improved else "-"
-    return f"{said} ({right} of {sum(len(run.answers) for run in runs)})"
+    answers = sum(len(run.answers) for run in runs)
+    return said if best.arm == START else f"{said} ({right} of {answers})"
 
 
 def _tiers_table(

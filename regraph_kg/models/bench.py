@@ -85,6 +85,9 @@ class BenchRun(Frozen):
     speedup_interval: Interval | None
     improved: bool
     """Whether something is surely faster: the problem is solved."""
+    start: float | None = None
+    """Speedup, as screened, of the program that the search began with; None: the serial code."""
+    start_interval: Interval | None = None
     cost: Cost
     seconds: float
     """Active ones, in which it waited for others, too."""

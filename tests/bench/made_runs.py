@@ -21,6 +21,7 @@ def bench_run(  # noqa: PLR0913 (what tests vary)
     joules: float | None = None,
     model: str = "ollama:small@1",
     judge: str = "3",
+    start: float | None = None,
 ) -> BenchRun:
     return BenchRun(
         problem=problem,
@@ -31,6 +32,8 @@ def bench_run(  # noqa: PLR0913 (what tests vary)
         speedup=speedup,
         speedup_interval=Interval(low=speedup * 0.9, high=speedup * 1.1),
         improved=speedup > 1,
+        start=start,
+        start_interval=start and Interval(low=start * 0.9, high=start * 1.1),
         cost=Cost(calls=len(answers), prompt_tokens=100, output_tokens=10, joules=joules),
         seconds=1.0,
         stopped="calls",

@@ -47,10 +47,20 @@ def test_what_was_measured_may_be_another_figure(tmp_path: Path, time: str) -> N
     assert kept(tmp_path).complete(prompt(SAID.replace("1.25 ms", time))).text == "answer 0"
 
 
+def test_where_an_answer_was_wrong_may_be_another_place(tmp_path: Path) -> None:
+    """Inputs are drawn anew each time."""
+    wrong = "{}\n```text\nc[{}] is {}, expected {} (tolerance {})\n```"
+    was = wrong.format(SAID, 3, "nan", "0.25", "8.7e-07")
+    now = wrong.format(SAID, 17, "-1.5", "-inf", "0.001")
+    keeping = KeepingModel(Model(), tmp_path / FILE)
+    keeping.complete(prompt(was))
+    assert KeptModel("small", tmp_path / FILE).complete(prompt(now)).text == "answer 0"
+
+
 @pytest.mark.parametrize(
     "asked",
     [
-        prompt(SAID.replace("16", "32")),
+        prompt(SAID.replace("++i", "++j")),
         prompt(SAID.replace("faster", "shorter")),
         prompt(system="You are bad."),
         prompt(attempt=2),

@@ -52,6 +52,23 @@ def test_arms_of_different_problems_are_said_not_to_compare() -> None:
     assert section.notes == ()
 
 
+def test_what_searches_began_with_stands_beside_what_they_found() -> None:
+    """A search that finds nothing beyond a fast start is solved, and no better than its start."""
+    runs = [
+        bench_run(problem, speedup=found, start=start)
+        for problem, found, start in (("a", 4.0, 4.0), ("b", 2.0, 1.0), ("c", 1.0, 0.5))
+    ]
+    (section,) = sections([bench_results(*runs)])
+    tables = {table.title: table for table in section.tables}
+    rows = {row[0]: row for row in tables["Arms"].rows}
+    assert rows["the start alone"][:5] == ("the start alone", "3", "0", "33 %", "1.59x")
+    assert tables["Beside standard"].rows == (("the start alone", "3", "-33", "", "0.794x"),)
+    assert [row[-1] for row in tables["Problems"].rows] == ["4x", "-", "-"]
+    assert "without a model" in tables["Arms"].note
+    (section,) = sections([bench_results(bench_run("a"))])
+    assert all("start" not in str(table) for table in section.tables)
+
+
 def test_metrics_are_never_pooled() -> None:
     call, device = bench_run("a", speedup=4.0), bench_run("b", speedup=100.0)
     device = device.model_copy(update={"metric": "device"})
