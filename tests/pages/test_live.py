@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -67,7 +68,7 @@ def test_a_page_is_made_anew_for_each_asking_and_an_error_is_a_line() -> None:
 
 
 @pytest.fixture
-def watching(tmp_path: Path) -> subprocess.Popen[str]:
+def watching(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """`regraph report --watch` of the first half of a trace, at its end half a line."""
     data = tmp_path / "data"
     data.mkdir()
@@ -76,13 +77,15 @@ def watching(tmp_path: Path) -> subprocess.Popen[str]:
     whole, _ = searched(tmp_path / "runs")
     content = whole.read_bytes()
     (tmp_path / "run.jsonl").write_bytes(content[: len(content) // 2])
-    return subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", REGRAPH, "report", "--watch", "run.jsonl"],
         cwd=tmp_path,
         env=os.environ | {"REGRAPH_DATA_DIR": str(data)},
         stderr=subprocess.PIPE,
         text=True,
-    )
+    ) as process:
+        yield process
+        process.kill()  # where a test was skipped it is still at work
 
 
 def address_of(process: subprocess.Popen[str]) -> str:
