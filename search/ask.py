@@ -105,6 +105,7 @@ class Asker:
             tokens=prompting.prompt_tokens,
             words=prompting.words,
             prefill=prompting.prefill,
+            recipe=request.technique.recipe if request.technique is not None else "",
             seed=self.seed(key),
         )
         self._ledger.begin_call()

@@ -51,6 +51,8 @@ class LoopFacts(Frozen):
     number: int
     parent: int = NO_LOOP
     """The number of the loop around it, -1 for none."""
+    at: int = 0
+    """Bytes of the text before it."""
     depth: int = 0
     kind: Literal["for", "range", "while", "do"]
     function: str = ""
@@ -74,9 +76,9 @@ class LoopFacts(Frozen):
     carries: Carries = "unknown"
     """Whether an iteration needs the one before it, other than for what it reduces."""
     reduces: tuple[str, ...] = ()
+    """What all iterations update alike: scalars, elements of arrays."""
     combines: tuple[str, ...] = ()
     """How each of `reduces` is combined, by OpenMP's operator; "" where a clause has none."""
-    """What all iterations update alike: scalars, elements of arrays."""
     scan: bool = False
     """Whether a running value is stored in each iteration."""
     swaps: bool = False
@@ -219,6 +221,7 @@ class _Loops:
             number=k,
             parent=loop.place.loop,
             depth=loop.depth,
+            at=loop.node.start_byte,
             kind=_KINDS[loop.node.type],
             function=loop.place.function,
             kernel=loop.place.kernel,

@@ -7,18 +7,28 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
+from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.syntax import LOOPS, text, tree_of, walk
+from regraph_kg.search.prompts.recipe import acts_at
 
 FENCE = "```cpp\n"
 STOP = ("\n```",)
 """What ends such an answer."""
 
 
-def beginning(code: str, entries: Sequence[str]) -> str:
-    """The fence, and the code up to the body of the first function that has a loop.
+def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
+    """The fence, and the code up to the first loop that a recipe names, pragmas before it aside.
 
-    Where none has, of the one of `entries` that it defines.
+    Where it names none, up to the body of the first function that has a loop, else of the one of
+    `entries` that it defines.
     """
+    place = acts_at(recipe, facts_of(code)) if recipe else None
+    if place is not None:
+        before = code.encode("utf-8", errors="replace")[:place].decode("utf-8", errors="replace")
+        lines = before.splitlines(keepends=True)
+        while lines and (not (line := lines[-1].strip()) or line.startswith("#pragma")):
+            lines.pop()
+        return FENCE + "".join(lines)
     defined = [
         (node, body)
         for node in walk(tree_of(code).root)

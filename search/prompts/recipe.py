@@ -27,21 +27,31 @@ _GENERAL = {
 
 def filled(recipe: str, facts: Facts) -> str:
     """The recipe for a code with these facts."""
-    reducing = [one for one in facts.loops if one.reduces and not one.shared_out][:1]
-    parallel = _parallel(facts)
-    inner = innermost(facts)
+    loops = _named(facts)
+    parallel, inner, reducing = loops["parallel"], loops["inner"], loops["reducing"]
     said = {
-        "parallel": _loops(parallel),
+        **{name: _loops(some) for name, some in loops.items()},
         "clause": _clause(facts, parallel),
         "count": _first(one.end for one in parallel),
         "index": _first(one.variable for one in parallel),
-        "inner": _loops(inner),
         "inner_clause": _clause(facts, inner),
-        "reducing": _loops(reducing),
         "reduction": _clause(facts, reducing),
     }
     filled_in = {name: text for name, text in said.items() if text}
     return Template(recipe).safe_substitute(_GENERAL | filled_in)
+
+
+def acts_at(recipe: str, facts: Facts) -> int | None:
+    """Bytes of the code before the first loop that a recipe names; None where it names none."""
+    loops = _named(facts)
+    named = [one for name in Template(recipe).get_identifiers() for one in loops.get(name, ())]
+    return min((one.at for one in named), default=None)
+
+
+def _named(facts: Facts) -> dict[str, Sequence[LoopFacts]]:
+    """What loops each word means."""
+    reducing = [one for one in facts.loops if one.reduces and not one.shared_out]
+    return {"parallel": _parallel(facts), "inner": innermost(facts), "reducing": reducing[:1]}
 
 
 def _parallel(facts: Facts) -> list[LoopFacts]:

@@ -103,12 +103,14 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     seed: int = 0,
     words: Words = "full",
     prefill: bool = False,
+    recipe: str = "",
 ) -> Prompt:
     """The prompt that asks for a new version of `code`, along `advice`, after `failure`.
 
     `variants` are contrasted with `code`, in the order given; `standing` is that of `code`, and
     `tried` says what was no use there. `may_decline`: the answer may be that the technique of
-    `advice` does not apply. It holds to `tokens` as far as parts.py can.
+    `advice` does not apply. `prefill`: the answer is begun, up to the loop that `recipe` names. It
+    holds to `tokens` as far as parts.py can.
     """
     parts = parts_of(advice)
     if variants:
@@ -132,7 +134,7 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     prompt = _prompt(task, key, [together(fitted(parts, left))], seed=seed, words=words)
     if not prefill:
         return prompt
-    begun = beginning(task.shown(code).strip(), task.entries)
+    begun = beginning(task.shown(code).strip(), task.entries, recipe)
     return prompt.model_copy(update={"begun": begun, "stop": STOP})
 
 

@@ -146,6 +146,31 @@ def test_an_answer_begins_with_the_head_of_what_works(code: str, begun: str) -> 
     assert beginning(code, ("work",)).startswith(FENCE + begun)
 
 
+@pytest.mark.parametrize(
+    ("recipe", "code", "before"),
+    [
+        ("Before $reducing", HISTOGRAM, "    for (int i"),
+        ("Split $inner", SUMS, "        for (int i"),
+        ("Of $reducing and $parallel", SUMS, "    for (int r"),
+        (
+            "$parallel",
+            SUMS.replace("    for (int r", "#pragma omp parallel\n    for (int r"),
+            "#pra",
+        ),
+        ("Keep $parallel", f"// \u03b1\n{SUMS}", "    for (int r"),
+    ],
+)
+def test_an_answer_begins_with_all_before_the_loop_that_the_recipe_names(
+    recipe: str, code: str, before: str
+) -> None:
+    assert beginning(code, ("sums",), recipe) == FENCE + code[: code.index(before)]
+
+
+def test_where_a_recipe_names_no_loop_an_answer_begins_with_the_head() -> None:
+    assert beginning(SUMS, (), "Use $other") == beginning(SUMS, ()) != FENCE
+    assert beginning("int x;", (), "$parallel") == FENCE
+
+
 def test_of_a_compilers_errors_the_first_one_is_told() -> None:
     said = "c.cpp:3:1: error: one\n  int x\n  ^\nc.cpp:9:1: error: two\n  int y"
     assert first_error(said) == "c.cpp:3:1: error: one\n  int x\n  ^"
