@@ -17,10 +17,10 @@ STOP = ("\n```",)
 
 
 def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
-    """The fence, and the code up to the first loop that a recipe names, pragmas before it aside.
+    """The fence, and the code up to the first place that a recipe names, pragmas before it aside.
 
-    Where it names none, up to the body of the first function that has a loop, else of the one of
-    `entries` that it defines.
+    Where it names none, up to the body of the first function that is a kernel or has a loop, else
+    of the one of `entries` that it defines.
     """
     place = acts_at(recipe, facts_of(code)) if recipe else None
     if place is not None:
@@ -34,13 +34,19 @@ def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
         for node in walk(tree_of(code).root)
         if node.type == "function_definition" and (body := node.child_by_field_name("body"))
     ]
-    looping = (body for _, body in defined if any(one.type in LOOPS for one in walk(body)))
+    working = (body for node, body in defined if _works(node, body))
     named = (body for node, body in defined if _name(node) in entries)
-    body = next(looping, None) or next(named, None)
+    body = next(working, None) or next(named, None)
     if body is None:
         return FENCE
     head = code.encode("utf-8", errors="replace")[: body.start_byte + 1]
     return FENCE + head.decode("utf-8", errors="replace") + "\n"
+
+
+def _works(function: Node, body: Node) -> bool:
+    """Whether a function does the work: where a thread has one element, no loop does."""
+    kernel = any(one.type == "__global__" for one in walk(function))
+    return kernel or any(one.type in LOOPS for one in walk(body))
 
 
 def _name(function: Node) -> str:

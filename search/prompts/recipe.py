@@ -13,12 +13,14 @@ from regraph_kg.search.code.predicate import around, innermost, is_parallel
 
 _MOST_LOOPS = 3
 _GENERAL = {
+    "head": "the function's head",
     "parallel": "the outermost loop whose iterations are independent",
     "clause": "",
     "count": "n",
     "index": "i",
     "inner": "the innermost loop",
     "inner_clause": "",
+    "nest": "the outermost loop",
     "reducing": "the loop that adds up",
     "reduction": " reduction(+:sum)",
 }
@@ -42,16 +44,23 @@ def filled(recipe: str, facts: Facts) -> str:
 
 
 def acts_at(recipe: str, facts: Facts) -> int | None:
-    """Bytes of the code before the first loop that a recipe names; None where it names none."""
-    loops = _named(facts)
-    named = [one for name in Template(recipe).get_identifiers() for one in loops.get(name, ())]
-    return min((one.at for one in named), default=None)
+    """Bytes of the code before the first place that a recipe names; None where it names none."""
+    loops, names = _named(facts), Template(recipe).get_identifiers()
+    places = [one.at for name in names for one in loops.get(name, ())]
+    return 0 if "head" in names else min(places, default=None)
 
 
 def _named(facts: Facts) -> dict[str, Sequence[LoopFacts]]:
     """What loops each word means."""
     reducing = [one for one in facts.loops if one.reduces and not one.shared_out]
-    return {"parallel": _parallel(facts), "inner": innermost(facts), "reducing": reducing[:1]}
+    inner = innermost(facts)
+    nests = [outer[-1] for one in inner if (outer := around(facts, one))]
+    return {
+        "parallel": _parallel(facts),
+        "inner": inner,
+        "nest": nests[:1],
+        "reducing": reducing[:1],
+    }
 
 
 def _parallel(facts: Facts) -> list[LoopFacts]:

@@ -105,6 +105,8 @@ def test_of_a_port_a_model_sees_its_part_alone() -> None:
     [
         ("$parallel", SUMS, "the loop over `r` (0 to rows)"),
         ("$index to $count", SUMS, "r to rows"),
+        ("$nest", SUMS, "the loop over `r` (0 to rows)"),
+        ("$nest", HISTOGRAM, "the outermost loop"),
         ("$inner", SUMS, "the loop over `i` (0 to n)"),
         (
             "for$reduction: $reducing",
@@ -157,10 +159,11 @@ def test_an_answer_begins_with_the_head_of_what_works(code: str, begun: str) -> 
             SUMS.replace("    for (int r", "#pragma omp parallel\n    for (int r"),
             "#pra",
         ),
+        ("In $head, before $inner", SUMS, "// Sums"),
         ("Keep $parallel", f"// \u03b1\n{SUMS}", "    for (int r"),
     ],
 )
-def test_an_answer_begins_with_all_before_the_loop_that_the_recipe_names(
+def test_an_answer_begins_with_all_before_the_place_that_the_recipe_names(
     recipe: str, code: str, before: str
 ) -> None:
     assert beginning(code, ("sums",), recipe) == FENCE + code[: code.index(before)]
