@@ -89,10 +89,10 @@ def barrier(facts: Facts) -> Truth:
 @_add("an innermost loop that vector lanes can share")
 def vector_loop(facts: Facts) -> Truth:
     """An innermost loop carries nothing but reductions and is not left early."""
-    return any_of(map(_lanes, innermost(facts)))
+    return any_of(map(lanes, innermost(facts)))
 
 
-def _lanes(loop: LoopFacts) -> Truth:
+def lanes(loop: LoopFacts) -> Truth:
     """Whether vector lanes can share a loop: they must not write where data decides."""
     scatters = any(
         one.mode != "read" and one.strides[-1:] == ("indirect",) for one in loop.accesses
@@ -104,7 +104,7 @@ def _lanes(loop: LoopFacts) -> Truth:
 def unvectorized_loop(facts: Facts) -> Truth:
     """As `vector_loop`, with no simd directive before it."""
     return any_of(
-        _lanes(one)
+        lanes(one)
         for one in innermost(facts)
         if not any("simd" in words.split() for words in one.directives)
     )

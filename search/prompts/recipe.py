@@ -9,6 +9,7 @@ from string import Template
 
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
+from regraph_kg.search.code.openmp_predicates import lanes
 from regraph_kg.search.code.predicate import around, innermost, is_parallel
 
 _MOST_LOOPS = 3
@@ -19,7 +20,8 @@ _GENERAL = {
     "count": "n",
     "index": "i",
     "inner": "the innermost loop",
-    "inner_clause": "",
+    "vector": "the innermost loop whose iterations are independent",
+    "vector_clause": "",
     "nest": "the outermost loop",
     "reducing": "the loop that adds up",
     "reduction": " reduction(+:sum)",
@@ -30,13 +32,13 @@ _GENERAL = {
 def filled(recipe: str, facts: Facts) -> str:
     """The recipe for a code with these facts."""
     loops = _named(facts)
-    parallel, inner, reducing = loops["parallel"], loops["inner"], loops["reducing"]
+    parallel, vector, reducing = loops["parallel"], loops["vector"], loops["reducing"]
     said = {
         **{name: _loops(some) for name, some in loops.items()},
         "clause": _clause(facts, parallel),
         "count": _first(one.end for one in parallel),
         "index": _first(one.variable for one in parallel),
-        "inner_clause": _clause(facts, inner),
+        "vector_clause": _clause(facts, vector),
         "reduction": _clause(facts, reducing),
     }
     filled_in = {name: text for name, text in said.items() if text}
@@ -55,9 +57,11 @@ def _named(facts: Facts) -> dict[str, Sequence[LoopFacts]]:
     reducing = [one for one in facts.loops if one.reduces and not one.shared_out]
     inner = innermost(facts)
     nests = [outer[-1] for one in inner if (outer := around(facts, one))]
+    vector = [one for one in inner if lanes(one)]
     return {
         "parallel": _parallel(facts),
         "inner": inner,
+        "vector": [one for one in vector if one.trips is None] or vector,
         "nest": nests[:1],
         "reducing": reducing[:1],
     }

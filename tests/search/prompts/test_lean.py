@@ -115,7 +115,8 @@ def test_of_a_port_a_model_sees_its_part_alone() -> None:
         ),
         ("for$reduction", EXTREMES, "for reduction(max:high) reduction(min:low)"),
         ("for$clause", SUMS, "for"),
-        ("simd$inner_clause", SUMS, "simd reduction(+:sum)"),
+        ("simd$vector_clause", SUMS, "simd reduction(+:sum)"),
+        ("$vector", HISTOGRAM, "the loop over `b` (0 to 256)"),
         (
             "for$clause: $parallel",
             HISTOGRAM,
