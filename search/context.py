@@ -49,8 +49,10 @@ class Context:
         return tuple(one.successor for one in offers.fitting)
 
     def nearest_advice(self, code: str) -> Advice:
-        """What shows the examples nearest to `code`, whatever their transition."""
-        return rag_advice(self.nearest(code), self.prompting, code, self.device)
+        """What shows the examples nearest to `code`, whatever their transition: one at least."""
+        shown = max(1, self.prompting.examples)
+        prompting = self.prompting.model_copy(update={"examples": shown})
+        return rag_advice(self.nearest(code), prompting, code, self.device)
 
     def free_request(self, source: str, path: tuple[str, ...], attempt: int, code: str) -> Request:
         """What leaves it to the model how to make `code` faster, which `source` led to."""

@@ -1,11 +1,10 @@
 """The examples nearest to the serial code stand in every prompt; no walk: the best of n counts.
 
 The same samples as those of standard.py, mended as the settings say. The examples are steps of
-other code, whatever their transition; how many and how much of them is shown is `Prompting`'s, as
-in the methods that walk the graph, so that a comparison shows as much to both. Where the graph has
-no embeddings there are none, and the prompt is that of standard.py. Not here: what "near" means,
-and whose examples are left out (reader.py); retrieval for code other than the serial
-(mcts_rag.py).
+other code, whatever their transition; how many (one at least) and how much of them is shown is
+`Prompting`'s, as in the methods that walk the graph. Where the graph has no embeddings there are
+none, and the prompt is that of standard.py. Not here: what "near" means, and whose examples are
+left out (reader.py); retrieval for code other than the serial (mcts_rag.py).
 """
 
 from typing import Literal

@@ -66,6 +66,14 @@ def test_as_many_examples_are_shown_as_prompts_of_walks_would() -> None:
     assert "Because of tiling." not in prompt.user
 
 
+def test_one_example_is_shown_where_prompts_of_walks_show_none() -> None:
+    toy = Toy({"start": ["a"]}, answer)
+    run(toy, 1, RagSettings(repairs=0), prompting=Prompting.usual("lean"))
+    (text,) = {prompt.user for prompt in toy.prompts}
+    assert "Because of simd." in text
+    assert "Because of tiling." not in text
+
+
 def test_without_examples_it_asks_as_the_standard_method_does() -> None:
     toy = Toy({}, answer)
     run(toy, 1, RagSettings(), nearest=())
