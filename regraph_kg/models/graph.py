@@ -22,7 +22,9 @@ UNMEASURED = "unmeasured"
 LEARNED_TRIES = 8
 """Tries learned from one model that count on an edge whatever else is known of it."""
 
-RelabelStage = Literal["given", "exact", "alias", "compound", "lexical", "embed", "model", "new"]
+RelabelStage = Literal[
+    "given", "exact", "alias", "compound", "lexical", "embed", "model", "new", "code"
+]
 """What decided; see ingest/relabel."""
 
 RelabelLevel = Literal["exact", "lexical", "embed", "model"]

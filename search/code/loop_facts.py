@@ -107,6 +107,16 @@ class LoopFacts(Frozen):
     stencil: tuple[str, ...] = ()
     """Arrays of which it reads neighbouring elements."""
 
+    @property
+    def stride(self) -> str:
+        """Its step, where that is not one."""
+        return "" if self.step in ("1", "-1") else self.step
+
+    @property
+    def head(self) -> str:
+        """What tells it from other loops."""
+        return f"{self.variable} {self.start} {self.end}"
+
 
 def loop_facts(names: Indices, elements: Sequence[ElementAccess]) -> tuple[LoopFacts, ...]:
     """The facts of all loops, in the order of the text."""

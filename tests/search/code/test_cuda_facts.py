@@ -56,7 +56,7 @@ def test_data_that_threads_share() -> None:
 def test_shared_memory_and_its_banks() -> None:
     head = "__shared__ float t[32][32];"
     by_column = kernel(f"{head} t[threadIdx.x][threadIdx.y] = a[0]; __syncthreads();")
-    assert by_column.shared == ("t",)
+    assert by_column.shared == ("t[32][32]",)
     assert by_column.barriers == 1
     assert by_column.conflicts == ("t",)
     padded = kernel("__shared__ float t[32][33]; t[threadIdx.x][threadIdx.y] = a[0];")

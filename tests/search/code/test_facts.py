@@ -223,13 +223,13 @@ def test_openmp() -> None:
     assert [one.shared_out for one in facts.loops] == [True, True, False]
     assert [one.region for one in facts.loops] == [True, True, False]
     assert facts.per_thread == ("a",)
-    assert facts.region_arrays == ("mine",)
+    assert facts.region_arrays == ("mine[4]",)
     assert facts.own_arrays == ()
 
 
 def test_types_pointers_and_small_elements() -> None:
     facts = serial("histogram")
-    assert facts.types == ("char", "int")
+    assert facts.types == ("char", "int", "void")
     assert facts.small_elements == ("keys",)
     assert facts.pointers == ("keys", "hist")
     assert not facts.restricted
