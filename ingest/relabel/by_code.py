@@ -4,7 +4,7 @@ A step whose code contradicts its name is counted for what it did, and keeps the
 so does one whose name is new, and whose code shows one known technique. Not here: how code is read.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from regraph_kg.ingest.relabel.cascade import Labels
@@ -27,17 +27,19 @@ def by_code(
     before = trajectory.serial
     for place, (told, step) in enumerate(zip(labels.steps, trajectory.steps, strict=True)):
         if told.stage != "given" and before and step.code:
-            done = read(known.get(told.technique), before, step.code, others)
-            if done.applied != "asked" and done.technique not in told.also:
-                findings.append(_finding(told, done))
+            claimed = known.get(told.technique)
+            done = read(claimed, before, step.code, others)
             if done.technique is not None and done.technique not in told.also:
                 steps[place] = Relabelled(told.label, done.technique, "code", also=told.also)
+            if claimed is not None and done.technique not in told.also:
+                findings += _findings(told, done)
         before = step.code
     return replace(labels, steps=tuple(steps), findings=tuple(findings))
 
 
-def _finding(told: Relabelled, done: Deed) -> str:
+def _findings(told: Relabelled, done: Deed) -> Iterator[str]:
     if done.applied == "nothing":
-        return f"{told.label!r} changes nothing but names and comments"
-    counted = f"; counted as {done.technique}" if done.technique else ""
-    return f"the code of {told.label!r} shows no sign of {told.technique}{counted}"
+        yield f"{told.label!r} changes nothing but names and comments"
+    elif done.applied == "other":
+        counted = f"; counted as {done.technique}" if done.technique else ""
+        yield f"the code of {told.label!r} shows no sign of {told.technique}{counted}"
