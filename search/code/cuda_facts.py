@@ -36,7 +36,6 @@ class KernelFacts(Frozen):
     barrier_in_loop: bool = False
     global_atomics: int = 0
     shared_atomics: int = 0
-    atomic_in_loop: bool = False
     one_address: bool = False
     """Whether an atomic update of global memory has the same address for all threads."""
     shuffles: bool = False
@@ -219,7 +218,6 @@ class _Kernel:
             barrier_in_loop=any(use.place.loop != NO_LOOP for use in barriers),
             global_atomics=len(outside),
             shared_atomics=len(atomics) - len(outside),
-            atomic_in_loop=any(one.place.loop != NO_LOOP for one in atomics),
             one_address=any(self._fixed(one) for one in outside),
             shuffles=any(name.startswith(_SHUFFLES) for name in known | self.words),
             read_only="__ldg" in known or self._restricted(),

@@ -13,7 +13,7 @@ from regraph_kg.search.code.library import COPIES, MATH
 from regraph_kg.search.code.occurrences import NO_LOOP, Events, Loop, Occurrence
 from regraph_kg.search.code.polynomial import Polynomial, number, shown
 from regraph_kg.search.code.stencils import stencil_arrays
-from regraph_kg.search.code.syntax import LOOPS, called, short, statements, text
+from regraph_kg.search.code.syntax import LOOPS, called, short, statements
 
 _KINDS: dict[str, Literal["for", "range", "while", "do"]] = {
     "for_statement": "for",
@@ -60,8 +60,6 @@ class LoopFacts(Frozen):
     start: str = ""
     end: str = ""
     step: str = ""
-    bounds_from: tuple[str, ...] = ()
-    """The function's parameters that its bounds depend on."""
     uneven: bool = False
     """Whether its bounds depend on data or on a loop around it."""
     trips: int | None = None
@@ -69,8 +67,6 @@ class LoopFacts(Frozen):
     perfect: bool = False
     """Whether its body is one loop and nothing else."""
     innermost: bool = True
-    accumulates_into_scalar: bool = False
-    """Whether its body sets a scalar, and a loop in it adds to that."""
     carries: Carries = "unknown"
     """Whether an iteration needs the one before it, other than for what it reduces."""
     reduces: tuple[str, ...] = ()
@@ -198,7 +194,6 @@ class _Loops:
         return self._head(loop).model_copy(
             update={
                 "perfect": len(inner) == 1 and inner[0].type in LOOPS,
-                "accumulates_into_scalar": self._accumulates(loop),
                 "carries": found.carries,
                 "reduces": tuple(dict.fromkeys(found.reduces))[:8],
                 "scan": found.scan,
@@ -233,7 +228,6 @@ class _Loops:
             start=short(header.start),
             end=short(header.end),
             step=shown(names.step(k) or {}) if header.sign else "",
-            bounds_from=self._parameters(loop, bounds),
             uneven=self._uneven(loop, bounds),
             trips=self._trips(k),
             innermost=not self.children[k],
@@ -247,17 +241,6 @@ class _Loops:
 
     def _launches(self, k: int) -> bool:
         return any(_launches(call.node) for call in self.calls[k])
-
-    def _parameters(self, loop: Loop, bounds: frozenset[str]) -> tuple[str, ...]:
-        known = self.events.declared
-        own = loop.place.function
-        return tuple(
-            sorted(
-                name
-                for name in bounds
-                if any(one.parameter and one.function == own for one in known.get(name, ()))
-            )
-        )[:8]
 
     def _uneven(self, loop: Loop, bounds: frozenset[str]) -> bool:
         around = self.names.chain(loop.place.loop)
@@ -279,18 +262,6 @@ class _Loops:
             return None
         end += (header.compare == "<=") - (header.compare == ">=")
         return max(0, -((start - end) // size))
-
-    def _accumulates(self, loop: Loop) -> bool:
-        """Whether a scalar that this loop's body declares is reduced by a loop in it."""
-        counters = {header.variable for header in self.names.headers}
-        for child in self.children[loop.number]:
-            for use in self.uses[child]:
-                one = self.events.find(text(use.node), use.node)
-                if one is None or use.mode != "update" or one.name in counters:
-                    continue
-                if one.loop == loop.number:
-                    return True
-        return False
 
     def _time(self, loop: Loop, found: Dependences) -> bool:
         writes = any(

@@ -232,7 +232,7 @@ def test_without_its_name_a_step_is_called_by_no_wrong_one() -> None:
 
 @pytest.mark.parametrize(
     ("among", "found_out", "named"),
-    # SEEN
+    # seen: 1123 of 1594 found out, of these 511 named; 174 of 248, of these 25
     [(of_its_target, 0.65, 0.4), (successors, 0.6, 0.1)],
 )
 def test_a_wrong_name_is_often_found_out_sometimes_mended_and_seldom_replaced_by_a_wrong_one(
