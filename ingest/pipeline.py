@@ -13,6 +13,7 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.ingest.disclose import disclosed
 from regraph_kg.ingest.plan import plan
 from regraph_kg.ingest.read import Accepted, Rejected
+from regraph_kg.ingest.relabel.by_code import CodeReader, by_code
 from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.ingest.relabel.usage import Label, NameUse, uses_of
 from regraph_kg.models.graph import MergeCounts, MergePlan
@@ -38,6 +39,8 @@ class Portion:
 
     lines: tuple[Accepted | Rejected, ...]
     plans: tuple[MergePlan, ...]
+    findings: tuple[str, ...] = ()
+    """Of steps that are not what they are called."""
 
     def merged(self, store: GraphStore) -> Batch:
         """What becomes of them in `store`."""
@@ -70,13 +73,15 @@ def ingest(
     cascade: Cascade,
     *,
     disclose: Disclosure = "code",
+    read: CodeReader | None = None,
     batch_lines: int = BATCH_LINES,
 ) -> Iterator[Batch]:
     """Merge what `lines` hold into `store`, and report batch by batch as it happens.
 
     The store must know the cascade's vocabulary (`open_vocabulary`).
     """
-    for portion in portions(lines, cascade, disclose=disclose, batch_lines=batch_lines):
+    told = portions(lines, cascade, disclose=disclose, read=read, batch_lines=batch_lines)
+    for portion in told:
         yield portion.merged(store)
 
 
@@ -85,17 +90,21 @@ def portions(
     cascade: Cascade,
     *,
     disclose: Disclosure = "code",
+    read: CodeReader | None = None,
     batch_lines: int = BATCH_LINES,
 ) -> Iterator[Portion]:
     """What `lines` hold, batch by batch, ready to be merged by whoever has a store.
 
-    Of each trajectory only what `disclose` allows is in it.
+    Of each trajectory only what `disclose` allows is in it. Names are held against code by `read`.
     """
     created = datetime.now(UTC).isoformat(timespec="seconds")
     known = cascade.vocabulary.known
 
     def planned(line: Accepted) -> MergePlan | Rejected:
         labels = cascade.relabel(line.trajectory)
+        if read is not None:
+            labels = by_code(labels, line.trajectory, known, read)
+            findings.extend(labels.findings)
         try:
             told, labels = disclosed(line.trajectory, labels, disclose, known)
         except BadInput as error:
@@ -104,13 +113,14 @@ def portions(
 
     for batch in _batches(lines, batch_lines):
         plans: list[MergePlan] = []
+        findings: list[str] = []
         for place, line in enumerate(batch):
             made = planned(line) if isinstance(line, Accepted) else line
             if isinstance(made, Rejected):
                 batch[place] = made
             else:
                 plans.append(made)
-        yield Portion(tuple(batch), tuple(plans))
+        yield Portion(tuple(batch), tuple(plans), tuple(findings))
 
 
 def _batches(

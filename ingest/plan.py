@@ -21,8 +21,8 @@ def plan(
     `known` are techniques by id; one that is missing there is made, dated `created` (UTC, ISO 8601)
     and to be reviewed, as `coined` describes it where it is there. A label that a stage recognized
     becomes an alias, which is how its verdict is remembered; a given id teaches no alias, because
-    the sender's reason for it is not ours. Of a known technique only the new aliases are sent:
-    whatever else a curator does to it meanwhile stands.
+    the sender's reason for it is not ours, nor does what the code of one step showed. Of a known
+    technique only the new aliases are sent: whatever else a curator does to it meanwhile stands.
     """
     described = {technique.id: technique for technique in coined}
     taught: dict[str, Technique] = {}
@@ -43,7 +43,7 @@ def plan(
 
 def _teaches(label: Relabelled, technique: Technique) -> bool:
     """Whether the label is a name of the technique that it does not have yet, and of no other."""
-    known = label.stage in ("given", "exact", "alias", "compound")
+    known = label.stage in ("given", "exact", "alias", "compound", "code")
     return not known and label.label not in technique.aliases
 
 

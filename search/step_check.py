@@ -1,15 +1,15 @@
-"""What a right step did: by its markers (applied.py), or by the model's verdict.
+"""What a right step did: by what its code shows (applied.py), or by the model's verdict.
 
-Markers that say "other" or "nothing" are taken for certain; the model may name the other. Of
+Code that says "other" or "nothing" is taken for certain; the model may name the other. Of
 "asked", which is no proof, the model has the last word. Not here: what a search learns from it.
 """
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import Told
-from regraph_kg.models.run import Task
+from regraph_kg.models.run import Deed, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.ask import Asker, Request
-from regraph_kg.search.code.applied import Deed, deed
+from regraph_kg.search.code.applied import deed
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.render import read_verdict, render_verdict
@@ -31,8 +31,8 @@ class StepCheck:
             return Deed("nothing")
         if request.technique is None or verdict is None or verdict.speedup is None:
             return Deed("asked")
-        code, others = verdict.code or "", [one.id for one in request.others]
-        found = deed(request.technique.id, request.code, code, others)
+        code, others = verdict.code or "", request.others
+        found = deed(request.technique, request.code, code, others)
         if self._told == "markers" or not self._ledger.may_think:
             return found
         unnamed = found == Deed("other") and bool(others)

@@ -29,12 +29,14 @@ from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
 class Labels:
     """A trajectory's labels, resolved, one per step and one per failure, in its order.
 
-    `coined` are the new techniques among them, as they are to be called.
+    `coined` are the new techniques among them, as they are to be called; `findings` tell of steps
+    that are not what they are called.
     """
 
     steps: tuple[Relabelled, ...]
     failures: tuple[Relabelled, ...]
     coined: tuple[Technique, ...] = ()
+    findings: tuple[str, ...] = ()
 
 
 class Cascade:

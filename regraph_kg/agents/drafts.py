@@ -17,7 +17,9 @@ from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import EvalReport, Outcome
 from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.models.run import Deed
 from regraph_kg.models.target import TARGETS, Target
+from regraph_kg.models.technique import Technique
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import FailedStep, Source, Step, Trajectory
 from regraph_kg.runs.ingest import grow
@@ -143,21 +145,26 @@ def step(technique: str, reasoning: str, code: str, target: Target) -> Step:
 
 
 def named(said: Step, draft: AgentDraft, cascade: Cascade) -> Step:
-    """The step with the ids of the techniques that its name means; without where it is new.
+    """The step with the ids of the techniques that its name means.
 
-    They are decided once, by the `cascade` of the ingest, and the graph is told them: else a name
-    whose signs nobody looked for would land in a technique that has some. `BadInput` where the
-    code shows no sign of one of them.
+    Where the name is new, it is the one technique that the code shows, or none. They are decided
+    once, by the `cascade` of the ingest, and the graph is told them. `BadInput` where the code
+    shows no sign of one of them.
     """
     alone = draft.model_copy(update={"steps": (said,), "failures": ()}).trajectory()
     (told,) = cascade.relabel(alone).steps
     known = cascade.vocabulary.known
+    others = [one for one in known.values() if one.target == draft.target]
     if told.technique not in known:
-        _refuse_unshown("", draft, said.code, ())
-        return said
-    others = [one.id for one in known.values() if one.target == draft.target]
+        done = _done(None, draft, said.code, others)
+        return said.model_copy(update={"technique": done.technique})
     for technique in (told.technique, *told.also):
-        _refuse_unshown(technique, draft, said.code, others)
+        done = _done(known[technique], draft, said.code, others)
+        if done.applied == "other":
+            raise BadInput(
+                f"the code shows no sign of {technique}, perhaps of"
+                f" {done.technique or 'another technique'}: name what the step did"
+            )
     return said.model_copy(update={"technique": told.technique, "also": told.also})
 
 
@@ -168,15 +175,14 @@ def landed(made: Step) -> str:
     return ", ".join((made.technique, *made.also))
 
 
-def _refuse_unshown(technique: str, draft: AgentDraft, code: str, others: Sequence[str]) -> None:
+def _done(
+    technique: Technique | None, draft: AgentDraft, code: str, others: Sequence[Technique]
+) -> Deed:
+    """What a step of the draft did by its code; `BadInput` where that is nothing."""
     done = deed(technique, draft.code, code, others)
     if done.applied == "nothing":
         raise BadInput("the code differs from the one before in names and comments only")
-    if done.applied == "other":
-        raise BadInput(
-            f"the code shows no sign of {technique}, perhaps of"
-            f" {done.technique or 'another technique'}: name what the step did"
-        )
+    return done
 
 
 def add_to_graph(settings: Settings, draft: AgentDraft) -> dict[str, int]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from regraph_kg.backends.bolt import Query
 from regraph_kg.models.technique import Technique
 
-_TAUGHT = {"id", "aliases", "hurts", "family", "needs", "pointless", "recipe", "steps"}
+_TAUGHT = {"id", "aliases", "hurts", "family", "needs", "pointless", "leaves", "recipe", "steps"}
 """What known techniques are taught where they lack it."""
 
 

@@ -22,11 +22,11 @@ UNMEASURED = "unmeasured"
 LEARNED_TRIES = 8
 """Tries learned from one model that count on an edge whatever else is known of it."""
 
-RelabelStage = Literal["given", "exact", "alias", "compound", "lexical", "embed", "model", "new"]
-"""What decided; see ingest/relabel."""
-
 RelabelLevel = Literal["exact", "lexical", "embed", "model"]
 """How far relabelling goes beyond the names that are known."""
+
+RelabelStage = Literal[RelabelLevel, "given", "alias", "compound", "new", "code"]
+"""What decided; see ingest/relabel."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,6 +171,14 @@ Applied = Literal["asked", "nothing", "other"]
 """What a step did to the code: the technique it was asked for, nothing, or something else."""
 
 
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What a step did; `technique` is the id of what an "other" one applied, None: not known."""
+
+    applied: Applied
+    technique: str | None = None
+
+
 class StepRecord(Frozen):
     """One new sample: technique `technique` applied as sample `sample` of its step."""
 

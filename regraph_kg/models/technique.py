@@ -49,6 +49,9 @@ class Technique(Frozen):
     applied; "a|b": one of them is enough."""
     pointless: tuple[str, ...] = ()
     """Predicates of which any makes it pointless."""
+    leaves: tuple[str, ...] = ()
+    """What a step by it leaves, one thing or another: "new simd" (search/code/applied.py). What is
+    new tells it from all others."""
     recipe: str = ""
     """What to write, in two lines, for a small model."""
     steps: tuple[str, ...] = ()

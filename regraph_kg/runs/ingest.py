@@ -24,6 +24,7 @@ from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.origin import FileOrigin, read_origin, sidecar
 from regraph_kg.ingest.pipeline import BATCH_LINES
 from regraph_kg.ingest.read import Accepted, Rejected, read, split
+from regraph_kg.ingest.relabel.by_code import CodeReader
 from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.ingest.relabel.usage import Label, NameUse
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
@@ -35,6 +36,7 @@ from regraph_kg.runs import rejected
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.runs.rejected import REJECTED
 from regraph_kg.runs.writers import Done, Errand, Writers
+from regraph_kg.search.code.applied import deed
 from regraph_kg.settings import Settings
 
 NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph graph schema), or step lists"
@@ -171,7 +173,7 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         _refuse_other_space(settings, stores[0])
         stores[0].add_techniques(names.curated)
         ingested.begun = True
-        errands = _errands(files, cascade, settings.disclose)
+        errands = _errands(files, cascade, settings.disclose, _reader(source.level))
         listing = partial(rejected.keep, verbatim=settings.disclose == "code")
         yield from _merge(files, errands, Writers(stores), _Told(ingested, listing))
 
@@ -199,7 +201,7 @@ def grow(
         names = pipeline.open_vocabulary(store, wiring.vocabulary(settings))
         cascade = wiring.cascade(settings, names, level)
         for batch in pipeline.ingest(
-            read(split(lines)), store, cascade, disclose=settings.disclose
+            read(split(lines)), store, cascade, disclose=settings.disclose, read=_reader(level)
         ):
             ingested.count(batch)
             yield WorkDone(title, lines.tell(), size, title)
@@ -333,12 +335,19 @@ def _merge(
             told.ingested.count(batch)
 
 
-def _errands(files: Sequence[_File], cascade: Cascade, disclose: Disclosure) -> Iterator[Errand]:
+def _reader(level: RelabelLevel) -> CodeReader | None:
+    """What holds names against code; "exact" goes by names alone."""
+    return None if level == "exact" else deed
+
+
+def _errands(
+    files: Sequence[_File], cascade: Cascade, disclose: Disclosure, reader: CodeReader | None
+) -> Iterator[Errand]:
     for number, one in enumerate(files):
         with one.open() as stream:
             lines = one.lines(stream)
             for portion in pipeline.portions(
-                lines, cascade, disclose=disclose, batch_lines=BATCH_LINES
+                lines, cascade, disclose=disclose, read=reader, batch_lines=BATCH_LINES
             ):
                 yield Errand(number, stream.tell(), portion)
 
@@ -349,17 +358,21 @@ def _follow(file: _File, done: Iterable[Done], before: WorkDone, told: _Told) ->
     Of a file of something else no list is made: it would hold all of it.
     """
     path, ingested = file.path, told.ingested
-    good, bad = ingested.good, list[Rejected]()
+    good, bad, findings = ingested.good, list[Rejected](), list[str]()
     with rejected.room() as kept:
         for errand, batch in done:
             ingested.count(batch)
             told.listing(batch.rejected, kept)
             bad += batch.rejected[: not bad]
+            findings += errand.portion.findings
             said = ", ".join(f"{ingested.counts[name]} {name}" for name in SAID)
             yield replace(before, done=before.done + errand.end, said=f"{path.name}: {said}")
         if ingested.good == good and not rejected.is_json(bad[0]):
             yield replace(before, line=f"{path}: {NO_TRAJECTORIES}")
             return
+        if findings:
+            said = f"{path}: {len(findings)} steps are not what they are called: {findings[0]}"
+            yield replace(before, line=said + (", .." if findings[1:] else ""))
         ingested.rejected_files += rejected.publish(kept, file.rejected)
     for first in bad:
         yield replace(before, line=f"{path}:{first.line.number}: {first.reason}")

@@ -15,8 +15,7 @@ from regraph_kg.models.graph import Successor, Vector
 from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep, UnfitStep
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
-from regraph_kg.search.code.applied import markers
-from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.code.applied import shows
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.select import prior
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
@@ -44,17 +43,17 @@ class Question:
 def next_steps(store: GraphStore, question: Question, vector: Vector | None) -> NextSteps:
     """What to try next; `vector` is where the code lies among codes, if the graph has such."""
     offers = _successors(store, question).after(question.after, question.code)
-    text = normalized(question.code)
-    shown = {id_ for id_, one in markers().items() if one.told("", text)}
+
+    def shown(offer: Offer) -> bool:
+        return shows(offer.successor.technique, question.code)
 
     def place(offer: Offer) -> tuple[bool, bool, float]:
-        one = offer.successor
-        return one.technique.id in shown, not offer.follows, -_promise(one)
+        return shown(offer), not offer.follows, -_promise(offer.successor)
 
     steps = tuple(
         _step(
             one,
-            in_code=one.successor.technique.id in shown,
+            in_code=shown(one),
             nearest=_nearest(store, question, one.successor, vector),
         )
         for one in sorted(offers.fitting, key=place)[: question.limit]

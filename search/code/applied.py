@@ -1,123 +1,99 @@
-"""Did a step apply the technique it was asked for? A cheap check on tokens, without a model.
+"""Did a step do what it was asked for? A cheap check on facts of the code, without a model.
 
-Markers (markers.toml) are what a technique leaves in the code where it leaves anything that can be
-told from other changes; many leave nothing of the kind, and are taken at their word. Not here: the
+A technique says what it leaves (`leaves` in the vocabulary), each thing as a verb and a name:
+"new simd", "more loops", "fewer host.in_loop", "other launches.block". The name is a predicate
+(predicates.py), or a path of facts (facts.py): `directives.nowait` are the directives in which that
+word stands. Techniques that leave nothing to be told by are taken at their word. Not here: the
 verdict of a model (propose.py asks for it), and what a wrong code did.
 """
 
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-
-from pydantic import TypeAdapter
+from collections.abc import Sequence
 
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.run import Applied
+from regraph_kg.models.run import Deed
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.code.facts import Facts, facts_of
+from regraph_kg.search.code.predicate import Truth
+from regraph_kg.search.code.predicates import PREDICATES
 from regraph_kg.search.code.tokens import normalized
 
-_FILE = Path(__file__).parent / "markers.toml"
+VERBS = ("new", "more", "fewer", "other")
+_SIGNS = str.maketrans("(),:.", "     ")
 
 
-class Markers(Frozen):
-    """Regular expressions of one technique over normalized code: tokens with one blank between.
-
-    A step shows the technique where one of `telltale` or `more` is found more often after it, one
-    of `fewer` less often, the texts that one of `changed` finds are others than before, or those of
-    `order` come in another order; with `repeats`, also where more statements have one form.
-    """
-
-    telltale: tuple[str, ...] = ()
-    """What nothing else leaves: where it is new, the step is called by this technique's name."""
-    more: tuple[str, ...] = ()
-    fewer: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    order: tuple[str, ...] = ()
-    repeats: bool = False
-    certain: bool = True
-    """Whether the technique always shows; else its telltales only help to name what was done."""
-
-    def shown(self, before: str, after: str) -> bool:
-        """Whether the step from `before` to `after`, both normalized, shows the technique."""
-        return (
-            any(_count(one, after) > _count(one, before) for one in (*self.telltale, *self.more))
-            or any(_count(one, after) < _count(one, before) for one in self.fewer)
-            or any(
-                sorted(_found(one, after)) != sorted(_found(one, before)) for one in self.changed
-            )
-            or any(_found(one, after) != _found(one, before) for one in self.order)
-            or (self.repeats and _repeats(after) > _repeats(before))
-        )
-
-    def told(self, before: str, after: str) -> bool:
-        """Whether a telltale stands in `after` that did not stand in `before`, both normalized."""
-        return any(_found(one, after) and not _found(one, before) for one in self.telltale)
-
-
-@dataclass(frozen=True, slots=True)
-class Deed:
-    """What a step did; `technique` is the id of what an "other" one applied, None: not known."""
-
-    applied: Applied
-    technique: str | None = None
-
-
-def deed(technique: str, before: str, after: str, others: Sequence[str]) -> Deed:
-    """What the step from `before` to `after`, asked to apply `technique`, did by its markers.
-
-    `others` are the ids of what it may have applied instead.
-    """
-    found = applied(technique, before, after)
-    return Deed(found, technique_of(before, after, others) if found == "other" else None)
-
-
-def applied(technique: str, before: str, after: str) -> Applied:
-    """What the step from `before` to `after`, asked to apply `technique` (an id), did.
+def deed(technique: Technique | None, before: str, after: str, others: Sequence[Technique]) -> Deed:
+    """What the step from `before` to `after` did that was to apply `technique`.
 
     "nothing": no more than blanks, comments or other names for the code's own variables. "other":
-    the technique has certain markers, and none shows. "asked": all else.
+    the technique leaves something, and the step left none of it; which of `others` it was is told
+    where it left what is new by exactly one of them. "asked": all else, also where a code cannot be
+    read whole. Without a technique, for a name that is none's, "other" is what has that one name.
     """
     old, new = normalized(before), normalized(after)
     if old == new or _renamed(old, new):
-        return "nothing"
-    known = markers().get(technique)
-    if known is None or not known.certain or known.shown(old, new):
-        return "asked"
-    return "other"
+        return Deed("nothing")
+    step = facts_of(before), facts_of(after)
+    if not all(one.read_whole for one in step) or (technique and _may_be(technique, *step)):
+        return Deed("asked")
+    shown = [one.id for one in others if _is_shown(one, *step)]
+    if len(shown) == 1:
+        return Deed("other", shown[0])
+    return Deed("other" if technique else "asked")
 
 
-def technique_of(before: str, after: str, candidates: Sequence[str]) -> str | None:
-    """The one of `candidates` (technique ids) whose telltales are new; None: none, or several."""
-    old, new = normalized(before), normalized(after)
-    told = [one for one in candidates if one in markers() and markers()[one].told(old, new)]
-    return told[0] if len(told) == 1 else None
+def shows(technique: Technique, code: str) -> bool:
+    """Whether a code has what the technique leaves as new."""
+    return _is_shown(technique, Facts(), facts_of(code))
 
 
-@cache
-def markers() -> Mapping[str, Markers]:
-    """Technique id -> its markers, of the techniques that have any."""
-    table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    return TypeAdapter(dict[str, Markers]).validate_python(table)
+def _may_be(technique: Technique, before: Facts, after: Facts) -> bool:
+    left = [_left(entry, before, after) for entry in technique.leaves]
+    return not left or any(one is not False for one in left)
 
 
-def _found(pattern: str, text: str) -> list[str]:
-    return [found[0] for found in re.finditer(pattern, text, re.MULTILINE)]
+def _is_shown(technique: Technique, before: Facts, after: Facts) -> bool:
+    new = [entry for entry in technique.leaves if entry.startswith("new ")]
+    return any(_left(entry, before, after) for entry in new)
 
 
-def _count(pattern: str, text: str) -> int:
-    return len(_found(pattern, text))
+def _left(entry: str, before: Facts, after: Facts) -> Truth:
+    """Whether a step left one thing; None where that is not known."""
+    verb, _, name = entry.partition(" ")
+    old, new = found(name, before), found(name, after)
+    if old is None or new is None or verb not in VERBS:
+        return None
+    if verb == "new":
+        return bool(new) and not old
+    if verb == "other":
+        return Counter(map(str, old)) != Counter(map(str, new))
+    return len(new) > len(old) if verb == "more" else len(new) < len(old)
 
 
-def _repeats(text: str) -> int:
-    """How many statements of normalized code have the form of another one, numbers aside."""
-    forms = Counter(
-        re.sub(r" \+ 0\b", "", re.sub(r"\d+", "0", statement)).replace("0", "").strip()
-        for statement in re.split("[;{}\n]", text)
-    )
-    return sum(count - 1 for form, count in forms.items() if "=" in form)
+def found(name: str, facts: Facts) -> Sequence[object] | None:
+    """What a predicate or a path finds, each as often as it is there; None: not known."""
+    if name in PREDICATES:
+        holds = PREDICATES[name].holds(facts)
+        return None if holds is None else [name] * holds
+    here: list[object] = [facts]
+    for part in name.split("."):
+        values = [_values(one, part) for one in here]
+        if None in values:
+            return None
+        here = [one for listed in values if listed is not None for one in listed]
+    return here
+
+
+def _values(one: object, part: str) -> Sequence[object] | None:
+    if not isinstance(one, Frozen):
+        return [one] * (part in str(one).translate(_SIGNS).split())
+    value = getattr(one, part, None)
+    if isinstance(value, int):
+        return [part] * value
+    if isinstance(value, tuple):
+        return value
+    return None if value is None else [value] * bool(value)
 
 
 _NAME = re.compile(r"[^\W\d][\w$]*\Z")

@@ -14,7 +14,10 @@ from regraph_kg.search.code.stencils import stencil_arrays
 from regraph_kg.search.code.syntax import arguments, bare, called, short, text, walk
 
 _AXES = ("x", "y", "z")
-_VECTORS = frozenset({"float2", "float4", "int2", "int4", "uint2", "uint4", "uchar4", "double2"})
+_NUMBERS = ("float", "double", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
+_VECTORS = frozenset(f"{kind}{count}" for kind in (*_NUMBERS, "half") for count in (2, 4, 8))
+_TENSOR = frozenset({"mma", "wmma", "wgmma"})
+_SHUFFLES = ("__shfl", "__reduce_", ".shfl", "WarpReduce")
 _MOST_NODES = 20_000
 _BANKS = 32
 
@@ -28,12 +31,11 @@ class KernelFacts(Frozen):
     grid_stride: bool = False
     """Whether its threads walk in steps of the whole grid."""
     shared: tuple[str, ...] = ()
-    """Arrays in shared memory."""
+    """Arrays in shared memory, with their lengths."""
     barriers: int = 0
     barrier_in_loop: bool = False
     global_atomics: int = 0
     shared_atomics: int = 0
-    atomic_in_loop: bool = False
     one_address: bool = False
     """Whether an atomic update of global memory has the same address for all threads."""
     shuffles: bool = False
@@ -42,8 +44,8 @@ class KernelFacts(Frozen):
     inputs: tuple[str, ...] = ()
     """Its parameters that are pointers to const."""
     vectors: bool = False
-    bounds: bool = False
-    """Whether it has `__launch_bounds__`."""
+    bounds: str = ""
+    """Its `__launch_bounds__`."""
     unrolled: bool = False
     fast_math: bool = False
     fused: bool = False
@@ -147,7 +149,7 @@ def host_facts(names: Indices) -> HostFacts:
         asynchronous=sum("Async" in name for name, _, _ in copies),
         streams=sum(name.startswith("cudaStreamCreate") for name, _ in listed),
         pinned=bool(known & {"cudaHostRegister", "cudaMallocHost", "cudaHostAlloc"}),
-        managed="cudaMallocManaged" in known,
+        managed="cudaMallocManaged" in known or any("__managed__" in one.kind for one in declared),
         kept=any(_kept(names.events, call) for name, call in listed if name == "cudaMalloc"),
         constants=tuple(one.name for one in declared if "__constant__" in one.kind.split())[:8],
     )
@@ -157,6 +159,8 @@ def _kept(events: Events, call: Occurrence) -> bool:
     """Whether an allocation goes to a variable that outlives its function."""
     first = bare(arguments(call.node)[0]) if arguments(call.node) else None
     inner = bare(first.child_by_field_name("argument")) if first is not None else None
+    while inner is not None and inner.type == "subscript_expression":
+        inner = inner.child_by_field_name("argument")
     one = events.find(text(inner), inner) if inner is not None else None
     return one is not None and ("static" in one.kind.split() or not one.function)
 
@@ -209,26 +213,25 @@ class _Kernel:
             name=self.name,
             axes=self.axes,
             grid_stride=any(field.startswith("gridDim.") for field in self.fields),
-            shared=tuple(sorted(self.shared)),
+            shared=tuple(sorted(one.sized for one in self.own if one.name in self.shared)),
             barriers=len(barriers),
             barrier_in_loop=any(use.place.loop != NO_LOOP for use in barriers),
             global_atomics=len(outside),
             shared_atomics=len(atomics) - len(outside),
-            atomic_in_loop=any(one.place.loop != NO_LOOP for one in atomics),
             one_address=any(self._fixed(one) for one in outside),
-            shuffles=any(name.startswith(("__shfl", "__reduce_")) for name in known),
+            shuffles=any(name.startswith(_SHUFFLES) for name in known | self.words),
             read_only="__ldg" in known or self._restricted(),
             inputs=tuple(one.name for one in inputs),
             vectors=bool(self.words & _VECTORS),
-            bounds=any(one.type == "launch_bounds" for one in walk(self.node)),
+            bounds="".join(short(one) for one in walk(self.node) if one.type == "launch_bounds"),
             unrolled=any(
                 "unroll" in words and place.function == self.name
                 for words, place in self.events.directives
             ),
             fast_math=bool(known & FAST_MATH),
             fused=bool(known & FUSED),
-            async_copy=any("memcpy_async" in name for name in known),
-            tensor=bool(self.words & {"wmma", "mma_sync", "load_matrix_sync"}),
+            async_copy=any("memcpy_async" in word or "cp.async" in word for word in self.words),
+            tensor=any(_TENSOR & {*word.replace(".", "_").split("_")} for word in self.words),
             divergent=self._divergent(),
             scattered=self._arrays(self._scattered),
             uniform=self._uniform([one.name for one in inputs]),

@@ -141,11 +141,12 @@ class _Walk:
         name = declared_name(declarator)
         if not name or declarator is None:
             return
-        kinds = {declarator.type}
-        inner = declarator.child_by_field_name("declarator")
+        parts: dict[str, Node] = {}
+        inner: Node | None = declarator
         while inner is not None:
-            kinds.add(inner.type)
+            parts.setdefault(inner.type, inner)
             inner = inner.child_by_field_name("declarator")
+        array = parts.get("array_declarator")
         self.found.declared.setdefault(name, []).append(
             Declared(
                 name,
@@ -154,11 +155,11 @@ class _Walk:
                 place.loop,
                 value,
                 kind,
-                "pointer_declarator" in kinds,
-                "reference_declarator" in kinds,
-                "array_declarator" in kinds,
+                "pointer_declarator" in parts,
+                "reference_declarator" in parts,
+                array is not None,
                 node.type in ("parameter_declaration", "optional_parameter_declaration"),
-                width=declarator.child_by_field_name("size"),
+                width=array.child_by_field_name("size") if array is not None else None,
                 region=place.region > 0,
             )
         )

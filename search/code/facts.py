@@ -21,10 +21,18 @@ from regraph_kg.search.code.events import events_of
 from regraph_kg.search.code.indices import ElementAccess, Indices
 from regraph_kg.search.code.loop_facts import Access, LoopFacts, access, loop_facts
 from regraph_kg.search.code.occurrences import Declared, Events
-from regraph_kg.search.code.syntax import SyntaxTree, bare, called, operator, text, tree_of, walk
+from regraph_kg.search.code.syntax import (
+    SyntaxTree,
+    bare,
+    called,
+    operator,
+    short,
+    text,
+    tree_of,
+    walk,
+)
 
 _MOST_NAMES = 48
-_TYPES = frozenset({"float", "double", "int", "long", "short", "char", "bool", "half", "__half"})
 _BYTES = frozenset({"char", "short", "uint8_t", "int8_t", "uint16_t", "int16_t", "byte", "bool"})
 _MOST_ELEMENTS = 3_000
 
@@ -46,11 +54,15 @@ class Facts(Frozen):
     """Names of functions and methods that are called; a method's begins with a dot."""
     multiplies_and_adds: bool = False
     own_arrays: tuple[str, ...] = ()
-    """Arrays and containers that the text itself makes."""
+    """Arrays and containers that the text itself makes, with the lengths of arrays."""
+    constants: tuple[str, ...] = ()
+    """Names for numbers: "TILE = 16"."""
+    variables: tuple[str, ...] = ()
+    """Names that functions declare for values other than arrays; parameters are none."""
     region_arrays: tuple[str, ...] = ()
     """Those that each thread makes for itself, in a parallel region."""
     types: tuple[str, ...] = ()
-    """Which of float, double, int, half, .. the text names."""
+    """Those that the text names, without namespaces."""
     small_elements: tuple[str, ...] = ()
     """Arrays of bytes or shorts that loops or kernels read."""
     pointers: tuple[str, ...] = ()
@@ -110,6 +122,7 @@ def _of_text(tree: SyntaxTree, events: Events) -> Facts:
     """What is known without a look at indices."""
     words, types = _words(tree.root)
     calls = [called(call.node) for call in events.calls]
+    declared = [one for group in events.declared.values() for one in group if not one.parameter]
     return Facts(
         read_whole=tree.whole and events.whole,
         functions=tuple(events.functions)[:_MOST_NAMES],
@@ -118,8 +131,12 @@ def _of_text(tree: SyntaxTree, events: Events) -> Facts:
         calls=tuple(dict.fromkeys(name for name in calls if name))[:_MOST_NAMES],
         multiplies_and_adds=_multiplies_and_adds(tree.root),
         own_arrays=_own(events, region=False),
+        variables=tuple(one.name for one in declared if one.function and not one.array)[
+            :_MOST_NAMES
+        ],
         region_arrays=_own(events, region=True),
-        types=tuple(sorted(_TYPES & types)),
+        types=tuple(sorted(types))[:_MOST_NAMES],
+        constants=_constants(tree.root, events),
         restricted=bool({"__restrict__", "__restrict", "restrict"} & words),
         aligned=_aligned(words, events),
         intrinsics=any(name.startswith(("_mm", "__m", "vld1", "vst1")) for name in words),
@@ -147,6 +164,20 @@ def _words(root: Node) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(map(text, leaves)), frozenset([*types, *_sizes(leaves)])
 
 
+def _constants(root: Node, events: Events) -> tuple[str, ...]:
+    macros = [one for one in walk(root) if one.type == "preproc_def"]
+    named = [(text(m.child_by_field_name("name")), m.child_by_field_name("value")) for m in macros]
+    declared = [one for group in events.declared.values() for one in group]
+    fixed = [one for one in declared if {"const", "constexpr"} & set(one.kind.split())]
+    named += [(one.name, one.value) for one in fixed]
+    numbers = [
+        f"{name} = {short(value)}"
+        for name, value in named
+        if value is not None and all(one.type != "identifier" for one in walk(value))
+    ]
+    return tuple(numbers)[:_MOST_NAMES]
+
+
 def _sizes(leaves: list[Node]) -> list[str]:
     return [text(one) for one in leaves if one.type in ("long", "short")]
 
@@ -172,7 +203,7 @@ def _has_element(product: Node) -> bool:
 def _own(events: Events, *, region: bool) -> tuple[str, ...]:
     """Arrays and containers that are made outside, or inside, parallel regions."""
     found = [
-        one.name
+        one.sized
         for group in events.declared.values()
         for one in group
         if not one.parameter and one.region == region and _holds_many(one)

@@ -13,7 +13,7 @@ from regraph_kg.search.code.library import COPIES, MATH
 from regraph_kg.search.code.occurrences import NO_LOOP, Events, Loop, Occurrence
 from regraph_kg.search.code.polynomial import Polynomial, number, shown
 from regraph_kg.search.code.stencils import stencil_arrays
-from regraph_kg.search.code.syntax import LOOPS, called, short, statements, text
+from regraph_kg.search.code.syntax import LOOPS, called, short, statements
 
 _KINDS: dict[str, Literal["for", "range", "while", "do"]] = {
     "for_statement": "for",
@@ -62,8 +62,6 @@ class LoopFacts(Frozen):
     start: str = ""
     end: str = ""
     step: str = ""
-    bounds_from: tuple[str, ...] = ()
-    """The function's parameters that its bounds depend on."""
     uneven: bool = False
     """Whether its bounds depend on data or on a loop around it."""
     trips: int | None = None
@@ -71,8 +69,6 @@ class LoopFacts(Frozen):
     perfect: bool = False
     """Whether its body is one loop and nothing else."""
     innermost: bool = True
-    accumulates_into_scalar: bool = False
-    """Whether its body sets a scalar, and a loop in it adds to that."""
     carries: Carries = "unknown"
     """Whether an iteration needs the one before it, other than for what it reduces."""
     reduces: tuple[str, ...] = ()
@@ -110,6 +106,16 @@ class LoopFacts(Frozen):
     """Arrays that an inner loop sweeps anew in each of its iterations, at the same places."""
     stencil: tuple[str, ...] = ()
     """Arrays of which it reads neighbouring elements."""
+
+    @property
+    def stride(self) -> str:
+        """Its step, where that is not one."""
+        return "" if self.step in ("1", "-1") else self.step
+
+    @property
+    def head(self) -> str:
+        """What tells it from other loops."""
+        return f"{self.variable} {self.start} {self.end}"
 
 
 def loop_facts(names: Indices, elements: Sequence[ElementAccess]) -> tuple[LoopFacts, ...]:
@@ -192,7 +198,6 @@ class _Loops:
         return self._head(loop).model_copy(
             update={
                 "perfect": len(inner) == 1 and inner[0].type in LOOPS,
-                "accumulates_into_scalar": self._accumulates(loop),
                 "carries": found.carries,
                 "reduces": tuple(found.reduces)[:8],
                 "combines": tuple(map(_only, found.reduces.values()))[:8],
@@ -229,7 +234,6 @@ class _Loops:
             start=short(header.start),
             end=short(header.end),
             step=shown(names.step(k) or {}) if header.sign else "",
-            bounds_from=self._parameters(loop, bounds),
             uneven=self._uneven(loop, bounds),
             trips=self._trips(k),
             innermost=not self.children[k],
@@ -243,17 +247,6 @@ class _Loops:
 
     def _launches(self, k: int) -> bool:
         return any(_launches(call.node) for call in self.calls[k])
-
-    def _parameters(self, loop: Loop, bounds: frozenset[str]) -> tuple[str, ...]:
-        known = self.events.declared
-        own = loop.place.function
-        return tuple(
-            sorted(
-                name
-                for name in bounds
-                if any(one.parameter and one.function == own for one in known.get(name, ()))
-            )
-        )[:8]
 
     def _uneven(self, loop: Loop, bounds: frozenset[str]) -> bool:
         around = self.names.chain(loop.place.loop)
@@ -275,18 +268,6 @@ class _Loops:
             return None
         end += (header.compare == "<=") - (header.compare == ">=")
         return max(0, -((start - end) // size))
-
-    def _accumulates(self, loop: Loop) -> bool:
-        """Whether a scalar that this loop's body declares is reduced by a loop in it."""
-        counters = {header.variable for header in self.names.headers}
-        for child in self.children[loop.number]:
-            for use in self.uses[child]:
-                one = self.events.find(text(use.node), use.node)
-                if one is None or use.mode != "update" or one.name in counters:
-                    continue
-                if one.loop == loop.number:
-                    return True
-        return False
 
     def _time(self, loop: Loop, found: Dependences) -> bool:
         writes = any(

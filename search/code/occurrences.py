@@ -5,6 +5,8 @@ from typing import Literal
 
 from tree_sitter import Node
 
+from regraph_kg.search.code.syntax import short
+
 Mode = Literal["read", "write", "update"]
 NO_LOOP = -1
 
@@ -49,6 +51,11 @@ class Declared:
     """Whether it is declared in a parallel region of OpenMP."""
     element: bool = False
     """The variable of a loop over a container."""
+
+    @property
+    def sized(self) -> str:
+        """Its name, and how long it is where that stands there: `tile[16][17]`, `line(n + 16)`."""
+        return short(self.width.parent) if self.width is not None else self.name + self.made
 
 
 @dataclass(slots=True)

@@ -38,6 +38,12 @@ def worksharing_loop(facts: Facts) -> Truth:
     return any("for" in words for words in _words(facts))
 
 
+@_add("a loop that is shared among the threads of a region around it")
+def loop_of_region(facts: Facts) -> Truth:
+    """`#pragma omp for` stands before a loop, and `parallel` elsewhere."""
+    return any("for" in words and "parallel" not in words for words in _words(facts))
+
+
 @_add("a parallel loop that is not shared among threads")
 def unshared_parallel_loop(facts: Facts) -> Truth:
     """A loop could run in parallel, and neither it nor a loop around or in it does."""

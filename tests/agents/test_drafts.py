@@ -127,6 +127,7 @@ def test_another_spelling_passes_no_check_of_signs(name: str) -> None:
 
 def test_what_is_decided_is_what_the_graph_is_told() -> None:
     assert named("Use parallel for", PARALLEL).technique == "openmp/parallel-for"
+    assert named("Iterations shared out", PARALLEL).technique == "openmp/parallel-for"
     odd = named("A trick of mine", UNUSED)
     assert (odd.technique, drafts.landed(odd)) == (None, "A trick of mine (new to the graph)")
     with pytest.raises(BadInput, match="names and comments only"):

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from regraph_kg import BadInput, Settings, open_graph
+from regraph_kg.models.technique import Technique
 from tests.ingest.test_commands import Desk, desk
 from tests.ingest.trajectories import VOCABULARY, measured, row
 
@@ -84,12 +85,23 @@ def test_what_the_code_shows_already_goes_last_and_says_so(desk: Desk) -> None:
         row(serial="int x;", steps=[step("Constant memory", tiled, 0.1)]),
         row(serial="int y;", steps=[step("Memory coalescing", "int c;", 0.9)]),
     ]
+    leaving(desk, "cuda/constant-memory", "new constant_memory")
     desk.run("ingest", desk.write("file.jsonl", *rows))
     assert ask(desk, "int x;")["steps"][0]["technique"] == "cuda/constant-memory"
+    named = ask(desk, "int constant_memory;")["steps"]
+    assert not any(one["in_code"] for one in named)
     found = ask(desk, tiled)["steps"]
     assert [(one["technique"], one["in_code"]) for one in found] == [
         ("cuda/memory-coalescing", False), ("cuda/constant-memory", True),
     ]  # fmt: skip
+
+
+def leaving(desk: Desk, id_: str, entry: str) -> None:
+    """The vocabulary, and a technique more that leaves something."""
+    name = id_.partition("/")[2].replace("-", " ")
+    own = Technique(id=id_, name=name, target="cuda", leaves=(entry,))
+    text = json.dumps([one.model_dump() for one in (*VOCABULARY, own)])
+    (desk.folder / "corpus" / "techniques.json").write_text(text)
 
 
 def needing(desk: Desk, **needs: str) -> None:

@@ -39,6 +39,7 @@ def test_a_technique_of_an_older_graph_is_told_when_it_hurts(
 FITTING: dict[str, Any] = {
     "needs": ("loop", "reuse|time_loop"),
     "pointless": ("tiled_nest",),
+    "leaves": ("more tiled_nest", "other loops.stride"),
     "recipe": "Cut the loops.\nWalk the blocks.",
     "steps": ("Cut one loop.", "Cut the other."),
 }
@@ -60,7 +61,8 @@ def test_a_technique_of_an_older_graph_is_told_what_it_needs_and_how_it_is_done(
     store.add_techniques([technique("a"), own])
     cypher(
         store_settings,
-        "MATCH (t:Technique {id: 'cuda/a'}) REMOVE t.needs, t.pointless, t.recipe, t.steps",
+        "MATCH (t:Technique {id: 'cuda/a'})"
+        " REMOVE t.needs, t.pointless, t.leaves, t.recipe, t.steps",
     )
     assert store.techniques()[0] == technique("a")
     store.add_techniques([technique("a", **FITTING), technique("b", **FITTING)])

@@ -46,9 +46,16 @@ Script = Callable[[PromptKey], str | None]
 """What the model answers; None: nothing is recorded."""
 
 
+LEAVES = {"parallel-for": ("new worksharing_loop",), "simd": ("new directives.simd",)}
+
+
 def technique(name: str) -> Technique:
     return Technique(
-        id=f"openmp/{name}", name=name, target="openmp", definition=f"Do {name} to the loops."
+        id=f"openmp/{name}",
+        name=name,
+        target="openmp",
+        definition=f"Do {name} to the loops.",
+        leaves=LEAVES.get(name, ()),
     )
 
 

@@ -2,16 +2,23 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from regraph_kg.search.code.applied import applied, deed, markers, technique_of
+from regraph_kg.models.run import Applied, Deed
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.code.applied import VERBS, deed, found, shows
+from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.tokens import normalized
 
 CORPUS = Path(__file__).parents[3] / "corpus"
+VOCABULARY = {
+    one["id"]: Technique.model_validate(one)
+    for one in json.loads((CORPUS / "techniques.json").read_text())
+}
 
 LOOP = """extern "C" void work(float* x, int n) {
     // doubles
@@ -54,6 +61,11 @@ def of_its_target(step: Taken) -> set[str]:
     return {name for name in SEEN if name.partition("/")[0] == step.technique.partition("/")[0]}
 
 
+def vocabulary(step: Taken) -> list[str]:
+    """All techniques that there are for the step's target."""
+    return [one.id for one in VOCABULARY.values() if step.technique.startswith(one.target)]
+
+
 def successors(step: Taken) -> set[str]:
     """What follows the step's source elsewhere: a search does not see its own problem's steps."""
     return {
@@ -61,29 +73,80 @@ def successors(step: Taken) -> set[str]:
     }
 
 
-def test_a_marker_that_is_new_is_the_technique() -> None:
+def did(name: str | None, before: str, after: str, others: Iterable[str] = ()) -> Deed:
+    technique = None if name is None else VOCABULARY.get(name)
+    return deed(technique, before, after, [VOCABULARY[one] for one in others])
+
+
+def applied(name: str, before: str, after: str) -> Applied:
+    return did(name, before, after).applied
+
+
+def test_what_is_new_is_the_technique() -> None:
     assert applied("openmp/parallel-for", LOOP, PARALLEL) == "asked"
     assert applied("openmp/simd", LOOP, SIMD) == "asked"
 
 
-def test_a_change_without_the_marker_is_another_technique() -> None:
+def test_a_change_that_leaves_nothing_of_it_is_another_technique() -> None:
     assert applied("openmp/parallel-for", LOOP, SIMD) == "other"
     assert applied("openmp/simd", LOOP, PARALLEL) == "other"
 
 
-def test_a_marker_that_was_there_before_says_nothing_of_the_step() -> None:
+def test_what_was_there_before_says_nothing_of_the_step() -> None:
     both = PARALLEL.replace("parallel for", "parallel for simd")
     assert applied("openmp/parallel-for", PARALLEL, both) == "other"
     assert applied("openmp/simd", PARALLEL, both) == "asked"
 
 
-def test_a_marker_in_a_comment_is_none() -> None:
+def test_a_comment_leaves_nothing() -> None:
     assert applied("openmp/parallel-for", LOOP, f"// #pragma omp parallel for\n{SIMD}") == "other"
 
 
-def test_a_technique_without_markers_is_taken_at_its_word() -> None:
+def test_the_for_of_a_directive_is_no_loop() -> None:
+    assert did("openmp/cache-tiling", LOOP, PARALLEL, ["openmp/parallel-for"]) == Deed(
+        "other", "openmp/parallel-for"
+    )
+    assert applied("openmp/loop-fission", LOOP, PARALLEL) == "other"
+
+
+def test_a_technique_that_leaves_nothing_to_be_told_by_is_taken_at_its_word() -> None:
     assert applied("openmp/strength-reduction", LOOP, SIMD) == "asked"
-    assert applied("openmp/made-up-by-a-model", LOOP, SIMD) == "asked"
+
+
+def test_what_cannot_be_read_is_taken_at_its_word() -> None:
+    assert applied("openmp/parallel-for", LOOP, SIMD + "}}} (") == "asked"
+    assert did(None, LOOP, PARALLEL + "}}} (", ["openmp/parallel-for"]) == Deed("asked")
+
+
+def test_what_is_not_known_here_is_taken_at_its_word() -> None:
+    for leaves in ("new predicate_of_tomorrow", "gone simd", "more loops.petals"):
+        later = VOCABULARY["openmp/simd"].model_copy(update={"leaves": (leaves,)})
+        assert deed(later, LOOP, PARALLEL, []) == Deed("asked")
+
+
+def test_a_technique_of_a_team_tells_what_it_leaves() -> None:
+    own = VOCABULARY["openmp/simd"].model_copy(
+        update={"id": "openmp/own", "leaves": ("new calls.our_kernel",)}
+    )
+    ours = LOOP.replace("x[i] = x[i] * 2.0f", "our_kernel(x, i)")
+    assert deed(own, LOOP, ours, []) == Deed("asked")
+    assert deed(own, LOOP, PARALLEL, []) == Deed("other")
+    assert deed(None, LOOP, ours, [*VOCABULARY.values(), own]) == Deed("other", "openmp/own")
+
+
+def test_a_name_that_is_none_is_the_one_technique_that_the_code_shows() -> None:
+    names = ["openmp/simd", "openmp/parallel-for", "openmp/cache-tiling"]
+    both = PARALLEL.replace("parallel for", "parallel for simd")
+    assert did(None, LOOP, PARALLEL, names) == Deed("other", "openmp/parallel-for")
+    assert did(None, LOOP, both, names) == Deed("asked")
+    assert did(None, LOOP, LOOP.replace("2.0f", "3.0f"), names) == Deed("asked")
+    assert did(None, LOOP, LOOP, names) == Deed("nothing")
+
+
+def test_a_code_shows_what_it_has_not_what_it_is_called() -> None:
+    reduction = VOCABULARY["openmp/reduction-clause"]
+    assert not shows(reduction, LOOP.replace("work", "reduction"))
+    assert shows(reduction, PARALLEL.replace("parallel for", "parallel for reduction(+:s)"))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +180,7 @@ def test_layout_comments_and_names_of_its_own_are_nothing(after: str) -> None:
     ],
 )
 def test_other_functions_types_and_operands_are_something(before: str, after: str) -> None:
-    assert applied("cuda/memory-coalescing", before, after) == "asked"
+    assert applied("cuda/memory-coalescing", before, after) != "nothing"
 
 
 def test_statements_repeated_by_hand_are_unrolling() -> None:
@@ -134,53 +197,58 @@ def test_a_barrier_that_goes_is_found_by_what_is_less() -> None:
     assert applied("openmp/barrier-removal", before, before.replace("g()", "h()")) == "other"
 
 
-def test_a_step_is_called_by_the_one_telltale_that_is_new() -> None:
-    names = ["openmp/simd", "openmp/parallel-for", "openmp/cache-tiling"]
-    assert technique_of(LOOP, PARALLEL, names) == "openmp/parallel-for"
-    assert technique_of(LOOP, SIMD, names) == "openmp/simd"
-
-
-def test_a_step_without_a_telltale_or_with_two_has_no_name() -> None:
-    names = ["openmp/simd", "openmp/parallel-for", "openmp/cache-tiling", "openmp/made-up"]
+def test_a_step_is_called_by_the_one_technique_whose_new_is_there() -> None:
+    names = ["openmp/simd", "openmp/parallel-for"]
+    assert did("openmp/cache-tiling", LOOP, PARALLEL, names).technique == "openmp/parallel-for"
+    assert did("openmp/cache-tiling", LOOP, SIMD, names).technique == "openmp/simd"
     both = PARALLEL.replace("parallel for", "parallel for simd")
-    assert technique_of(LOOP, both, names) is None
-    assert technique_of(PARALLEL, PARALLEL.replace("for", "for "), names) is None
-    assert technique_of(LOOP, LOOP.replace("2.0f", "3.0f"), names) is None
-    assert technique_of(LOOP, PARALLEL, names[:1]) is None
+    assert did("openmp/cache-tiling", LOOP, both, names) == Deed("other")
+    assert did("openmp/cache-tiling", LOOP, PARALLEL, names[:1]) == Deed("other")
 
 
-def test_every_marker_belongs_to_a_technique_and_is_a_pattern() -> None:
-    known = {one["id"] for one in json.loads((CORPUS / "techniques.json").read_text())}
-    assert set(markers()) <= known
-    for one in markers().values():
-        for pattern in (*one.telltale, *one.more, *one.fewer, *one.changed, *one.order):
-            re.compile(pattern)
+@pytest.mark.parametrize("name", sorted(VOCABULARY))
+def test_what_a_technique_leaves_can_be_looked_for(name: str) -> None:
+    step = next(one for one in STEPS if one.technique.startswith(VOCABULARY[name].target))
+    for entry in VOCABULARY[name].leaves:
+        verb, _, what = entry.partition(" ")
+        assert verb in VERBS
+        for code in (step.before, step.after):
+            assert found(what, facts_of(code)) is not None
 
 
-def test_nearly_every_step_of_the_corpus_did_what_it_says() -> None:
-    missed = [step.technique for step in STEPS if applied(*step[:3]) != "asked"]
-    assert len(missed) <= 0.03 * len(STEPS), missed
+def test_every_step_of_the_corpus_did_what_it_says() -> None:
+    assert [step.technique for step in STEPS if applied(*step[:3]) != "asked"] == []
+
+
+def test_without_its_name_a_step_is_called_by_no_wrong_one() -> None:
+    told = [
+        (step.technique, did(None, step.before, step.after, vocabulary(step)).technique)
+        for step in STEPS
+    ]
+    right = sum(name == technique for technique, name in told)
+    assert right >= 0.3 * len(STEPS)  # seen: 41 of 110
+    assert [one for one in told if one[1] not in (None, one[0])] == []
 
 
 @pytest.mark.parametrize(
     ("among", "found_out", "named"),
-    # seen: 876 of 1594 found out, of these 297 named; 139 of 248, of these 17
-    [(of_its_target, 0.5, 0.3), (successors, 0.5, 0.1)],
+    # seen: 1123 of 1594 found out, of these 511 named; 174 of 248, of these 25
+    [(of_its_target, 0.65, 0.4), (successors, 0.6, 0.1)],
 )
 def test_a_wrong_name_is_often_found_out_sometimes_mended_and_seldom_replaced_by_a_wrong_one(
     among: Callable[[Taken], set[str]], found_out: float, named: float
 ) -> None:
     """Of each step under each name of `among` that is not its own."""
     tried = [
-        (step.technique, deed(name, step.before, step.after, sorted(among(step) - {name})))
+        (step.technique, did(name, step.before, step.after, sorted(among(step) - {name})))
         for step in STEPS
         for name in sorted(among(step) - {step.technique})
     ]
-    found = [(right, did.technique) for right, did in tried if did.applied != "asked"]
-    assert len(found) >= found_out * len(tried)
-    right = sum(name == technique for technique, name in found)
-    wrong = sum(name not in (None, technique) for technique, name in found)
-    assert right >= named * len(found)
+    caught = [(right, one.technique) for right, one in tried if one.applied != "asked"]
+    assert len(caught) >= found_out * len(tried)
+    right = sum(name == technique for technique, name in caught)
+    wrong = sum(name not in (None, technique) for technique, name in caught)
+    assert right >= named * len(caught)
     assert wrong <= 0.05 * right
 
 

@@ -93,6 +93,7 @@ CASES = {
     "multiply_add": (host(f"{LOOP} c[i] += a[i] * d[i];"), host(COPY)),
     "parallel_region": (omp("parallel for"), host(COPY)),
     "worksharing_loop": (omp("parallel for"), omp("simd")),
+    "loop_of_region": (omp("for"), omp("parallel for")),
     "unshared_parallel_loop": (host(COPY), omp("parallel for")),
     "unshared_scan": (host(f"{LOOP} c[i] = c[i-1] + a[i];"), host(COPY)),
     "region_in_loop": (

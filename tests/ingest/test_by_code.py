@@ -1,0 +1,120 @@
+"""Steps that are held against their code: which technique they count for, and what is told."""
+
+import json
+from typing import Any
+
+import pytest
+
+from regraph_kg.ingest.plan import plan
+from regraph_kg.ingest.relabel.by_code import by_code
+from regraph_kg.ingest.relabel.cascade import Labels
+from regraph_kg.models.technique import Technique, Vocabulary
+from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.search.code.applied import deed
+from tests.ingest.test_commands import Desk, desk
+from tests.ingest.trajectories import lexical
+
+__all__ = ["desk"]
+
+SERIAL = """void work(float* x, int n) {
+    for (int i = 0; i < n; ++i) {
+        x[i] = x[i] * 2.0f;
+    }
+}
+"""
+PARALLEL = SERIAL.replace("    for", "    #pragma omp parallel for\n    for", 1)
+BOTH = PARALLEL.replace("parallel for", "parallel for simd")
+FASTER = SERIAL.replace("x[i] * 2.0f", "x[i] + x[i]")
+KNOWN = Vocabulary(
+    [
+        Technique(id=f"openmp/{slug}", name=name, target="openmp", leaves=leaves)
+        for slug, name, leaves in (
+            ("cache-tiling", "Cache tiling", ("more tiled_nest", "other loops.stride")),
+            ("parallel-for", "Parallel for", ("new worksharing_loop",)),
+            ("simd", "SIMD", ("new directives.simd",)),
+            ("strength-reduction", "Strength reduction", ()),
+        )
+    ]
+)
+
+
+def steps(*taken: tuple[str, str], **fields: Any) -> Trajectory:
+    listed = [{"label": label, "code": code} | fields for label, code in taken]
+    return Trajectory.model_validate(
+        {"schema": 1, "target": "openmp", "problem": "p", "serial": SERIAL, "steps": listed}
+    )
+
+
+def read(trajectory: Trajectory) -> Labels:
+    labels = lexical(KNOWN).relabel(trajectory)
+    return by_code(labels, trajectory, KNOWN.known, deed)
+
+
+def test_a_step_counts_for_what_it_did_and_keeps_its_name() -> None:
+    read_ = read(steps(("Cache tiling", PARALLEL)))
+    (told,) = read_.steps
+    assert (told.label, told.technique, told.stage) == (
+        "Cache tiling", "openmp/parallel-for", "code"
+    )  # fmt: skip
+    assert read_.findings == (
+        "the code of 'Cache tiling' shows no sign of openmp/cache-tiling;"
+        " counted as openmp/parallel-for",
+    )
+
+
+@pytest.mark.parametrize("label", ["Share the iterations out", "Threads over rows"])
+def test_a_new_name_is_the_one_technique_that_the_code_shows(label: str) -> None:
+    (told,) = read(steps((label, PARALLEL))).steps
+    assert (told.label, told.technique) == (label, "openmp/parallel-for")
+
+
+def test_a_new_name_is_new_where_the_code_shows_none_or_two() -> None:
+    for code in (BOTH, FASTER):
+        read_ = read(steps(("Odd trick", code)))
+        assert (read_.steps[0].technique, read_.findings) == ("openmp/odd-trick", ())
+
+
+def test_a_name_stands_where_it_is_not_known_what_was_done_instead() -> None:
+    (contradicted, empty) = (read(steps(("SIMD", one))) for one in (FASTER, f"// {SERIAL}"))
+    assert contradicted.steps[0].technique == "openmp/simd"
+    assert contradicted.findings == ("the code of 'SIMD' shows no sign of openmp/simd",)
+    assert empty.steps[0].technique == "openmp/simd"
+    renamed = read(steps(("SIMD", SERIAL.replace("x", "y"))))
+    assert renamed.findings == ("'SIMD' changes nothing but names and comments",)
+
+
+def test_each_step_is_held_against_the_code_before_it() -> None:
+    read_ = read(steps(("Parallel for", PARALLEL), ("Cache tiling", BOTH)))
+    assert [one.technique for one in read_.steps] == ["openmp/parallel-for", "openmp/simd"]
+
+
+def test_given_ids_and_what_a_step_did_besides_stand() -> None:
+    given = read(steps(("Cache tiling", PARALLEL), technique="openmp/cache-tiling"))
+    besides = read(steps(("Cache tiling", PARALLEL), also=["openmp/parallel-for"]))
+    for one in (given, besides):
+        assert (one.steps[0].technique, one.findings) == ("openmp/cache-tiling", ())
+
+
+def test_the_code_of_one_step_teaches_no_alias() -> None:
+    trajectory = steps(("Share it out", PARALLEL))
+    made = plan(trajectory, read(trajectory).steps, (), KNOWN.known, "2026-11-25")
+    assert made.new == ()
+
+
+@pytest.mark.parametrize(("level", "counted"), [("lexical", 3), ("exact", 0)])
+def test_an_ingest_tells_of_such_steps_once_a_file_and_goes_by_names_alone_if_told_to(
+    desk: Desk, level: str, counted: int
+) -> None:
+    rows = [
+        {"schema": 1, "target": "openmp", "problem": "p", "serial": f"// {number}\n{SERIAL}"}
+        | {"steps": [{"label": label, "code": f"// {number}\n{PARALLEL}"}]}
+        for number, label in enumerate(("Cache tiling", "SIMD", "By threads"))
+    ]
+    text = "[" + ",".join(one.model_dump_json() for one in KNOWN.curated) + "]"
+    (desk.folder / "corpus" / "techniques.json").write_text(text)
+    file = desk.write("file.jsonl", *rows)
+    done = desk.run("ingest", file, "--relabel", level)
+    said = f"{file}: 2 steps are not what they are called: the code of 'Cache"
+    assert (said in done.err) == bool(counted)
+    words = ("examples", "openmp/start", "openmp/parallel-for", "-k", "9", "--json")
+    assert len(json.loads(desk.run(*words).out or "[]")) == counted
