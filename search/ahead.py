@@ -2,7 +2,7 @@
 
 The look-ahead of method.md 3.4: V_h(u), over the graph's edges as they are believed at one moment,
 whatever the code will be. Not here: what is believed (beliefs.py), which step is taken
-(methods/lookahead.py).
+(methods/mcgs.py).
 """
 
 from dataclasses import dataclass, field

@@ -2,11 +2,13 @@
 
     found = next_steps(store, Question(code, after="openmp/start", target="openmp"), vector)
 
-What a search is offered (search/successors.py), ranked as it ranks what it has not tried. What the
-code shows already goes last. Not here: where the code lies among embeddings (llm/embedder.py).
+What a search is offered (search/successors.py), ranked by what it believes of a try beforehand
+(search/beliefs.py). What the code shows already goes last. Not here: where the code lies among
+embeddings (llm/embedder.py).
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,10 +17,10 @@ from regraph_kg.models.graph import Successor, Vector
 from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep, UnfitStep
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
+from regraph_kg.search.beliefs import Beliefs
 from regraph_kg.search.code.applied import markers
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.select import prior
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
 
 MOST_SUCCESSORS = 256
@@ -46,14 +48,16 @@ def next_steps(store: GraphStore, question: Question, vector: Vector | None) -> 
     offers = _successors(store, question).after(question.after, question.code)
     text = normalized(question.code)
     shown = {id_ for id_, one in markers().items() if one.told("", text)}
+    promises = _promises(question, offers.fitting)
 
     def place(offer: Offer) -> tuple[bool, bool, float]:
-        one = offer.successor
-        return one.technique.id in shown, not offer.follows, -_promise(one)
+        name = offer.successor.technique.id
+        return name in shown, not offer.follows, -promises[name]
 
     steps = tuple(
         _step(
             one,
+            expected=math.exp(promises[one.successor.technique.id]),
             in_code=one.successor.technique.id in shown,
             nearest=_nearest(store, question, one.successor, vector),
         )
@@ -87,12 +91,12 @@ def _successors(store: GraphStore, question: Question) -> Successors:
     return Successors(neighbours, pooled, start_id(question.target), enough)
 
 
-def _promise(successor: Successor) -> float:
-    """The mean log gain of a try, before a run has tried it."""
-    return prior(successor, _USUAL)
-
-
-_USUAL = McgsSettings()
+def _promises(question: Question, offers: Sequence[Offer]) -> Mapping[str, float]:
+    """Technique id -> the mean log gain of a try, before a run has tried it."""
+    beliefs = Beliefs(start_id(question.target), McgsSettings())
+    edges = [beliefs.edge(question.after, one.successor, at) for at, one in enumerate(offers)]
+    outlooks = {edge.target: beliefs.outlook(edge) for edge in edges}
+    return {name: one.passes * one.gain for name, one in outlooks.items()}
 
 
 def _nearest(
@@ -124,7 +128,9 @@ def _similar(
     return tuple(StepExample.of(one, question.device) for one in found)
 
 
-def _step(offer: Offer, *, in_code: bool, nearest: tuple[StepExample, ...]) -> SuggestedStep:
+def _step(
+    offer: Offer, *, expected: float, in_code: bool, nearest: tuple[StepExample, ...]
+) -> SuggestedStep:
     successor, technique = offer.successor, offer.successor.technique
     return SuggestedStep(
         technique=technique.id,
@@ -132,7 +138,7 @@ def _step(offer: Offer, *, in_code: bool, nearest: tuple[StepExample, ...]) -> S
         definition=technique.definition,
         applies=technique.applies,
         hurts=technique.hurts,
-        expected=math.exp(_promise(successor)),
+        expected=expected,
         effect=successor.effect,
         best=successor.best_effect,
         tried=successor.tried,

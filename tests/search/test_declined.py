@@ -4,6 +4,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from regraph_kg.search.methods.thompson import Thompson, ThompsonSettings
+from regraph_kg.search.state import Tree
 
 from regraph_kg import report
 from regraph_kg.models.evaluation import Outcome
@@ -15,10 +17,8 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of, method_names
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.standard import StandardSettings
-from regraph_kg.search.methods.thompson import Thompson, ThompsonSettings
 from regraph_kg.search.prompts.examples import fill
 from regraph_kg.search.run import context
-from regraph_kg.search.state import Tree
 from regraph_kg.search.trace import Trace
 from tests.search.in_toy import asked, run
 from tests.search.recorded_run import still

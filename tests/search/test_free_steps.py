@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from regraph_kg.search.methods.lookahead import LookaheadSettings
 
 from regraph_kg.models.evaluation import EvalReport, Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, FreeChoice, FreeRun, FreeSteps
@@ -14,7 +15,6 @@ from regraph_kg.search.effects import ModelRequest
 from regraph_kg.search.free_steps import free_run
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of, method_names
-from regraph_kg.search.methods.lookahead import LookaheadSettings
 from regraph_kg.search.methods.standard import StandardSettings
 from regraph_kg.search.run import context
 from regraph_kg.search.trace import Trace

@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from regraph_kg.search.state import Tree
 
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.runs.choice import BUDGET, DEFAULT_METHOD, usual_settings
 from regraph_kg.search.methods import method_names
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.state import Tree
 from tests.search.toy import Graph, Toy, header, noisy_script, searching, successor
 
 GOLDEN = Path(__file__).parents[1] / "golden"

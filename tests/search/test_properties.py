@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from regraph_kg.search.state import Tree
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings, SearchLimits
@@ -14,7 +15,6 @@ from regraph_kg.search.answer import final_answer
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.mcgs_paper import PaperSettings
-from regraph_kg.search.state import Tree
 from tests.search.toy import (
     SERIAL,
     TASK,

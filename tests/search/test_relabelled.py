@@ -8,6 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from regraph_kg.search.methods.greedy_graph import GreedySettings
+from regraph_kg.search.methods.thompson import Thompson, ThompsonSettings
+from regraph_kg.search.state import Tree
 
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
@@ -15,13 +18,10 @@ from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.greedy_graph import GreedySettings
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.mcgs_paper import PaperSettings
 from regraph_kg.search.methods.regrapht import ReGraphTSettings
-from regraph_kg.search.methods.thompson import Thompson, ThompsonSettings
 from regraph_kg.search.run import context
-from regraph_kg.search.state import Tree
 from regraph_kg.search.trace import Trace, read
 from tests.search.recorded_run import still
 from tests.search.test_many_searches import AnyOrder, judged

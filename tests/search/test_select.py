@@ -5,9 +5,6 @@ import random
 from dataclasses import replace
 
 import pytest
-
-from regraph_kg.models.graph import EFFECT_SCALE
-from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.select import (
     best_child,
     edge_value,
@@ -21,6 +18,9 @@ from regraph_kg.search.select import (
     value,
 )
 from regraph_kg.search.state import Action, Edge, State
+
+from regraph_kg.models.graph import EFFECT_SCALE
+from regraph_kg.search.methods.mcgs import McgsSettings
 from tests.search.toy import successor, technique
 
 DEFAULT = McgsSettings()

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from regraph_kg.search.methods.greedy_graph import GreedySettings
+from regraph_kg.search.methods.lookahead import LookaheadSettings
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import (
@@ -20,8 +22,6 @@ from regraph_kg.models.run import RunHeader, SimulationRecord
 from regraph_kg.search.context import Iteration
 from regraph_kg.search.harvest import read_run
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.greedy_graph import GreedySettings
-from regraph_kg.search.methods.lookahead import LookaheadSettings
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.stopping import GAIN, PROMISE, Patience
 from regraph_kg.search.trace import Trace

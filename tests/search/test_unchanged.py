@@ -1,6 +1,7 @@
 """Code that comes back unchanged is not judged, teaches nothing, and is told so; mends are told."""
 
 import pytest
+from regraph_kg.search.state import Tree
 
 from regraph_kg import report
 from regraph_kg.models.evaluation import Outcome
@@ -16,7 +17,6 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of, method_names
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.standard import StandardSettings
-from regraph_kg.search.state import Tree
 from regraph_kg.search.verdicts import BEFORE, CURRENT, DECLINES, SampleVerdict, Verdicts
 from tests.search.in_toy import run
 from tests.search.toy import SERIAL, TASK, Graph, Toy, code, fenced, header, names, searching

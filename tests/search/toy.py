@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from regraph_kg.search.state import Tree
+
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import EFFECT_SCALE, Example, Neighbourhood, Successor
@@ -23,7 +25,6 @@ from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
 from regraph_kg.search.run import begin, context
-from regraph_kg.search.state import Tree
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
 

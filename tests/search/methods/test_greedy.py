@@ -3,10 +3,10 @@
 import math
 
 import pytest
-
-from regraph_kg.models.prompt import PromptKey
 from regraph_kg.search.methods.greedy_graph import GreedySettings
 from regraph_kg.search.select import prior
+
+from regraph_kg.models.prompt import PromptKey
 from tests.search.in_toy import asked, run
 from tests.search.toy import SERIAL, Graph, Toy, code, fenced, names, noisy_script, successor
 

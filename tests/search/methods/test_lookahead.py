@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from regraph_kg.search.methods.lookahead import Lookahead, LookaheadSettings
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, FreeChoice, FreeSteps, Successor
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import Applied, Cost, SimulationRecord, StepRecord
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.lookahead import Lookahead, LookaheadSettings
 from regraph_kg.search.run import begin
 from tests.search.toy import (
     TASK,

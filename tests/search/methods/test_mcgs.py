@@ -4,13 +4,13 @@ import math
 from collections.abc import Sequence
 
 import pytest
+from regraph_kg.search.state import State, Tree
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.answer import commonest_failure
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.state import State, Tree
 from tests.search.toy import (
     TASK,
     Graph,

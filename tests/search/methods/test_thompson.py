@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Mapping
 
 import pytest
+from regraph_kg.search.methods.thompson import Belief, Posterior, Thompson, ThompsonSettings
 
 from regraph_kg.models.graph import Successor
 from regraph_kg.models.method import Prompting, SearchLimits
@@ -14,7 +15,6 @@ from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.thompson import Belief, Posterior, Thompson, ThompsonSettings
 from regraph_kg.search.run import context
 from tests.search.in_toy import asked
 from tests.search.toy import (
