@@ -78,7 +78,7 @@ class State:
 
     @property
     def under_way(self) -> int:
-        """o(p) of method.md 3.2."""
+        """o(p): iterations that pass here and have not ended."""
         return sum(action.under_way for action in self.actions)
 
     def open_actions(self, limit: int) -> list[Action]:

@@ -1,15 +1,17 @@
-"""The step with the largest expected improvement, with what the graph lets follow, is tried next.
+"""Monte Carlo graph search: the step of the largest expected improvement, looking ahead, is next.
 
-Every verified code is a state, equal codes are one; its actions are the techniques that follow the
-one that led to it. An action's worth is what a sample of it is expected to add to the best code so
-far (method.md 3.4):
+Every verified code is a state, equal codes are one; its actions are the techniques that the graph
+knows to follow the one that led to it. Where the paper selects by an upper confidence bound on a
+technique's mean reward (mcgs_paper.py), this takes what a sample is expected to add to the best
+code so far, which needs no rollout (method.md 3.2):
 
-    worth = p E max(0, x + m + a - x* + s Z) / sqrt(1 + o)
+    worth = p E max(0, x + m + a - x* + s Z)
 
 p, m and s are what beliefs.py says of the edge, x and x* the levels (log speedups) of the state and
 of the best code, a the look-ahead: what the best steps after it may still gain, by the graph, along
 as many as the calls left will pay for. So a search with few calls left takes the best next step,
-and one with many goes where much may follow. o are samples under way: they spread the calls.
+and one with many goes where much may follow. Calls at once go to different steps: at a state those
+without a sample under way come first, and a sample under way counts as one that failed.
 
 A failed sample makes the next one of that action less likely to pass, a right one leaves little to
 gain by another; both stay possible, and come when nothing else is worth more. A technique that the
@@ -42,7 +44,7 @@ from regraph_kg.search.methods import MethodKind
 
 
 class McgsSettings(MethodSettings):
-    """Expected improvement with a look ahead along the graph, method.md 3.4."""
+    """Expected improvement with a look ahead along the graph, method.md 3.2."""
 
     method: Literal["mcgs"] = "mcgs"
     tries: float = Field(default=8.0, ge=0)
@@ -177,8 +179,7 @@ class Mcgs:
         pairs = [
             (state, action)
             for state in self.states.values()
-            for action in state.actions
-            if self._open(action)
+            for action in self._choices(state)
         ]
         heap = [(-self._worth(*pair, ahead, exact=False), n) for n, pair in enumerate(pairs)]
         heapq.heapify(heap)
@@ -191,6 +192,11 @@ class Mcgs:
             seen.add(number)
             heapq.heapreplace(heap, (-self._worth(*pairs[number], ahead, exact=True), number))
         return None
+
+    def _choices(self, state: FoundCode) -> list[NextStep]:
+        """What may be sampled: where there is a choice, what has no sample under way."""
+        choices = [action for action in state.actions if self._open(action)]
+        return [action for action in choices if not action.under_way] or choices
 
     @property
     def _horizon(self) -> int:
@@ -206,7 +212,8 @@ class Mcgs:
     def _worth(self, state: FoundCode, action: NextStep, ahead: Ahead, *, exact: bool) -> float:
         """What a sample is expected to add to the best; not exact: no less than that."""
         believed = self.beliefs.outlook(action.edge)
-        passes = LOCAL_WEIGHT * believed.passes / (LOCAL_WEIGHT + action.failed) * state.applies
+        failed = action.failed + action.under_way
+        passes = LOCAL_WEIGHT * believed.passes / (LOCAL_WEIGHT + failed) * state.applies
         following = 0.0
         if action.best is not None:  # what follows is open already
             gain, spread = action.best - state.level + AGAIN_GAIN, AGAIN_SPREAD
@@ -216,7 +223,7 @@ class Mcgs:
             gain, spread = believed.gain, believed.spread
             following = self._settings.discount * self._following(state, action, ahead, exact)
         mean = state.level + gain + following - self._best
-        return passes * expected_improvement(mean, spread) / math.sqrt(1 + action.under_way)
+        return passes * expected_improvement(mean, spread)
 
     def _following(self, state: FoundCode, action: NextStep, ahead: Ahead, exact: bool) -> float:
         steps = max(0, min(ahead.horizon, self._settings.depth - len(state.path) - 1))
