@@ -177,9 +177,7 @@ class Mcgs:
         """The largest worth; bounds that need no look at the path come first, and spare most."""
         ahead = Ahead(self._edges, self._horizon, self._settings.discount)
         pairs = [
-            (state, action)
-            for state in self.states.values()
-            for action in self._choices(state)
+            (state, action) for state in self.states.values() for action in self._choices(state)
         ]
         heap = [(-self._worth(*pair, ahead, exact=False), n) for n, pair in enumerate(pairs)]
         heapq.heapify(heap)
