@@ -73,7 +73,7 @@ docs: $(VENV)/.dev ## the documents as one site, in build/docs; a link that lead
 bench: $(VENV)/.dev ## measure, then rewrite docs/benchmarks.md
 	@$(BIN)/python tests/install_neo4j.py && $(BIN)/python benchmarks/run.py
 
-bench-search: $(VENV)/.dev ## compare searches in simulated worlds (87 s on 16 cores)
+bench-search: $(VENV)/.dev ## compare searches in simulated worlds (40 minutes of CPU time)
 	@$(BIN)/python benchmarks/run.py search_worlds
 
 ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 6 minutes)

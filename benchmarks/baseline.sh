@@ -5,7 +5,7 @@
 #
 #   bash benchmarks/baseline.sh MODEL.gguf NAME SUITE-TARGET ARMS [PAREVAL]
 #
-# SUITE-TARGET is shipped-cuda, shipped-openmp or pareval-openmp; ARMS is `ten`, or arms with commas.
+# SUITE-TARGET is shipped-cuda, shipped-openmp or pareval-openmp; ARMS is `nine`, or arms with commas.
 # A bench goes on from docs/results/SUITE-TARGET-NAME.json and ends after MINUTES (all of it, if not
 # set); its file is written there again. Needs regraph, torch, gguf and tokenizers on PATH.
 set -euo pipefail
@@ -16,9 +16,9 @@ work=${TMPDIR:-/tmp}/regraph-baseline
 export REGRAPH_OPENAI_URL=http://127.0.0.1:8080/v1 REGRAPH_MODEL_MAX_TOKENS=2048
 export REGRAPH_DATA_DIR=$work/data
 
-ten=lookahead,mcgs,mcgs-paper,regrapht,rag,fsr,cot,standard
-ten+=,lookahead/shuffled-statistics,lookahead/shuffled-structure
-test "$arms" != ten || arms=$ten
+nine=mcgs,mcgs-paper,regrapht,rag,fsr,cot,standard
+nine+=,mcgs/shuffled-statistics,mcgs/shuffled-structure
+test "$arms" != nine || arms=$nine
 
 umask 077
 mkdir -p "$work/$bench/$name"

@@ -17,6 +17,8 @@ INTRODUCTION = """\
 
 Made by `benchmarks/document.py` from `benchmarks/results/*.json`; `make bench` measures anew.
 Compare figures of one table; those of two machines say little about each other.
+In figures of before 2026-11-26 `lookahead` is what `mcgs` is today, and `mcgs` is the rival `ucb`
+([0028](dev/decisions/0028-one-search.md)).
 """
 
 TITLES = {
@@ -230,7 +232,6 @@ RATES = {
 RATIO = "{{{name}[mean]:.2f}} [{{{name}[low]:.2f}}, {{{name}[high]:.2f}}]"
 """A mean ratio with its interval."""
 SECTIONS = {
-    "search_worlds": search_worlds.sections(RATIO),
     "stopping": stopping.SECTIONS,
     "likeness": likeness.SECTIONS,
     "nearest": nearest.SECTIONS,
@@ -373,7 +374,11 @@ def result_text(name: str, result: dict[str, Any]) -> str:
         ]
     for columns in COLUMNS.get(name, ()):
         lines += table(columns, figures.get("rows", [figures]))
-    for section, columns in SECTIONS.get(name, {}).items():
+    if name == "search_worlds":
+        sections = search_worlds.sections(RATIO, figures)
+    else:
+        sections = SECTIONS.get(name, {})
+    for section, columns in sections.items():
         if figures.get(section):
             lines += [f"`{section}`", "", *table(columns, figures[section])]
     lines += [f"Not measured: {reason}\n" for reason in figures.get("not_measured", [])]

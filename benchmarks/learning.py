@@ -43,25 +43,15 @@ from benchmarks import made_up, recorded
 from benchmarks.taught import Graph, Problem, best, head, learned, reached, search
 from regraph_kg.backends.statistics import Pair
 from regraph_kg.models.graph import EFFECT_SCALE
-from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.search.harvest import Run
-from regraph_kg.search.methods.greedy_graph import GreedySettings
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.methods.thompson import ThompsonSettings
 
-METHODS: Mapping[str, MethodSettings] = {
-    "mcgs": McgsSettings(),
-    "thompson": ThompsonSettings(),
-    "greedy-graph": GreedySettings(),
-}
+SETTINGS = McgsSettings(free=False)
+"""What a model does where it is free to choose is of no transition: it would teach nothing."""
 MANY = 8
 """Similar problems that taught a graph."""
-CONTROLS: Mapping[str, tuple[str, ...]] = {
-    "mcgs": ("examples", "unrelated", "taught by 8", "known of A", "known")
-}
-"""Graphs besides "before" and "taught" on which a method searches."""
 SIMILAR = 0.8
 SEEDS = range(1, 801, 2)
 """Odd ones: what was tried while the search was tuned were even ones (docs/dev/LOG.md)."""
@@ -86,28 +76,21 @@ def examples_alone(trajectories: Iterable[Trajectory]) -> Iterator[Trajectory]:
 
 @dataclass(frozen=True)
 class Bench:
-    """How one method searches."""
+    """How many calls a search has."""
 
-    settings: MethodSettings
     calls: int
-    controls: tuple[str, ...] = ()
 
     def search(self, problem: Problem, graph: Graph, seed: int) -> Run:
         """A whole search."""
-        return search(problem, graph, head(problem, self.settings, self.calls, seed))
+        return search(problem, graph, head(problem, SETTINGS, self.calls, seed))
 
     def taught_by(self, problem: Problem, graph: Graph, seed: int) -> Sequence[Trajectory]:
         """What a search of `problem` teaches."""
         return learned(problem, self.search(problem, graph, seed))
 
     def arms(self, problem: Problem, seed: int, graphs: Mapping[str, Callable[[], Graph]]) -> Arms:
-        """The same search on each graph that is wanted."""
-        wanted = ("before", "taught", *self.controls)
-        return {
-            name: self.search(problem, graph(), seed).records
-            for name, graph in graphs.items()
-            if name in wanted
-        }
+        """The same search on each graph."""
+        return {name: self.search(problem, graph(), seed).records for name, graph in graphs.items()}
 
 
 def on_recorded(bench: Bench, measured: bool, run: tuple[tuple[str, str], int]) -> Arms:
@@ -223,7 +206,7 @@ def rates(graph: Graph) -> Rates:
 
 def measured_on(problem: Problem, graph: Graph, calls: int) -> Rates:
     """What a search of `problem` measures."""
-    told = Bench(McgsSettings(), calls).taught_by(problem, graph, 0)
+    told = Bench(calls).taught_by(problem, graph, 0)
     return rates(Graph(graph.techniques).told(told))
 
 
@@ -268,14 +251,12 @@ def tasks(quick: bool) -> Iterator[Task]:
     """All kinds of runs."""
     orders, seeds = (ORDERS[:1], SEEDS[:2]) if quick else (ORDERS, SEEDS)
     pairs = [(pair, order) for pair in permutations(recorded.names(), 2) for order in orders]
-    for method, settings in METHODS.items():
-        controls = CONTROLS.get(method, ())
-        about = {"answers": "made up", "graph": "never measured", "method": method}
-        yield about, partial(on_made_up, Bench(settings, CALLS, controls)), seeds
-        for measured in (False, True):
-            about = {"answers": "recorded", "graph": "measured" if measured else "never measured"}
-            bench = Bench(settings, ALL_CALLS, controls)
-            yield about | {"method": method}, partial(on_recorded, bench, measured), pairs
+    method = SETTINGS.method
+    about = {"answers": "made up", "graph": "never measured", "method": method}
+    yield about, partial(on_made_up, Bench(CALLS)), seeds
+    for measured in (False, True):
+        about = {"answers": "recorded", "graph": "measured" if measured else "never measured"}
+        yield about | {"method": method}, partial(on_recorded, Bench(ALL_CALLS), measured), pairs
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ from regraph_kg.settings import read_settings
 from regraph_kg.wiring import corpus_folder, vocabulary
 
 UNKNOWN = 0.15
-"""Log gain of a technique that nobody tried, as in method.md 3.4."""
+"""Log gain of a technique that nobody tried, as in method.md 3.2."""
 DRAWN = 0.5
 POWERS = (1, 2, 4)
 RESAMPLES, SEED = 1_000, 1

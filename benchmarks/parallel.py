@@ -41,13 +41,15 @@ from tests.search.toy import TASK, Toy, header, noisy_script, successor
 
 AT_ONCE = (1, 2, 4, 8, 16)
 BUDGETS = (50, 200)
+SETTINGS = McgsSettings(free=False)
+"""The model of the tests is asked for techniques alone."""
 PROBLEMS = ("histogram", "matmul", "reduction", "stencil")
 CACHE = Path.home() / ".cache" / "regraph"
 
 
 def best(task: Task, world: World, calls: int, parallel: int, seed: int) -> float:
     """The best screened speedup of one search."""
-    head = header(calls, seed, problem=task.problem, settings=McgsSettings(), parallel=parallel)
+    head = header(calls, seed, problem=task.problem, settings=SETTINGS, parallel=parallel)
     found = 1.0
     for record in search(task, head, world, Alone(world)):
         found = record.best_speedup
@@ -65,7 +67,7 @@ def wall(seconds: float, calls: int) -> Iterator[dict[str, Any]]:
             return toy.complete(prompt)
 
         world = replace(toy.world, complete=late)
-        head = header(calls, settings=McgsSettings(samples=9), parallel=parallel)
+        head = header(calls, settings=McgsSettings(samples=9, free=False), parallel=parallel)
         executor, ledger = Threads(world, parallel, 1), Ledger(head.limits)
         start = time.perf_counter()
         list(search(TASK, head, world, executor, ledger))

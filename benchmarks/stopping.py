@@ -27,18 +27,18 @@ from multiprocessing import Pool
 from typing import Any
 
 from benchmarks import recorded
+from benchmarks.rivals import kind_of
 from benchmarks.search_worlds import DOMAIN, FIRST_SEED, OWN, WORLDS, Job, played
 from benchmarks.taught import head, world_of
 from benchmarks.worlds.play import Moment, Noted
 from regraph_kg.models.method import SearchLimits
-from regraph_kg.runs.choice import usual_settings
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.run import begin
+from regraph_kg.search.run import context
 from regraph_kg.search.stopping import PROMISE, Patience
 
-METHODS = (OWN, "mcgs")
+METHODS = (OWN, "ucb")
 """The first knows what a sample promises."""
 BUDGETS = (25, 50, 100, 200)
 ORDERS = range(5)
@@ -60,11 +60,12 @@ def recorded_course(told: tuple[str, bool, str, int, int]) -> Course:
     """A search on recorded answers: problem, graph measured, method, calls, order."""
     name, measured, method, calls, order = told
     problem = recorded.problem(name)
-    header = head(problem, usual_settings(method), calls, order)
+    kind = kind_of(method)
+    header = head(problem, kind.settings(), calls, order)
     graph = recorded.graph(name, measured=measured)
     world = world_of(problem, graph, order, lambda candidate, _: problem.judge(candidate))
     ledger = Ledger(header.limits)
-    noted = Noted(begin(problem.task, header, world, ledger))
+    noted = Noted(kind.begin(context(problem.task, header, world, ledger), header.settings))
     return [
         Moment(noted.ended(), record, math.log(record.best_speedup))
         for record in Driver(noted, Alone(world), ledger).run()

@@ -1,8 +1,8 @@
 """What a run knows of the edges along the graph, and what steps along them may still gain.
 
-The look-ahead of method.md 3.4: V_h(u), over the graph's edges as they are believed at one moment,
+The look-ahead of method.md 3.2: V_h(u), over the graph's edges as they are believed at one moment,
 whatever the code will be. Not here: what is believed (beliefs.py), which step is taken
-(methods/lookahead.py).
+(methods/mcgs.py).
 """
 
 from dataclasses import dataclass, field

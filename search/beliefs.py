@@ -1,7 +1,7 @@
 """What is believed of a graph's edges: whether a step along one passes, and what it gains.
 
-Told by the graph beforehand and by the run as it goes; the symbols are those of method.md 3.4.
-Gains are natural logarithms of speedups. Not here: which step is taken (methods/lookahead.py).
+Told by the graph beforehand and by the run as it goes; the symbols are those of method.md 3.2.
+Gains are natural logarithms of speedups. Not here: which step is taken (methods/mcgs.py).
 """
 
 import math

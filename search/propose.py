@@ -6,13 +6,13 @@ Not here: what a search learns from it.
 
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
+from regraph_kg.models.prompt import element
 from regraph_kg.models.run import Cost, Deed, StepRecord, Task
 from regraph_kg.search.ask import Asker, Measured, Request
 from regraph_kg.search.attempts import Attempts
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.known_failures import KnownFailures
-from regraph_kg.search.state import element
 from regraph_kg.search.step_check import StepCheck
 from regraph_kg.search.verdicts import SampleVerdict, Verdicts
 

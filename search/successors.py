@@ -5,7 +5,7 @@
 What is not known to fit stays. Serial code that few of the start's own successors fit is offered
 others of the target that plainly fit, until there are `enough`: those that gained most after
 whatever else come first, what nobody has tried last. Not here: whether one fits (code/fit.py), what
-it is worth (select.py, beliefs.py).
+it is worth (beliefs.py).
 """
 
 from collections.abc import Callable

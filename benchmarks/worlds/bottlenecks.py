@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from benchmarks.worlds.world import START, Code, World, chance, drawn, logit, most_seen, named
-from regraph_kg.search.state import element
+from regraph_kg.models.prompt import element
 
 PARTS = ("traffic", "arithmetic", "latency", "launches", "transfers")
 TECHNIQUES = named([f"technique-{number}" for number in range(20)])

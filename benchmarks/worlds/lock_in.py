@@ -7,7 +7,7 @@ Every technique is followed by all five. An answer fails in 40 %. The graph know
 import math
 
 from benchmarks.worlds.world import START, Code, Tally, World, drawn, named
-from regraph_kg.search.state import element
+from regraph_kg.models.prompt import element
 
 TECHNIQUES = named(["small", "large", "third", "fourth", "fifth"])
 FIRST = {TECHNIQUES[0]: math.log(25), TECHNIQUES[1]: math.log(250)}

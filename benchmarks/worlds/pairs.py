@@ -8,7 +8,7 @@ time.
 import math
 
 from benchmarks.worlds.world import START, Code, Tally, World, drawn, named
-from regraph_kg.search.state import element
+from regraph_kg.models.prompt import element
 
 TECHNIQUES = named([f"technique-{number}" for number in range(12)])
 SUCCESSORS, TRIES = 5, 8

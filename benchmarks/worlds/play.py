@@ -10,19 +10,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from benchmarks.rivals import kind_of
 from benchmarks.worlds.world import START, Code, Problem, World
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import FreeChoice
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
-from regraph_kg.models.prompt import Prompt, PromptKey, Reply
+from regraph_kg.models.prompt import Prompt, PromptKey, Reply, element
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord, Task
 from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Context, Iteration, Method
 from regraph_kg.search.driver import Driver, Finished
 from regraph_kg.search.effects import Effect, Effects, asked
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods import kind_of
-from regraph_kg.search.state import element
 from regraph_kg.search.successors import Successors
 
 SERIAL = "serial"

@@ -21,7 +21,7 @@ from benchmarks.worlds.world import (
     most_seen,
     named,
 )
-from regraph_kg.search.state import element
+from regraph_kg.models.prompt import element
 
 SLOTS = {
     "parallel": 2,

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from benchmarks.worlds.world import START, Code, World, capped, chance, drawn, logit, named
-from regraph_kg.search.state import element
+from regraph_kg.models.prompt import element
 
 TECHNIQUES = named([f"technique-{number}" for number in range(24)])
 PARALLEL = TECHNIQUES[:5]

@@ -21,7 +21,7 @@ from benchmarks.worlds.world import (
     most_seen,
     named,
 )
-from regraph_kg.search.state import element
+from regraph_kg.models.prompt import element
 
 ASPECTS, VALUES = 6, 4
 """Value 0 is the serial code's."""

@@ -10,7 +10,7 @@ nothing. Answers that took as much of the same ideas read the same.
 from dataclasses import dataclass
 
 from benchmarks.worlds.world import START, Code, World, capped, chance, drawn, logit, named
-from regraph_kg.search.state import element
+from regraph_kg.models.prompt import element
 
 IDEAS, NAMES, QUARTERS = 40, 6, 4
 TECHNIQUES = named([f"idea-{idea}-{name}" for idea in range(IDEAS) for name in range(NAMES)])

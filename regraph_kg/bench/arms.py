@@ -7,7 +7,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.models.run import GraphShown
 from regraph_kg.search.methods import kind_of, method_names
 
-USUAL = ("lookahead", "standard")
+USUAL = ("mcgs", "standard")
 GRAPHS: tuple[GraphShown, ...] = get_args(GraphShown)
 
 

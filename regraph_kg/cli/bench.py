@@ -134,7 +134,7 @@ def bench(  # noqa: PLR0913 (a command's options)
     answers are kept in --into; the same command goes on with what was stopped, and writes
     results.json and bench.html there.
 
-    An arm such as lookahead/shuffled-statistics is a control: the method, with a graph that knows
+    An arm such as mcgs/shuffled-statistics is a control: the method, with a graph that knows
     less. What does as well as the whole graph shows what the graph was not needed for.
 
     Exit code 0: the bench is done; 2: it cannot be, and why; 3: model, store or compiler are not

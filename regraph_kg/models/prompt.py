@@ -30,6 +30,11 @@ class PromptKey(Frozen):
     ask: AskKind = "code"
 
 
+def element(technique: str, sample: int) -> str:
+    """Path element of a step entered at sample `sample`."""
+    return technique if sample == 0 else f"{technique}#{sample}"
+
+
 class DecisionKey(Frozen):
     """Identity of a prompt that is of no search: a `kind` of decision ("relabel") on a `subject`.
 

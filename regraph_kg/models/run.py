@@ -194,7 +194,7 @@ class StepRecord(Frozen):
     """Over the serial code, screened: the lower bound where the timing was unstable; None unless
     the code is right."""
     gain: float | None
-    """Log gain g_i backed up for this step (method.md 3.2); None for the other methods."""
+    """Log gain of the step itself, where the method learns such."""
     cost: Cost
     code: str | None
     """The file that the answer's last code makes, mended; None where it held none, or nothing new.

@@ -17,7 +17,7 @@ from regraph_kg.search.trace_lines import read_header
 
 BUDGET = 50
 USUAL_WORDS: Words = "lean"
-DEFAULT_METHOD, PAPER_METHOD = "lookahead", "mcgs-paper"
+DEFAULT_METHOD, PAPER_METHOD = "mcgs", "mcgs-paper"
 """The second is what `--preset paper` makes of the first."""
 BY_FILE_PARALLEL, BY_FILE_SHARE = 8, 4
 """By file, so many calls at once, but never more than one in so many of all: later calls are to
@@ -26,7 +26,7 @@ FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}
 """Of --fast, where no others are given."""
 FAST_SETTINGS: Mapping[str, int] = {"steps": 3, "rethinks": 1, "width": 2, "patience": 3}
 """Of those settings that the method has. Depth and repairs stay: in simulated worlds a dozen calls
-without them find less or, with mcgs, about as much (docs/dev/LOG.md)."""
+without them find less (docs/dev/LOG.md)."""
 
 
 def usual_choice(problem: str, model: str, *, fast: bool = False) -> SearchChoice:

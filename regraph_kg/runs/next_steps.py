@@ -2,11 +2,13 @@
 
     found = next_steps(store, Question(code, after="openmp/start", target="openmp"), vector)
 
-What a search is offered (search/successors.py), ranked as it ranks what it has not tried. What the
-code shows already goes last. Not here: where the code lies among embeddings (llm/embedder.py).
+What a search is offered (search/successors.py), ranked by what it believes of a try beforehand
+(search/beliefs.py). What the code shows already goes last. Not here: where the code lies among
+embeddings (llm/embedder.py).
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,9 +17,9 @@ from regraph_kg.models.graph import Successor, Vector
 from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep, UnfitStep
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
+from regraph_kg.search.beliefs import Beliefs
 from regraph_kg.search.code.applied import shows
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.select import prior
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
 
 MOST_SUCCESSORS = 256
@@ -43,16 +45,18 @@ class Question:
 def next_steps(store: GraphStore, question: Question, vector: Vector | None) -> NextSteps:
     """What to try next; `vector` is where the code lies among codes, if the graph has such."""
     offers = _successors(store, question).after(question.after, question.code)
+    promises = _promises(question, offers.fitting)
 
     def shown(offer: Offer) -> bool:
         return shows(offer.successor.technique, question.code)
 
     def place(offer: Offer) -> tuple[bool, bool, float]:
-        return shown(offer), not offer.follows, -_promise(offer.successor)
+        return shown(offer), not offer.follows, -promises[offer.successor.technique.id]
 
     steps = tuple(
         _step(
             one,
+            expected=math.exp(promises[one.successor.technique.id]),
             in_code=shown(one),
             nearest=_nearest(store, question, one.successor, vector),
         )
@@ -86,12 +90,12 @@ def _successors(store: GraphStore, question: Question) -> Successors:
     return Successors(neighbours, pooled, start_id(question.target), enough)
 
 
-def _promise(successor: Successor) -> float:
-    """The mean log gain of a try, before a run has tried it."""
-    return prior(successor, _USUAL)
-
-
-_USUAL = McgsSettings()
+def _promises(question: Question, offers: Sequence[Offer]) -> Mapping[str, float]:
+    """Technique id -> the mean log gain of a try, before a run has tried it."""
+    beliefs = Beliefs(start_id(question.target), McgsSettings())
+    edges = [beliefs.edge(question.after, one.successor, at) for at, one in enumerate(offers)]
+    outlooks = {edge.target: beliefs.outlook(edge) for edge in edges}
+    return {name: one.passes * one.gain for name, one in outlooks.items()}
 
 
 def _nearest(
@@ -123,7 +127,9 @@ def _similar(
     return tuple(StepExample.of(one, question.device) for one in found)
 
 
-def _step(offer: Offer, *, in_code: bool, nearest: tuple[StepExample, ...]) -> SuggestedStep:
+def _step(
+    offer: Offer, *, expected: float, in_code: bool, nearest: tuple[StepExample, ...]
+) -> SuggestedStep:
     successor, technique = offer.successor, offer.successor.technique
     return SuggestedStep(
         technique=technique.id,
@@ -131,7 +137,7 @@ def _step(offer: Offer, *, in_code: bool, nearest: tuple[StepExample, ...]) -> S
         definition=technique.definition,
         applies=technique.applies,
         hurts=technique.hurts,
-        expected=math.exp(_promise(successor)),
+        expected=expected,
         effect=successor.effect,
         best=successor.best_effect,
         tried=successor.tried,

@@ -3,7 +3,7 @@
 A method's file holds its settings and its search, and ends with a `METHOD` that says so. Its name
 is the file's with hyphens, what it is says the file's first line; both are known without loading
 it, so that the command line can offer them. Not here: what several methods share (samples.py,
-walk.py, uct.py, select.py).
+walk.py, uct.py, ahead.py).
 """
 
 import pkgutil

@@ -1,211 +1,309 @@
-"""Monte Carlo graph search, our version: gains are learned per edge, code lives on the path.
+"""Monte Carlo graph search: the step of the largest expected improvement, looking ahead, is next.
 
-Statistics live on graph edge and path, code lives on the path. What 3.2 leaves open is decided so:
-an edge met twice on a way learns the gain of its last occurrence, the one nearest to what was
-bought; a rollout's n is the edge's. A step that did something else than the technique it was asked
-for teaches its path, and the edge of what it did where that is known, else none; its state goes on
-with that technique's successors. What is under way (o) spreads the iterations, and teaches nothing
-before it has ended.
+Every verified code is a state, equal codes are one; its actions are the techniques that the graph
+knows to follow the one that led to it. Where the paper selects by an upper confidence bound on a
+technique's mean reward (mcgs_paper.py), this takes what a sample is expected to add to the best
+code so far, which needs no rollout (method.md 3.2):
+
+    worth = p E max(0, x + m + a - x* + s Z)
+
+p, m and s are what beliefs.py says of the edge, x and x* the levels (log speedups) of the state and
+of the best code, a the look-ahead: what the best steps after it may still gain, by the graph, along
+as many as the calls left will pay for. So a search with few calls left takes the best next step,
+and one with many goes where much may follow. Calls at once go to different steps: at a state those
+without a sample under way come first, and a sample under way counts as one that failed.
+
+A failed sample makes the next one of that action less likely to pass, a right one leaves little to
+gain by another; both stay possible, and come when nothing else is worth more. A technique that the
+path has already is believed to gain nothing. Besides the graph's techniques the model may be asked
+for what it sees fit, as soon as what its free choices came to elsewhere makes that worth it; such a
+step is followed by what followed the code before it. No first technique waits for ever: after
+enough calls one that has not passed is asked for whatever its worth. A step that did nothing, or
+something else, counts as a failed sample of what it was asked for; its code is a state of what it
+did, and teaches that edge. Nothing is drawn: the same answers make the same search. Ties go to the
+state found first, then to the action that the neighbourhood lists first.
 """
 
+import heapq
 import math
-from collections.abc import Sequence
-from itertools import zip_longest
-from typing import Literal, Self
+from dataclasses import dataclass
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from regraph_kg.models.graph import Successor
 from regraph_kg.models.method import MethodSettings
-from regraph_kg.models.run import StepRecord, Task
-from regraph_kg.models.technique import start_id
+from regraph_kg.models.run import StepRecord
+from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.search.ahead import Ahead, Edges
+from regraph_kg.search.ask import Request
+from regraph_kg.search.beliefs import Beliefs, BelievedEdge, expected_improvement
+from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
-from regraph_kg.search.reward import gains
-from regraph_kg.search.select import PathStep, prior, rollout_action, select
-from regraph_kg.search.state import Action, Edge, State, Tree
 
 
 class McgsSettings(MethodSettings):
-    """MCGS, method.md 3.2; the symbols there are named here. Defaults were never swept."""
+    """Expected improvement with a look ahead along the graph, method.md 3.2."""
 
     method: Literal["mcgs"] = "mcgs"
-    failure_gain: float = -0.3
-    """f: log gain of a failed step."""
-    prior_weight: float = Field(default=2.0, gt=0)
-    """k0: what the graph's prior weighs against this run's counts of an edge."""
-    edge_weight: float = Field(default=2.0, gt=0)
-    """k1: what the edge's value weighs against the path's own counts."""
-    best_weight: float = Field(default=0.5, ge=0, le=1)
-    """w: share of the best gain in an action's value."""
-    exploration: float = Field(default=0.5, ge=0)
-    """c: weight of the bonus for what was tried little."""
+    tries: float = Field(default=8.0, ge=0)
+    """Of the graph's tries of an edge, so many count at most."""
+    weight: float = Field(default=1.0, gt=0)
+    """k: what the graph's gain weighs at most, in gains of this run."""
+    gain: float = 0.15
+    """mu0: log gain of an edge of which nothing is known."""
+    spread: float = Field(default=0.8, gt=0)
+    """sigma0: standard deviation of a log gain around what was believed."""
+    horizon: int = Field(default=4, ge=0)
+    """H: steps of the look-ahead, at most."""
+    discount: float = Field(default=0.8, ge=0, le=1)
+    """gamma: share of what may follow that counts, for each step."""
+    step_calls: float = Field(default=3.0, gt=0)
+    """Calls that are left for a step of the look-ahead."""
+    fairness: float = Field(default=3.0, ge=1)
+    """A first technique waits for so many calls times the number of first techniques, at most."""
     samples: int = Field(default=3, ge=1)
     """m: samples of one step, at most."""
     repairs: int = Field(default=1, ge=0)
     """r: repair calls after a failed answer, at most."""
-    rollout: int = Field(default=0, ge=0)
-    """Lr: further new samples below a new one, at most."""
-    visit_penalty: float = Field(default=0.01, ge=0)
-    """lambda: penalty for each visit, in rollouts."""
-    epsilon: float = Field(default=0.1, ge=0, le=1)
-    """epsilon: share of random rollout steps."""
     depth: int = Field(default=8, ge=1)
     """D_max: steps of a path, at most."""
-    gain_low: float = -1.0
-    """Log gains are clipped here."""
-    gain_high: float = 3.0
-    """Log gains are clipped here."""
     other_devices: float = Field(default=0.5, ge=0, le=1)
-    """What a try on another device of the target counts in the prior (ours)."""
+    """What a try on another device of the target counts."""
+    free: bool = True
+    """Whether the model may also be asked to make the code faster as it sees fit."""
 
-    @model_validator(mode="after")
-    def _gains_have_room(self) -> Self:
-        if self.gain_low >= self.gain_high:
-            raise ValueError("gain_low must lie below gain_high")
-        return self
+
+WAITING_SHARE = 0.1
+"""Of the calls, for first techniques that have waited for too long."""
+LOCAL_WEIGHT = 2.0
+"""What the edge's pass rate weighs against failures of the action itself."""
+IDLE_WEIGHT = 3.0
+"""So many idle answers at a state halve the belief in what is left to try there."""
+ROUNDS = 2
+"""Answers to be waited for at a step of the look-ahead: the first one, and a repair."""
+KNOWN_TRIES = 4.0
+"""So many tries in the graph let a first technique wait twice as long."""
+AGAIN_GAIN, AGAIN_SPREAD = -0.1, 0.1
+"""Of another sample of a step that passed, over its best one."""
+REPEAT_GAIN, REPEAT_SPREAD = 0.0, 0.05
+"""Of a technique that the path has already."""
+
+
+@dataclass(slots=True, eq=False)
+class NextStep:
+    """What may be asked for at a state: one of the techniques that follow, or the free choice."""
+
+    technique: Technique | None
+    """None: the model is free to choose."""
+    edge: BelievedEdge
+    leads: str
+    """Whose successors follow it."""
+    taken: int = 0
+    """Samples begun."""
+    failed: int = 0
+    idle: int = 0
+    """Samples that did nothing."""
+    under_way: int = 0
+    best: float | None = None
+    """Level of its best right sample."""
+    answered: bool = True
+    """False once there was no answer, or it does not apply: no further samples."""
+
+
+@dataclass(slots=True, eq=False)
+class FoundCode:
+    """Verified code; `level` is the log of its speedup, `used` are the techniques of its path."""
+
+    technique: str
+    path: tuple[str, ...]
+    used: frozenset[str]
+    code: str
+    level: float
+    actions: tuple[NextStep, ...] = ()
+    right: int = 0
+    """Samples that passed and did what they were asked for."""
+    idle: int = 0
+    """That did nothing, or were declined: what is left to try may not apply either."""
+
+    @property
+    def applies(self) -> float:
+        """The share of the pass rates of its actions that is left."""
+        return (IDLE_WEIGHT + self.right) / (IDLE_WEIGHT + self.right + self.idle)
 
 
 class Mcgs:
-    """One search; `tree` is grown in place."""
+    """One search; an iteration is one sample, its reward the speedup, 0 for a failure."""
 
-    def __init__(self, context: Context, settings: McgsSettings, tree: Tree | None = None) -> None:
+    def __init__(self, context: Context, settings: McgsSettings) -> None:
+        """Begins at the serial code."""
         self._context, self._settings = context, settings
-        self._growth = _Growth(context, settings, Tree() if tree is None else tree)
-        self._start = self._growth.plant(context.task)
+        start = start_id(context.task.target)
+        self.beliefs = Beliefs(start, settings)
+        self._edges = Edges(context, self.beliefs)
+        self.states: dict[str, FoundCode] = {}
+        """By normalized code, in the order in which they were found."""
+        self._best = 0.0
+        self._expected: float | None = None
+        """Worth of the last sample that was begun for its worth."""
+        self._calls = self._waited = 0
+        self._start = self._grow(FoundCode(start, (), frozenset(), context.task.start, 0.0))
 
     def iteration(self) -> Effects[Iteration] | None:
-        """Begin one, if anything is open (see `Method`)."""
-        if not self._start.open:
+        """Begin a sample of the action that is worth most (see `Method`)."""
+        waiting = self._waiting()
+        chosen = waiting or self._worthiest()
+        if chosen is None:
             return None
-        way = select(self._start, self._settings)
-        for step in way:
-            step.action.under_way += 1
-        return self._run(way, self._growth.begin(way[-1]))
+        state, action = chosen
+        self._waited += waiting is not None
+        action.taken += 1
+        action.under_way += 1
+        return self._sample(state, action, action.taken - 1)
 
-    def _run(self, way: list[PathStep], attempt: int) -> Effects[Iteration]:
-        """Sample the way's end, roll out below it, learn."""
-        path = way[-1].path(attempt)
-        bought = [(yield from self._growth.sample(way[-1], attempt))]
-        while self._goes_on(way[-1], bought):
-            end = way[-1].open_end
-            assert end is not None
-            step = PathStep(end, rollout_action(end, self._settings, self._context.rng))
-            step.action.under_way += 1
-            way.append(step)
-            bought.append((yield from self._growth.sample(step, self._growth.begin(step))))
-        for step in way:
-            step.action.under_way -= 1
-        steps = learn(way, bought, self._settings)
-        return Iteration(path, tuple(steps), steps[0].gain)
+    def _waiting(self) -> tuple[FoundCode, NextStep] | None:
+        """A first technique that has waited for too long; few calls go to such ones."""
+        if self._calls * WAITING_SHARE < self._waited:
+            return None
+        share = self._settings.fairness * len(self._start.actions)
+        for action in self._start.actions:
+            patience = share * (1 + action.edge.tried / KNOWN_TRIES)
+            if action.best is None and self._open(action) and self._calls >= patience:
+                return self._start, action
+        return None
 
-    def _goes_on(self, last: PathStep, bought: Sequence[StepRecord]) -> bool:
-        rolls = len(bought) <= self._settings.rollout
-        return rolls and self._context.ledger.left > 0 and last.open_end is not None
+    def _worthiest(self) -> tuple[FoundCode, NextStep] | None:
+        """The largest worth; bounds that need no look at the path come first, and spare most."""
+        ahead = Ahead(self._edges, self._horizon, self._settings.discount)
+        pairs = [
+            (state, action) for state in self.states.values() for action in self._choices(state)
+        ]
+        heap = [(-self._worth(*pair, ahead, exact=False), n) for n, pair in enumerate(pairs)]
+        heapq.heapify(heap)
+        seen = set[int]()
+        while heap:
+            worth, number = heap[0]
+            if number in seen:
+                self._expected = -worth
+                return pairs[number]
+            seen.add(number)
+            heapq.heapreplace(heap, (-self._worth(*pairs[number], ahead, exact=True), number))
+        return None
 
+    def _choices(self, state: FoundCode) -> list[NextStep]:
+        """What may be sampled: where there is a choice, what has no sample under way."""
+        choices = [action for action in state.actions if self._open(action)]
+        return [action for action in choices if not action.under_way] or choices
 
-def learn(
-    way: Sequence[PathStep], bought: Sequence[StepRecord], settings: McgsSettings
-) -> list[StepRecord]:
-    """Reward and backprop: the gains of `way` go up it, those of its `bought` end into the records.
+    @property
+    def _horizon(self) -> int:
+        """Steps that the calls left pay for; beside calls under way, each waits for its rounds."""
+        ledger, settings = self._context.ledger, self._settings
+        step = max(settings.step_calls, ROUNDS * (1 + ledger.under_way))
+        return min(settings.horizon, int(ledger.left / step))
 
-    What was not tried teaches nothing: an answer that was not recorded, or one that declined.
-    """
-    if not bought[0].tried:
-        return list(bought)
-    taken = way if bought[-1].tried else way[:-1]
-    found = gains(
-        [step.state.log_speedup for step in taken],
-        [None if step.child is None else step.child.log_speedup for step in taken],
-        settings,
-    )
-    backpropagate(taken, found)
-    new = found[len(way) - len(bought) :]
-    return [record.model_copy(update={"gain": gain}) for record, gain in zip_longest(bought, new)]
+    def _open(self, action: NextStep) -> bool:
+        """Whether it may be sampled: one that did nothing is had one time less often."""
+        return action.answered and action.taken + action.idle < self._settings.samples
 
-
-def backpropagate(way: Sequence[PathStep], found: Sequence[float]) -> None:
-    """Every (p_i, a_i) of `way` learns its gain, every graph edge taken its last one, once."""
-    last: dict[Edge, float] = {}
-    for step, gain in zip(way, found, strict=True):
-        step.state.n += 1
-        step.action.n += 1
-        step.action.total += gain
-        step.action.best = max(step.action.best, gain)
-        edge = step.action.edge if step.child is None else step.child.edge
-        if edge is not None:
-            last[edge] = gain
-    for edge, gain in last.items():
-        edge.n += 1
-        edge.total += gain
-
-
-class _Growth:
-    """Grows the tree: a new sample's state with its actions, each with its edge's prior."""
-
-    def __init__(self, context: Context, settings: McgsSettings, tree: Tree) -> None:
-        self._context, self._settings, self._tree = context, settings, tree
-
-    def plant(self, task: Task) -> State:
-        """The start: the serial code, nothing applied."""
-        start = State(technique=start_id(task.target), path=(), code=task.start, log_speedup=0.0)
-        self._open(start)
-        self._tree.start = start
-        return start
-
-    def begin(self, step: PathStep) -> int:
-        """Take the next sample's number."""
-        attempt = step.action.taken
-        step.action.taken += 1
-        step.state.refresh_upwards(self._settings.samples)
-        return attempt
-
-    def sample(self, step: PathStep, attempt: int) -> Effects[StepRecord]:
-        """Take sample `attempt` of `step`: propose, evaluate, and grow the state it leads to."""
-        state, action = step.state, step.action
-        request = self._context.request(
-            state.technique, state.path, action.technique, attempt, state.code
-        )
-        record = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
-        if record.closes:
-            action.answered = False
+    def _worth(self, state: FoundCode, action: NextStep, ahead: Ahead, *, exact: bool) -> float:
+        """What a sample is expected to add to the best; not exact: no less than that."""
+        believed = self.beliefs.outlook(action.edge)
+        failed = action.failed + action.under_way
+        passes = LOCAL_WEIGHT * believed.passes / (LOCAL_WEIGHT + failed) * state.applies
+        following = 0.0
+        if action.best is not None:  # what follows is open already
+            gain, spread = action.best - state.level + AGAIN_GAIN, AGAIN_SPREAD
+        elif action.edge.target in state.used:
+            gain, spread = REPEAT_GAIN, REPEAT_SPREAD
         else:
-            step.child = self._child(state, action, record)
-            action.samples[attempt] = step.child
-        state.refresh_upwards(self._settings.samples)
-        return record
+            gain, spread = believed.gain, believed.spread
+            following = self._settings.discount * self._following(state, action, ahead, exact)
+        mean = state.level + gain + following - self._best
+        return passes * expected_improvement(mean, spread)
 
-    def _child(self, state: State, action: Action, record: StepRecord) -> State | None:
-        if record.speedup is None or record.code is None:
+    def _following(self, state: FoundCode, action: NextStep, ahead: Ahead, exact: bool) -> float:
+        steps = max(0, min(ahead.horizon, self._settings.depth - len(state.path) - 1))
+        leads, used = action.leads, state.used | {action.leads}
+        return ahead.gain(leads, used, steps) if exact else ahead.bound(leads, steps)
+
+    def _sample(self, state: FoundCode, action: NextStep, attempt: int) -> Effects[Iteration]:
+        expected = self._expected
+        step = yield from self._context.proposer.sample(
+            self._request(state, action.technique, attempt), repairs=self._settings.repairs
+        )
+        action.under_way -= 1
+        self._calls += step.cost.calls
+        if step.closes:
+            action.answered = False
+            if step.declined:
+                self._idle(state, action)
+            return Iteration(step.path, (step,), None)
+        gain = self._learn(state, action, step)
+        step = step.model_copy(update={"gain": gain})
+        return Iteration(step.path, (step,), step.speedup or 0.0, expected)
+
+    def _request(self, state: FoundCode, technique: Technique | None, attempt: int) -> Request:
+        context, path = self._context, state.path
+        source = self._edges.source(state.technique)
+        if technique is None:
+            return context.free_request(source, path, attempt, state.code)
+        return context.request(source, path, technique, attempt, state.code)
+
+    def _learn(self, state: FoundCode, action: NextStep, step: StepRecord) -> float | None:
+        """The step's gain, learned by the edge it took; its code becomes a state."""
+        if step.speedup is None or step.code is None:
+            action.failed += 1
+            self.beliefs.fail(action.edge)
             return None
-        did = record.did or action.technique.id
-        known = record.applied == "asked" or record.did is not None
-        child = State(
-            technique=did,
-            path=record.path,
-            code=record.code,
-            log_speedup=math.log(record.speedup),
-            parent=state,
-            edge=self._tree.edges[state.technique, did] if known else None,
-        )
-        if len(child.path) < self._settings.depth and record.applied != "nothing":
-            self._open(child)
-        return child
+        level = math.log(step.speedup)
+        gain = level - state.level
+        edge: BelievedEdge | None = action.edge
+        if step.applied == "asked":
+            state.right += 1
+            action.best = level if action.best is None else max(level, action.best)
+        else:
+            action.failed += 1
+            edge = self._edges.find(state.technique, step.did) if step.did else None
+        if step.applied == "nothing":
+            self._idle(state, action)
+            return gain
+        if edge is not None and edge.target not in state.used:
+            self.beliefs.learn(edge, gain)
+        self._best = max(self._best, level)
+        did = step.did or action.leads
+        self._grow(FoundCode(did, step.path, state.used | {did}, step.code, level))
+        return gain
 
-    def _open(self, state: State) -> None:
-        """Give `state` its actions; without any it stays closed."""
-        state.actions = tuple(
-            Action(successor.technique, self._edge(state.technique, successor))
-            for successor in self._context.successors(state.technique, state.code)
-        )
-        state.open = bool(state.actions)
+    def _idle(self, state: FoundCode, action: NextStep) -> None:
+        """There was nothing to do: less likely to be right elsewhere, as others are here."""
+        action.idle += 1
+        state.idle += 1
+        self.beliefs.fail(action.edge)
 
-    def _edge(self, source: str, successor: Successor) -> Edge:
-        key = (source, successor.technique.id)
-        if key not in self._tree.edges:
-            self._tree.edges[key] = Edge(prior(successor, self._settings))
-        return self._tree.edges[key]
+    def _grow(self, state: FoundCode) -> FoundCode:
+        """A new state, unless its code is known; without actions where the depth ends."""
+        known = self.states.setdefault(normalized(state.code), state)
+        if known is state and len(state.path) < self._settings.depth:
+            state.actions = self._actions(state)
+        return known
+
+    def _actions(self, state: FoundCode) -> tuple[NextStep, ...]:
+        """What may be asked for at a state; the free choice is last.
+
+        After the graph's techniques it stands only where it is known what such choices come to:
+        what is built on them is of no transition, and teaches the graph nothing.
+        """
+        edges, technique = self._edges, state.technique
+        offered = edges.offered(technique, state.code)
+        steps = [NextStep(one, edge, edge.target) for one, edge in offered]
+        begins = technique in (self.beliefs.start, edges.free_name)
+        if self._settings.free and (begins or self._context.free().later.tried):
+            leads = edges.free_name if begins else technique
+            free = edges.freely(technique, len(edges.after(technique)))
+            steps.append(NextStep(None, free, leads))
+        return tuple(steps)
 
 
 METHOD = MethodKind(McgsSettings, Mcgs, needs="graph")

@@ -18,10 +18,12 @@ selected path too, is a call for a new sample. Added, because the text does not 
   technique were credited, one that the model never applies would be expanded for ever.
 """
 
+import math
+import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import Field
 
@@ -32,8 +34,9 @@ from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.reward import paper_reward
-from regraph_kg.search.select import paper_bound, policy
 from regraph_kg.search.walk import Walks
+
+T = TypeVar("T")
 
 
 class PaperSettings(MethodSettings):
@@ -146,6 +149,20 @@ class Paper:
             self._settings.epsilon,
             self._context.rng,
         )
+
+
+def policy(
+    choices: Sequence[T], score: Callable[[T], float], epsilon: float, rng: random.Random
+) -> T:
+    """The choice with the largest score, or with probability `epsilon` any of them."""
+    if rng.random() < epsilon:
+        return rng.choice(choices)
+    return max(choices, key=score)
+
+
+def paper_bound(mean: float, visits: int, parent_visits: int, exploration: float) -> float:
+    """P-UCB: Q(s) + c sqrt(2 ln N(s') / N(s)), s' the parent on this path."""
+    return mean + exploration * math.sqrt(2 * math.log(parent_visits) / visits)
 
 
 METHOD = MethodKind(PaperSettings, Paper, needs="graph")

@@ -20,7 +20,7 @@ from tests.search.test_several import add_problem, two
 
 __all__ = ["grown", "lab", "two"]  # fixtures
 
-ARMS = ("--arm", "lookahead", "--arm", "lookahead/names", "--arm", "standard")
+ARMS = ("--arm", "mcgs", "--arm", "mcgs/names", "--arm", "standard")
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def test_every_arm_searches_every_problem_at_the_same_budget(replayed: Lab) -> N
     assert ended.code == 0, ended
     runs = found(replayed).runs
     places = {(run.problem, run.arm) for run in runs}
-    arms = ("lookahead", "lookahead/names", "standard")
+    arms = ("mcgs", "mcgs/names", "standard")
     assert places == {(name, arm) for name in ("scale", "twice") for arm in arms}
     by_place = {(run.problem, run.arm): run for run in runs}
-    assert by_place["scale", "lookahead"].speedup == pytest.approx(12, rel=0.01)
-    assert not by_place["twice", "lookahead"].improved
+    assert by_place["scale", "mcgs"].speedup == pytest.approx(12, rel=0.01)
+    assert not by_place["twice", "mcgs"].improved
     assert max(run.cost.calls for run in runs) <= 5
     assert "50 %" in ended.out  # solved: one of two
     assert (replayed.folder / "bench/bench.html").exists()
@@ -132,7 +132,7 @@ def test_kept_answers_are_judged_again_without_a_model(replayed: Lab) -> None:
 
 
 def test_a_prompt_that_has_changed_has_no_kept_answer(replayed: Lab) -> None:
-    assert bench(replayed, "scale", arms=("--arm", "lookahead")).code == 0
+    assert bench(replayed, "scale", arms=("--arm", "mcgs")).code == 0
     (file,) = replayed.folder.glob(f"bench/runs/*/{kept.FILE}")
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     lines[2]["prompt"]["user"] += " now"
@@ -154,7 +154,7 @@ def test_results_without_their_answers_are_not_judged_again(replayed: Lab) -> No
 
 
 def test_what_another_judge_said_is_not_taken_for_judged_again(replayed: Lab) -> None:
-    assert bench(replayed, "scale", arms=("--arm", "lookahead")).code == 0
+    assert bench(replayed, "scale", arms=("--arm", "mcgs")).code == 0
     again = ("bench", "--rejudge", "bench", "--into", "again")
     assert replayed.run(*again).code == 0
     old = found(replayed, "again")
@@ -166,9 +166,9 @@ def test_what_another_judge_said_is_not_taken_for_judged_again(replayed: Lab) ->
 
 
 def test_an_arm_that_is_named_twice_is_searched_once(replayed: Lab) -> None:
-    words = ("--arm", "lookahead", "--arm", "lookahead/whole")
+    words = ("--arm", "mcgs", "--arm", "mcgs/whole")
     assert bench(replayed, "scale", arms=words).code == 0
-    assert [run.arm for run in found(replayed).runs] == ["lookahead"]
+    assert [run.arm for run in found(replayed).runs] == ["mcgs"]
 
 
 def test_what_a_full_disk_left_of_a_trace_does_not_stop_the_search(replayed: Lab) -> None:
@@ -181,21 +181,21 @@ def test_what_a_full_disk_left_of_a_trace_does_not_stop_the_search(replayed: Lab
 
 
 def test_a_bench_does_not_go_on_with_another_graph(replayed: Lab) -> None:
-    assert bench(replayed, "scale", arms=("--arm", "lookahead")).code == 0
+    assert bench(replayed, "scale", arms=("--arm", "mcgs")).code == 0
     old = found(replayed)
     graph = old.graph | {"statistics": "of another day"}
     results.write(old.model_copy(update={"graph": graph}), replayed.folder / "bench")
-    ended = bench(replayed, "scale", arms=("--arm", "lookahead/names"))
+    ended = bench(replayed, "scale", arms=("--arm", "mcgs/names"))
     assert ended.code == 2
     assert "bench: the graph has changed since" in ended.err.splitlines()[-1]
 
 
 def test_a_bench_of_which_all_is_left_out_has_failed(replayed: Lab) -> None:
-    assert bench(replayed, "scale", arms=("--arm", "lookahead")).code == 0
+    assert bench(replayed, "scale", arms=("--arm", "mcgs")).code == 0
     shutil.rmtree(replayed.folder / "corpus/problems/scale")
     ended = replayed.run("bench", "--rejudge", "bench", "--into", "again")
     assert ended.code == 2
-    assert "again: every search was left out: lookahead: " in ended.err.splitlines()[-1]
+    assert "again: every search was left out: mcgs: " in ended.err.splitlines()[-1]
 
 
 def test_results_that_somebody_changed_are_one_line(replayed: Lab) -> None:
@@ -295,7 +295,7 @@ def test_results_are_shown_again_without_running(replayed: Lab) -> None:
     assert bench(replayed, "scale").code == 0
     shown = replayed.run("bench", "--from", "bench/results.json")
     assert shown.code == 0
-    assert "lookahead/names" in shown.out
+    assert "mcgs/names" in shown.out
     as_json = replayed.run("bench", "--from", "bench", "--json")
     assert BenchResults.model_validate_json(as_json.out) == found(replayed)
 

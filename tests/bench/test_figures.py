@@ -159,8 +159,8 @@ def test_a_seed_of_too_few_answers_does_not_hide_the_others() -> None:
 def test_at_k_above_1_nothing_is_said_of_answers_that_hang_on_each_other() -> None:
     runs = [bench_run(answers=[right(2.0)] * 5)]
     assert set(figures("standard", runs, [1, 5]).passed) == {1, 5}
-    assert set(figures("lookahead", runs, [1, 5]).passed) == {1}
-    assert set(figures("lookahead/names", runs, [1, 5]).passed) == {1}
+    assert set(figures("mcgs", runs, [1, 5]).passed) == {1}
+    assert set(figures("mcgs/names", runs, [1, 5]).passed) == {1}
 
 
 def test_differences_are_taken_problem_by_problem() -> None:

@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from benchmarks import made_up
-from benchmarks.learning import Ratio, alike, evaluations, examples_alone
+from benchmarks.learning import SETTINGS, Ratio, alike, evaluations, examples_alone
 from benchmarks.taught import Graph, Problem, best, head, learned, plan, reached, search
 from regraph_kg import wiring
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Step, Trajectory
-from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -57,44 +56,40 @@ def graph() -> Graph:
     return Graph({one.id: one for one in techniques}).told(given())
 
 
-def taught(graph: Graph, method: str) -> list[Trajectory]:
+def taught(graph: Graph) -> list[Trajectory]:
     """What a search of problem "first" teaches."""
     first = problem("first")
-    return list(learned(first, search(first, graph, head(first, kind_of(method).settings(), 5, 0))))
+    return list(learned(first, search(first, graph, head(first, SETTINGS, 5, 0))))
 
 
-def tries_until_useful(graph: Graph, name: str, method: str) -> int:
+def tries_until_useful(graph: Graph, name: str) -> int:
     """Evaluations of a search of problem `name` until it was three times as fast."""
     one = problem(name)
-    found = reached(search(one, graph, head(one, kind_of(method).settings(), 9, 0)).records, 2.9)
+    found = reached(search(one, graph, head(one, SETTINGS, 9, 0)).records, 2.9)
     assert found is not None
     return found
 
 
-@pytest.mark.parametrize("method", ["mcgs", "greedy-graph"])
-def test_a_taught_transition_is_tried_earlier_on_a_similar_problem(
-    graph: Graph, method: str
-) -> None:
-    after = graph.told(taught(graph, method))
-    assert tries_until_useful(graph, "second", method) == len(NAMES)
-    assert tries_until_useful(after, "second", method) == 1
+def test_a_taught_transition_is_tried_earlier_on_a_similar_problem(graph: Graph) -> None:
+    after = graph.told(taught(graph))
+    assert tries_until_useful(graph, "second") == len(NAMES)
+    assert tries_until_useful(after, "second") == 1
 
 
-@pytest.mark.parametrize("method", ["mcgs", "greedy-graph"])
-def test_examples_without_measurements_change_no_order(graph: Graph, method: str) -> None:
-    after = graph.told(examples_alone(taught(graph, method)))
-    assert tries_until_useful(after, "second", method) == len(NAMES)
+def test_examples_without_measurements_change_no_order(graph: Graph) -> None:
+    after = graph.told(examples_alone(taught(graph)))
+    assert tries_until_useful(after, "second") == len(NAMES)
 
 
 def test_what_was_learned_of_a_problem_does_not_help_itself(graph: Graph) -> None:
-    after = graph.told(taught(graph, "mcgs"))
-    assert tries_until_useful(after, "first", "mcgs") == len(NAMES)
+    after = graph.told(taught(graph))
+    assert tries_until_useful(after, "first") == len(NAMES)
 
 
 def test_a_graph_in_memory_answers_as_a_store(embedded_settings: Settings) -> None:
     graph = made_up.graph(3)
     one = made_up.Made("a", 3, 0.8).problem
-    told = learned(one, search(one, graph, head(one, kind_of("mcgs").settings(), 40, 0)))
+    told = learned(one, search(one, graph, head(one, SETTINGS, 40, 0)))
     store = wiring.open_store(embedded_settings)
     store.add_techniques(list(graph.techniques.values()))
     store.merge([plan(one) for one in (*made_up.examples(3), *told)])
@@ -138,8 +133,8 @@ def _edges(seed: int) -> list[made_up.Pair]:
 
 def test_ninety_percent_of_the_best_that_any_search_found(graph: Graph) -> None:
     one = problem("second")
-    quick = search(one, graph, head(one, kind_of("mcgs").settings(), 9, 0)).records
-    short = search(one, graph, head(one, kind_of("mcgs").settings(), 2, 0)).records
+    quick = search(one, graph, head(one, SETTINGS, 9, 0)).records
+    short = search(one, graph, head(one, SETTINGS, 2, 0)).records
     assert best(quick) == pytest.approx(3)
     assert best(quick, 4) == 1
     assert evaluations({"before": short, "taught": quick}) == {

@@ -13,10 +13,10 @@ CALLS, SHARE = 50, 0.3
 
 
 def test_a_course_ends_where_the_search_does() -> None:
-    course = recorded_course(("matmul", True, "lookahead", CALLS, 2))
+    course = recorded_course(("matmul", True, "mcgs", CALLS, 2))
     had = patience(SHARE, PROMISE)(course, CALLS)
     problem = recorded.problem("matmul")
-    told = head(problem, usual_settings("lookahead"), CALLS, 2)
+    told = head(problem, usual_settings("mcgs"), CALLS, 2)
     told = told.model_copy(update={"limits": SearchLimits(calls=CALLS, patience=SHARE)})
     graph = recorded.graph("matmul", measured=True)
     world = world_of(problem, graph, 2, lambda candidate, _: problem.judge(candidate))
@@ -26,7 +26,7 @@ def test_a_course_ends_where_the_search_does() -> None:
 
 
 def test_what_is_saved_and_kept_is_told_of_the_whole_course() -> None:
-    course = recorded_course(("matmul", True, "lookahead", CALLS, 2))
+    course = recorded_course(("matmul", True, "mcgs", CALLS, 2))
     courses = {"matmul": [course]}
     whole = judged(courses, CALLS, lambda course, _: len(course))
     assert whole == {"saved": 0.0, "kept": 1.0, "least": 1.0}

@@ -24,7 +24,7 @@ VIOLATIONS = {
         "import ollama",
     ),
     "The search decides; it touches no device, process or network": (
-        "search/select.py",
+        "search/propose.py",
         "import subprocess",
     ),
     "What runs confined is standard library only": (
@@ -32,7 +32,7 @@ VIOLATIONS = {
         "import numpy",
     ),
     "Inside search: methods over the parts that all of them share": (
-        "search/select.py",
+        "search/propose.py",
         "import regraph_kg.search.methods.mcgs",
     ),
     "Methods do not know each other": (

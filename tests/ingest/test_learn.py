@@ -186,7 +186,11 @@ def test_refused_runs_are_named_with_the_reason_and_the_others_are_learned(desk:
 def test_what_the_model_declined_is_taught_apart(desk: Desk) -> None:
     def answer(key: Any) -> str:
         way = names(key)
-        return fenced(code(0.1, key.path)) if way == ["b"] else "DOES NOT APPLY: no loop"
+        return (
+            fenced(code(0.1, (key.path, key.attempt)))
+            if way == ["b"]
+            else "DOES NOT APPLY: no loop"
+        )
 
     head = header(9, excluded="toy", model="small@1")
     with Trace.create(desk.folder / "runs", head, desk.key) as trace:
@@ -286,7 +290,9 @@ def theirs(desk: Desk, *codes: str, key: bytes = bytes(32)) -> Path:
         report = judge(Candidate("openmp", code(2.3)))
         return report.model_copy(update={"code_hash": code_hash(candidate.code)})
 
-    head = header(len(codes), excluded="toy", model="small@1", settings=McgsSettings(samples=9))
+    head = header(
+        len(codes), excluded="toy", model="small@1", settings=McgsSettings(samples=9, free=False)
+    )
     answers = iter(codes)
     with Trace.create(desk.folder / "theirs", head, key) as trace:
         traced(Toy({"start": ["a", "b", "c"]}, lambda _: fenced(next(answers)), claim), trace, head)

@@ -14,7 +14,7 @@ GRAPH: Graph = {
     "c": ["d"],
     "d": ["a"],
 }
-HEADER = header(budget=25, settings=McgsSettings(rollout=1, epsilon=0.4))
+HEADER = header(budget=25, settings=McgsSettings(free=False))
 
 
 def toy() -> Toy:

@@ -24,7 +24,7 @@ def answer(key: PromptKey) -> str | None:
 
 def searched(**prompting: int) -> Toy:
     toy = Toy(GRAPH, answer)
-    settings = McgsSettings(rollout=1, repairs=0)
+    settings = McgsSettings(repairs=0, free=False)
     head = header(40, settings=settings, prompting=Prompting.model_validate(prompting))
     list(searching(toy.world, head))
     return toy

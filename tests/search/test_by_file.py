@@ -32,6 +32,7 @@ from tests.search.test_optimize import Ended, Lab, lab
 from tests.search.toy import (
     SEAL,
     TASK,
+    USUAL,
     Toy,
     hashed,
     header,
@@ -131,7 +132,7 @@ def office(tmp_path: Path) -> Office:
 
 SETTINGS = {
     "default": McgsSettings(),
-    "rollouts": McgsSettings(rollout=2, epsilon=0.5),
+    "no free choice": USUAL,
     "paper": PaperSettings(),
     "standard": StandardSettings(),
 }
@@ -192,7 +193,7 @@ def test_it_comes_out_as_if_the_model_had_answered_at_once(name: str, office: Of
 def test_a_traced_search_goes_on_and_asks_nothing_and_judges_nothing_twice(
     office: Office, tmp_path: Path
 ) -> None:
-    head = header(40, seed=5, settings=McgsSettings(), parallel=AT_ONCE)
+    head = header(40, seed=5, settings=USUAL, parallel=AT_ONCE)
     judged: list[str] = []
     reads: list[str] = []
 
@@ -236,7 +237,7 @@ def test_a_prompt_that_cannot_be_answered_holds_up_no_other_one(office: Office) 
     for _ in range(60):
         model, complete = office.open()
         with pytest.raises(AnswersPending):
-            list(search(with_model(toy.world, complete), McgsSettings(), 20))
+            list(search(with_model(toy.world, complete), USUAL, 20))
         with pytest.raises(AnswersPending) as caught:
             model.finish()
         messages.append(str(caught.value))

@@ -101,8 +101,8 @@ def test_a_bound_can_be_set_and_taken_away(method: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
-        ({"sets": ("depth",)}, "set 'depth': lookahead knows depth, "),
-        ({"sets": ("method=cot",)}, "set 'method=cot': lookahead knows depth, "),
+        ({"sets": ("depth",)}, "set 'depth': mcgs knows depth, "),
+        ({"sets": ("method=cot",)}, "set 'method=cot': mcgs knows depth, "),
         ({"method": "standard", "sets": ("depth=1",)}, "standard knows no setting"),
         ({"sets": ("prompt.depth=1",)}, "set 'depth=1': a prompt knows contrast, "),
         ({"sets": ("prompt.tried=-1",)}, "--set prompt.tried=-1: it should be greater"),

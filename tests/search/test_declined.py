@@ -15,10 +15,7 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of, method_names
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.standard import StandardSettings
-from regraph_kg.search.methods.thompson import Thompson, ThompsonSettings
 from regraph_kg.search.prompts.examples import fill
-from regraph_kg.search.run import context
-from regraph_kg.search.state import Tree
 from regraph_kg.search.trace import Trace
 from tests.search.in_toy import asked, run
 from tests.search.recorded_run import still
@@ -113,35 +110,6 @@ def test_a_model_that_declines_all_may_spend_all_calls(method: str, parallel: in
     assert len(toy.asked) == 2
 
 
-def test_what_is_declined_is_no_failure_of_its_edge() -> None:
-    tree = Tree()
-    head = header(20, settings=McgsSettings())
-    records = list(searching(declining("a").world, head, tree=tree))
-    assert any(step.declined for record in records for step in record.steps)
-    assert {edge.n for (_, to), edge in tree.edges.items() if to == "openmp/a"} == {0}
-    assert all(state.n == sum(one.n for one in state.actions) for state in tree.states())
-
-
-def test_thompson_learns_nothing_of_what_is_declined() -> None:
-    head = header(20, settings=ThompsonSettings())
-    toy = declining("a")
-    method = Thompson(context(TASK, head, toy.world, Ledger(head.limits)), ThompsonSettings())
-    for _ in range(9):
-        work = method.iteration()
-        assert work is not None
-        effect = next(work)
-        try:
-            while True:
-                effect = work.send(
-                    toy.complete(effect.prompt)
-                    if hasattr(effect, "prompt")
-                    else toy.evaluate(effect.candidate)
-                )
-        except StopIteration:
-            pass
-    assert {one.n for (_, to), one in method.beliefs.items() if to == "openmp/a"} == {0}
-
-
 def test_only_where_a_technique_was_asked_for_may_it_be_declined() -> None:
     toy = Toy(GRAPH, lambda key: NO)
     (record,) = run(toy, StandardSettings(), 1)
@@ -154,14 +122,14 @@ def test_a_repair_is_not_asked_whether_it_applies_and_cannot_say_so() -> None:
         return NO if key.repair else fenced(code("wrong_answer", key))
 
     toy = Toy({"start": ["a"]}, answer)
-    (record,) = run(toy, McgsSettings(samples=1), 2)
+    (record,) = run(toy, McgsSettings(samples=1, free=False), 2)
     assert record.steps[0].outcome is Outcome.PARSE_FAILED
     assert ["DOES NOT APPLY" in prompt.user for prompt in toy.prompts] == [True, False]
     assert toy.prompts[0].user.endswith(f"{fill('decline')}\n\n{fill('answer')}")
 
 
 def test_the_bar_tells_the_reason() -> None:
-    (record,) = run(Toy({"start": ["a"]}, lambda key: NO), McgsSettings(), 1)
+    (record,) = run(Toy({"start": ["a"]}, lambda key: NO), McgsSettings(free=False), 1)
     assert report.tried(record) == "start > a: does not apply: nothing here to tile"
 
 

@@ -68,7 +68,7 @@ def test_it_asks_and_writes_nothing(grown: Lab) -> None:
     grown.patch.setattr(ScriptedModel, "complete", never)
     ended = grown.run("optimize", "scale", "--budget", "20", "--dry-run")
     assert (ended.code, grown.traces()) == (0, []), ended
-    assert "scale (openmp)\n  method      lookahead\n" in ended.out
+    assert "scale (openmp)\n  method      mcgs\n" in ended.out
     assert "20 at most" in ended.out
     assert f"at most {20 * 4096} in answers" in ended.out
     assert "nothing is known: no earlier trace" in ended.out

@@ -14,7 +14,7 @@ from regraph_kg.search.effects import ModelRequest
 from regraph_kg.search.free_steps import free_run
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of, method_names
-from regraph_kg.search.methods.lookahead import LookaheadSettings
+from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.standard import StandardSettings
 from regraph_kg.search.run import context
 from regraph_kg.search.trace import Trace
@@ -23,7 +23,7 @@ from tests.search.test_harvest import HEADER, report, run, step
 from tests.search.toy import SEAL, SERIAL, TASK, Toy, code, fenced, header, searching
 
 STANDARD = HEADER.model_copy(update={"settings": StandardSettings()})
-WALK = HEADER.model_copy(update={"settings": LookaheadSettings()})
+WALK = HEADER.model_copy(update={"settings": McgsSettings()})
 FREE = "free-choice"
 
 

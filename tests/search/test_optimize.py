@@ -185,8 +185,8 @@ def test_its_own_examples_are_left_out_unless_asked_for(lab: Lab) -> None:
     ("words", "said"),
     [
         (("--budget", "0"), "--budget 0: it should be greater"),
-        (("--method", "standard", "--preset", "paper"), "preset paper is for lookahead"),
-        (("--set", "nope=1"), "set 'nope=1': lookahead knows depth, discount,"),
+        (("--method", "standard", "--preset", "paper"), "preset paper is for mcgs"),
+        (("--set", "nope=1"), "set 'nope=1': mcgs knows depth, discount,"),
         (("--set", "depth=0"), "--set depth=0: it should be greater"),
         (("--parallel", "0"), "--parallel 0: no call would be made"),
         (("--model", "gpt"), "model 'gpt'"),
@@ -269,7 +269,7 @@ def test_a_finished_run_is_printed_again_and_another_one_is_refused(grown: Lab) 
     assert other.code == 2
     assert "seed was 3, now it is 4" in other.err
     preset = grown.run(*words, "--preset", "paper")
-    assert "settings.method was 'lookahead', now it is 'mcgs-paper'" in preset.err
+    assert "settings.method was 'mcgs', now it is 'mcgs-paper'" in preset.err
 
 
 def test_ctrl_c_keeps_the_best_and_the_printed_command_goes_on(grown: Lab) -> None:

@@ -55,7 +55,7 @@ class Asked:
 
 @pytest.fixture
 def asked(lab: Lab) -> dict[PromptKey, Prompt]:
-    """The prompts of a dozen calls for the corpus' stencil, whose own examples are left out."""
+    """The prompts of sixty calls for the corpus' stencil, whose own examples are left out."""
     lab.patch.delenv("REGRAPH_CORPUS")
     assert lab.run("ingest", "--starter").code == 0
     settings = read_settings()
@@ -71,7 +71,7 @@ def asked(lab: Lab) -> dict[PromptKey, Prompt]:
         evaluate=judge,
         evaluate_final=judge,
     )
-    head = header(12, settings=McgsSettings(), device="a CPU", machine=MACHINE)
+    head = header(60, settings=McgsSettings(free=False), device="a CPU", machine=MACHINE)
     list(search(task, head, world, Alone(world)))
     reader.close()
     return model.prompts

@@ -2,19 +2,20 @@
 spends more than its budget, and it never answers code that the judge did not pass."""
 
 import random
-from collections.abc import Iterator
 
 import pytest
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings, SearchLimits
 from regraph_kg.models.prompt import PromptKey
-from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.answer import final_answer
+from regraph_kg.search.context import Method
+from regraph_kg.search.driver import Driver
+from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
 from regraph_kg.search.methods.mcgs_paper import PaperSettings
-from regraph_kg.search.state import Tree
+from regraph_kg.search.run import begin
 from tests.search.toy import (
     SERIAL,
     TASK,
@@ -26,7 +27,6 @@ from tests.search.toy import (
     header,
     names,
     noisy_script,
-    searching,
 )
 
 
@@ -51,24 +51,25 @@ def random_script(rng: random.Random, graph: Graph) -> Script:
     return answer
 
 
-def random_settings(rng: random.Random) -> McgsSettings:
+def random_settings(rng: random.Random) -> MethodSettings:
+    if rng.random() < 0.3:
+        return PaperSettings(epsilon=rng.random(), steps=rng.randint(1, 5))
     return McgsSettings(
         samples=rng.randint(1, 3),
         repairs=rng.randint(0, 2),
-        rollout=rng.randint(0, 3),
-        epsilon=rng.random(),
+        horizon=rng.randint(0, 4),
         depth=rng.randint(1, 5),
-        exploration=rng.choice([0.0, 0.5, 5.0]),
+        spread=rng.choice([0.1, 0.8, 5.0]),
+        free=False,
     )
 
 
-def search(rng: random.Random, toy: Toy, ledger: Ledger, tree: Tree) -> Iterator[SimulationRecord]:
-    settings: MethodSettings = random_settings(rng)
-    if rng.random() < 0.3:
-        settings = PaperSettings(epsilon=rng.random(), steps=rng.randint(1, 5))
+def search(rng: random.Random, toy: Toy, ledger: Ledger) -> tuple[Method, Driver]:
     calls, parallel = ledger.limits.calls, rng.choice([1, 1, 2, 8])
+    settings = random_settings(rng)
     head = header(calls, rng.randrange(1000), settings=settings, parallel=parallel)
-    return searching(toy.world, head, ledger=ledger, tree=tree)
+    method = begin(TASK, head, toy.world, ledger)
+    return method, Driver(method, Alone(toy.world), ledger, parallel)
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -76,38 +77,38 @@ def test_any_search_ends_within_its_budget_with_verified_code(seed: int) -> None
     rng = random.Random(seed)
     graph = random_graph(rng)
     toy = Toy(graph, random_script(rng, graph))
-    ledger, tree = Ledger(SearchLimits(calls=rng.randint(1, 60))), Tree()
+    ledger = Ledger(SearchLimits(calls=rng.randint(1, 60)))
+    method, driver = search(rng, toy, ledger)
     records = []
-    for record in search(rng, toy, ledger, tree):
+    for record in driver.run():
         records.append(record)
         assert len(records) <= 2000, "it does not end"
     assert ledger.spent.calls == len(toy.asked) <= ledger.limits.calls
     assert ledger.spent.calls == sum(step.cost.calls for r in records for step in r.steps)
-    check_counts(tree)
+    check_counts(method)
     passed = {s.code for r in records for s in r.steps if s.outcome is Outcome.PASSED}
     answer = final_answer(TASK, records, toy.final)
     assert answer.code == SERIAL or answer.code in passed
     assert (answer.code == SERIAL) == (answer.report is None)
 
 
-def check_counts(tree: Tree) -> None:
-    """n(p) = sum of n(p,a); an action is visited iff something was sampled; no gain is lost."""
-    for state in tree.states() if tree.start else ():
-        assert state.n == sum(action.n for action in state.actions)
+def check_counts(method: Method) -> None:
+    """Nothing is under way at the end, no action has more samples than it may."""
+    for state in method.states.values() if isinstance(method, Mcgs) else ():
         for action in state.actions:
-            assert bool(action.n) == bool(action.samples)
             assert action.under_way == 0
-            assert len(action.samples) <= 3
-    assert all(edge.n > 0 or edge.total == 0 for edge in tree.edges.values())
+            assert action.failed + action.idle <= 2 * action.taken <= 6
 
 
-def test_an_exhausted_search_has_closed_every_state() -> None:
+def test_an_exhausted_search_has_sampled_every_step_so_often() -> None:
     graph: Graph = {"start": ["a", "b"], "a": ["b", "a"], "b": ["a"]}
     toy = Toy(graph, noisy_script(1, failures=0.4))
-    tree, ledger = Tree(), Ledger(SearchLimits(calls=10**6))
-    head = header(10**6, settings=McgsSettings(depth=3, samples=2))
-    list(searching(toy.world, head, ledger=ledger, tree=tree))
+    head = header(10**6, settings=McgsSettings(depth=3, samples=2, free=False))
+    ledger = Ledger(head.limits)
+    method = begin(TASK, head, toy.world, ledger)
+    assert isinstance(method, Mcgs)
+    list(Driver(method, Alone(toy.world), ledger).run())
     assert ledger.left
-    assert not any(state.open for state in tree.states())
-    for state in tree.states():
-        assert all(len(action.samples) == 2 for action in state.actions)
+    taken = [one.taken for state in method.states.values() for one in state.actions]
+    assert taken
+    assert set(taken) == {2}

@@ -15,13 +15,10 @@ from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.greedy_graph import GreedySettings
-from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
 from regraph_kg.search.methods.mcgs_paper import PaperSettings
 from regraph_kg.search.methods.regrapht import ReGraphTSettings
-from regraph_kg.search.methods.thompson import Thompson, ThompsonSettings
-from regraph_kg.search.run import context
-from regraph_kg.search.state import Tree
+from regraph_kg.search.run import begin
 from regraph_kg.search.trace import Trace, read
 from tests.search.recorded_run import still
 from tests.search.test_many_searches import AnyOrder, judged
@@ -30,7 +27,7 @@ from tests.search.toy import searching as searched
 
 FOR, SIMD = "openmp/parallel-for", "openmp/simd"
 GRAPH: Graph = {"start": ["parallel-for", "simd"], "parallel-for": ["c"], "simd": ["b"]}
-ONCE = McgsSettings(samples=1, repairs=0)
+ONCE = McgsSettings(samples=1, repairs=0, free=False)
 ASKED = '{"applied": "asked", "technique": ""}'
 NOTHING = '{"applied": "nothing", "technique": ""}'
 MODEL = Prompting(verdict="model")
@@ -67,11 +64,9 @@ STRAYS = {
 """Asked for parallel-for, the model does simd; b leaves no marks."""
 
 
-def run(
-    toy: Toy, head: RunHeader, tree: Tree | None = None
-) -> tuple[list[SimulationRecord], Ledger]:
+def run(toy: Toy, head: RunHeader) -> tuple[list[SimulationRecord], Ledger]:
     ledger = Ledger(head.limits)
-    return list(searched(toy.world, head, ledger=ledger, tree=tree)), ledger
+    return list(searched(toy.world, head, ledger=ledger)), ledger
 
 
 def steps(toy: Toy, settings: MethodSettings = ONCE, **fields: object) -> list[StepRecord]:
@@ -87,75 +82,33 @@ def ways(found: list[StepRecord]) -> list[str]:
 # What it teaches
 
 
-def test_what_was_done_learns_by_hand() -> None:
-    tree = Tree()
-    records, _ = run(Toy(GRAPH, says(**STRAYS)), header(4, settings=ONCE), tree)
-    found = [step for record in records for step in record.steps]
-    assert ways(found) == ["parallel-for", "parallel-for b", "simd", "simd b"]
-    assert [(step.applied, step.did) for step in found] == [
-        ("other", SIMD),
-        *[("asked", None)] * 3,
-    ]
-    # Gains: 0.5; 0.9 and 0.9 - 0.5; 0.2; 0.2 and -0.3. All of them went by start > simd, two went
-    # on by simd > b, and nothing is known of start > parallel-for and parallel-for > c.
-    learned = {edge: (one.n, one.total) for edge, one in tree.edges.items()}
-    assert learned == {
-        ("openmp/start", FOR): (0, 0.0),
-        ("openmp/start", SIMD): (4, pytest.approx(0.5 + 0.9 + 0.2 + 0.2)),
-        (SIMD, "openmp/b"): (2, pytest.approx(0.4 - 0.3)),
-    }
-    assert tree.start is not None
-    tried = {one.technique.id: (one.n, one.total) for one in tree.start.actions}
-    assert tried == {FOR: (2, pytest.approx(0.5 + 0.9)), SIMD: (2, pytest.approx(0.2 + 0.2))}
-    states = {state.path: state.technique for state in tree.states()}
-    assert states[(FOR,)] == states[(SIMD,)] == SIMD
-    assert not tree.start.open
+def test_what_was_done_learns_and_leads_on() -> None:
+    toy, head = Toy(GRAPH, says(**STRAYS)), header(4, settings=ONCE)
+    ledger = Ledger(head.limits)
+    method = begin(TASK, head, toy.world, ledger)
+    assert isinstance(method, Mcgs)
+    found = [one for r in Driver(method, Alone(toy.world), ledger).run() for one in r.steps]
+    assert sorted(ways(found)) == ["parallel-for", "parallel-for b", "simd", "simd b"]
+    strayed = found[ways(found).index("parallel-for")]
+    assert (strayed.applied, strayed.did) == ("other", SIMD)
+    start, *states = method.states.values()
+    tried = {one.edge.target: one for one in start.actions}
+    assert (tried[FOR].failed, tried[FOR].edge.asked) == (1, 0)
+    assert (tried[SIMD].edge.verified, tried[SIMD].edge.total) == (2, pytest.approx(0.5 + 0.2))
+    assert {state.technique for state in states if len(state.path) == 1} == {SIMD}
 
 
-def test_what_has_no_name_teaches_its_path_alone_and_goes_on_as_what_was_asked_for() -> None:
-    tree = Tree()
+def test_what_has_no_name_teaches_no_edge_and_goes_on_as_what_was_asked_for() -> None:
     toy = Toy(GRAPH, says(parallel_for=fenced(code(0.5)), parallel_for_c=fenced(code(0.6))))
-    run(toy, header(4, settings=ONCE), tree)
-    assert tree.start is not None
-    assert (tree.start.actions[0].n, tree.edges["openmp/start", FOR].n) == (2, 0)
-    assert tree.edges[FOR, "openmp/c"].n == 1
+    assert "parallel-for c" in ways(steps(toy))
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        ONCE,
-        ThompsonSettings(samples=1, repairs=0),
-        GreedySettings(samples=1, repairs=0),
-    ],
-    ids=lambda settings: settings.method,
-)
-def test_nothing_is_built_on_a_step_that_did_nothing(settings: MethodSettings) -> None:
+def test_nothing_is_built_on_a_step_that_did_nothing() -> None:
     same = fenced(f"// x=0.1 \n{TASK.serial}")
     toy = Toy(GRAPH, says(parallel_for=same, simd=marked(0.2, "simd"), simd_b=fenced(code(0.3))))
-    found = steps(toy, settings)
+    found = steps(toy)
     assert sorted(ways(found)) == ["parallel-for", "simd", "simd b"]
     assert {step.applied for step in found if step.technique == FOR} == {"nothing"}
-
-
-def test_thompson_believes_it_of_the_edge_that_was_taken() -> None:
-    head = header(4, settings=ThompsonSettings(samples=1, repairs=0))
-    toy, ledger = Toy(GRAPH, says(**STRAYS)), Ledger(head.limits)
-    method = Thompson(
-        context(TASK, head, toy.world, ledger), ThompsonSettings(samples=1, repairs=0)
-    )
-    list(Driver(method, Alone(toy.world), ledger).run())
-    learned = {edge: (one.n, one.mean) for edge, one in method.beliefs.items()}
-    assert learned == {
-        ("openmp/start", FOR): (0, 0.0),
-        ("openmp/start", SIMD): (2, pytest.approx((0.5 + 0.2) / 2)),
-        (SIMD, "openmp/b"): (2, pytest.approx((0.4 - 0.3) / 2)),
-    }
-
-
-def test_greedy_goes_on_from_what_was_done_and_counts_a_try_of_what_was_asked_for() -> None:
-    found = steps(Toy(GRAPH, says(**STRAYS)), GreedySettings(samples=1, repairs=0))
-    assert ways(found) == ["parallel-for", "parallel-for b", "simd", "simd b"]
 
 
 def test_a_random_walk_goes_on_from_what_was_done() -> None:
@@ -267,7 +220,7 @@ def test_of_a_repaired_sample_the_last_answer_is_asked_about() -> None:
         return marked(0.5, "parallel for") if key.repair else fenced(code("crashed"))
 
     toy = Toy({"start": ["parallel-for"]}, answer)
-    steps(toy, McgsSettings(samples=1), prompting=MODEL)
+    steps(toy, McgsSettings(samples=1, free=False), prompting=MODEL)
     assert [(key.ask, key.repair) for key in toy.asked] == [
         ("code", 0),
         ("code", 1),

@@ -27,7 +27,7 @@ def traced(folder: Path, toy: Toy, head: RunHeader) -> Path:
         return trace.path
 
 
-@pytest.mark.parametrize("method", ["mcgs", "lookahead", "standard", "rethink-mcts", "cot"])
+@pytest.mark.parametrize("method", ["mcgs", "standard", "rethink-mcts", "cot"])
 def test_every_prompt_comes_out_as_it_was_asked(tmp_path: Path, method: str) -> None:
     settings: MethodSettings = kind_of(method).settings()
     asked, head = Toy(GRAPH, noisy_script(3)), header(12, settings=settings, parallel=2)

@@ -69,7 +69,7 @@ def test_each_gets_a_search_a_trace_and_a_line_in_the_table(two: Lab) -> None:
     assert Path("best/scale.cpp").read_text() == FASTER
     assert Path("best/twice.cpp").read_text() == SERIAL
     assert len(two.traces()) == 2
-    assert "scale  scale (openmp): lookahead, at most 5 calls" in ended.err
+    assert "scale  scale (openmp): mcgs, at most 5 calls" in ended.err
     assert "twice  the graph is read without twice's own examples" in ended.err
 
 

@@ -20,9 +20,8 @@ from regraph_kg.models.run import RunHeader, SimulationRecord
 from regraph_kg.search.context import Iteration
 from regraph_kg.search.harvest import read_run
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.greedy_graph import GreedySettings
-from regraph_kg.search.methods.lookahead import LookaheadSettings
 from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.methods.standard import StandardSettings
 from regraph_kg.search.stopping import GAIN, PROMISE, Patience
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.trace_lines import read
@@ -80,7 +79,7 @@ def accounted(
 
 def head(settings: MethodSettings | None = None, parallel: int = 1, **limits: float) -> RunHeader:
     told = SearchLimits.model_validate({"calls": BUDGET} | limits)
-    method = settings or GreedySettings(repairs=0)
+    method = settings or StandardSettings()
     return header(limits=told, settings=method, parallel=parallel)
 
 
@@ -132,10 +131,9 @@ def test_a_roof_that_was_passed_once_is_none_for_the_rest_of_the_run() -> None:
     assert (ledger.stopped, ledger.roof.reached) == ("calls", None)
 
 
-@pytest.mark.parametrize("settings", [GreedySettings(repairs=0), McgsSettings(repairs=0)])
-def test_patience_ends_a_row_of_calls_in_vain(settings: MethodSettings) -> None:
+def test_patience_ends_a_row_of_calls_in_vain() -> None:
     toy = Toy(GRAPH, levels(0.1, 0.5, 0.5 + GAIN / 2, 0.4))
-    _, ledger = run(toy, head(settings, patience=10))
+    _, ledger = run(toy, head(patience=10))
     assert (ledger.stopped, ledger.spent.calls) == ("patience", 12)
 
 
@@ -151,9 +149,9 @@ def test_small_gains_that_add_up_are_no_row_in_vain() -> None:
 
 
 def test_a_method_that_expects_much_is_given_more_calls_than_patience() -> None:
-    told = head(LookaheadSettings(repairs=0), patience=4)
+    told = head(McgsSettings(repairs=0), patience=4)
     _, ledger = run(Toy(GRAPH, levels(0.5, 0.4)), told)
-    rich = head(LookaheadSettings(repairs=0, gain=3.0), patience=4)
+    rich = head(McgsSettings(repairs=0, gain=3.0), patience=4)
     _, hopeful = run(Toy(GRAPH, levels(0.5, 0.4)), rich)
     assert ledger.stopped == "patience"
     assert hopeful.spent.calls > ledger.spent.calls
@@ -196,8 +194,7 @@ def test_the_same_answers_end_at_the_same_call_and_a_more_patient_resume_goes_on
     def toy() -> Toy:
         return Toy(GRAPH, lambda key: fenced(code(0.5, (key.path, key.attempt))))
 
-    settings = McgsSettings(repairs=0)
-    impatient, endless = head(settings, patience=5), head(settings)
+    impatient, endless = head(patience=5), head()
     with Trace.create(tmp_path, impatient, SEAL, still) as trace:
         first = traced(toy(), trace, impatient)
     written = trace.path.read_bytes()

@@ -103,7 +103,7 @@ def test_a_torn_line_is_cut_off_before_anything_is_written(
 def test_killed_at_100_random_points_and_resumed_it_ends_identically(
     whole: tuple[Path, Run], tmp_path: Path
 ) -> None:
-    """Recorded model, recorded judge, kill -9: same tree, ledger and answer, same trace."""
+    """Recorded model, recorded judge, kill -9: same states, ledger and answer, same trace."""
     path, finished = whole
     content = path.read_bytes()
     rng = random.Random(4)
@@ -124,7 +124,7 @@ def test_killed_at_100_random_points_and_resumed_it_ends_identically(
     [
         ({"seed": 1}, "seed was 0, now it is 1"),
         ({"model": "toy@2"}, "model was 'toy', now it is 'toy@2'"),
-        ({"settings": McgsSettings(epsilon=0.4)}, "settings.rollout was 1, now it is 0"),
+        ({"settings": McgsSettings(free=False, depth=3)}, "settings.depth was 8, now it is 3"),
         ({"settings": PaperSettings()}, "settings.method was 'mcgs', now it is 'mcgs-paper'"),
         ({"serial": "other"}, "serial was"),
         ({"device": "other"}, "device was"),
@@ -255,6 +255,8 @@ def test_a_missing_trace_is_bad_input(tmp_path: Path) -> None:
     ("settings", "said"),
     [
         ({"method": "gone"}, r"^{path}:1: method 'gone' is not one of 'cot', .*; give a trace"),
+        ({"method": "lookahead"}, r"^{path}:1: method 'lookahead' is not one of 'cot', .*; give"),
+        ({"method": "mcgs", "rollout": 1}, "header field 'settings.rollout' is not ours"),
         ({"method": "mcgs", "depth": "deep"}, "header field 'settings.depth' is not ours"),
         ({"method": "cot", "depth": 3}, "header field 'settings.depth' is not ours"),
         ({"depth": 3}, "header field 'settings' is not ours"),

@@ -7,7 +7,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
@@ -22,8 +22,7 @@ from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
-from regraph_kg.search.run import begin, context
-from regraph_kg.search.state import Tree
+from regraph_kg.search.run import begin
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
 
@@ -227,6 +226,10 @@ def noisy_script(seed: int, failures: float = 0.3, holes: float = 0.0) -> Script
     return answer
 
 
+USUAL = McgsSettings(free=False)
+"""The scripts of the toy world know nothing of free choices."""
+
+
 def header(budget: int = 30, seed: int = 0, **fields: object) -> RunHeader:
     """The header of a run over `TASK`."""
     usual: dict[str, object] = {
@@ -235,7 +238,7 @@ def header(budget: int = 30, seed: int = 0, **fields: object) -> RunHeader:
         "problem": "toy",
         "serial": code_hash(SERIAL),
         "target": "openmp",
-        "settings": McgsSettings(),
+        "settings": USUAL,
         "prompting": Prompting(),
         "limits": SearchLimits(calls=budget),
         "parallel": 1,
@@ -256,36 +259,34 @@ class Run:
     """A finished run: all that must come out equal after a kill and a resume."""
 
     records: tuple[SimulationRecord, ...]
-    tree: list[tuple[object, ...]]
+    states: list[tuple[object, ...]]
     answer: Answer
     summary: RunSummary
 
 
-def rows(tree: Tree) -> list[tuple[object, ...]]:
-    """The tree as plain rows: one a state, one an action, one an edge."""
-    states = [(s.path, s.technique, s.log_speedup, s.n, s.open, s.code) for s in tree.states()]
-    actions = [
-        (s.path, a.technique.id, a.n, a.total, a.best, a.answered, len(a.samples))
-        for s in tree.states()
-        for a in s.actions
+def rows(method: Method) -> list[tuple[object, ...]]:
+    """What MCGS knows at its end: a row for each state and for each of its actions."""
+    if not isinstance(method, Mcgs):
+        return []
+    return [
+        (state.path, state.technique, state.level, state.code, *map(asdict, state.actions))
+        for state in method.states.values()
     ]
-    edges = [(*pair, edge.prior, edge.n, edge.total) for pair, edge in tree.edges.items()]
-    return [*states, *actions, *edges]
 
 
 def traced(toy: Toy, trace: Trace, head: RunHeader) -> Run:
-    """A whole run of MCGS under `trace`, as the command does it."""
-    world, tree, records = trace.world(toy.world), Tree(), []
-    ledger = Ledger(head.limits)
+    """A whole run under `trace`, as the command does it."""
+    world, records, ledger = trace.world(toy.world), [], Ledger(head.limits)
+    method = begin(TASK, head, world, ledger)
     executor = trace.executor(Alone(world))
-    for record in searching(world, head, executor=executor, ledger=ledger, tree=tree):
+    for record in Driver(method, executor, ledger, head.parallel).run():
         trace.record(record)
         records.append(record)
     trace.stop(ledger.stopped or "exhausted")
     answer = final_answer(TASK, records, world.evaluate_final)
     summary = summarise(head, records, answer, ledger)
     timeless = summary.model_copy(update={"active_seconds": 0.0})
-    return Run(tuple(records), rows(tree), answer, timeless)
+    return Run(tuple(records), rows(method), answer, timeless)
 
 
 def searching(
@@ -294,12 +295,8 @@ def searching(
     *,
     executor: Executor | None = None,
     ledger: Ledger | None = None,
-    tree: Tree | None = None,
 ) -> Iterator[SimulationRecord]:
-    """A search as `head` says; MCGS grows `tree`."""
+    """A search as `head` says."""
     ledger = Ledger(head.limits) if ledger is None else ledger
-    if isinstance(head.settings, McgsSettings):
-        method: Method = Mcgs(context(TASK, head, world, ledger), head.settings, tree)
-    else:
-        method = begin(TASK, head, world, ledger)
+    method = begin(TASK, head, world, ledger)
     return Driver(method, executor or Alone(world), ledger, head.parallel).run()

@@ -8,7 +8,7 @@ from tests.small_model.conftest import MODEL, Desk
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("small-model")]
 
 WORDS = ("bench", "reduction", "prefix-sum", "--budget", "2", "--final", "screening")
-ARMS = ("--arm", "lookahead", "--arm", "standard")
+ARMS = ("--arm", "mcgs", "--arm", "standard")
 NOBODY = "http://127.0.0.1:1"
 
 
@@ -19,7 +19,7 @@ def test_two_arms_search_two_problems_and_the_same_answers_are_judged_again(desk
     assert done.returncode == 0, done.stderr
     found = read(desk.folder / "bench")
     places = {(run.problem, run.arm) for run in found.runs}
-    assert places == {(name, arm) for name in WORDS[1:3] for arm in ("lookahead", "standard")}
+    assert places == {(name, arm) for name in WORDS[1:3] for arm in ("mcgs", "standard")}
     for run in found.runs:
         assert run.model.startswith(f"ollama:{MODEL}@")
         assert run.cost.calls == len(run.answers) or run.stopped == "exhausted"

@@ -1,6 +1,7 @@
 """The paper's preset (3.1): what a walk asks, earns and backs up."""
 
 import math
+import random
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +11,7 @@ from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs_paper import Counters, Paper, PaperSettings
+from regraph_kg.search.methods.mcgs_paper import Counters, Paper, PaperSettings, paper_bound, policy
 from regraph_kg.search.run import context
 from tests.search.toy import TASK, Graph, Toy, code, fenced, header, names, noisy_script
 
@@ -124,3 +125,22 @@ def test_nothing_is_repaired() -> None:
     toy = Toy({"start": ["a"]}, lambda key: fenced(code("crashed", key)))
     run(toy, 5)
     assert {key.repair for key in toy.asked} == {0}
+
+
+def test_a_policy_draws_uniformly_with_probability_epsilon() -> None:
+    rng = random.Random(1)
+    drawn = [policy("abcd", ord, 0.4, rng) for _ in range(4000)]
+    assert drawn.count("a") == pytest.approx(4000 * 0.1, rel=0.15)
+    assert drawn.count("d") == pytest.approx(4000 * 0.7, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("mean", "visits", "parent", "expected"),
+    [
+        (5.0, 1, 1, 5.0),
+        (2.0, 2, 8, 2 + math.sqrt(math.log(8))),
+        (-1.0, 4, 3, -1 + 0.5 * math.sqrt(2 * math.log(3))),
+    ],
+)
+def test_the_papers_bound(mean: float, visits: int, parent: int, expected: float) -> None:
+    assert paper_bound(mean, visits, parent, 1.0) == pytest.approx(expected)

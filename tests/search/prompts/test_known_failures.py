@@ -130,7 +130,7 @@ def prompts(toy: Toy) -> list[Prompt]:
 
 def test_a_run_warns_of_what_it_met_on_the_same_transition_before() -> None:
     toy = Toy({"start": ["a", "b"]}, answers)
-    list(searching(toy.world, header(8, settings=McgsSettings(samples=2, repairs=1))))
+    list(searching(toy.world, header(8, settings=McgsSettings(free=False, samples=2, repairs=1))))
     for name in ("a", "b"):
         first, second = [one.user for one in prompts(toy) if f"Do {name} " in one.user]
         assert "Known to fail" not in first
@@ -145,7 +145,7 @@ def test_a_failure_on_one_path_is_a_warning_on_others_that_share_the_transition(
         return fenced(code("wrong_answer" if fails else 0.5, (key.path[:1], key.attempt)))
 
     toy = Toy({"start": ["a"], "a": ["b"]}, answer)
-    list(searching(toy.world, header(20, settings=McgsSettings(samples=2, repairs=0))))
+    list(searching(toy.world, header(20, settings=McgsSettings(free=False, samples=2, repairs=0))))
     paths = [(one.key.path, "Known to fail" in one.user) for one in toy.prompts]
     below = [(path[0], told) for path, told in paths if len(path) == 2]
     assert below[0][1] is False
@@ -166,7 +166,7 @@ def test_a_repair_is_warned_of_what_failed_on_code_like_its_answer_and_not_of_it
 
 def test_an_answer_without_code_is_no_warning() -> None:
     toy = Toy({"start": ["a"]}, lambda key: "I cannot do that.")
-    list(searching(toy.world, header(4, settings=McgsSettings(samples=2, repairs=0))))
+    list(searching(toy.world, header(4, settings=McgsSettings(free=False, samples=2, repairs=0))))
     assert not any("Known to fail" in one.user for one in toy.prompts)
 
 
@@ -178,7 +178,7 @@ def test_without_known_failures_those_of_the_run_are_left_out_too() -> None:
 
 
 def test_a_resumed_run_asks_with_the_prompts_of_the_whole_one(tmp_path: Path) -> None:
-    head = header(12, settings=McgsSettings(samples=3))
+    head = header(12, settings=McgsSettings(free=False, samples=3))
     graph = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
     whole = Toy(graph, answers)
     with Trace.create(tmp_path, head, SEAL) as trace:

@@ -1,4 +1,4 @@
-"""Thompson sampling: the posterior against a table computed by hand, and what a search does."""
+"""The rival `thompson`: the posterior against a table computed by hand, and what a search does."""
 
 import math
 import random
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from benchmarks.rivals.thompson import Belief, Posterior, Thompson, ThompsonSettings
 from regraph_kg.models.graph import Successor
 from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.prompt import PromptKey
@@ -14,7 +15,6 @@ from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.thompson import Belief, Posterior, Thompson, ThompsonSettings
 from regraph_kg.search.run import context
 from tests.search.in_toy import asked
 from tests.search.toy import (
@@ -93,15 +93,6 @@ def test_draws_have_the_posteriors_mean_and_variance() -> None:
     assert statistics.variance(drawn) == pytest.approx(2.0 / (4 * 4), rel=0.05)
 
 
-def test_a_belief_narrows_with_what_was_seen() -> None:
-    belief, rng = Belief(0.0), random.Random(1)
-    for _ in range(200):
-        belief.learn(0.4)
-    drawn = [belief.posterior(2.0).draw(rng) for _ in range(500)]
-    assert statistics.fmean(drawn) == pytest.approx(0.4, abs=0.01)
-    assert statistics.stdev(drawn) < 0.02
-
-
 def test_the_best_sum_of_level_and_gain_comes_first() -> None:
     graph = {"start": ["a", "b"], "b": ["c"]}
     successors: dict[str, Successor] = {"b": successor("b", tried=2, verified=2, log2_effects=4)}
@@ -132,48 +123,6 @@ def test_an_edge_is_shared_by_the_paths_that_meet_it() -> None:
     _, beliefs = search(toy, ThompsonSettings(samples=1), 9)
     assert beliefs[("a", "a")].n == 2
     assert beliefs[("a", "a")].mean == pytest.approx((0.4 + 0.1) / 2)
-
-
-def test_a_step_that_did_nothing_teaches_no_edge() -> None:
-    same = fenced(code(0.5))
-    toy = Toy({"start": ["a"], "a": ["b"]}, lambda key: same)
-    _, beliefs = search(toy, ThompsonSettings(samples=1), 9)
-    assert beliefs[("start", "a")].n == 1
-    assert beliefs[("a", "b")].n == 0
-
-
-def test_an_action_has_at_most_m_samples_and_a_state_no_more_below_the_depth() -> None:
-    toy = Toy({"start": ["a"], "a": ["a"]}, noisy_script(3, failures=0.0))
-    records, _ = search(toy, ThompsonSettings(samples=2, depth=2), 100)
-    assert records[-1].spent == 2 + 2 * 2  # both samples of a, and both below each
-    assert max(len(record.path) for record in records) == 2
-
-
-def test_edges_that_always_fail_end_the_search() -> None:
-    toy = Toy(FORK, says(a="crashed", b="wrong_answer"))
-    records, _ = search(toy, ThompsonSettings(samples=3, repairs=0), 100)
-    assert records[-1].spent == 6
-    assert {record.reward for record in records} == {-0.3}
-
-
-def test_what_is_not_recorded_costs_and_teaches_nothing_and_closes_the_action() -> None:
-    toy = Toy(FORK, says(b=0.5))
-    records, beliefs = search(toy, ThompsonSettings(samples=2, repairs=0), 100)
-    free = [record for record in records if record.reward is None]
-    assert {record.path for record in free} == {
-        ("openmp/a",),
-        ("openmp/b", "openmp/a"),
-        ("openmp/b#1", "openmp/a"),
-    }
-    assert (beliefs[("start", "a")].n, records[-1].spent) == (0, 2)
-
-
-def test_samples_under_way_at_once_are_different_ones() -> None:
-    toy = Toy(FORK, noisy_script(2))
-    settings = ThompsonSettings(samples=2, depth=3, repairs=0)
-    records, _ = search(toy, settings, 100, parallel=8)
-    assert len(set(toy.asked)) == len(toy.asked) == records[-1].spent
-    assert max(key.attempt for key in toy.asked) == 1
 
 
 def test_the_same_seed_gives_the_same_search_and_another_another_one() -> None:

@@ -1,4 +1,4 @@
-"""The arithmetic of method.md 3.2 and 3.1, against tables computed by hand."""
+"""The rival `ucb`: its arithmetic against tables computed by hand, and what its search learns."""
 
 import math
 import random
@@ -6,24 +6,39 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.models.graph import EFFECT_SCALE
-from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.select import (
+from benchmarks.rivals.prior import prior
+from benchmarks.rivals.ucb import Ucb, UcbSettings
+from benchmarks.rivals.ucb_select import (
     best_child,
     edge_value,
-    paper_bound,
-    policy,
-    prior,
+    gains,
     rollout_action,
     select,
     takes_new_sample,
     upper_bound,
     value,
 )
-from regraph_kg.search.state import Action, Edge, State
-from tests.search.toy import successor, technique
+from benchmarks.rivals.ucb_tree import Action, Edge, State, Tree
+from regraph_kg.models.graph import EFFECT_SCALE
+from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.run import SimulationRecord
+from regraph_kg.search.driver import Driver
+from regraph_kg.search.executor import Alone
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.run import context
+from tests.search.toy import (
+    TASK,
+    Script,
+    Toy,
+    code,
+    fenced,
+    header,
+    names,
+    successor,
+    technique,
+)
 
-DEFAULT = McgsSettings()
+DEFAULT = UcbSettings()
 LN2 = math.log(2)
 
 
@@ -138,10 +153,6 @@ def test_the_sample_rule(samples: int, n: int, open_child: bool, expected: bool)
     assert takes_new_sample(action(n=n, samples=taken), 3) is expected
 
 
-def test_no_further_sample_once_an_answer_was_not_recorded() -> None:
-    assert not takes_new_sample(action(samples=[state()], answered=False, n=9), 3)
-
-
 def test_the_best_open_child_is_the_fastest_and_then_the_first() -> None:
     closed, slow, first, second = (
         state(x=9, open=False),
@@ -161,19 +172,8 @@ def test_selection_goes_down_to_the_next_new_sample() -> None:
     assert way[1].child is None
 
 
-def test_selection_passes_over_closed_actions() -> None:
-    failed = action("a", edge=Edge(5.0), samples=[None, None, None])
-    way = select(state(failed, action("b")), DEFAULT)
-    assert [step.action.technique.name for step in way] == ["b"]
-
-
-def test_equal_bounds_go_to_the_first_of_the_neighbourhood() -> None:
-    way = select(state(action("b"), action("a")), DEFAULT)
-    assert way[0].action.technique.name == "b"
-
-
 def test_a_rollout_step_is_greedy_with_a_price_on_visits() -> None:
-    settings = McgsSettings(epsilon=0, visit_penalty=0.1)
+    settings = UcbSettings(epsilon=0, visit_penalty=0.1)
     worn, fresh = Edge(0.5, n=8, total=4.0), Edge(0.0)
     here = state(action("fresh", edge=fresh), action("worn", edge=worn))
     assert value(here.actions[1], settings) == pytest.approx(0.5)
@@ -181,20 +181,67 @@ def test_a_rollout_step_is_greedy_with_a_price_on_visits() -> None:
     assert rollout_action(here, settings, random.Random(0)).technique.name == "fresh"
 
 
-def test_a_policy_draws_uniformly_with_probability_epsilon() -> None:
-    rng = random.Random(1)
-    drawn = [policy("abcd", ord, 0.4, rng) for _ in range(4000)]
-    assert drawn.count("a") == pytest.approx(4000 * 0.1, rel=0.15)
-    assert drawn.count("d") == pytest.approx(4000 * 0.7, rel=0.05)
-
-
 @pytest.mark.parametrize(
-    ("mean", "visits", "parent", "expected"),
+    ("before", "after", "expected"),
     [
-        (5.0, 1, 1, 5.0),
-        (2.0, 2, 8, 2 + math.sqrt(math.log(8))),
-        (-1.0, 4, 3, -1 + 0.5 * math.sqrt(2 * math.log(3))),
+        ([0.0], [0.7], [0.7]),
+        ([0.0], [None], [-0.3]),
+        ([0.0], [-0.4], [-0.4]),
+        ([0.0], [-2.0], [-1.0]),  # clipped below
+        ([0.0], [3.5], [3.0]),  # clipped above
+        # a step is worth the best level reached at it or below it
+        ([0.0, 0.5, 0.2], [0.5, 0.2, 1.1], [1.1, 0.6, 0.9]),
+        ([0.0, 0.5], [0.5, 0.2], [0.5, -0.3]),
+        # a failure at the end leaves the steps above it what they had
+        ([0.0, 0.5, 0.8], [0.5, 0.8, None], [0.8, 0.3, -0.3]),
     ],
 )
-def test_the_papers_bound(mean: float, visits: int, parent: int, expected: float) -> None:
-    assert paper_bound(mean, visits, parent, 1.0) == pytest.approx(expected)
+def test_the_gain_of_each_step(
+    before: list[float], after: list[float | None], expected: list[float]
+) -> None:
+    assert gains(before, after, DEFAULT) == pytest.approx(expected)
+
+
+def search(toy: Toy, calls: int, **settings: float) -> tuple[list[SimulationRecord], Tree]:
+    tree, head = Tree(), header(calls)
+    ledger, told = Ledger(head.limits), UcbSettings.model_validate(settings)
+    method = Ucb(context(TASK, head, toy.world, ledger), told, tree)
+    return list(Driver(method, Alone(toy.world), ledger).run()), tree
+
+
+def says(**levels: float | str) -> Script:
+    """A model that answers by the path's last names: says(a=0.5, a_b="crashed")."""
+
+    def answer(key: PromptKey) -> str | None:
+        level = levels.get("_".join(names(key)))
+        return None if level is None else fenced(code(level, key.attempt))
+
+    return answer
+
+
+def test_the_first_iterations_by_hand() -> None:
+    toy = Toy({"start": ["a"], "a": ["b"]}, says(a=0.5, a_b="wrong_answer"))
+    records, tree = search(toy, 4, repairs=0, samples=1)
+    # 1: a, +0.5. 2: enters a, b fails: a is worth 0.5 again, b -0.3. Then all is closed.
+    assert [record.reward for record in records] == pytest.approx([0.5, -0.3])
+    start, a = tree.states()
+    assert (start.n, start.actions[0].n, start.actions[0].total) == (2, 2, pytest.approx(1.0))
+    assert (a.n, a.actions[0].n, a.actions[0].total, a.actions[0].best) == (1, 1, -0.3, -0.3)
+    edge = tree.edges["openmp/start", "openmp/a"]
+    assert (edge.n, edge.total) == (2, pytest.approx(1.0))
+    assert not start.open
+
+
+def test_an_edge_met_twice_on_a_way_learns_its_last_gain_once() -> None:
+    toy = Toy({"start": ["a"], "a": ["a"]}, says(a=0.5, a_a=0.6, a_a_a="crashed"))
+    _, tree = search(toy, 4, samples=1, repairs=0)
+    loop = tree.edges["openmp/a", "openmp/a"]
+    # a a: +0.1; then a a a fails: -0.3, and not the 0.1 of its first occurrence
+    assert (loop.n, loop.total) == (2, pytest.approx(0.1 - 0.3))
+
+
+def test_a_rollout_buys_further_samples_below_the_new_one_and_stops_at_a_failure() -> None:
+    graph = {"start": ["a"], "a": ["b"], "b": ["c"], "c": ["d"]}
+    toy = Toy(graph, says(a=0.1, a_b=0.4, a_b_c="crashed", a_b_c_d=1.0))
+    records, _ = search(toy, 3, rollout=3, repairs=0)
+    assert [step.gain for step in records[0].steps] == pytest.approx([0.4, 0.3, -0.3])

@@ -1,8 +1,8 @@
 """The fastest verified code is extended by the successor that was tried least.
 
 Of all verified states, the serial code among them, the fastest one that is open is extended; of its
-successors, the one with the fewest tries, and of these the first in the order of the prior q0 of
-method.md 3.2. A try is a sample, failed ones and those under way too; m of them close a successor,
+successors, the one with the fewest tries, and of these the first in the order of the prior q0
+of prior.py. A try is a sample, failed ones and those under way too; m of them close a successor,
 a state without open successors or at depth D_max is closed, and the next best one is extended.
 Equals: the state found first; the successor that the neighbourhood lists first.
 
@@ -10,7 +10,7 @@ Nothing of a run is learned but which code is fastest: q0 is the graph's, the or
 that is known to have applied another technique is a try of the one it was asked for, and its state
 is one of the other. A successor that a recorded model has no answer for is closed, and so is one
 that a model says does not apply. Not here:
-exploring on purpose (mcgs.py does by counts, thompson.py by drawing).
+exploring on purpose (ucb.py does by counts, thompson.py by drawing).
 """
 
 import math
@@ -19,12 +19,12 @@ from typing import Literal
 
 from pydantic import Field
 
+from benchmarks.rivals.prior import prior
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
-from regraph_kg.search.select import prior
 
 
 class GreedySettings(MethodSettings):

@@ -1,4 +1,4 @@
-"""What MCGS remembers (method.md 3.2): code on the path, statistics on path and graph edge.
+"""What `ucb` remembers: code on the path, statistics on path and graph edge.
 
 A state is a node of a trie of technique sequences: the same technique twice on a path, or reached
 by two paths, is two states. Gains are natural logarithms of speedups.
@@ -9,11 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from regraph_kg.models.technique import Technique
-
-
-def element(technique: str, sample: int) -> str:
-    """Path element of a step entered at sample `sample` (see `PromptKey.path`)."""
-    return technique if sample == 0 else f"{technique}#{sample}"
 
 
 @dataclass(slots=True, eq=False)
@@ -83,7 +78,7 @@ class State:
 
     @property
     def under_way(self) -> int:
-        """o(p) of method.md 3.2."""
+        """o(p): iterations that pass here and have not ended."""
         return sum(action.under_way for action in self.actions)
 
     def open_actions(self, limit: int) -> list[Action]:

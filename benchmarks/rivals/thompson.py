@@ -5,22 +5,22 @@ pair with the largest log speedup of the state + drawn gain is sampled. The gain
 are taken as normal with unknown mean mu and variance s2, under the conjugate normal-inverse-gamma
 prior (K. Murphy, Conjugate Bayesian analysis of the Gaussian distribution, 2007):
 
-    s2 ~ InvGamma(a0, b0), mu | s2 ~ N(q0, s2 / k0), q0 and k0 as in method.md 3.2
+    s2 ~ InvGamma(a0, b0), mu | s2 ~ N(q0, s2 / k0), q0 of prior.py
     after n gains of mean m and sum of squared deviations S:
     k = k0 + n, q = (k0 q0 + n m) / k, a = a0 + n / 2, b = b0 + S / 2 + k0 n (m - q0)^2 / (2 k)
     drawn: s2 = b / Gamma(a, 1), then mu ~ N(q, s2 / k)
 
 What is drawn is the mean gain, as Thompson sampling has it, not a single next gain. q is the edge
-value of 3.2. a0 = 2 is the smallest whole shape with a finite mean of s2, b0 / (a0 - 1), here half
-a log unit squared; both were never swept. All pairs of one edge share its draw: with draws of their
-own the largest of many would decide.
+value of ucb_select.py. a0 = 2 is the smallest whole shape with a finite mean of s2, b0 / (a0 - 1),
+here half a log unit squared; both were never swept. All pairs of one edge share its draw: with
+draws of their own the largest of many would decide.
 
-A gain is of its own step, clipped as in 3.2, and f where the step failed: what lies below a state
+A gain is of its own step, clipped, and f where the step failed: what lies below a state
 teaches the edges below. A step that did something else than it was asked for teaches the edge of
-what it did, where that is known, else none, and its state is one of that technique, as in mcgs.py;
+what it did, where that is known, else none, and its state is one of that technique, as in ucb.py;
 it is a sample of the pair that was asked for. A step under way counts among its action's samples,
 and teaches nothing; the draws alone spread what is under way at once. Not here: buying the sample
-(propose.py), the prior (select.py).
+(propose.py), the prior (prior.py).
 """
 
 import math
@@ -31,13 +31,13 @@ from typing import Literal
 
 from pydantic import Field
 
+from benchmarks.rivals.prior import prior
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
-from regraph_kg.search.select import prior
 
 
 class ThompsonSettings(MethodSettings):

@@ -1,4 +1,4 @@
-"""Where the next call is spent: values, bounds and choices of method.md 3.2 and 3.1.
+"""Where `ucb` spends the next call: gains, values, bounds and choices.
 
 Ties go to the action that the neighbourhood lists first: most given examples, then most learned
 ones, then by id.
@@ -6,15 +6,14 @@ ones, then by id.
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from regraph_kg.models.graph import EFFECT_SCALE, Successor
-from regraph_kg.search.state import Action, Edge, State, element
-
-T = TypeVar("T")
+from benchmarks.rivals.ucb_tree import Action, Edge, State
+from regraph_kg.models.prompt import element
+from regraph_kg.search.methods.mcgs_paper import policy
 
 
 @dataclass(slots=True)
@@ -35,20 +34,8 @@ class PathStep:
         return self.child if self.child is not None and self.child.open else None
 
 
-class PriorSettings(Protocol):
-    """What a prior needs of a method's settings."""
-
-    @property
-    def failure_gain(self) -> float:
-        """f: the gain of a failed step."""
-
-    @property
-    def other_devices(self) -> float:
-        """What one try on another device counts."""
-
-
 class SelectionSettings(Protocol):
-    """What the choice of the next call needs of a method's settings (3.2)."""
+    """What the choice of the next call needs of a method's settings."""
 
     @property
     def prior_weight(self) -> float:
@@ -79,19 +66,38 @@ class SelectionSettings(Protocol):
         """The share of random rollout steps."""
 
 
-def prior(successor: Successor, settings: PriorSettings) -> float:
-    """q0 = P D / (verified + 1) + (1 - P) f, with P = (verified + 1) / (tried + 2).
+class GainSettings(Protocol):
+    """What log gains need of a method's settings."""
 
-    D is the sum of ln effect. A try on another device counts `settings.other_devices` of one here.
+    @property
+    def failure_gain(self) -> float:
+        """f: the gain of a failed step."""
+
+    @property
+    def gain_low(self) -> float:
+        """Gains are clipped to this, below."""
+
+    @property
+    def gain_high(self) -> float:
+        """And here."""
+
+
+def gains(
+    before: Sequence[float], after: Sequence[float | None], settings: GainSettings
+) -> list[float]:
+    """g_i of every step of a way: clip(max{x_k : k >= i, verified} - x_{i-1}), f if it failed.
+
+    `before[i]` and `after[i]` are log speedups around step i; only the last step can have failed.
     """
-    other = settings.other_devices
-    share = other if successor.statistics == "other-devices" else 1.0
-    verified = share * successor.verified + other * successor.verified_elsewhere
-    tried = share * successor.tried + other * successor.tried_elsewhere
-    log2_effects = share * successor.sum_log2_effect + other * successor.sum_log2_elsewhere
-    log_effects = log2_effects / EFFECT_SCALE * math.log(2)
-    passes = (verified + 1) / (tried + 2)
-    return passes * log_effects / (verified + 1) + (1 - passes) * settings.failure_gain
+    found: list[float] = []
+    best = -math.inf
+    for x_before, x_after in zip(reversed(before), reversed(after), strict=True):
+        if x_after is None:
+            found.append(settings.failure_gain)
+            continue
+        best = max(best, x_after)
+        found.append(min(max(best - x_before, settings.gain_low), settings.gain_high))
+    return found[::-1]
 
 
 def edge_value(edge: Edge, settings: SelectionSettings) -> float:
@@ -155,17 +161,3 @@ def rollout_action(state: State, settings: SelectionSettings, rng: random.Random
         settings.epsilon,
         rng,
     )
-
-
-def policy(
-    choices: Sequence[T], score: Callable[[T], float], epsilon: float, rng: random.Random
-) -> T:
-    """The choice with the largest score, or with probability `epsilon` any of them."""
-    if rng.random() < epsilon:
-        return rng.choice(choices)
-    return max(choices, key=score)
-
-
-def paper_bound(mean: float, visits: int, parent_visits: int, exploration: float) -> float:
-    """P-UCB of 3.1: Q(s) + c sqrt(2 ln N(s') / N(s)), s' the parent on this path."""
-    return mean + exploration * math.sqrt(2 * math.log(parent_visits) / visits)

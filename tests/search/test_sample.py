@@ -1,0 +1,190 @@
+"""Samples as a search buys them: repaired, unrecorded, known already, timed unstably."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.run import SimulationRecord
+from regraph_kg.search.answer import commonest_failure
+from regraph_kg.search.methods.mcgs import McgsSettings
+from tests.search.toy import (
+    TASK,
+    Graph,
+    Script,
+    Toy,
+    code,
+    fenced,
+    header,
+    judge,
+    names,
+    noisy_script,
+    searching,
+)
+
+LINE: Graph = {"start": ["a"], "a": ["b"]}
+FORK: Graph = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
+
+
+def run(toy: Toy, budget: int, seed: int = 0, **settings: int) -> list[SimulationRecord]:
+    told = McgsSettings.model_validate({"free": False} | settings)
+    return list(searching(toy.world, header(budget, seed, settings=told)))
+
+
+def says(**levels: float | str) -> Script:
+    """A model that answers by the path's last names: says(a=0.5, a_b="crashed")."""
+
+    def answer(key: PromptKey) -> str | None:
+        level = levels.get("_".join(names(key)))
+        return None if level is None else fenced(code(level, key.attempt))
+
+    return answer
+
+
+def paths(records: Sequence[SimulationRecord]) -> list[str]:
+    return [" ".join(part.removeprefix("openmp/") for part in r.path) for r in records]
+
+
+def test_what_fails_is_sampled_so_often() -> None:
+    toy = Toy({"start": ["a"]}, says(a="crashed"))
+    records = run(toy, 10, repairs=0)
+    assert [step.sample for r in records for step in r.steps] == [0, 1, 2]
+
+
+def test_a_failed_answer_is_repaired_and_the_repair_is_the_sample() -> None:
+    def answer(key: PromptKey) -> str:
+        return fenced(code(0.4 if key.repair else "wrong_answer"))
+
+    toy = Toy(LINE, answer)
+    (record,) = run(toy, 2)
+    (step,) = record.steps
+    assert (step.outcome, step.cost.calls, step.cost.evaluations) == (Outcome.PASSED, 2, 2)
+    repair = toy.prompts[1]
+    assert (repair.key.attempt, repair.key.repair) == (0, 1)
+    assert "it wrong_answer" in repair.user  # the diagnosis
+    assert "x=wrong_answer" in repair.user  # the failed code
+    assert repair.seed != toy.prompts[0].seed
+
+
+def test_a_repair_that_is_not_recorded_ends_the_repairing() -> None:
+    toy = Toy({"start": ["a"]}, lambda key: None if key.repair else fenced(code("crashed")))
+    records = run(toy, 9, samples=1)
+    (step,) = records[0].steps
+    assert (step.outcome, step.cost.calls, step.gain) == (Outcome.CRASHED, 1, None)
+
+
+def test_an_answer_that_is_not_recorded_costs_and_teaches_nothing() -> None:
+    toy = Toy(FORK, says(b=0.5))
+    records = run(toy, 10, samples=1)
+    first, second, third = records
+    assert (first.steps[0].outcome, first.reward, first.spent) == (None, None, 0)
+    assert [r.iteration for r in records] == [0, 0, 1]  # what buys nothing is not counted
+    assert (second.spent, third.spent) == (1, 1)
+
+
+def test_a_sample_entered_later_is_named_in_the_path() -> None:
+    def answer(key: PromptKey) -> str:
+        return fenced(code("crashed" if len(key.path) == 1 and key.attempt == 0 else 0.5))
+
+    toy = Toy(LINE, answer)
+    run(toy, 3, repairs=0, samples=2)
+    assert [(key.path, key.attempt) for key in toy.asked] == [
+        (("openmp/a",), 0),
+        (("openmp/a",), 1),
+        (("openmp/a#1", "openmp/b"), 0),
+    ]
+
+
+def test_equal_code_is_evaluated_once_and_paid_twice() -> None:
+    def answer(key: PromptKey) -> str:
+        return fenced("\n  " + code(0.5) + "\n\n" * len(key.path))
+
+    toy = Toy({"start": ["a", "b"]}, answer)
+    records = run(toy, 2, samples=1)
+    assert len(toy.evaluated) == 1
+    assert [r.spent for r in records] == [1, 2]
+    assert records[1].steps[0].outcome is Outcome.PASSED
+    assert records[1].steps[0].cost.evaluations == 0
+
+
+def test_unstable_timing_is_timed_again_and_then_worth_its_lower_bound() -> None:
+    verdict = f"unstable_timing:{math.log(2)}"
+    toy = Toy({"start": ["a"]}, says(a=verdict))
+    (record,) = run(toy, 1)
+    assert len(toy.evaluated) == 2
+    assert record.steps[0].gain == pytest.approx(math.log(1.8))
+    assert record.best_speedup == pytest.approx(1.8)
+
+
+@pytest.mark.parametrize("verdict", ["unstable_timing", f"unstable_timing:{math.log(2)}"])
+def test_unstable_timing_is_never_mended_nor_warned_of(verdict: str) -> None:
+    toy = Toy({"start": ["a"]}, says(a=verdict))
+    records = run(toy, 3, samples=3, repairs=2)
+    assert [key.repair for key in toy.asked] == [0, 0, 0]
+    assert commonest_failure(records) is None
+    assert not any("Known to fail" in prompt.user for prompt in toy.prompts)
+
+
+def test_unstable_timing_that_settles_is_a_pass() -> None:
+    calls: list[str] = []
+
+    def evaluate(candidate: Candidate) -> EvalReport:
+        calls.append(candidate.code)
+        verdict = 0.5 if len(calls) == 2 else "unstable_timing:0.1"
+        return judge(Candidate("openmp", code(verdict)))
+
+    toy = Toy({"start": ["a"]}, says(a=0.5), evaluate)
+    (record,) = run(toy, 1)
+    assert record.steps[0].outcome is Outcome.PASSED
+    assert record.best_speedup == pytest.approx(math.exp(0.5))
+
+
+def test_the_budget_cuts_a_repair() -> None:
+    toy = Toy({"start": ["a"]}, says(a="crashed"))
+    records = run(toy, 1)
+    assert [r.spent for r in records] == [1]
+
+
+def test_no_path_is_longer_than_the_depth() -> None:
+    toy = Toy({"start": ["a"], "a": ["a"]}, noisy_script(3, failures=0))
+    records = run(toy, 50, depth=3, samples=1)
+    assert max(len(r.path) for r in records) == 3
+    assert records[-1].spent == 3  # then the start is closed
+
+
+def test_a_neighbourhood_is_read_once_a_run() -> None:
+    toy = Toy(FORK, noisy_script(5))
+    run(toy, 30)
+    assert set(toy.reads.values()) == {1}
+
+
+def test_an_empty_graph_ends_at_once() -> None:
+    records = run(Toy({}, says()), 5)
+    assert records == []
+
+
+def test_the_prompt_holds_technique_example_code_and_signature_in_this_order() -> None:
+    toy = Toy(LINE, says(a=0.5, a_b=0.6))
+    run(toy, 2, samples=1)
+    user = toy.prompts[1].user
+    order = [
+        "Technique: b",
+        "Do b to the loops.",
+        "+int bb;",
+        "x=0.5",
+        TASK.signature,
+        "```cpp\n...",
+    ]
+    positions = [user.rindex(part) for part in order]
+    assert positions == sorted(positions)
+    assert toy.prompts[0].system == toy.prompts[1].system
+
+
+def test_the_same_seed_gives_the_same_search_and_another_gives_other_seeds() -> None:
+    one, two, three = (Toy(FORK, noisy_script(5)) for _ in range(3))
+    assert run(one, 40, seed=7) == run(two, 40, seed=7)
+    run(three, 40, seed=8)
+    assert [p.seed for p in one.prompts] == [p.seed for p in two.prompts]
+    assert one.prompts[0].seed != three.prompts[0].seed
