@@ -5,18 +5,19 @@ of the code say. Not here: whether the technique fits (code/fit.py).
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from string import Template
 
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.openmp_predicates import lanes
-from regraph_kg.search.code.predicate import around, innermost, is_parallel
+from regraph_kg.search.code.predicate import around, innermost, is_parallel, within
 
-_MOST_LOOPS = 3
 _GENERAL = {
     "head": "the function's head",
     "parallel": "the outermost loop whose iterations are independent",
     "clause": "",
+    "scan": "",
     "count": "n",
     "index": "i",
     "inner": "the innermost loop",
@@ -34,10 +35,11 @@ def filled(recipe: str, facts: Facts) -> str:
     loops = _named(facts)
     parallel, vector, reducing = loops["parallel"], loops["vector"], loops["reducing"]
     said = {
-        **{name: _loops(some) for name, some in loops.items()},
+        **{name: _told(loop) for name, loop in loops.items()},
         "clause": _clause(facts, parallel),
-        "count": _first(one.end for one in parallel),
-        "index": _first(one.variable for one in parallel),
+        "scan": _scan(parallel),
+        "count": parallel.end if parallel else "",
+        "index": parallel.variable if parallel else "",
         "vector_clause": _clause(facts, vector),
         "reduction": _clause(facts, reducing),
     }
@@ -48,61 +50,83 @@ def filled(recipe: str, facts: Facts) -> str:
 def acts_at(recipe: str, facts: Facts) -> int | None:
     """Bytes of the code before the first place that a recipe names; None where it names none."""
     loops, names = _named(facts), Template(recipe).get_identifiers()
-    places = [one.at for name in names for one in loops.get(name, ())]
+    places = [loop.at for name in names if (loop := loops.get(name)) is not None]
     return 0 if "head" in names else min(places, default=None)
 
 
-def _named(facts: Facts) -> dict[str, Sequence[LoopFacts]]:
-    """What loops each word means."""
-    reducing = [one for one in facts.loops if one.reduces and not one.shared_out]
+def _named(facts: Facts) -> dict[str, LoopFacts | None]:
+    """What loop each word means: of several the one in the deepest nest."""
     inner = innermost(facts)
-    nests = [outer[-1] for one in inner if (outer := around(facts, one))]
-    vector = [one for one in inner if lanes(one)]
-    return {
+    lanes_share = [one for one in inner if lanes(one)]
+    long = [one for one in lanes_share if one.trips is None]
+    nests = [outer for one in inner if (outer := _nest(facts, one)) is not one]
+    found = {
         "parallel": _parallel(facts),
         "inner": inner,
-        "vector": [one for one in vector if one.trips is None] or vector,
-        "nest": nests[:1],
-        "reducing": reducing[:1],
+        "vector": long or lanes_share,
+        "nest": nests,
+        "reducing": [one for one in facts.loops if one.reduces and not one.shared_out],
     }
+    return {name: _deepest(facts, loops) for name, loops in found.items()}
+
+
+def _deepest(facts: Facts, loops: Sequence[LoopFacts]) -> LoopFacts | None:
+    """Of several loops the first of those that stand in the deepest nest."""
+    depths = [max((two.depth for two in within(facts, one)), default=one.depth) for one in loops]
+    return loops[depths.index(max(depths))] if loops else None
+
+
+def _nest(facts: Facts, loop: LoopFacts) -> LoopFacts:
+    """The outermost loop around one whose iterations, and those of all between, change places."""
+    free = takewhile(lambda one: not one.time and one.carries != "yes", around(facts, loop))
+    return [loop, *free][-1]
 
 
 def _parallel(facts: Facts) -> list[LoopFacts]:
-    """The loops to deal out: those that reduce nothing, long ones first; else one that reduces."""
-    loops = [one for one in facts.loops if _splits(facts, one)]
+    """Loops to deal out: those that reduce nothing, else that reduce, else with a running value."""
+    apart = [one for one in facts.loops if not _in_threads(facts, one)]
+    loops = [one for one in apart if is_parallel(one) is True]
     plain = [one for one in loops if not one.reduces]
     long = [one for one in plain if one.trips is None]
-    return long or [one for one in loops if one.reduces][:1] or plain
+    reducing = [one for one in loops if one.reduces]
+    return long or reducing or plain or [one for one in apart if one.running]
 
 
-def _splits(facts: Facts, loop: LoopFacts) -> bool:
-    """Whether a loop's iterations can be dealt out, and those of no loop around it can or are."""
+def _in_threads(facts: Facts, loop: LoopFacts) -> bool:
+    """Whether threads share a loop, or share or can share one around it."""
     outer = around(facts, loop)
-    free = is_parallel(loop) is True and not loop.shared_out
-    return free and not any(one.shared_out or is_parallel(one) is True for one in outer)
+    return loop.shared_out or any(one.shared_out or is_parallel(one) is True for one in outer)
 
 
-def _loops(loops: Sequence[LoopFacts]) -> str:
-    named = [
-        f"`{one.variable}` ({one.start} to {one.end})" if one.end else f"`{one.variable}`"
-        for one in loops
-        if one.variable
-    ]
-    if not named:
+def _told(loop: LoopFacts | None) -> str:
+    if loop is None or not loop.variable:
         return ""
-    if len(named) == 1:
-        return f"the loop over {named[0]}"
-    return f"each loop of these: {', '.join(dict.fromkeys(named[:_MOST_LOOPS]))}"
+    ends = f" ({loop.start} to {loop.end})" if loop.end else ""
+    return f"the loop over `{loop.variable}`{ends}"
 
 
-def _clause(facts: Facts, loops: Sequence[LoopFacts]) -> str:
-    """The clauses for what loops reduce, with blanks before them; "" where they reduce nothing."""
+def _clause(facts: Facts, loop: LoopFacts | None) -> str:
+    """The clauses for what a loop reduces, with blanks before them; "" where it reduces nothing."""
+    if loop is None:
+        return ""
     by_sign: dict[str, list[str]] = {}
-    for loop in loops:
-        for name, sign in zip(loop.reduces, loop.combines, strict=True):
-            by_sign.setdefault(sign, []).append(_reduced(facts, loop, name))
-    clauses = ((sign, dict.fromkeys(names)) for sign, names in by_sign.items() if sign)
+    for name, sign, _ in loop.running:
+        by_sign.setdefault(f"inscan, {sign}", []).append(name)
+    for name, sign in zip(loop.reduces, loop.combines, strict=True):
+        by_sign.setdefault(sign, []).append(_reduced(facts, loop, name))
+    clauses = ((sign, names) for sign, names in by_sign.items() if sign)
     return "".join(f" reduction({sign}:{', '.join(names)})" for sign, names in clauses)
+
+
+def _scan(loop: LoopFacts | None) -> str:
+    """A sentence, with a blank before it, on what stands within a loop that stores sums so far."""
+    if loop is None or not loop.running:
+        return ""
+    name, _, phase = loop.running[0]
+    names = ", ".join(one for one, _, _ in loop.running)
+    order = ("changes", "stores") if phase == "inclusive" else ("stores", "changes")
+    between = f"between the statement that {order[0]} {name} and the one that {order[1]} it"
+    return f" In its body write `#pragma omp scan {phase}({names})` on a line {between}."
 
 
 def _reduced(facts: Facts, loop: LoopFacts, name: str) -> str:

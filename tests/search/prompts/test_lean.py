@@ -40,6 +40,22 @@ EXTREMES = """void extremes(const float* a, float* c, int n) {
     c[0] = high - low;
 }
 """
+RUNNING = """void sums(const float* a, float* c, int n) {
+    float sum = 0;
+    for (int i = 0; i < n; ++i) {
+        sum += a[i];
+        c[i] = sum;
+    }
+}
+"""
+SWEEPS = """void sweeps(const float* a, float* b, float* c, int n, int steps) {
+    for (int i = 0; i < n * n; ++i) b[i] = a[i];
+    for (int s = 0; s < steps; ++s) {
+        for (int j = 1; j < n; ++j) for (int i = 1; i < n; ++i) c[i * n + j] = b[(i - 1) * n + j];
+        for (int j = 1; j < n; ++j) for (int i = 1; i < n; ++i) b[i * n + j] = c[i * n + j];
+    }
+}
+"""
 KERNEL = """__global__ void twice_kernel(float* x, int n) {
     for (int i = 0; i < n; ++i) x[i] *= 2;
 }
@@ -107,6 +123,14 @@ def test_of_a_port_a_model_sees_its_part_alone() -> None:
         ("$index to $count", SUMS, "r to rows"),
         ("$nest", SUMS, "the loop over `r` (0 to rows)"),
         ("$nest", HISTOGRAM, "the outermost loop"),
+        ("$nest, $parallel", SWEEPS, "the loop over `j` (1 to n), the loop over `j` (1 to n)"),
+        (
+            "for$clause: $parallel.$scan",
+            RUNNING,
+            "for reduction(inscan, +:sum): the loop over `i` (0 to n). In its body write"
+            " `#pragma omp scan inclusive(sum)` on a line between the statement that changes sum"
+            " and the one that stores it.",
+        ),
         ("$inner", SUMS, "the loop over `i` (0 to n)"),
         (
             "for$reduction: $reducing",
