@@ -7,7 +7,6 @@ counts apart: it can be protected or split.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Literal
 
 from tree_sitter import Node
@@ -21,8 +20,6 @@ from regraph_kg.search.code.polynomial import names as names_in
 from regraph_kg.search.code.syntax import arguments, bare, called, text
 
 Carries = Literal["yes", "no", "unknown"]
-Phase = Literal["inclusive", "exclusive"]
-"""Whether a running value is stored after the iteration's update of it, or before."""
 _MOST_OF_AN_ARRAY = 48
 
 
@@ -34,8 +31,6 @@ class Dependences:
     reduces: dict[str, set[str]] = field(default_factory=dict)
     """What they combine, and by which operators of a reduction clause; "" is none of them."""
     scan: bool = False
-    running: list[tuple[str, str, Phase]] = field(default_factory=list)
-    """Scalars whose running value is stored: name, operator of a reduction clause, and when."""
     swaps: bool = False
     """Whether pointers or containers change places."""
     evolves: bool = False
@@ -113,25 +108,11 @@ class LoopUses:
             self._reduces(name, uses)
         else:
             self.found.verdicts.add("yes")
-            self._running(name, uses)
-
-    def _running(self, name: str, uses: list[Occurrence]) -> None:
-        """A scalar that is updated, and that what is stored hangs on."""
-        updates = [use for use in uses if use.mode == "update"]
-        stored = [use for use in uses if use.mode == "read" and use.place.stored]
-        if not stored or all(map(_counts, updates)):
-            return
-        self.found.scan = True
-        signs = {one for use in updates if (one := combined_by(use.node)) is not None}
-        order = [use.mode for use in sorted(uses, key=lambda use: use.order)]
-        phases: dict[tuple[str, ...], Phase] = {
-            ("update", "read"): "inclusive",
-            ("read", "update"): "exclusive",
-        }
-        phase = phases.get(tuple(one for one, _ in groupby(order)))
-        always = len({use.place.branches for use in uses}) == 1
-        if always and phase and len(signs) == 1 and "" not in signs:
-            self.found.running.append((name, signs.pop(), phase))
+            updates = [use for use in uses if use.mode == "update"]
+            running = updates and not all(map(_counts, updates))
+            self.found.scan |= bool(running) and any(
+                use.place.stored for use in uses if use.mode == "read"
+            )
 
     def _reduces(self, name: str, updates: Sequence[Occurrence | ElementAccess]) -> None:
         signs = (combined_by(one.node) for one in updates if one.mode != "read")

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 from tree_sitter import Node
 
 from regraph_kg.models.base import Frozen
-from regraph_kg.search.code.dependences import Carries, Dependences, LoopUses, Phase
+from regraph_kg.search.code.dependences import Carries, Dependences, LoopUses
 from regraph_kg.search.code.indices import INDIRECT, UNKNOWN, ElementAccess, Indices
 from regraph_kg.search.code.library import COPIES, MATH
 from regraph_kg.search.code.occurrences import NO_LOOP, Events, Loop, Occurrence
@@ -77,8 +77,6 @@ class LoopFacts(Frozen):
     """How each of `reduces` is combined, by OpenMP's operator; "" where a clause has none."""
     scan: bool = False
     """Whether a running value is stored in each iteration."""
-    running: tuple[tuple[str, str, Phase], ...] = ()
-    """Scalars of which that is so: name, OpenMP's operator, and when it is stored."""
     swaps: bool = False
     time: bool = False
     """Whether each iteration makes whole arrays anew from those of the iteration before."""
@@ -204,7 +202,6 @@ class _Loops:
                 "reduces": tuple(found.reduces)[:8],
                 "combines": tuple(map(_only, found.reduces.values()))[:8],
                 "scan": found.scan,
-                "running": tuple(found.running)[:8],
                 "swaps": found.swaps,
                 "time": self._time(loop, found),
                 "copies": _copies(direct, inner) and not self.children[k],

@@ -17,7 +17,6 @@ _GENERAL = {
     "head": "the function's head",
     "parallel": "the outermost loop whose iterations are independent",
     "clause": "",
-    "scan": "",
     "count": "n",
     "index": "i",
     "inner": "the innermost loop",
@@ -37,7 +36,6 @@ def filled(recipe: str, facts: Facts) -> str:
     said = {
         **{name: _told(loop) for name, loop in loops.items()},
         "clause": _clause(facts, parallel),
-        "scan": _scan(parallel),
         "count": parallel.end if parallel else "",
         "index": parallel.variable if parallel else "",
         "vector_clause": _clause(facts, vector),
@@ -83,13 +81,11 @@ def _nest(facts: Facts, loop: LoopFacts) -> LoopFacts:
 
 
 def _parallel(facts: Facts) -> list[LoopFacts]:
-    """Loops to deal out: those that reduce nothing, else that reduce, else with a running value."""
-    apart = [one for one in facts.loops if not _in_threads(facts, one)]
-    loops = [one for one in apart if is_parallel(one) is True]
+    """Loops to deal out: those that reduce nothing, long ones first; else those that reduce."""
+    loops = [one for one in facts.loops if is_parallel(one) and not _in_threads(facts, one)]
     plain = [one for one in loops if not one.reduces]
     long = [one for one in plain if one.trips is None]
-    reducing = [one for one in loops if one.reduces]
-    return long or reducing or plain or [one for one in apart if one.running]
+    return long or [one for one in loops if one.reduces] or plain
 
 
 def _in_threads(facts: Facts, loop: LoopFacts) -> bool:
@@ -110,23 +106,10 @@ def _clause(facts: Facts, loop: LoopFacts | None) -> str:
     if loop is None:
         return ""
     by_sign: dict[str, list[str]] = {}
-    for name, sign, _ in loop.running:
-        by_sign.setdefault(f"inscan, {sign}", []).append(name)
     for name, sign in zip(loop.reduces, loop.combines, strict=True):
         by_sign.setdefault(sign, []).append(_reduced(facts, loop, name))
     clauses = ((sign, names) for sign, names in by_sign.items() if sign)
     return "".join(f" reduction({sign}:{', '.join(names)})" for sign, names in clauses)
-
-
-def _scan(loop: LoopFacts | None) -> str:
-    """A sentence, with a blank before it, on what stands within a loop that stores sums so far."""
-    if loop is None or not loop.running:
-        return ""
-    name, _, phase = loop.running[0]
-    names = ", ".join(one for one, _, _ in loop.running)
-    order = ("changes", "stores") if phase == "inclusive" else ("stores", "changes")
-    between = f"between the statement that {order[0]} {name} and the one that {order[1]} it"
-    return f" In its body write `#pragma omp scan {phase}({names})` on a line {between}."
 
 
 def _reduced(facts: Facts, loop: LoopFacts, name: str) -> str:

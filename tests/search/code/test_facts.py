@@ -154,25 +154,6 @@ def test_a_running_value_is_stored_or_not(body: str, scan: bool) -> None:
     assert one.scan is scan
 
 
-@pytest.mark.parametrize(
-    ("body", "running"),
-    [
-        ("s += a[i]; c[i] = s;", (("s", "+", "inclusive"),)),
-        ("c[i] = s; s = std::max(s, a[i]);", (("s", "max", "exclusive"),)),
-        ("c[i] = s += a[i];", ()),
-        ("s += a[i]; c[i] = s; s *= 2;", ()),
-        ("if (a[i] > 0) { s += a[i]; } c[i] = s;", ()),
-        ("c[i] = c[i - 1] + a[i];", ()),
-        ("s += a[i];", ()),
-    ],
-)
-def test_a_running_scalar_has_an_operator_and_a_phase(
-    body: str, running: tuple[tuple[str, str, str], ...]
-) -> None:
-    (one,) = loops(f"float s = 0; for (int i = 1; i < n; ++i) {{ {body} }}")
-    assert one.running == running
-
-
 def test_loops_over_time() -> None:
     sweep = "for (int i=1;i<n-1;++i) d[i] = c[i-1] + c[i+1];"
     back = "for (int i=1;i<n-1;++i) c[i] = d[i];"

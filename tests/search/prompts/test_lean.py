@@ -40,14 +40,6 @@ EXTREMES = """void extremes(const float* a, float* c, int n) {
     c[0] = high - low;
 }
 """
-RUNNING = """void sums(const float* a, float* c, int n) {
-    float sum = 0;
-    for (int i = 0; i < n; ++i) {
-        sum += a[i];
-        c[i] = sum;
-    }
-}
-"""
 SWEEPS = """void sweeps(const float* a, float* b, float* c, int n, int steps) {
     for (int i = 0; i < n * n; ++i) b[i] = a[i];
     for (int s = 0; s < steps; ++s) {
@@ -124,14 +116,6 @@ def test_of_a_port_a_model_sees_its_part_alone() -> None:
         ("$nest", SUMS, "the loop over `r` (0 to rows)"),
         ("$nest", HISTOGRAM, "the outermost loop"),
         ("$nest, $parallel", SWEEPS, "the loop over `j` (1 to n), the loop over `j` (1 to n)"),
-        (
-            "for$clause: $parallel.$scan",
-            RUNNING,
-            "for reduction(inscan, +:sum): the loop over `i` (0 to n). In its body write"
-            " `#pragma omp scan inclusive(sum)` on a line between the statement that changes sum"
-            " and the one that stores it.",
-        ),
-        ("$inner", SUMS, "the loop over `i` (0 to n)"),
         (
             "for$reduction: $reducing",
             HISTOGRAM,
