@@ -55,6 +55,8 @@ class Prompt(Frozen):
     seed: int = 0
     begun: str = ""
     """How the answer begins; a server that can has the model go on from there."""
+    rest: str = ""
+    """What follows the one loop that an answer is to write, where all else stays as it is."""
     stop: tuple[str, ...] = ()
     """Texts that end a begun answer, where they come."""
     answer_schema: Mapping[str, object] | None = None
@@ -75,6 +77,8 @@ class Reply(Frozen):
     """
 
     text: PromptText
+    code: PromptText = ""
+    """The code that its loop makes with what stands around it, where it was to write a loop."""
     finish: Literal["stop", "length", "unrecorded", "pending"]
     prompt_tokens: int = 0
     output_tokens: int = 0

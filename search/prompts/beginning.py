@@ -1,4 +1,4 @@
-"""How an answer begins that is begun for the model: with its fence and the head of its code.
+"""How an answer begins that is begun for the model, and what follows the loop that it is to write.
 
 Not here: what a server does with it (llm/).
 """
@@ -7,13 +7,17 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
+from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.syntax import LOOPS, text, tree_of, walk
+from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.recipe import acts_at
 
 FENCE = "```cpp\n"
 STOP = ("\n```",)
 """What ends such an answer."""
+_KEPT = "Leave everything else as it is."
+"""Ends a recipe that changes the one loop that it names."""
 
 
 def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
@@ -41,6 +45,37 @@ def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
         return FENCE
     head = code.encode("utf-8", errors="replace")[: body.start_byte + 1]
     return FENCE + head.decode("utf-8", errors="replace") + "\n"
+
+
+def rest(code: str, recipe: str) -> str:
+    """The code after the loop that a recipe names, where all else is to stay; else ""."""
+    place = acts_at(recipe, facts_of(code)) if recipe.endswith(_KEPT) else None
+    loops = (one for one in walk(tree_of(code).root) if one.type in LOOPS)
+    end = next((one.end_byte for one in loops if one.start_byte == place), None)
+    return "" if end is None else code.encode("utf-8", errors="replace")[end:].decode()
+
+
+def put_together(prompt: Prompt, reply: Reply) -> Reply:
+    """A reply with the code that its loop makes, where it changes more than the loop asked for."""
+    before = prompt.begun.removeprefix(FENCE)
+    at = reply.text.find(before)
+    if not prompt.rest or not before or at < 0:
+        return reply
+    answer = reply.text[at:].encode("utf-8", errors="replace")
+    begin = len(before.encode("utf-8", errors="replace"))
+    nodes = walk(tree_of(answer.decode("utf-8", errors="replace")).root)
+    node = next((one for one in nodes if one.type in LOOPS and one.start_byte >= begin), None)
+    if node is None:
+        return reply
+    while node.parent is not None and node.parent.start_byte >= begin:
+        node = node.parent
+    written, after = (
+        part.decode("utf-8", errors="replace")
+        for part in (answer[: node.end_byte], answer[node.end_byte :])
+    )
+    if normalized(after.strip().removesuffix(STOP[0].strip())) == normalized(prompt.rest):
+        return reply
+    return reply.model_copy(update={"code": written + prompt.rest})
 
 
 def _works(function: Node, body: Node) -> bool:

@@ -23,7 +23,7 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Applied, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.prompts.beginning import STOP, beginning
+from regraph_kg.search.prompts.beginning import STOP, beginning, rest
 from regraph_kg.search.prompts.examples import (
     DIAGNOSIS_CHARACTERS,
     FOLDER,
@@ -134,8 +134,9 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     prompt = _prompt(task, key, [together(fitted(parts, left))], seed=seed, words=words)
     if not prefill:
         return prompt
-    begun = beginning(task.shown(code).strip(), task.entries, recipe)
-    return prompt.model_copy(update={"begun": begun, "stop": STOP})
+    shown = task.shown(code).strip()
+    begun = beginning(shown, task.entries, recipe)
+    return prompt.model_copy(update={"begun": begun, "rest": rest(shown, recipe), "stop": STOP})
 
 
 def _form(task: Task) -> str:
