@@ -38,6 +38,8 @@ class Request:
     source: str = ""
     renewed: Callable[[FailedAnswer], Advice] | None = None
     free: str = ""
+    part: bool = False
+    """Whether `technique` is asked for in part: the first of its smaller steps."""
 
     @property
     def step(self) -> str:

@@ -60,19 +60,31 @@ class Context:
         return Request(path, None, attempt, code, free_advice(), source=source, free=name)
 
     def request(
-        self, source: str, path: tuple[str, ...], technique: Technique, attempt: int, code: str
+        self,
+        source: str,
+        path: tuple[str, ...],
+        technique: Technique,
+        attempt: int,
+        code: str,
+        *,
+        part: bool = False,
     ) -> Request:
         """What asks to apply `technique`, a successor of `source`, to `code` at the end of `path`.
 
         The other successors are what it may do instead. Where the graph did not see it follow
-        `source`, its examples are those after the technique that it followed most.
+        `source`, its examples are those after the technique that it followed most. `part`: only the
+        first of its smaller steps is asked for.
         """
         offered = self.successors(source, code)
         others = tuple(one.technique for one in offered if one.technique.id != technique.id)
         seen = any(one.technique.id == technique.id for one in self.neighbours(source).successors)
         after = source if seen else self.graph.seen_after(technique.id) or source
+        if part:
+            technique = technique.model_copy(update={"recipe": technique.steps[0]})
         renewed = partial(self.adviser, after, technique, code)
-        return Request(path, technique, attempt, code, renewed(), others, source, renewed)
+        return Request(
+            path, technique, attempt, code, renewed(), others, source, renewed, part=part
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,9 @@ class StepCheck:
             return Deed("asked")
         code, others = verdict.code or "", request.others
         found = deed(request.technique, request.code, code, others)
-        if self._told == "markers" or not self._ledger.may_think:
+        if request.part and found == Deed("asked") and not request.technique.leaves:
+            found = Deed("other")  # nothing tells the whole from its first part
+        if request.part or self._told == "markers" or not self._ledger.may_think:
             return found
         unnamed = found == Deed("other") and bool(others)
         if found.applied != "asked" and not unnamed:

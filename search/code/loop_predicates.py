@@ -12,6 +12,7 @@ from regraph_kg.search.code.predicate import (
     innermost,
     is_parallel,
     unit,
+    walks,
     within,
 )
 
@@ -174,16 +175,9 @@ def strided(facts: Facts) -> Truth:
 @_add("a nest where another loop than the innermost has stride one")
 def stride_one_outside(facts: Facts) -> Truth:
     """The innermost loop strides through an array that a loop around it walks in steps of one."""
-    answers: list[Truth] = []
-    for one in innermost(facts):
-        for access in one.accesses:
-            *outer, inner = access.strides or ("",)
-            far = inner not in ("", "0", "1", "-1", one.step, "indirect", "unknown")
-            if far and not inner.isdigit():
-                answers.append("1" in outer)
-            elif inner == "unknown" and outer:
-                answers.append(None)
-    return any_of(answers)
+    return any_of(
+        walks(outer, inner) for inner in innermost(facts) for outer in around(facts, inner)
+    )
 
 
 @_add("an innermost loop that walks memory in steps of one")

@@ -86,3 +86,16 @@ def unit(stride: str, step: str) -> Truth:
     if stride == "unknown":
         return None
     return stride in ("0", "1", "-1") or stride == step
+
+
+def walks(outer: LoopFacts, inner: LoopFacts) -> Truth:
+    """Whether a loop walks an array in steps of one through which `inner` in it strides."""
+    answers: list[Truth] = []
+    for access in inner.accesses:
+        stride = access.strides[-1] if len(access.strides) > outer.depth else ""
+        far = stride not in ("", "0", "1", "-1", inner.step, "indirect", "unknown")
+        if far and not stride.isdigit():
+            answers.append(access.strides[outer.depth] == "1")
+        elif stride == "unknown":
+            answers.append(None)
+    return any_of(answers)

@@ -20,8 +20,10 @@ for what it sees fit, as soon as what its free choices came to elsewhere makes t
 step is followed by what followed the code before it. No first technique waits for ever: after
 enough calls one that has not passed is asked for whatever its worth. A step that did nothing, or
 something else, counts as a failed sample of what it was asked for; its code is a state of what it
-did, and teaches that edge. Nothing is drawn: the same answers make the same search. Ties go to the
-state found first, then to the action that the neighbourhood lists first.
+did, and teaches that edge. After a failed sample a technique that has smaller steps is asked for in
+part: what comes of that is a state of what led there, where the whole may follow. Nothing is drawn:
+the same answers make the same search. Ties go to the state found first, then to the action that the
+neighbourhood lists first.
 """
 
 import heapq
@@ -31,6 +33,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, start_id
@@ -229,29 +232,36 @@ class Mcgs:
         return ahead.gain(leads, used, steps) if exact else ahead.bound(leads, steps)
 
     def _sample(self, state: FoundCode, action: NextStep, attempt: int) -> Effects[Iteration]:
-        expected = self._expected
-        step = yield from self._context.proposer.sample(
-            self._request(state, action.technique, attempt), repairs=self._settings.repairs
-        )
+        expected, request = self._expected, self._request(state, action, attempt)
+        step = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
         action.under_way -= 1
         self._calls += step.cost.calls
-        if step.closes:
+        unchanged = step.outcome is Outcome.UNCHANGED
+        if step.closes and not (unchanged and self._has_parts(action) and not request.part):
             action.answered = False
             if step.declined:
                 self._idle(state, action)
             return Iteration(step.path, (step,), None)
-        gain = self._learn(state, action, step)
+        gain = self._learn(state, action, step, part=request.part)
         step = step.model_copy(update={"gain": gain})
         return Iteration(step.path, (step,), step.speedup or 0.0, expected)
 
-    def _request(self, state: FoundCode, technique: Technique | None, attempt: int) -> Request:
-        context, path = self._context, state.path
+    def _request(self, state: FoundCode, action: NextStep, attempt: int) -> Request:
+        context, path, technique = self._context, state.path, action.technique
         source = self._edges.source(state.technique)
         if technique is None:
             return context.free_request(source, path, attempt, state.code)
-        return context.request(source, path, technique, attempt, state.code)
+        part = self._has_parts(action) and action.failed > 0
+        return context.request(source, path, technique, attempt, state.code, part=part)
 
-    def _learn(self, state: FoundCode, action: NextStep, step: StepRecord) -> float | None:
+    def _has_parts(self, action: NextStep) -> bool:
+        """Whether it can be asked for in smaller steps: lean prompts tell one, others no recipe."""
+        lean = self._context.prompting.words == "lean"
+        return lean and action.technique is not None and bool(action.technique.steps)
+
+    def _learn(
+        self, state: FoundCode, action: NextStep, step: StepRecord, *, part: bool = False
+    ) -> float | None:
         """The step's gain, learned by the edge it took; its code becomes a state."""
         if step.speedup is None or step.code is None:
             action.failed += 1
@@ -259,6 +269,10 @@ class Mcgs:
             return None
         level = math.log(step.speedup)
         gain = level - state.level
+        if part and step.applied == "other" and not step.did:  # the technique is still to come
+            self._best = max(self._best, level)
+            self._grow(FoundCode(state.technique, step.path, state.used, step.code, level))
+            return gain
         edge: BelievedEdge | None = action.edge
         if step.applied == "asked":
             state.right += 1

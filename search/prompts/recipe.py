@@ -11,7 +11,7 @@ from string import Template
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.openmp_predicates import lanes
-from regraph_kg.search.code.predicate import around, innermost, is_parallel, within
+from regraph_kg.search.code.predicate import around, innermost, is_parallel, walks, within
 
 _GENERAL = {
     "head": "the function's head",
@@ -23,6 +23,8 @@ _GENERAL = {
     "vector": "the innermost loop whose iterations are independent",
     "vector_clause": "",
     "nest": "the outermost loop",
+    "contiguous": "the loop whose variable has stride 1",
+    "sum": "sum",
     "reducing": "the loop that adds up",
     "reduction": " reduction(+:sum)",
 }
@@ -40,6 +42,7 @@ def filled(recipe: str, facts: Facts) -> str:
         "index": parallel.variable if parallel else "",
         "vector_clause": _clause(facts, vector),
         "reduction": _clause(facts, reducing),
+        "sum": ", ".join(reducing.reduces) if reducing else "",
     }
     filled_in = {name: text for name, text in said.items() if text}
     return Template(recipe).safe_substitute(_GENERAL | filled_in)
@@ -63,6 +66,7 @@ def _named(facts: Facts) -> dict[str, LoopFacts | None]:
         "inner": inner,
         "vector": long or lanes_share,
         "nest": nests,
+        "contiguous": [two for one in inner for two in around(facts, one) if walks(two, one)],
         "reducing": [one for one in facts.loops if one.reduces and not one.shared_out],
     }
     return {name: _deepest(facts, loops) for name, loops in found.items()}

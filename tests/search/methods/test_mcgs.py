@@ -6,12 +6,14 @@ import pytest
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, FreeChoice, FreeSteps, Successor
+from regraph_kg.models.method import Prompting, Words
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import Applied, Cost, SimulationRecord, StepRecord
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
 from regraph_kg.search.run import begin
 from tests.search.toy import (
+    SERIAL,
     TASK,
     Graph,
     Script,
@@ -75,6 +77,42 @@ def test_few_calls_go_to_what_gains_next_and_many_to_what_much_follows() -> None
     script = says(near=0.5, far=0.0, far_rich=2.8)
     assert paths(run(graph, script, 2, known))[0] == "near"
     assert paths(run(graph, script, 30, known))[:2] == ["far", "far rich"]
+
+
+def in_parts(first: str, words: Words) -> tuple[list[str], list[str]]:
+    """Paths and first lines of prompts where a technique has smaller steps; `first`: its answer."""
+    known = successor("tiling", tried=4, verified=4, log2_effects=4 * 2.0)
+    told = {"recipe": "All at once.", "steps": ("Half of it.", "The rest.")}
+    known = replace(known, technique=known.technique.model_copy(update=told))
+
+    def script(key: PromptKey) -> str:
+        if len(key.path) == 1:
+            return first if key.attempt == 0 else fenced(code(0.1, "half"))
+        return fenced(code(1.5, "whole"))
+
+    toy = Toy({"start": ["tiling"]}, script, successors={"tiling": known})
+    settings = McgsSettings(repairs=0, free=False)
+    head = header(3, settings=settings, prompting=Prompting.usual(words))
+    found = paths(list(searching(toy.world, head)))
+    return found, [prompt.user.split("\n")[0] for prompt in toy.prompts]
+
+
+@pytest.mark.parametrize("first", [fenced(code("crashed")), fenced(SERIAL)])
+def test_after_a_failure_a_large_technique_is_asked_for_in_smaller_steps(first: str) -> None:
+    """What the first part leads to is where the whole is asked for again."""
+    found, asked = in_parts(first, "lean")
+    assert found == ["tiling", "tiling#1", "tiling#1 tiling"]
+    assert [one.partition(": ")[2] for one in asked] == [
+        "All at once.",
+        "Half of it.",
+        "All at once.",
+    ]
+
+
+def test_prompts_that_tell_no_recipe_ask_for_no_part_of_it() -> None:
+    found, _ = in_parts(fenced(code("crashed")), "full")
+    assert found[:2] == ["tiling", "tiling#1"]
+    assert "tiling#1 tiling" not in found
 
 
 def test_a_success_is_followed_before_it_is_sampled_again() -> None:
