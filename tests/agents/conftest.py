@@ -42,7 +42,9 @@ def project(embedded_settings: Settings, tmp_path: Path) -> Project:
     corpus, folder = tmp_path / "corpus", tmp_path / "project"
     corpus.mkdir()
     shutil.copytree(PROBLEMS / "scale", folder / "scale")
-    (corpus / "techniques.json").write_text(json.dumps([one.model_dump() for one in VOCABULARY]))
+    leaves = {"openmp/simd": ("new directives.simd",)}
+    told = [one.model_dump() | {"leaves": leaves.get(one.id, ())} for one in VOCABULARY]
+    (corpus / "techniques.json").write_text(json.dumps(told))
     env = {
         **environment(embedded_settings),
         "REGRAPH_CORPUS": str(corpus),
