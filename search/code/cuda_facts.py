@@ -1,5 +1,6 @@
 """What is known of CUDA in a text: kernels, launches, and what the host does for them."""
 
+import re
 from collections.abc import Callable, Sequence
 
 from tree_sitter import Node
@@ -20,12 +21,27 @@ _TENSOR = frozenset({"mma", "wmma", "wgmma"})
 _SHUFFLES = ("__shfl", "__reduce_", ".shfl", "WarpReduce")
 _MOST_NODES = 20_000
 _BANKS = 32
+_GRID_NUMBERS = ("blockIdx.x*blockDim.x+threadIdx.x", "threadIdx.x+blockIdx.x*blockDim.x")
+_BOUND = re.compile(r"\(\s*(\w+)\s*<\s*(\w+)\s*\)")
+
+
+class GridNumber(Frozen):
+    """The variable for a thread's number in the grid, where there is one, with one guard."""
+
+    at: int
+    """Bytes of the text before the statement that makes it."""
+    name: str
+    end: str
+    """What the guard has it below."""
 
 
 class KernelFacts(Frozen):
     """What is known of one kernel."""
 
     name: str
+    head_at: int = 0
+    """Bytes of the text before it."""
+    number: GridNumber | None = None
     axes: tuple[str, ...] = ()
     """The dimensions in which its threads differ: "x", "y", "z"; none: all do the same."""
     grid_stride: bool = False
@@ -68,6 +84,10 @@ class LaunchFacts(Frozen):
     """What is known of one launch."""
 
     kernel: str
+    function: str = ""
+    """Where it stands."""
+    at: int = 0
+    """Bytes of the text before the first statement of that function."""
     grid: str = ""
     block: str = ""
     one_thread: bool = False
@@ -105,6 +125,8 @@ def launch_facts(events: Events) -> tuple[LaunchFacts, ...]:
             found.append(
                 LaunchFacts(
                     kernel=called(call.node),
+                    function=call.place.function,
+                    at=_first_at(events.functions.get(call.place.function)),
                     grid=grid,
                     block=block,
                     one_thread=_one(grid) and _one(block),
@@ -113,6 +135,14 @@ def launch_facts(events: Events) -> tuple[LaunchFacts, ...]:
                 )
             )
     return tuple(found[:32])
+
+
+def _first_at(function: Node | None) -> int:
+    """Bytes before a function's first statement."""
+    body = function.child_by_field_name("body") if function is not None else None
+    if body is None:
+        return 0
+    return body.named_children[0].start_byte if body.named_children else body.end_byte - 1
 
 
 def _shape(events: Events, node: Node) -> str:
@@ -211,6 +241,8 @@ class _Kernel:
         inputs = [one for one in self.own if one.parameter and one.pointer and _const(one.kind)]
         return KernelFacts(
             name=self.name,
+            head_at=self.node.start_byte,
+            number=self._number(),
             axes=self.axes,
             grid_stride=any(field.startswith("gridDim.") for field in self.fields),
             shared=tuple(sorted(one.sized for one in self.own if one.name in self.shared)),
@@ -239,6 +271,23 @@ class _Kernel:
             stencil=self._stencil(),
             conflicts=self._conflicts(),
         )
+
+    def _number(self) -> GridNumber | None:
+        made = [
+            (one.value.parent.parent.start_byte, one.name)
+            for one in self.own
+            if one.value and "".join(text(one.value).split()) in _GRID_NUMBERS
+            if one.value.parent and one.value.parent.parent
+        ]
+        heads = (text(one) for one in walk(self.node) if one.type == "condition_clause")
+        bounds = [found for found in map(_BOUND.fullmatch, heads) if found]
+        found = [
+            GridNumber(at=at, name=name, end=bound[2])
+            for at, name in made
+            for bound in bounds
+            if bound[1] == name
+        ]
+        return found[0] if len(made) == len(found) == 1 else None
 
     def _caller(self, one: ElementAccess) -> str:
         """The name of the call that an element stands in, as `atomicAdd(&a[i], 1)`."""

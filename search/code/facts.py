@@ -4,6 +4,7 @@ The text alone is read: no header, no compiler. What it does not show is said to
 Not here: what the facts mean for a technique (`predicates.py`, `fit.py`).
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from tree_sitter import Node
@@ -34,7 +35,17 @@ from regraph_kg.search.code.syntax import (
 
 _MOST_NAMES = 48
 _BYTES = frozenset({"char", "short", "uint8_t", "int8_t", "uint16_t", "int16_t", "byte", "bool"})
+_FLOATING = frozenset({"float", "double"})
 _MOST_ELEMENTS = 3_000
+
+
+class ProductSum(Frozen):
+    """A statement `sum += a * b`."""
+
+    at: int
+    """Bytes of the text before it."""
+    sum: str
+    factors: tuple[str, str]
 
 
 class Facts(Frozen):
@@ -53,6 +64,8 @@ class Facts(Frozen):
     calls: tuple[str, ...] = ()
     """Names of functions and methods that are called; a method's begins with a dot."""
     multiplies_and_adds: bool = False
+    product_sums: tuple[ProductSum, ...] = ()
+    """Of floating-point numbers."""
     own_arrays: tuple[str, ...] = ()
     """Arrays and containers that the text itself makes, with the lengths of arrays."""
     constants: tuple[str, ...] = ()
@@ -130,6 +143,7 @@ def _of_text(tree: SyntaxTree, events: Events) -> Facts:
         directives=tuple(_directives(events))[:_MOST_NAMES],
         calls=tuple(dict.fromkeys(name for name in calls if name))[:_MOST_NAMES],
         multiplies_and_adds=_multiplies_and_adds(tree.root),
+        product_sums=tuple(_product_sums(tree.root, events))[:3],
         own_arrays=_own(events, region=False),
         variables=tuple(one.name for one in declared if one.function and not one.array)[
             :_MOST_NAMES
@@ -192,6 +206,20 @@ def _multiplies_and_adds(root: Node) -> bool:
         if products and (operator(node) in ("+=", "-=") or _has_element(products[0])):
             return True
     return False
+
+
+def _product_sums(root: Node, events: Events) -> Iterator[ProductSum]:
+    """Statements `sum += a * b` where the sum is declared as floating."""
+    for node in walk(root):
+        left, product = (bare(node.child_by_field_name(side)) for side in ("left", "right"))
+        if operator(node) != "+=" or left is None or product is None or operator(product) != "*":
+            continue
+        base = left.child_by_field_name("argument") or left
+        declared = events.find(text(base), base)
+        is_statement = node.parent is not None and node.parent.type == "expression_statement"
+        if is_statement and declared is not None and _FLOATING & set(declared.kind.split()):
+            factors = [text(product.child_by_field_name(side)) for side in ("left", "right")]
+            yield ProductSum(at=node.start_byte, sum=text(left), factors=(factors[0], factors[1]))
 
 
 def _has_element(product: Node) -> bool:

@@ -11,7 +11,7 @@ from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.syntax import LOOPS, text, tree_of, walk
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.prompts.recipe import acts_at
+from regraph_kg.search.prompts.recipe import acts_at, opening
 
 FENCE = "```cpp\n"
 STOP = ("\n```",)
@@ -23,16 +23,19 @@ _KEPT = "Leave everything else as it is."
 def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
     """The fence, and the code up to the first place that a recipe names, pragmas before it aside.
 
-    Where it names none, up to the body of the first function that is a kernel or has a loop, else
-    of the one of `entries` that it defines.
+    There follows the new code that the recipe has for that place, where it has any. Where it
+    names none, up to the body of the first function that is a kernel or has a loop, else of the one
+    of `entries` that it defines.
     """
     place = acts_at(recipe, facts_of(code)) if recipe else None
     if place is not None:
         before = code.encode("utf-8", errors="replace")[:place].decode("utf-8", errors="replace")
         lines = before.splitlines(keepends=True)
+        indent = " " * (len(lines[-1]) if lines and not lines[-1].strip("\t ") else 0)
         while lines and (not (line := lines[-1].strip()) or line.startswith("#pragma")):
             lines.pop()
-        return FENCE + "".join(lines)
+        opened = opening(recipe, facts_of(code))
+        return FENCE + "".join(lines) + (indent + opened if opened else "")
     defined = [
         (node, body)
         for node in walk(tree_of(code).root)

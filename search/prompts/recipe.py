@@ -4,10 +4,12 @@ A recipe names what it needs by the words of `_GENERAL` after a "$"; each stands
 of the code say. Not here: whether the technique fits (code/fit.py).
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from string import Template
 
+from regraph_kg.search.code.cuda_facts import GridNumber
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.openmp_predicates import lanes
@@ -18,6 +20,17 @@ _GENERAL = {
     "parallel": "the outermost loop whose iterations are independent",
     "clause": "",
     "count": "n",
+    "begin": "",
+    "kernel": "the kernel",
+    "input": "a",
+    "launch": "the host function",
+    "block": "the threads of a block",
+    "share": "the head of the loop to share out",
+    "item": "i",
+    "items": "n",
+    "thread": "blockIdx.x * blockDim.x + threadIdx.x",
+    "fused": "sum = fmaf(a, b, sum);",
+    "unfused": "sum += a * b;",
     "index": "i",
     "inner": "the innermost loop",
     "vector": "the innermost loop whose iterations are independent",
@@ -37,6 +50,8 @@ def filled(recipe: str, facts: Facts) -> str:
     parallel, vector, reducing = loops["parallel"], loops["vector"], loops["reducing"]
     said = {
         **{name: _told(loop) for name, loop in loops.items()},
+        **_threads(facts, parallel),
+        **_fused(facts),
         "clause": _clause(facts, parallel),
         "count": parallel.end if parallel else "",
         "index": parallel.variable if parallel else "",
@@ -50,9 +65,33 @@ def filled(recipe: str, facts: Facts) -> str:
 
 def acts_at(recipe: str, facts: Facts) -> int | None:
     """Bytes of the code before the first place that a recipe names; None where it names none."""
-    loops, names = _named(facts), Template(recipe).get_identifiers()
-    places = [loop.at for name in names if (loop := loops.get(name)) is not None]
-    return 0 if "head" in names else min(places, default=None)
+    places, names = _places(facts), Template(recipe).get_identifiers()
+    found = [at for name in names for at in places.get(name, ())]
+    return 0 if "head" in names else min(found, default=None)
+
+
+def opening(recipe: str, facts: Facts) -> str:
+    """The new code at that place: what a recipe has in marks behind `$begin`.
+
+    "" where the code does not have all that the recipe names, or more than that place must change.
+    """
+    found = re.search(r"\$begin`([^`]+)`", recipe)
+    places, names = _places(facts), Template(recipe).get_identifiers()
+    known = all(places.get(name, True) for name in names)
+    known = known and ("share" not in names or _splits_alone(facts))
+    return filled(found[1], facts) if found and known else ""
+
+
+def _places(facts: Facts) -> dict[str, list[int]]:
+    """Bytes of the code before what each word means, for words that mean a place."""
+    loops = _named(facts)
+    at = {name: [loop.at] if loop else [] for name, loop in loops.items()}
+    return at | {
+        "share": [one.at for one in _numbered(facts)] or at["parallel"],
+        "unfused": [one.at for one in facts.product_sums],
+        "kernel": [one.head_at for one in facts.kernels],
+        "launch": [one.at for one in facts.launches],
+    }
 
 
 def _named(facts: Facts) -> dict[str, LoopFacts | None]:
@@ -84,12 +123,54 @@ def _nest(facts: Facts, loop: LoopFacts) -> LoopFacts:
     return [loop, *free][-1]
 
 
+def _threads(facts: Facts, parallel: LoopFacts | None) -> dict[str, str]:
+    """What is said of threads: those that there are, or those to be made of a loop."""
+    said = {
+        "block": _first(one.block for one in facts.launches),
+        "kernel": _first(one.name for one in facts.kernels),
+        "input": _first(name for one in facts.kernels for name in one.inputs),
+        "launch": _first(f"`{one.function}`" for one in facts.launches if one.function),
+    }
+    for one in _numbered(facts):
+        lines = f"`int {one.name} = ..;` and `if ({one.name} < {one.end})`"
+        return {**said, "share": lines, "item": one.name, "items": one.end}
+    if parallel is not None:
+        said["share"] = f"the head of {_told(parallel)}"
+        said |= {"item": parallel.variable, "items": parallel.end}
+    return said
+
+
+def _fused(facts: Facts) -> dict[str, str]:
+    """The first sum of products in the code, and what it becomes."""
+    for one in facts.product_sums[:1]:
+        name, (a, b) = "fmaf" if "double" not in facts.types else "fma", one.factors
+        return {
+            "fused": f"{one.sum} = {name}({a}, {b}, {one.sum});",
+            "unfused": f"{one.sum} += {a} * {b};",
+        }
+    return {}
+
+
+def _numbered(facts: Facts) -> list[GridNumber]:
+    return [one.number for one in facts.kernels if one.number][:1]
+
+
+def _splits_alone(facts: Facts) -> bool:
+    """Whether there are threads, or can be by a new head of the one loop of its function alone."""
+    alone = False
+    for loop in _parallel(facts)[:1]:
+        others = [one for one in facts.loops if one.function == loop.function and not one.depth]
+        alone = others == [loop] and not loop.reduces
+    return alone or bool(_numbered(facts))
+
+
 def _parallel(facts: Facts) -> list[LoopFacts]:
     """Loops to deal out: those that reduce nothing, long ones first; else those that reduce."""
     loops = [one for one in facts.loops if is_parallel(one) and not _in_threads(facts, one)]
     plain = [one for one in loops if not one.reduces]
     long = [one for one in plain if one.trips is None]
-    return long or [one for one in loops if one.reduces] or plain
+    reducing = [] if _numbered(facts) else [one for one in loops if one.reduces]
+    return long or reducing or plain
 
 
 def _in_threads(facts: Facts, loop: LoopFacts) -> bool:

@@ -54,7 +54,28 @@ KERNEL = """__global__ void twice_kernel(float* x, int n) {
     for (int i = 0; i < n; ++i) x[i] *= 2;
 }
 """
+TWICE = KERNEL.replace("2;", "2;\n    for (int j = 0; j < n; ++j) x[j] += x[0];")
 LAUNCHED = f"{KERNEL}\nvoid launch(float* x, int n) {{\n    twice_kernel<<<1, 1>>>(x, n);\n}}\n"
+THREADS = """__global__ void product_kernel(const float* a, float* c, int m, int n) {
+    const float half = 0.5f;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < m) {
+        for (int j = 0; j < n; ++j) {
+            float sum = 0;
+            for (int k = 0; k < n; ++k) sum += a[i * n + k] * half;
+            c[i * n + j] = sum;
+        }
+    }
+}
+
+void launch(const float* a, float* c, int m, int n) {
+    const int threads = 128;
+    product_kernel<<<(m + threads - 1) / threads, threads>>>(a, c, m, n);
+}
+"""
+COUNTS = f"__global__ {HISTOGRAM}"
+FUSED = "sum = fmaf(a[i * n + k], half, sum);"
+NUMBER = "blockIdx.x * blockDim.x + threadIdx.x"
 PORT = Port(
     entry="work",
     head="#include <cuda_runtime.h>",
@@ -134,6 +155,23 @@ def test_of_a_port_a_model_sees_its_part_alone() -> None:
         ),
         ("$parallel", KERNEL, "the loop over `i` (0 to n)"),
         ("$parallel", "int x;", "the outermost loop whose iterations are independent"),
+        ("$share", THREADS, "`int i = ..;` and `if (i < m)`"),
+        ("$item to $items, $index to $count", THREADS, "i to m, j to n"),
+        ("$share of $item", "int x;", "the head of the loop to share out of i"),
+        ("$input of $kernel", THREADS, "a of product_kernel"),
+        ("$block in $launch", THREADS, "128 in `launch`"),
+        ("$block in $launch", KERNEL, "the threads of a block in the host function"),
+        ("$share to $items", KERNEL, "the head of the loop over `i` (0 to n) to n"),
+        ("$share", COUNTS, "the head of the loop over `i` (0 to n)"),
+        (
+            "$fused for $unfused",
+            THREADS,
+            f"{FUSED} for sum += a[i * n + k] * half;",
+        ),
+        ("$fused", "void f(double* a, double b) { a[0] += (b * 2); }", "a[0] = fma(b, 2, a[0]);"),
+        ("$unfused", "void f(int i, int n) { for (;; i += n * 2) i += n * 3; }", "sum += a * b;"),
+        ("$unfused", "void f(float i, int n) { for (;; i += n * 2) g(); }", "sum += a * b;"),
+        ("$fused for $unfused", SUMS, "sum = fmaf(a, b, sum); for sum += a * b;"),
         ("$other costs $5", SUMS, "$other costs $5"),
     ],
 )
@@ -172,6 +210,13 @@ def test_an_answer_begins_with_the_head_of_what_works(code: str, begun: str) -> 
         ),
         ("In $head, before $inner", SUMS, "// Sums"),
         ("Keep $parallel", f"// \u03b1\n{SUMS}", "    for (int r"),
+        ("Of $share", THREADS, "    int i = blockIdx"),
+        ("Of $share", KERNEL, "    for (int i"),
+        ("Of $share", COUNTS, "    for (int i"),
+        ("Of $kernel", f"int x;\n{KERNEL}", "__global__"),
+        ("In $launch", THREADS, "    const int threads"),
+        ("In $launch, before $share", THREADS, "    int i = blockIdx"),
+        ("Of $unfused", "void f(float* a) {\n    a[0] += a[1] * 2;\n}\n", "    a[0]"),
     ],
 )
 def test_an_answer_begins_with_all_before_the_place_that_the_recipe_names(
@@ -231,6 +276,34 @@ def test_only_a_recipe_that_says_so_is_of_one_loop() -> None:
     assert rest(HISTOGRAM, "Write it before $reducing.") == ""
     assert rest("int x;", ONE_LOOP) == ""
     assert rest(HISTOGRAM, ONE_LOOP) == "\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "code", "before", "opened"),
+    [
+        ("Write $begin`#pragma unroll` at $inner", SUMS, "        for (int i", "#pragma unroll"),
+        ("At $share $begin`int $item = $thread;`", KERNEL, "    for", f"int i = {NUMBER};"),
+        ("$begin`$fused` for `$unfused`", THREADS, "sum += ", FUSED),
+    ],
+)
+def test_an_answer_begins_with_the_code_that_the_recipe_has_there(
+    recipe: str, code: str, before: str, opened: str
+) -> None:
+    begun = beginning(code, (), recipe)
+    assert begun.endswith(opened)
+    assert begun.removesuffix(opened).rstrip(" ") == FENCE + code[: code.index(before)].rstrip(" ")
+    assert "$" not in filled(recipe, facts_of(code))
+
+
+@pytest.mark.parametrize("code", [TWICE, COUNTS, "int x;"])
+def test_what_needs_more_than_a_new_head_is_not_begun_with_one(code: str) -> None:
+    assert "new" not in beginning(code, (), "$begin`new` at $share")
+    assert "new" in beginning(KERNEL, (), "$begin`new` at $share")
+
+
+@pytest.mark.parametrize("recipe", ["$begin`x` at $share", "$begin`$fused` for `$unfused`"])
+def test_where_a_recipe_finds_no_place_an_answer_begins_without_its_code(recipe: str) -> None:
+    assert beginning("void f(float* a) { a[0] = 1; }", ("f",), recipe).endswith("{\n")
 
 
 def test_where_a_recipe_names_no_loop_an_answer_begins_with_the_head() -> None:
