@@ -25,7 +25,7 @@ class Proposer:
     ) -> None:
         """`run` goes into every prompt's seed; `known` learns what fails."""
         self._task, self._ledger, self._known = task, ledger, known
-        self._offers_decline = prompting.decline
+        self._offers_decline, self._repairs = prompting.decline, prompting.repair
         self.asker = Asker(task, run, prompting, ledger)
         """For thoughts, too."""
         self._verdicts = Verdicts(task, ledger, mend=prompting.mend)
@@ -41,7 +41,7 @@ class Proposer:
         """
         cost = Cost()
         verdict: SampleVerdict | None = None
-        for repair in range(repairs + 1):
+        for repair in range(repairs + 1 if self._repairs else 1):
             if self._ledger.left <= 0:
                 break
             failed = verdict.failure if verdict else None

@@ -57,6 +57,8 @@ class Prompting(Frozen):
     """How long the current code takes, and how far it is from what the machine allows."""
     tried: int = Field(default=3, ge=0)
     """Steps at the current code, and on the way to it, that brought nothing, at most."""
+    repair: bool = True
+    """Whether a failed answer is asked for again, as often as the method says."""
     requery: bool = True
     """After a failed answer examples and known failures are chosen for that answer."""
     mend: bool = True

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.answer import commonest_failure
@@ -66,6 +67,13 @@ def test_a_failed_answer_is_repaired_and_the_repair_is_the_sample() -> None:
     assert "it wrong_answer" in repair.user  # the diagnosis
     assert "x=wrong_answer" in repair.user  # the failed code
     assert repair.seed != toy.prompts[0].seed
+
+
+def test_prompts_may_be_told_not_to_ask_again_for_what_failed() -> None:
+    toy = Toy({"start": ["a"]}, says(a="crashed"))
+    head = header(3, settings=McgsSettings(free=False), prompting=Prompting(repair=False))
+    assert len(list(searching(toy.world, head))) == 3
+    assert {prompt.key.repair for prompt in toy.prompts} == {0}
 
 
 def test_a_repair_that_is_not_recorded_ends_the_repairing() -> None:
