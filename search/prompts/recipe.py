@@ -34,7 +34,7 @@ _GENERAL = {
     "index": "i",
     "inner": "the innermost loop",
     "vector": "the innermost loop whose iterations are independent",
-    "vector_clause": "",
+    "simd": "#pragma omp simd",
     "nest": "the outermost loop",
     "contiguous": "the loop whose variable has stride 1",
     "sum": "sum",
@@ -55,7 +55,7 @@ def filled(recipe: str, facts: Facts) -> str:
         "clause": _clause(facts, parallel),
         "count": parallel.end if parallel else "",
         "index": parallel.variable if parallel else "",
-        "vector_clause": _clause(facts, vector),
+        "simd": _simd(facts, vector),
         "reduction": _clause(facts, reducing),
         "sum": ", ".join(reducing.reduces) if reducing else "",
     }
@@ -195,6 +195,16 @@ def _clause(facts: Facts, loop: LoopFacts | None) -> str:
         by_sign.setdefault(sign, []).append(_reduced(facts, loop, name))
     clauses = ((sign, names) for sign, names in by_sign.items() if sign)
     return "".join(f" reduction({sign}:{', '.join(names)})" for sign, names in clauses)
+
+
+def _simd(facts: Facts, loop: LoopFacts | None) -> str:
+    """The directive that has vector lanes share a loop, which threads may share already."""
+    if loop is None:
+        return ""
+    for one in loop.directives:
+        if "for" in one.split():
+            return f"#pragma {one.replace(' for', ' for simd', 1)}"
+    return f"#pragma omp simd{_clause(facts, loop)}"
 
 
 def _reduced(facts: Facts, loop: LoopFacts, name: str) -> str:

@@ -146,7 +146,12 @@ def test_of_a_port_a_model_sees_its_part_alone() -> None:
         ),
         ("for$reduction", EXTREMES, "for reduction(max:high) reduction(min:low)"),
         ("for$clause", SUMS, "for"),
-        ("simd$vector_clause", SUMS, "simd reduction(+:sum)"),
+        ("$simd", SUMS, "#pragma omp simd reduction(+:sum)"),
+        (
+            "$simd",
+            HISTOGRAM.replace("    for (int b", "#pragma omp parallel for\n    for (int b"),
+            "#pragma omp parallel for simd",
+        ),
         ("$vector", HISTOGRAM, "the loop over `b` (0 to 256)"),
         (
             "for$clause: $parallel",
