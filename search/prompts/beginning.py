@@ -68,10 +68,10 @@ def put_together(prompt: Prompt, reply: Reply) -> Reply:
     begin = len(before.encode("utf-8", errors="replace"))
     nodes = walk(tree_of(answer.decode("utf-8", errors="replace")).root)
     node = next((one for one in nodes if one.type in LOOPS and one.start_byte >= begin), None)
-    if node is None:
-        return reply
-    while node.parent is not None and node.parent.start_byte >= begin:
+    while node is not None and node.parent is not None and node.parent.start_byte >= begin:
         node = node.parent
+    if node is None or node.has_error:  # what was cut has no end to go on from
+        return reply
     written, after = (
         part.decode("utf-8", errors="replace")
         for part in (answer[: node.end_byte], answer[node.end_byte :])

@@ -39,7 +39,7 @@ from regraph_kg.search.prompts.examples import (
 from regraph_kg.search.prompts.parts import Advice, Paragraph, Priority, fitted, parts_of, together
 from regraph_kg.search.prompts.standing import Standing, standing_text
 
-VERSION = 6
+VERSION = 7
 """Of the templates and of how they are put together.
 
 History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failures, variants, asks;
@@ -47,7 +47,8 @@ History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failur
 stands between fences that it cannot close, and is said to be data; alignment of the arrays;
 5 (2026-11) when a technique applies and hurts, effects of examples, the machine, where the current
 code stands, what was tried; examples on like code only, chosen anew for a repair; all in a budget;
-a technique may be declined; 6 (2026-11) the part of a port; lean texts, an answer that is begun.
+a technique may be declined; 6 (2026-11) the part of a port; lean texts, an answer that is begun;
+7 (2026-11) begun up to the place that the recipe names, all but one loop kept, techniques in part.
 """
 THOUGHT_CHARACTERS, HISTORY_CHARACTERS = 1200, 4000
 """Of a model's idea, and of all ideas of an earlier time together: the rest is cut."""

@@ -20,7 +20,6 @@ from benchmarks.rivals.ucb_select import (
 )
 from benchmarks.rivals.ucb_tree import Action, Edge, State, Tree
 from regraph_kg.models.graph import EFFECT_SCALE
-from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
@@ -28,12 +27,9 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.run import context
 from tests.search.toy import (
     TASK,
-    Script,
     Toy,
-    code,
-    fenced,
     header,
-    names,
+    says,
     successor,
     technique,
 )
@@ -207,16 +203,6 @@ def search(toy: Toy, calls: int, **settings: float) -> tuple[list[SimulationReco
     ledger, told = Ledger(head.limits), UcbSettings.model_validate(settings)
     method = Ucb(context(TASK, head, toy.world, ledger), told, tree)
     return list(Driver(method, Alone(toy.world), ledger).run()), tree
-
-
-def says(**levels: float | str) -> Script:
-    """A model that answers by the path's last names: says(a=0.5, a_b="crashed")."""
-
-    def answer(key: PromptKey) -> str | None:
-        level = levels.get("_".join(names(key)))
-        return None if level is None else fenced(code(level, key.attempt))
-
-    return answer
 
 
 def test_the_first_iterations_by_hand() -> None:

@@ -14,14 +14,13 @@ from regraph_kg.search.methods.mcgs import McgsSettings
 from tests.search.toy import (
     TASK,
     Graph,
-    Script,
     Toy,
     code,
     fenced,
     header,
     judge,
-    names,
     noisy_script,
+    says,
     searching,
 )
 
@@ -32,16 +31,6 @@ FORK: Graph = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
 def run(toy: Toy, budget: int, seed: int = 0, **settings: int) -> list[SimulationRecord]:
     told = McgsSettings.model_validate({"free": False} | settings)
     return list(searching(toy.world, header(budget, seed, settings=told)))
-
-
-def says(**levels: float | str) -> Script:
-    """A model that answers by the path's last names: says(a=0.5, a_b="crashed")."""
-
-    def answer(key: PromptKey) -> str | None:
-        level = levels.get("_".join(names(key)))
-        return None if level is None else fenced(code(level, key.attempt))
-
-    return answer
 
 
 def paths(records: Sequence[SimulationRecord]) -> list[str]:

@@ -209,6 +209,16 @@ def hashed(*parts: object) -> random.Random:
     return random.Random(hashlib.sha256(repr(parts).encode()).hexdigest())
 
 
+def says(**levels: float | str) -> Script:
+    """A model that answers by the path's last names: says(a=0.5, a_b="crashed")."""
+
+    def answer(key: PromptKey) -> str | None:
+        level = levels.get("_".join(names(key)))
+        return None if level is None else fenced(code(level, key.attempt))
+
+    return answer
+
+
 def noisy_script(seed: int, failures: float = 0.3, holes: float = 0.0) -> Script:
     """A model whose steps have a gain per transition, some noise, and fail now and then."""
 

@@ -22,19 +22,10 @@ from tests.search.toy import (
     fenced,
     header,
     names,
+    says,
     searching,
     successor,
 )
-
-
-def says(**levels: float | str) -> Script:
-    """A model that answers by the path's last names: says(a=0.5, a_b="crashed")."""
-
-    def answer(key: PromptKey) -> str | None:
-        level = levels.get("_".join(names(key)))
-        return None if level is None else fenced(code(level, key.attempt))
-
-    return answer
 
 
 def run(
