@@ -4,13 +4,19 @@ Here the program begins, before anything else of it is loaded. Not covered: a Ct
 itself starts.
 """
 
+import signal
 import sys
+import threading
 
 from regraph_kg.errors import Interrupted
+
+SOON = 0.05
+"""Seconds after which a lost Ctrl-C comes again."""
 
 
 def main() -> None:
     """Entry point of the `regraph` script; a Ctrl-C while it is loaded ends it like a later one."""
+    sys.unraisablehook = press_again
     try:
         from regraph_kg.cli.app import main as run  # noqa: PLC0415 (takes half a second)
 
@@ -18,3 +24,18 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("regraph: interrupted; run the same command again\n")
         sys.exit(Interrupted.exit_code)
+
+
+def press_again(lost: "sys.UnraisableHookArgs") -> None:
+    """A Ctrl-C in a destructor (the driver's sessions have one) comes again outside of it.
+
+    Python only reports what is raised there, and goes on.
+    """
+    if lost.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(lost)
+        return
+    main_thread = threading.main_thread().ident
+    assert main_thread is not None
+    again = threading.Timer(SOON, signal.pthread_kill, (main_thread, signal.SIGINT))
+    again.daemon = True
+    again.start()

@@ -22,7 +22,7 @@ from tests.contract.plans import plan
 from tests.stores import address, cypher, environment
 
 MANY = 9000
-"""Trajectories whose ingest takes longer than a busy machine takes to look at it."""
+"""Trajectories whose ingest takes longer than the pause between two looks at it."""
 REGRAPH = str(Path(sys.executable).parent / "regraph")
 
 
@@ -146,9 +146,13 @@ def test_a_ctrl_c_in_the_middle_of_an_ingest_is_one_line_and_run_again_it_is_who
         command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     count = "MATCH (t:Trajectory) RETURN count(t) AS n"
-    while not cypher(embedded_settings, count)[0]["n"]:  # it is at work
+    running.send_signal(signal.SIGSTOP)  # it stands still while it is looked at, however long
+    while not cypher(embedded_settings, count)[0]["n"]:
+        running.send_signal(signal.SIGCONT)
         time.sleep(0.05)
+        running.send_signal(signal.SIGSTOP)
     running.send_signal(signal.SIGINT)
+    running.send_signal(signal.SIGCONT)
     out, said = running.communicate(timeout=60)
     assert (running.returncode, out) == (4, "")
     assert "run the same command again" in said
