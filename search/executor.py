@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from regraph_kg.errors import AnswersPending
+from regraph_kg.search.continued import continued
 from regraph_kg.search.driver import Finished
 from regraph_kg.search.effects import Effect, ModelRequest, Result
-from regraph_kg.search.prompts.beginning import put_together
 from regraph_kg.search.world import World
 
 T = TypeVar("T")
@@ -150,7 +150,7 @@ def result(world: World, effect: Effect) -> Result | None:
     """Do an effect; None where its answer is to come by file."""
     try:
         if isinstance(effect, ModelRequest):
-            return put_together(effect.prompt, world.complete(effect.prompt))
+            return continued(effect.prompt, world.complete(effect.prompt))
         return world.evaluate(effect.candidate, effect.incumbent_seconds)
     except AnswersPending:
         return None

@@ -36,7 +36,6 @@ _ENDS = re.compile(r"^[ \t]*}[ \t};]*(?://[^\n]*)?$", re.MULTILINE)
 _DOTS = re.compile(r"^[ \t]*(?:\.\.\.|…)[ \t]*$", re.MULTILINE)
 _IN_LIST = re.compile(r"[,(<&]\s*\Z")
 """What stands before dots that are C++: a list goes on."""
-_ONE_LOOP = "all but one loop left as it was"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +82,10 @@ def read_code(reply: Reply, wanted: RequestedEntry, current: str = "") -> Mended
     `current` is the code that the prompt showed: what only repeats it is not the answer, where
     another block is. Never raises, and takes bounded time.
     """
-    if reply.code:
-        ready = mended(reply.code, wanted)
-        return MendedCode(ready.code, (_ONE_LOOP, *ready.done))
-    text = _whole(reply)
+    text = reply.code or _whole(reply)
     if isinstance(text, ParseFailure):
         return text
-    found, done = _blocks(text, wanted)
+    found, done = ([text], reply.mended) if reply.code else _blocks(text, wanted)
     chosen = _chosen(found[-MOST_BLOCKS:], wanted, current)
     code = _only(found, wanted.entries) if chosen is None else _bounded(chosen[0])
     if isinstance(code, ParseFailure):

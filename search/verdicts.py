@@ -125,11 +125,11 @@ class Verdicts:
 
     def _unchanged(self, answer: str, current: str) -> str:
         """Why an answer is nothing new; "" where it is."""
-        said = {normalized(answer), normalized(self._task.whole(answer))}
-        if said & {normalized(current), normalized(self._task.shown(current))}:
+        said = {_but_headers(answer), _but_headers(self._task.whole(answer))}
+        if said & {_but_headers(current), _but_headers(self._task.shown(current))}:
             return CURRENT
         started = (self._task.start, self._task.serial)
-        return BEFORE if said & {normalized(one) for one in started} else ""
+        return BEFORE if said & {_but_headers(one) for one in started} else ""
 
     def _evaluate(self, code: str, text: str) -> Effects[Cost]:
         """Have code judged, twice where the first timing was our machine's fault."""
@@ -164,3 +164,9 @@ def _joules(reports: list[EvalReport]) -> float | None:
     """What the GPU used while it judged, where every report tells."""
     found = [report.facts.get("joules") for report in reports]
     return None if None in found else sum(map(float, filter(None, found)))
+
+
+def _but_headers(code: str) -> str:
+    """Normalized code without the headers that it includes: one more changes nothing."""
+    lines = normalized(code).splitlines()
+    return "\n".join(one for one in lines if not one.startswith("#include"))

@@ -78,7 +78,9 @@ class Reply(Frozen):
 
     text: PromptText
     code: PromptText = ""
-    """The code that its loop makes with what stands around it, where it was to write a loop."""
+    """Of an answer that was begun for the model the code, where that is not what `text` says."""
+    mended: tuple[str, ...] = ()
+    """What was done to the text for `code`."""
     finish: Literal["stop", "length", "unrecorded", "pending"]
     prompt_tokens: int = 0
     output_tokens: int = 0

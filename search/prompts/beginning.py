@@ -1,21 +1,27 @@
 """How an answer begins that is begun for the model, and what follows the loop that it is to write.
 
-Not here: what a server does with it (llm/).
+Not here: what a server does with it (llm/), what comes of it (search/continued.py).
 """
 
+import re
 from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.syntax import LOOPS, text, tree_of, walk
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.recipe import acts_at, opening
 
 FENCE = "```cpp\n"
 STOP = ("\n```",)
 """What ends such an answer."""
+_LINES = re.compile(r"(?:[^\\\n]|\\\n|\\)+\n?|\n")
+"""With the lines that a backslash at their end joins to them."""
+_BLANKS = re.compile(r"[ \t]*")
+_OF_LOOP = re.compile(
+    r"[ \t]*#[ \t]*pragma\b(?!\s+omp\s+(?:barrier|taskwait|taskyield|flush|cancel|threadprivate)\b)"
+)
+"""A directive that is of the statement behind it."""
 _KEPT = "Leave everything else as it is."
 """Ends a recipe that changes the one loop that it names."""
 
@@ -30,12 +36,10 @@ def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
     place = acts_at(recipe, facts_of(code)) if recipe else None
     if place is not None:
         before = code.encode("utf-8", errors="replace")[:place].decode("utf-8", errors="replace")
-        lines = before.splitlines(keepends=True)
-        indent = " " * (len(lines[-1]) if lines and not lines[-1].strip("\t ") else 0)
-        while lines and (not (line := lines[-1].strip()) or line.startswith("#pragma")):
-            lines.pop()
         opened = opening(recipe, facts_of(code))
-        return FENCE + "".join(lines) + (indent + opened if opened else "")
+        indent = _BLANKS.match(before.rpartition("\n")[2])
+        kept = _without_directives(before)
+        return FENCE + kept + (f"{indent[0] if indent else ''}{opened}" if opened else "")
     defined = [
         (node, body)
         for node in walk(tree_of(code).root)
@@ -50,35 +54,21 @@ def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
     return FENCE + head.decode("utf-8", errors="replace") + "\n"
 
 
+def _without_directives(before: str) -> str:
+    """Whole lines, without the directives of the loop that comes behind them."""
+    lines = _LINES.findall(before)
+    while lines and (not lines[-1].strip() or _OF_LOOP.match(lines[-1])):
+        lines.pop()
+    kept = "".join(lines)
+    return kept if not kept or kept.endswith("\n") else f"{kept.rstrip()}\n"
+
+
 def rest(code: str, recipe: str) -> str:
     """The code after the loop that a recipe names, where all else is to stay; else ""."""
     place = acts_at(recipe, facts_of(code)) if recipe.endswith(_KEPT) else None
     loops = (one for one in walk(tree_of(code).root) if one.type in LOOPS)
     end = next((one.end_byte for one in loops if one.start_byte == place), None)
     return "" if end is None else code.encode("utf-8", errors="replace")[end:].decode()
-
-
-def put_together(prompt: Prompt, reply: Reply) -> Reply:
-    """A reply with the code that its loop makes, where it changes more than the loop asked for."""
-    before = prompt.begun.removeprefix(FENCE)
-    at = reply.text.find(before)
-    if not prompt.rest or not before or at < 0:
-        return reply
-    answer = reply.text[at:].encode("utf-8", errors="replace")
-    begin = len(before.encode("utf-8", errors="replace"))
-    nodes = walk(tree_of(answer.decode("utf-8", errors="replace")).root)
-    node = next((one for one in nodes if one.type in LOOPS and one.start_byte >= begin), None)
-    while node is not None and node.parent is not None and node.parent.start_byte >= begin:
-        node = node.parent
-    if node is None or node.has_error:  # what was cut has no end to go on from
-        return reply
-    written, after = (
-        part.decode("utf-8", errors="replace")
-        for part in (answer[: node.end_byte], answer[node.end_byte :])
-    )
-    if normalized(after.strip().removesuffix(STOP[0].strip())) == normalized(prompt.rest):
-        return reply
-    return reply.model_copy(update={"code": written + prompt.rest})
 
 
 def _works(function: Node, body: Node) -> bool:

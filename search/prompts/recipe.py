@@ -5,7 +5,7 @@ of the code say. Not here: whether the technique fits (code/fit.py).
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 from string import Template
 
@@ -46,7 +46,7 @@ _GENERAL = {
 
 def filled(recipe: str, facts: Facts) -> str:
     """The recipe for a code with these facts."""
-    loops = _named(facts)
+    loops = _named(facts, Template(recipe).get_identifiers())
     parallel, vector, reducing = loops["parallel"], loops["vector"], loops["reducing"]
     said = {
         **{name: _told(loop) for name, loop in loops.items()},
@@ -65,7 +65,8 @@ def filled(recipe: str, facts: Facts) -> str:
 
 def acts_at(recipe: str, facts: Facts) -> int | None:
     """Bytes of the code before the first place that a recipe names; None where it names none."""
-    places, names = _places(facts), Template(recipe).get_identifiers()
+    names = Template(recipe).get_identifiers()
+    places = _places(facts, names)
     found = [at for name in names for at in places.get(name, ())]
     return 0 if "head" in names else min(found, default=None)
 
@@ -76,15 +77,16 @@ def opening(recipe: str, facts: Facts) -> str:
     "" where the code does not have all that the recipe names, or more than that place must change.
     """
     found = re.search(r"\$begin`([^`]+)`", recipe)
-    places, names = _places(facts), Template(recipe).get_identifiers()
+    names = Template(recipe).get_identifiers()
+    places = _places(facts, names)
     known = all(places.get(name, True) for name in names)
     known = known and ("share" not in names or _splits_alone(facts))
     return filled(found[1], facts) if found and known else ""
 
 
-def _places(facts: Facts) -> dict[str, list[int]]:
+def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
     """Bytes of the code before what each word means, for words that mean a place."""
-    loops = _named(facts)
+    loops = _named(facts, names)
     at = {name: [loop.at] if loop else [] for name, loop in loops.items()}
     return at | {
         "share": [one.at for one in _numbered(facts)] or at["parallel"],
@@ -94,21 +96,46 @@ def _places(facts: Facts) -> dict[str, list[int]]:
     }
 
 
-def _named(facts: Facts) -> dict[str, LoopFacts | None]:
-    """What loop each word means: of several the one in the deepest nest."""
+def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
+    """What loop each word means: of several the one in the deepest nest that has all of `names`."""
     inner = innermost(facts)
     lanes_share = [one for one in inner if lanes(one)]
     long = [one for one in lanes_share if one.trips is None]
+    if "contiguous" in names:
+        inner = [one for one in inner if _walking(facts, one)] or inner
     nests = [outer for one in inner if (outer := _nest(facts, one)) is not one]
     found = {
         "parallel": _parallel(facts),
         "inner": inner,
         "vector": long or lanes_share,
         "nest": nests,
-        "contiguous": [two for one in inner for two in around(facts, one) if walks(two, one)],
+        "contiguous": [two for one in inner for two in _walking(facts, one)],
         "reducing": [one for one in facts.loops if one.reduces and not one.shared_out],
     }
-    return {name: _deepest(facts, loops) for name, loops in found.items()}
+    shared = _deepest(facts, _nests_of_all(facts, [found[name] for name in names if name in found]))
+    return {name: _deepest(facts, _inside(facts, loops, shared)) for name, loops in found.items()}
+
+
+def _walking(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
+    """The loops around one along which memory is read in order."""
+    return [two for two in around(facts, loop) if walks(two, loop)]
+
+
+def _nests_of_all(facts: Facts, lists: Sequence[Sequence[LoopFacts]]) -> list[LoopFacts]:
+    """The outermost loops that have a loop of each list in them."""
+    roots = [[_outermost(facts, one) for one in loops] for loops in lists if loops]
+    return [one for one in roots[0] if all(one in others for others in roots)] if roots else []
+
+
+def _inside(
+    facts: Facts, loops: Sequence[LoopFacts], nest: LoopFacts | None
+) -> Sequence[LoopFacts]:
+    """Those of some loops in a nest, where any are."""
+    return [one for one in loops if _outermost(facts, one) is nest] or loops
+
+
+def _outermost(facts: Facts, loop: LoopFacts) -> LoopFacts:
+    return [loop, *around(facts, loop)][-1]
 
 
 def _deepest(facts: Facts, loops: Sequence[LoopFacts]) -> LoopFacts | None:

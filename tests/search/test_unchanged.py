@@ -70,6 +70,12 @@ def test_an_unchanged_step_teaches_nothing_of_its_technique(method: str) -> None
     assert [one for one in found if one.speedup], "the search went on"
 
 
+def test_code_with_one_header_more_is_unchanged() -> None:
+    verdicts = Verdicts(TASK, Ledger(header(2).limits))
+    found = verdict(verdicts, fenced(f"#include <cmath>\n{SERIAL}"), SERIAL)
+    assert (found.outcome, found.diagnosis) == (Outcome.UNCHANGED, CURRENT)
+
+
 def verdict(
     verdicts: Verdicts, text: str, current: str, technique: Technique | None = None
 ) -> SampleVerdict:

@@ -304,7 +304,7 @@ def test_an_answer_begins_with_the_code_that_the_recipe_has_there(
 ) -> None:
     begun = beginning(code, (), recipe)
     assert begun.endswith(opened)
-    assert begun.removesuffix(opened).rstrip(" ") == FENCE + code[: code.index(before)].rstrip(" ")
+    assert begun.removesuffix(opened).rstrip() == FENCE + code[: code.index(before)].rstrip()
     assert "$" not in filled(recipe, facts_of(code))
 
 
