@@ -8,11 +8,13 @@ what was mended is said. `parse` takes an answer as it stands. Not here: how cod
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.text import plain
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.mends.entry import RequestedEntry, defines, entry_renamed
+from regraph_kg.search.mends.functions import NAMES, lacked
 from regraph_kg.search.mends.mend import MendedCode, mended
 from regraph_kg.search.mends.source import ParsedCode
 from regraph_kg.search.prompts.fences import blocks, fence
@@ -22,7 +24,9 @@ LONGEST_CODE = 60_000
 LONGEST_REASON = 200
 MOST_BLOCKS = 20
 """Blocks of an answer that are looked at as code, the last ones."""
-_FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)
+MOST_BEGINS = 40
+"""Lines of an answer without a fence that are tried as the first one of its code."""
+_FENCE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
 _DECLINED = re.compile(
     r"^[ \t]{0,3}(?:\*\*)?DOES NOT APPLY(?:\*\*)?[ \t]*(?::(?P<reason>.*)|\.?[ \t]*)$", re.MULTILINE
 )
@@ -32,8 +36,21 @@ _BEGINS = re.compile(
     re.MULTILINE,
 )
 """A line with which code begins."""
+_MAY_BEGIN = re.compile(r"^[ \t]*(?:[^\s#]|#[ \t]*(?:include|pragma|define|if))", re.MULTILINE)
+"""A line with which code may begin: no heading."""
 _ENDS = re.compile(r"^[ \t]*}[ \t};]*(?://[^\n]*)?$", re.MULTILINE)
 _DOTS = re.compile(r"^[ \t]*(?:\.\.\.|…)[ \t]*$", re.MULTILINE)
+_SAID = re.compile(
+    r"""^[ \t]*(?://|/\*)[ \t]*[(\[]?(?:
+        (?:\.\.\.|…)[^\n]*
+      | (?:(?:the|your)[ ])?(?:rest[ ]of(?:[ ](?:the|your))?|existing|remaining|original|previous
+        |other|same)[ ](?:\w+[ ]){0,2}(?:code|function|kernel|file|implementation|body|logic)
+        (?:[ ](?:\w+[ ]){0,2}(?:here|same|unchanged|before|is))?[^\w\n]*
+      | (?:\w+[ ]){0,7}(?:unchanged|(?:remains?|stays?|is)[ ]the[ ]same|as[ ]before)[^\w\n]*
+    )$""",
+    re.MULTILINE | re.VERBOSE | re.IGNORECASE,
+)
+"""A comment that says that code is left out. In whole code it may say something else."""
 _IN_LIST = re.compile(r"[,(<&]\s*\Z")
 """What stands before dots that are C++: a list goes on."""
 
@@ -89,11 +106,11 @@ def read_code(reply: Reply, wanted: RequestedEntry, current: str = "") -> Mended
     chosen = _chosen(found[-MOST_BLOCKS:], wanted, current)
     code = _only(found, wanted.entries) if chosen is None else _bounded(chosen[0])
     if isinstance(code, ParseFailure):
-        return _left_out() if any(map(_has_dots, found)) else code
-    if _has_dots(code):
+        return _left_out() if any(_has_dots(one, current) for one in found) else code
+    if _has_dots(code, current):
         return _left_out()
     ready = mended(code, wanted)
-    return MendedCode(ready.code, (*done, *(chosen[1:] if chosen else ()), *ready.done))
+    return MendedCode(ready.code, (*done, *(chosen[1] if chosen else ()), *ready.done))
 
 
 def unmended(reply: Reply, wanted: RequestedEntry) -> MendedCode | ParseFailure:
@@ -129,26 +146,33 @@ def _blocks(text: str, wanted: RequestedEntry) -> tuple[list[str], tuple[str, ..
     """The blocks of an answer that ended by itself, and what was mended to find them."""
     found = blocks(text)
     if not _FENCE.search(text):
-        bare = _bare(text)
-        usable = len(bare) <= LONGEST_CODE and defines(ParsedCode(bare), wanted)
-        return ([bare], ("code without a fence",)) if usable else (found, ())
+        bare = _bare(text, wanted)
+        return ([bare], ("code without a fence",)) if bare else (found, ())
     closed = blocks(f"{text}\n{fence(text)}")
     if len(closed) > len(found) and closed[-1].strip():
         return closed, ("a fence that was not closed",)
     return found, ()
 
 
-def _bare(text: str) -> str:
-    """What may be code in a text without fences: from its first such line to its last brace."""
-    begins, ends = _BEGINS.search(text), list(_ENDS.finditer(text))
-    if begins is None or not ends or ends[-1].end() < begins.start():
-        return ""
-    return text[begins.start() : ends[-1].end()] + "\n"
+def _bare(text: str, wanted: RequestedEntry) -> str:
+    """What is code in a text without fences, up to its last brace; "" where nothing is.
+
+    From the first line from which all of it is sound, or else from the first that looks like code.
+    """
+    ends, looks = list(_ENDS.finditer(text)), _BEGINS.search(text)
+    text = text[: ends[-1].end()] + "\n" if ends else ""
+    last = next((one.start() for one in ends if looks and one.start() > looks.start()), len(text))
+    begins = [one.start() for one in islice(_MAY_BEGIN.finditer(text, 0, last), MOST_BEGINS)]
+    tried = (ParsedCode(text[one:]) for one in begins if len(text) - one <= LONGEST_CODE)
+    sound = (one.code for one in tried if not one.root.has_error and defines(one, wanted))
+    like_code = text[looks.start() :] if looks else ""
+    usable = len(like_code) <= LONGEST_CODE and defines(ParsedCode(like_code), wanted)
+    return next(sound, like_code if usable else "")
 
 
 def _chosen(
     found: Sequence[str], wanted: RequestedEntry, current: str
-) -> tuple[str, *tuple[str, ...]] | None:
+) -> tuple[str, list[str]] | None:
     """The one block that can be meant, and why not another; None where none or several can."""
     ours = [one for one in found if len(one) <= LONGEST_CODE]
     defining = [one for one in ours if defines(ParsedCode(one), wanted)]
@@ -156,7 +180,7 @@ def _chosen(
     if not defining:
         defining = [one for one in ours if entry_renamed(ParsedCode(one), wanted)]
     if len(defining) > 1:
-        whole = [one for one in defining if not _has_dots(one)]
+        whole = [one for one in defining if not _has_dots(one, current)]
         distinct = {normalized(one): one for one in whole or defining}
         if len(distinct) > 1:
             distinct.pop(normalized(current), None)
@@ -166,7 +190,25 @@ def _chosen(
         why = f"the one of {len(found)} blocks that differs from the others and from the current"
     if len(defining) != 1:
         return None
-    return (defining[0], why) if len(_naming(found, wanted)) > 1 else (defining[0],)
+    code, done = _completed(found[: found.index(defining[0])], defining[0], wanted)
+    return code, [*([why] if len(_naming(found, wanted)) > 1 else []), *done]
+
+
+def _completed(earlier: Sequence[str], code: str, wanted: RequestedEntry) -> tuple[str, list[str]]:
+    """A code behind each earlier block with a function or macro that it lacks, and what was done.
+
+    Not behind one that defines what is asked for, or a function that the code defines, too.
+    """
+    done: list[str] = []
+    for block in reversed(earlier):
+        if len(block) + len(code) >= LONGEST_CODE or _has_dots(block, ""):
+            continue
+        theirs, ours = ParsedCode(block), ParsedCode(code)
+        lacking = lacked(ours, theirs)
+        if lacking and not defines(theirs, wanted):
+            code = f"{block}\n{code}"
+            done.append(f"the block that defines {', '.join(lacking)[:NAMES]} put in front")
+    return code, done
 
 
 def _within(part: str, whole: str) -> bool:
@@ -179,20 +221,22 @@ def _naming(found: Sequence[str], wanted: RequestedEntry) -> list[str]:
     return [one for one in found if any(name in one for name in wanted.entries)]
 
 
-def _has_dots(code: str) -> bool:
-    """Whether dots stand in a line of their own where code should."""
-    return any(True for _ in _dots(code))
+def _has_dots(code: str, current: str) -> bool:
+    """Whether a line of dots, or in a shorter code than the current a comment, stands for code."""
+    less = len(normalized(code).split()) < len(normalized(current).split())
+    return any(True for _ in _gaps(_DOTS, code)) or (less and any(True for _ in _gaps(_SAID, code)))
 
 
-def _dots(code: str) -> Iterator[re.Match[str]]:
-    for dots in _DOTS.finditer(code):
-        before = code[max(0, dots.start() - 200) : dots.start()]
+def _gaps(kind: re.Pattern[str], code: str) -> Iterator[re.Match[str]]:
+    for gap in kind.finditer(code):
+        before = code[max(0, gap.start() - 200) : gap.start()]
         if not _IN_LIST.search(before) and before.count("/*") <= before.count("*/"):
-            yield dots
+            yield gap
 
 
 def _left_out() -> ParseFailure:
-    return ParseFailure("the code has a line of dots in place of code; write all of it")
+    why = "the code has a comment or a line of dots in place of code; write all of it"
+    return ParseFailure(why)
 
 
 def _bounded(code: str) -> str | ParseFailure:

@@ -4,6 +4,7 @@ Each gives the code mended once and says what it did, or None where nothing is t
 in doubt is left to the compiler.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,6 @@ from tree_sitter import Node
 
 from regraph_kg.models.run import Task
 from regraph_kg.models.target import TARGETS
-from regraph_kg.search.code.syntax import text
 from regraph_kg.search.mends.functions import Mended
 from regraph_kg.search.mends.source import DefinedFunction, ParsedCode, Signature, signature_in
 
@@ -120,9 +120,26 @@ def _substitute(source: ParsedCode, wanted: RequestedEntry) -> tuple[DefinedFunc
         if signature is None or not signature.parameters:
             continue
         fit = [one for one in source.functions if one.exported and one.signature == signature]
-        if len(fit) == 1:
+        if len(fit) == 1 and _is_root(source, fit[0]):
             return fit[0], name
     return None
+
+
+def _is_root(source: ParsedCode, function: DefinedFunction) -> bool:
+    """Whether a function comes to all that is exported, and to a kernel where there are any."""
+    calls: defaultdict[str, set[str]] = defaultdict(set)
+    for name in {one.name for one in source.functions}:
+        for node in source.named(name):
+            around = source.function_at(node.start_byte)
+            calls[around.name if around is not None else ""].add(name)
+    reached, waiting = {function.name}, [function.name]
+    while waiting:
+        new = calls[waiting.pop()] - reached
+        reached |= new
+        waiting += new
+    kernels = {one.name for one in source.functions if one.is_kernel}
+    exports = {one.name for one in source.functions if one.exported}
+    return exports - {"main"} <= reached and (not kernels or bool(kernels & reached))
 
 
 def exported(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
@@ -131,16 +148,8 @@ def exported(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
         wrong = one.name in wanted.c_linkage and one.exported and not one.c_linkage
         if not wrong or one.signature != wanted.signatures.get(one.name):
             continue
-        if any(_linked(node) for node in source.named(one.name)):
+        if one.name in source.c_names:
             continue  # declared so before
-        begin = one.node.start_byte
+        begin = source.begin_of(one.node)
         return source.edited([(begin, begin, 'extern "C" ')]), f'{one.name} made extern "C"'
     return None
-
-
-def _linked(node: Node) -> bool:
-    """Whether what stands here has the linkage of C."""
-    around = node.parent
-    while around is not None and around.type != "linkage_specification":
-        around = around.parent
-    return around is not None and '"C"' in text(around)[:40]

@@ -4,11 +4,12 @@ Each gives the code mended once and says what it did, or None where nothing is t
 in doubt is left to the compiler.
 """
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from regraph_kg.search.code.syntax import called, declared_name, text, walk
+from regraph_kg.search.code.syntax import called, declared_name, walk
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.mends.source import (
     DefinedFunction,
@@ -23,6 +24,12 @@ Mended = tuple[str, str]
 NAMES = 100
 """Characters of names that are told."""
 _DEVICE = frozenset({"__global__", "__device__"})
+_OF_THEIR_OWN = frozenset(
+    {"class_specifier", "struct_specifier", "union_specifier", "lambda_expression"}
+)
+"""What a function stands in that is no part of the function around."""
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def defined_once(source: ParsedCode) -> Mended | None:
@@ -31,39 +38,52 @@ def defined_once(source: ParsedCode) -> Mended | None:
     again: list[DefinedFunction] = []
     for one in source.functions:
         around = one.outer.parent
-        said = 0 if around is None else around.id, normalized(text(one.outer))
+        said = 0 if around is None else around.id, normalized(source.said(one.outer))
         again += [one] if said in known else []
         known.add(said)
     if not again:
         return None
     names = ", ".join(dict.fromkeys(one.name for one in again))
-    code = source.edited([(one.outer.start_byte, one.outer.end_byte, "") for one in again])
+    code = source.edited([(source.begin_of(one.outer), one.outer.end_byte, "") for one in again])
     return code, f"left out what defines {names[:NAMES]} again in the same words"
+
+
+def lacked(ours: ParsedCode, theirs: ParsedCode) -> list[str]:
+    """Functions and macros that a code uses and another one defines; none if both define some."""
+    known = {one.name for one in ours.functions}
+    functions = {one.name for one in theirs.functions}
+    if known & functions:
+        return []
+    calls = {called(one) for one in walk(ours.root) if one.type == "call_expression"}
+    macros = {name for name in theirs.macros - ours.macros if ours.named(name)}
+    return sorted(functions & calls | macros)
 
 
 def outside(source: ParsedCode) -> Mended | None:
     """A kernel that is defined inside a function stands before that function."""
     for around in source.functions:
-        inner = next(_inside(around), None)
+        inner = next(_inside(source, around), None)
         if inner is None:
             continue
         name = declared_name(declarator_of(inner))
         if source.defining(name):
             return None
-        begin = around.top.start_byte
+        begin, first = source.begin_of(around.top), source.begin_of(inner)
         code = source.edited(
-            [(begin, begin, f"{text(inner)}\n\n"), (inner.start_byte, inner.end_byte, "")]
+            [(begin, begin, f"{source.said(inner)}\n\n"), (first, inner.end_byte, "")]
         )
         return code, f"{name} moved out of {around.name}"
     return None
 
 
-def _inside(function: DefinedFunction) -> Iterator[Node]:
-    """Sound definitions of device code in a function's body, the outermost only."""
-    for node in walk(function.node):
-        if node.type != "function_definition" or node == function.node or node.has_error:
-            continue
-        if words_of(node) & _DEVICE and signature_of(node) is not None:
+def _inside(source: ParsedCode, function: DefinedFunction) -> Iterator[Node]:
+    """Sound definitions of device code in a function's body, the outermost first."""
+    waiting = function.node.children[::-1]
+    while waiting:
+        node = waiting.pop()
+        waiting += reversed(node.children) if node.type not in _OF_THEIR_OWN else ()
+        sound = node.type == "function_definition" and not node.has_error
+        if sound and words_of(node) & _DEVICE and signature_of(source, node) is not None:
             yield node
 
 
@@ -74,14 +94,26 @@ def declared_first(source: ParsedCode) -> Mended | None:
         if user is None:
             continue
         body = one.node.child_by_field_name("body")
-        head = source.between(one.outer.start_byte, body.start_byte if body is not None else 0)
+        begin, first = source.begin_of(user.top), source.begin_of(one.outer)
+        head = source.between(first, body.start_byte if body is not None else 0)
+        head = _COMMENT.sub(" ", head)
         doubtful = "=" in head or "auto" in one.words or "\n#" in head
         if doubtful or one.outer != one.top or user.top == one.top:
             continue
-        begin = user.top.start_byte
+        if _named_between(source, head, begin, first):
+            continue
         code = source.edited([(begin, begin, f"{head.strip()};\n\n")])
         return code, f"{one.name} declared before its first call"
     return None
+
+
+def _named_between(source: ParsedCode, head: str, first: int, last: int) -> bool:
+    """Whether something between two places and in no function has a name of a head: its type."""
+    return any(
+        first <= place < last
+        for word in _WORD.findall(head)
+        for place in source.beside_functions.get(word, ())
+    )
 
 
 def _first_user(source: ParsedCode, function: DefinedFunction) -> DefinedFunction | None:
@@ -93,9 +125,7 @@ def _first_user(source: ParsedCode, function: DefinedFunction) -> DefinedFunctio
     before = [one for one in places if one.start_byte < function.node.start_byte]
     if not before or not all(_is_called(one, name) for one in before):
         return None
-    at = before[0].start_byte
-    around = (one for one in source.functions if one.node.start_byte < at < one.node.end_byte)
-    return next(around, None)
+    return source.function_at(before[0].start_byte)
 
 
 def _is_called(name_node: Node, name: str) -> bool:

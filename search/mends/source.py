@@ -3,6 +3,7 @@
 Not here: which edit mends what.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ from functools import cached_property
 from tree_sitter import Node
 
 from regraph_kg.search.code.syntax import MOST_BYTES, declared_name, text, tree_of, walk
+from regraph_kg.search.code.tokens import normalized
 
 MOST_NODES = 60_000
-"""What is larger is left as it is: an answer may be anything."""
+MOST_LEVELS = 200
+"""What is larger or deeper is left as it is: an answer may be anything."""
 _CONTAINERS = frozenset(
     {
         *("translation_unit", "linkage_specification", "declaration_list", "template_declaration"),
@@ -78,12 +81,17 @@ class ParsedCode:
     @cached_property
     def small(self) -> bool:
         """Whether all of it was read, and is not too much to look through."""
-        return len(self._bytes) <= MOST_BYTES and self.root.descendant_count <= MOST_NODES
+        if len(self._bytes) > MOST_BYTES or self.root.descendant_count > MOST_NODES:
+            return False
+        level = [self.root]
+        for _ in range(MOST_LEVELS):
+            level = [child for one in level for child in one.children]
+        return not level
 
     @cached_property
     def functions(self) -> tuple[DefinedFunction, ...]:
         """Those that are defined outside any other, in their order."""
-        return tuple(_functions(self.root))
+        return tuple(_functions(self))
 
     def named(self, name: str) -> list[Node]:
         """Wherever an identifier stands that is so called."""
@@ -92,6 +100,38 @@ class ParsedCode:
     def defining(self, name: str) -> list[DefinedFunction]:
         """The functions that are so called."""
         return self._defined.get(name, [])
+
+    def function_at(self, byte: int) -> DefinedFunction | None:
+        """The function that holds a byte."""
+        place = bisect_right(self.functions, byte, key=lambda one: one.node.start_byte)
+        found = self.functions[place - 1] if place else None
+        return found if found is not None and byte < found.node.end_byte else None
+
+    @cached_property
+    def beside_functions(self) -> dict[str, list[int]]:
+        """Where names stand that no function holds."""
+        return {
+            name: [at for one in nodes if self.function_at(at := one.start_byte) is None]
+            for name, nodes in self._names.items()
+        }
+
+    @cached_property
+    def macros(self) -> frozenset[str]:
+        """The names that it gives to macros."""
+        kinds = ("preproc_def", "preproc_function_def")
+        found = (one for one in walk(self.root) if one.type in kinds)
+        return frozenset(text(one.child_by_field_name("name")) for one in found)
+
+    @cached_property
+    def c_names(self) -> frozenset[str]:
+        """The names that stand where the linkage is that of C."""
+        found, waiting = set[str](), [(self.root, False)]
+        while waiting:
+            node, linked = waiting.pop()
+            linked = linked or _is_c(node)
+            found |= {text(node)} if linked and "identifier" in node.type else set()
+            waiting += [(child, linked) for child in node.children]
+        return frozenset(found)
 
     @cached_property
     def _names(self) -> dict[str, list[Node]]:
@@ -121,8 +161,18 @@ class ParsedCode:
         return self.edited([(one.start_byte, one.end_byte, name) for one in nodes])
 
     def between(self, first: int, last: int) -> str:
-        """The text of a span."""
+        """The text of a span, as it was given: nodes lack the words that were blanked."""
         return self._bytes[first:last].decode("utf-8", errors="replace")
+
+    def begin_of(self, node: Node) -> int:
+        """The first byte of a node, or of the words before it that were blanked to read it."""
+        last = node.start_byte
+        read = b" " * self.root.start_byte + (self.root.text or b"")
+        return last - len(self._bytes[len(read[:last].rstrip()) : last].lstrip())
+
+    def said(self, node: Node) -> str:
+        """What a node says, with the words before it that were blanked."""
+        return self.between(self.begin_of(node), node.end_byte)
 
 
 def declarator_of(definition: Node) -> Node | None:
@@ -140,16 +190,23 @@ def words_of(definition: Node) -> frozenset[str]:
     return frozenset(text(one) for one in definition.children if one.start_byte < end)
 
 
-def signature_of(definition: Node) -> Signature | None:
+def signature_of(source: ParsedCode, definition: Node) -> Signature | None:
     """The types of a function's definition; None where it has no parameters' list."""
     declarator = declarator_of(definition)
     listed = declarator.child_by_field_name("parameters") if declarator is not None else None
     if listed is None:
         return None
-    given = [one for one in listed.named_children if one.type.endswith("parameter_declaration")]
-    types = tuple(_type(one) for one in given)
+    types, begin, name = list[str](), listed.start_byte + 1, None
+    for one in listed.children:
+        if one.type.endswith("parameter_declaration"):
+            name = _name_node(one.child_by_field_name("declarator"))
+        elif one.type in (",", ")"):
+            first, last = (name or one).start_byte, (name or one).end_byte
+            given = f"{source.between(begin, first)} {source.between(last, one.start_byte)}"
+            types += filter(None, [_type(normalized(given).split())])
+            begin, name = one.end_byte, None
     result = text(definition.child_by_field_name("type"))
-    return Signature(result, () if types == ("void",) else types)
+    return Signature(result, () if types == ["void"] else tuple(types))
 
 
 def signature_in(head: str) -> Signature | None:
@@ -158,16 +215,10 @@ def signature_in(head: str) -> Signature | None:
     return found[0].signature if len(found) == 1 else None
 
 
-def _type(parameter: Node) -> str:
-    """A parameter's type: without its name, and where no name changes what a caller gives."""
-    name = _name_node(parameter.child_by_field_name("declarator"))
-    words: list[str] = []
-    for leaf in (one for one in walk(parameter) if not one.child_count):
-        word = text(leaf)
-        if word == "=":
-            break
-        if leaf != name and word not in _NO_TYPE:
-            words.append("*" if word == "[" else word)
+def _type(given: Sequence[str]) -> str:
+    """A parameter's type, of its tokens without its name, where they change what a caller gives."""
+    given = given[: given.index("=")] if "=" in given else given
+    words = ["*" if word == "[" else word for word in given if word not in _NO_TYPE]
     at = next((place for place, word in enumerate(words) if word in ("*", "&")), None)
     base = words if at is None else words[:at]
     if at is None:  # a value is copied, constant or not
@@ -183,13 +234,19 @@ def _name_node(node: Node | None) -> Node | None:
     return node
 
 
-def _functions(root: Node) -> Iterator[DefinedFunction]:
+def _is_c(node: Node) -> bool:
+    """Whether it gives what is in it the linkage of C."""
+    return node.type == "linkage_specification" and text(node.child_by_field_name("value")) == '"C"'
+
+
+def _functions(source: ParsedCode) -> Iterator[DefinedFunction]:
     """In the order of the text; bodies are not looked into."""
+    root = source.root
     waiting: list[tuple[Node, Node, Node | None, bool, bool]] = [(root, root, None, False, False)]
     while waiting:
         node, outer, top, scoped, linked = waiting.pop()
         if node.type == "function_definition":
-            signature, name = signature_of(node), declared_name(declarator_of(node))
+            signature, name = signature_of(source, node), declared_name(declarator_of(node))
             if signature is not None and name and node.child_by_field_name("body") is not None:
                 words, whole = words_of(node), top if top is not None else node
                 yield DefinedFunction(name, node, outer, whole, signature, words, scoped, linked)
@@ -197,7 +254,7 @@ def _functions(root: Node) -> Iterator[DefinedFunction]:
         if node.type not in _CONTAINERS:
             continue
         scoped = scoped or node.type in _SCOPES
-        linked = linked or (node.type == "linkage_specification" and '"C"' in text(node)[:40])
+        linked = linked or _is_c(node)
         head = node.type in ("template_declaration", "linkage_specification")
         for child in reversed(node.children):
             inside = outer if head and child.type != "declaration_list" else child

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 _RUN = re.compile(r"`+")
-_BEGINS = re.compile(r" {0,3}(`{3,})[^\n`]*\n")
-_ENDS = re.compile(r" {0,3}(`{3,})[ \t]*$")
+_BEGINS = re.compile(r"[ \t]*(`{3,})[^\n`]*\n")
+_ENDS = re.compile(r"[ \t]*(`{3,})[ \t]*$")
 
 
 def fence(*texts: str) -> str:
@@ -50,7 +50,7 @@ def _fenced(lines: Sequence[str]) -> list[tuple[int, int]]:
     """The first and last line of each block. In one pass, whatever an answer repeats.
 
     A fence is closed by the next one that is at least as long and alone on its line; one that
-    nothing closes begins no block.
+    nothing closes begins no block. It may be indented, as in a list.
     """
     ends = [len(alone[1]) if (alone := _ENDS.match(line)) else 0 for line in lines]
     longest = [*accumulate(reversed(ends), max)][::-1]  # that can still close one, from there on

@@ -131,6 +131,9 @@ def wanted() -> RequestedEntry:
 
 
 WORK = 'extern "C" void work(int n) {\n  n++;\n}\n'
+HELPER, MACRO = "int two(int n) {\n  return 2 * n;\n}\n", "#define N 2\n"
+CALLS, CALLS_BOTH = WORK.replace("n++", "n = two(n)"), WORK.replace("n++", "n = two(N)")
+BARE = ("code without a fence",)
 OTHER, HEAVY = WORK.replace("n++", "n--"), WORK.replace("n++", "n += 2")
 
 
@@ -170,6 +173,18 @@ def block(code: str) -> str:
             WORK,
             ("the one of 2 blocks that differs from the others and from the current",),
         ),
+        (f"I tile.\n\n{HELPER}\n{CALLS}\nDone.", f"{HELPER}\n{CALLS}", BARE),
+        (f"# Tiled\n\nconst int N = 2;\n{WORK}", f"const int N = 2;\n{WORK}", BARE),
+        (f"It is faster by\nusing OpenMP on the loop.\n\n{WORK}", WORK, BARE),
+        (f"So:\nvoid bad() {{\n  @\n}}\n{WORK}", f"void bad() {{\n  @\n}}\n{WORK}", BARE),
+        (
+            f"Helper:\n{block(HELPER)}Macro:\n{block(MACRO)}All:\n{block(CALLS_BOTH)}",
+            f"{HELPER}\n{MACRO}\n{CALLS_BOTH}",
+            ("the block that defines N put in front", "the block that defines two put in front"),
+        ),
+        (f"Helper:\n{block(HELPER)}All:\n{block(HELPER + CALLS)}", HELPER + CALLS, ()),
+        (f"Helper:\n{block(HELPER)}All:\n{block(WORK)}", WORK, ()),
+        (f"1. So:\n\n    ```cpp\n{WORK}    ```\n2. Or not.\n\t```\n\tx\n\t```\n", WORK, ()),
     ],
 )
 def test_an_answer_out_of_form_that_can_mean_one_code_is_read(
@@ -211,6 +226,34 @@ def test_an_answer_that_may_mean_several_codes_or_none_is_not_guessed(
 )
 def test_dots_that_are_no_gap_are_code(code: str) -> None:
     assert read_code(reply(block(code)), wanted()) == MendedCode(code)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "// ... existing code ...",
+        "// Rest of the code remains the same",
+        "// Your existing code here",
+        "// (existing code here)",
+        "/* unchanged */",
+        "// the loop stays the same.",
+    ],
+)
+def test_a_comment_in_place_of_code_is_a_gap_where_the_code_is_shorter(said: str) -> None:
+    code = WORK.replace("n++;", f"n++;\n  {said}")
+    short = read_code(reply(block(code)), wanted(), WORK.replace("n++;", "n++; n--;"))
+    assert isinstance(short, ParseFailure)
+    assert "a comment or a line of dots in place of code" in short.reason
+    assert read_code(reply(block(code)), wanted(), WORK) == MendedCode(code)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["// remaining elements", "// the original code used two loops", "// n is unchanged here, so"],
+)
+def test_a_comment_about_code_is_no_gap(said: str) -> None:
+    code = WORK.replace("n++;", f"n++;\n  {said}")
+    assert read_code(reply(block(code)), wanted(), WORK * 2) == MendedCode(code)
 
 
 def test_the_current_code_alone_is_read_too() -> None:

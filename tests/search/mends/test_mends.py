@@ -48,6 +48,10 @@ void reduction_gpu(const float *values, double* __restrict__ result, int count) 
     result[0] = count;
 }
 """
+FORCED = """\
+#define FORCE_INLINE inline __attribute__((always_inline))
+typedef float REAL_F;static FORCE_INLINE REAL_F third(REAL_F v) { return v / 3; }
+"""
 MENDED: dict[str, tuple[str, RequestedEntry, str, tuple[str, ...]]] = {
     "a kernel of the same name": (
         KERNEL_OF_THE_SAME_NAME,
@@ -114,6 +118,43 @@ MENDED: dict[str, tuple[str, RequestedEntry, str, tuple[str, ...]]] = {
         ("included <algorithm>, <omp.h>",),
     ),
 }
+MENDED |= {
+    "twice, a macro in the head": (
+        f"{FORCED}{HEAD} {BODY}\n{FORCED.partition(';')[2]}",
+        OPENMP,
+        f"{FORCED}{HEAD} {BODY}\n\n",
+        ("left out what defines third again in the same words",),
+    ),
+    "no linkage, a macro in the head": (
+        f"#define FORCE_INLINE __attribute__((hot))\nFORCE_INLINE {HEAD[11:]} {BODY}",
+        OPENMP,
+        f'#define FORCE_INLINE __attribute__((hot))\nextern "C" FORCE_INLINE {HEAD[11:]} {BODY}',
+        ('reduction made extern "C"',),
+    ),
+    "a kernel with a macro in its head in the function": (
+        KERNEL_INSIDE.replace("__global__ void", "__global__ BOUND_ONE void"),
+        CUDA,
+        "__global__ BOUND_ONE void reduce(double* total, int n) {\n"
+        "        total[threadIdx.x] = n;\n    }\n\n"
+        f"{HEAD} {{\n    \n    reduce<<<1, 256>>>(total, n);\n}}\n",
+        ("reduce moved out of reduction",),
+    ),
+    "another name, with helpers and a main": (
+        f"float square(float v) {{ return v * v; }}\nvoid reduction_fast{HEAD[25:]} {{\n"
+        "    total[0] = square(x[0]);\n}\nint main() { reduction_fast(0, 0, 0); }\n",
+        OPENMP,
+        f"float square(float v) {{ return v * v; }}\n{HEAD} {{\n"
+        "    total[0] = square(x[0]);\n}\nint main() { reduction(0, 0, 0); }\n",
+        ("reduction_fast called reduction", 'reduction made extern "C"'),
+    ),
+    "a helper behind the function, a comment behind its head": (
+        f"{HEAD} {{ total[0] = one(n); }}\nstatic int one(int a /* n */) // ;\n{{ return a; }}\n",
+        OPENMP,
+        f"static int one(int a  );\n\n{HEAD} {{ total[0] = one(n); }}\n"
+        "static int one(int a /* n */) // ;\n{ return a; }\n",
+        ("one declared before its first call",),
+    ),
+}
 LEFT: dict[str, tuple[str, RequestedEntry]] = {
     "a kernel of its own name": (
         KERNEL_OF_THE_SAME_NAME.replace(
@@ -152,6 +193,35 @@ LEFT: dict[str, tuple[str, RequestedEntry]] = {
     "a function for each type": (
         "static int one(int a) { return a; }\nstatic int one(float a) { return a; }\n"
         f"{HEAD} {BODY}",
+        OPENMP,
+    ),
+    "functions that differ in words like macros": (
+        f"{FORCED}{FORCED.partition(';')[2].replace('REAL_F', 'REAL_D')}{HEAD} {BODY}",
+        OPENMP,
+    ),
+    "device code of a class in the function": (
+        f"{LAUNCH} {{\n    struct Dims {{\n        int n;\n"
+        "        __host__ __device__ int blocks() const { return n / 256; }\n    };\n"
+        "    total[0] = Dims{n}.blocks();\n}\n",
+        CUDA,
+    ),
+    "the right parameters, and another function that may be meant": (
+        f"void reduction_serial{HEAD[25:]} {BODY}\n"
+        f"void reduction_parallel{HEAD[25:-1]}, int threads) {BODY}",
+        OPENMP,
+    ),
+    "the right parameters, and a kernel that it does not launch": (
+        f"__global__ void sum(double* t) {{ t[0] = 1; }}\nvoid reduction_cpu{HEAD[25:]} {BODY}",
+        CUDA,
+    ),
+    "a head with a type that is defined behind the call": (
+        f"{HEAD} {{ total[0] = one(n).a; }}\nstruct P {{ int a; }};\n"
+        "static P one(int n) { return P{n}; }\n",
+        OPENMP,
+    ),
+    "a head with a macro that is defined behind the call": (
+        f"{HEAD} {{ total[0] = one(n); }}\n#define REAL float\n"
+        "static REAL one(int n) { return n; }\n",
         OPENMP,
     ),
     "all headers": (
@@ -239,6 +309,10 @@ HOSTILE = {
     "templates": "template <class T> " * 3000 + f"{HEAD} {BODY}",
     "linkages": 'extern "C" {' * 5000,
     "launches": "reduction<<<1, 1>>>(" * 3000,
+    "late functions of a type that is late": f"{HEAD} {{"
+    + "".join(f"f{n}(n);" for n in range(1500))
+    + "}\nstruct P { int n; };"
+    + "".join(f"P f{n}(int n) {{}}\n" for n in range(1500)),
     "names": "std::sort reduction " * 3000,
     "letters": "é" * 60_000,
     "zero bytes": "\0" * 60_000,
@@ -252,3 +326,12 @@ def test_hostile_code_takes_bounded_time(name: str) -> None:
     for wanted in (CUDA, OPENMP):
         assert len(mended(HOSTILE[name], wanted).done) < 30
     assert time.process_time() - begin < 20  # seconds; a second at most on a quiet machine
+
+
+@pytest.mark.parametrize("levels", [190, 800])
+def test_calls_deep_in_blocks_take_little_time(levels: int) -> None:
+    calls = "{" * levels + "reduction(x, total, n);\n" * levels + "}" * levels
+    begin = time.process_time()
+    found = mended(f"{HEAD[11:]} {{\n{calls}}}\n", OPENMP)
+    assert time.process_time() - begin < 2  # seconds; a tenth on a quiet machine
+    assert bool(found.done) == (levels < 200)
