@@ -99,10 +99,11 @@ def read_code(reply: Reply, wanted: RequestedEntry, current: str = "") -> Mended
     `current` is the code that the prompt showed: what only repeats it is not the answer, where
     another block is. Never raises, and takes bounded time.
     """
-    text = reply.code or _whole(reply)
+    made = normalized(reply.code) not in ("", normalized(current))  # else the change is elsewhere
+    text = reply.code if made else _whole(reply)
     if isinstance(text, ParseFailure):
         return text
-    found, done = ([text], reply.mended) if reply.code else _blocks(text, wanted)
+    found, done = ([text], reply.mended) if made else _blocks(text, wanted)
     chosen = _chosen(found[-MOST_BLOCKS:], wanted, current)
     code = _only(found, wanted.entries) if chosen is None else _bounded(chosen[0])
     if isinstance(code, ParseFailure):

@@ -127,6 +127,14 @@ def test_of_several_blocks_the_one_that_is_new_is_read() -> None:
     assert read.code == new
 
 
+def test_a_change_elsewhere_alone_is_taken_as_it_stands() -> None:
+    changed = TWO.replace("    for (int i = 1", f"{PARALLEL}    for (int i = 1")
+    found = comes_to(TWO, f"{changed.removeprefix(head(TWO))}```")
+    assert found.code == TWO
+    read = read_code(found, RequestedEntry(("rows",), {}), TWO)
+    assert read == MendedCode(changed)
+
+
 def test_what_was_done_is_told_with_what_was_mended() -> None:
     found = comes_to(ROWS, f"{PARALLEL}    for (int i = 0; i < n; ++i) c[i] = sqrt(a[i]);\n}}}}")
     read = read_code(found, RequestedEntry(("rows",), {}))
