@@ -13,6 +13,7 @@ from tree_sitter import Node
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.search.code.syntax import LOOPS, declared_name, text, tree_of, walk
 from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.mends.source import ParsedCode
 from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.prompts.fences import blocks
@@ -24,9 +25,6 @@ LEFT_OUT = "left out what the answer changes behind that loop"
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _SHORTEST = 8
 """Characters of a line that is not said twice by chance, as a brace is."""
-
-Code = tuple[str, tuple[str, ...]]
-"""Code, and what was done to the answer for it."""
 
 
 def continued(prompt: Prompt, reply: Reply) -> Reply:
@@ -40,10 +38,10 @@ def continued(prompt: Prompt, reply: Reply) -> Reply:
     if found is None:
         once = _once(before, written)
         said = (TWICE,) if once != written else ()
-        found = (before + once, said) if said and ended else None
+        found = MendedCode(before + once, said) if said and ended else None
         if prompt.rest and (loop := _one_loop(before, once, prompt.rest, ended=ended)):
-            found = loop[0], (*said, *loop[1])
-    return reply.model_copy(update={"code": found[0], "mended": found[1]}) if found else reply
+            found = MendedCode(loop.code, said + loop.done)
+    return reply.model_copy(update={"code": found.code, "mended": found.done}) if found else reply
 
 
 def _written(begun: str, answer: str) -> str | None:
@@ -59,7 +57,7 @@ def _written(begun: str, answer: str) -> str | None:
     return repeating[-1][len(before) :] if repeating else None
 
 
-def _anew(before: str, written: str) -> Code | None:
+def _anew(before: str, written: str) -> MendedCode | None:
     """The code of a model that defines the function once more whose head stands there already."""
     depth = before.count("{") - before.count("}")
     size = len(before.encode("utf-8", errors="replace"))
@@ -67,7 +65,7 @@ def _anew(before: str, written: str) -> Code | None:
     opened = next((one for one in heads.functions if one.node.end_byte > size), None)
     if opened is None or not ParsedCode(written).defining(opened.name):
         return None
-    return heads.between(0, opened.outer.start_byte) + written, (ANEW,)
+    return MendedCode(heads.between(0, opened.outer.start_byte) + written, (ANEW,))
 
 
 def _once(before: str, written: str) -> str:
@@ -77,7 +75,7 @@ def _once(before: str, written: str) -> str:
     return first[len(last) :] if again else written
 
 
-def _one_loop(before: str, written: str, rest: str, *, ended: bool) -> Code | None:
+def _one_loop(before: str, written: str, rest: str, *, ended: bool) -> MendedCode | None:
     """The loop that was written between what stands before and behind it.
 
     None where there is none, where the answer is that already, or means more than one loop.
@@ -103,7 +101,7 @@ def _one_loop(before: str, written: str, rest: str, *, ended: bool) -> Code | No
     changed = [normalized(text(one)) for one in behind[len(more) :]] != [
         normalized(text(one)) for one in old
     ]
-    return head + rest, (ONE_LOOP, LEFT_OUT) if changed else (ONE_LOOP,)
+    return MendedCode(head + rest, (ONE_LOOP, LEFT_OUT) if changed else (ONE_LOOP,))
 
 
 def _following(root: Node, begin: int) -> list[Node]:
