@@ -27,11 +27,6 @@ _KEPT = re.compile(r"\b(?:static|thread_local)\b")
 _FIXED = re.compile(r"\b(?:const|constexpr)\b")
 
 
-def kernel_name(function: Function) -> str:
-    """Of the kernel that does a function's work."""
-    return f"{function.name}_kernel"
-
-
 def work_name(function: Function) -> str:
     """Of the function that does the work and returns something: not the entry's, which is another.
 
@@ -46,7 +41,9 @@ def on_device(source: CodeFile, work: Function, held: Containers, constants: set
     for one in held.held.values():
         _require_fit(one.function)
         held.rewrite(one, edits)
-        _head(one, held, edits, work, constants)
+        is_work = one.function.node.start_byte == work.node.start_byte
+        taken = [text for _, text in one.taken(constants if is_work else ())]
+        _head(one, ", ".join(taken), edits, held.kernel if is_work else "")
     seen = {one.function.node.start_byte for one in held.held.values()}
     for node in _items(source.tree.root_node):
         if node.type == "function_definition" and node.start_byte not in seen:
@@ -73,29 +70,23 @@ def _items(node: Node) -> list[Node]:
     return found
 
 
-def _head(
-    held: OwnContainers, held_all: Containers, edits: Edits, work: Function, constants: set[str]
-) -> None:
+def _head(held: OwnContainers, taken: str, edits: Edits, kernel: str) -> None:
     """A function's head; the work's, where it returns nothing, becomes the kernel's."""
     function = held.function
-    is_work = function.node.start_byte == work.node.start_byte
     listed = function.declarator.child_by_field_name("parameters")
     name = function.declarator.child_by_field_name("declarator")
     if listed is None or name is None:
         raise UnportableError(f"{function.name} is not declared in a way that is understood")
-    parameters = held_all.parameters_of(held, constants if is_work else set())
-    if is_work:
-        parameters += [f"{one.element}* {one.name}" for one in held.scratch]
-    if is_work and gives_nothing(held):
-        start = _linkage(function.node)
-        text = f"__global__ void {kernel_name(function)}({', '.join(parameters)})"
+    start = _linkage(function.node)
+    if kernel and gives_nothing(held):
+        text = f"__global__ void {kernel}({taken})"
         edits.made.append((start, function.declarator.end_byte, text))
         return
-    edits.made.append((_linkage(function.node), function.node.start_byte, "__device__ "))
-    if is_work and not function.scope:
+    edits.made.append((start, function.node.start_byte, "__device__ "))
+    if kernel and not function.scope:
         edits.put(name, work_name(function))
     if held.parameters or held.scratch:
-        edits.put(listed, f"({', '.join(parameters)})")
+        edits.put(listed, f"({taken})")
 
 
 def gives_nothing(held: OwnContainers) -> bool:

@@ -3,7 +3,9 @@
 Not covered: names that `using namespace std` brings; the compiler refuses what does not run there.
 """
 
+import itertools
 import re
+from collections.abc import Collection
 
 from tree_sitter import Node
 
@@ -21,11 +23,13 @@ _TYPES = (
     "size_t ptrdiff_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t"
     " uintptr_t"
 )
-BY_VALUE = frozenset([*_MATHS.split(), "min", "max"])
+BY_VALUE = frozenset([*_MATHS.split(), "min", "max", "std_min", "std_max"])
 """Functions that write none of their arguments."""
 _AS_IT_IS = frozenset([*_MATHS.split(), *_TYPES.split()])
 _RENAMED = frozenset({"min", "max"})
 """The device has its own, outside of std."""
+NUMBERS = frozenset(f"{_TYPES} auto bool char double float int long short signed unsigned".split())
+"""Words of arithmetic types, and `auto`."""
 _LIMIT = re.compile(r"std::numeric_limits<\s*([\w ]+?)\s*>::(\w+)\s*\(\s*\)")
 _LIMITS = {
     ("double", "max"): "DBL_MAX",
@@ -61,6 +65,22 @@ _REFUSED_NAMES = {
     **dict.fromkeys(("rand", "srand", "abort", "exit", "getenv"), "a GPU does not have it"),
     "_Float16": "a GPU has another type",
 }
+
+
+def fresh(name: str, taken: Collection[str]) -> str:
+    """A name of ours, with a number behind it where the code has it, too."""
+    numbered = (f"{name}_{number}" for number in itertools.count(2))
+    return next(one for one in itertools.chain((name,), numbered) if one not in taken)
+
+
+def is_number(kind: str) -> bool:
+    """Whether a type is an arithmetic one, or told by its value."""
+    return set(re.findall(r"\w+", kind)) - {"const", "constexpr", "std"} <= NUMBERS
+
+
+def is_integer(kind: str) -> bool:
+    """Whether a type is one of integers."""
+    return is_number(kind) and not re.search(r"\b(?:auto|float|double|bool)\b|[&*]", kind)
 
 
 def rename(source: CodeFile, node: Node, edits: Edits) -> set[str]:

@@ -16,6 +16,7 @@ N = {"name": "n", "type": "int32", "role": "size", "size": "n"}
 X = {"name": "x", "type": "float32", "role": "in", "shape": ["n"]}
 Y = {"name": "y", "type": "float32", "role": "out", "shape": ["n"]}
 HEAD = 'extern "C" void f(const float* x, float* y, int n)'
+LOOP = "for (int i = 0; i < n; ++i) y[i] = x[i];"
 ADDS = "for (int i = 0; i < n; ++i) s += x[i];"
 
 
@@ -204,8 +205,8 @@ def test_a_vector_of_the_works_own_is_memory_of_launch() -> None:
     made = ported(f"{HEAD} {{ std::vector<float> t(2 * n); t[0] = x[0]; y[0] = t.size(); }}")
     assert "cudaMalloc(&t, sizeof(float) * (2 * n));" in made.start
     assert "cudaMemset(t, 0, sizeof(float) * (2 * n));" in made.start
-    assert "f_kernel<<<1, 1>>>(x, y, n, t);" in made.start
-    assert "y[0] = (2 * n);" in made.start
+    assert "f_kernel<<<1, 1>>>(x, y, n, t, 2 * n);" in made.start
+    assert "y[0] = t_size;" in made.start
     assert "std::vector" not in made.start
 
 
@@ -297,3 +298,74 @@ extern "C" void f(const float* x, bool* y, int n) {{
     made = ported(code, X, flags, N)
     assert made.parallel
     assert "work_kernel(const float* x, size_t x_size, bool* y)" in made.start
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ("n += 7; std::vector<float> t(n);", ""),
+        ("std::vector<float> t(int(x[0]));", ""),
+        ("std::vector<float> t(*p);", ""),
+        ("std::vector<float> t(g(n));", ""),
+        ("int m = n; m += 7; std::vector<float> t(m);", ""),
+        ("std::vector<float> t(WIDTH);", ""),
+        ("std::vector<float> s(n), t(n);", ""),
+        ("std::vector<float> t(n); n = 0;", "sizeof(float) * n"),
+        ("const int m = n / 2; std::vector<float> t(m + 1);", "const int m = n / 2;\n"),
+        ("std::vector<float> s(n); std::vector<float> t(s.size());", "sizeof(float) * n"),
+    ],
+)
+def test_the_length_of_a_vector_is_what_the_host_can_compute(made: str, said: str) -> None:
+    code = f"#define WIDTH (n + 1)\nint g(int v);\n{HEAD} {{ {made} y[0] = t[0] + t.size(); }}"
+    if said:
+        assert said in ported(code).start.split("void launch")[1]
+    else:
+        assert "a vector of a length that is not told there" in refused(code)
+
+
+@pytest.mark.parametrize("at", ["at", "t_at"])
+def test_names_of_ours_are_new_ones(at: str) -> None:
+    body = f"std::vector<float> t(n, {at}); for (float v : t) {{ y[0] += v * {at}; }}"
+    scale = {"name": at, "type": "float32", "role": "in", "value": 2.0}
+    code = f'extern "C" void f(const float* x, float* y, int n, float {at}) {{ {body} }}'
+    assert f" {at}_2 = 0;" in ported(code, X, Y, N, scale).start
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [("count", "count_2 = count;"), ("d_x", "d_x_2 = "), ("x_bytes", "x_bytes_2 = ")],
+)
+def test_an_argument_may_have_a_name_that_is_also_ours(name: str, ours: str) -> None:
+    code = f'extern "C" void f(const float* x, float* y, int {name}) {{ {LOOP} }}'
+    made = ported(code.replace("n;", f"{name};"), X, Y, {**N, "name": name})
+    assert ours in made.whole(made.start)
+
+
+def test_what_the_library_starts_otherwise_than_with_zeros_is_made_there() -> None:
+    code = f"struct R {{ float least = 1; }};\n{HEAD} {{ std::vector<R> r(n); y[0] = r[0].least; }}"
+    made = ported(code)
+    assert "for (size_t at = 0; at < r_size; ++at) r[at] = R();" in made.start
+    assert "cudaMemset" not in made.start
+
+
+@pytest.mark.parametrize(
+    ("head", "given"),
+    [
+        ("const int64_t* x, float* y, int n", "((const int64_t*)x, y, n)"),
+        ("float* x, float* y, int n", "((float*)x, y, n)"),
+        ("const float x[], float y[3], int n", "(x, y, n)"),
+        ("const float (*x)[4], float* y, int n", "((const float(*)[4])x, y, n)"),
+        ("const float* in, float* out, int len", "(x, y, n)"),
+    ],
+)
+def test_arrays_are_passed_as_the_code_takes_them(head: str, given: str) -> None:
+    assert f">>>{given};" in ported(f'extern "C" void f({head}) {{ }}').start
+
+
+def test_a_function_of_the_file_with_a_name_of_ours_is_refused() -> None:
+    code = f"static void launch(float* y) {{ *y = 1; }}\n{HEAD} {{ launch(y); }}"
+    assert refused(code) == "launch and device_memory are names of the port's own"
+
+
+def test_a_list_of_parameters_that_is_another_than_the_problems_is_refused() -> None:
+    assert refused('extern "C" void f(int n) {}') == "f does not take what problem.toml lists"
