@@ -50,7 +50,7 @@ class OwnContainers:
     sized: set[str] = field(default_factory=set)
     """Those whose lengths are passed besides."""
     scratch: list[Scratch] = field(default_factory=list)
-    made: dict[int, Scratch] = field(default_factory=dict)
+    made: dict[int, list[Scratch]] = field(default_factory=dict)
     """By the declaration's place."""
     constants: list[Node] = field(default_factory=list)
     """Declarations that the lengths of its vectors need."""
@@ -117,17 +117,18 @@ class Containers:
                 continue
             if "std::vector" in text[1:]:
                 raise UnportableError(f"{flat(source, node)[:40]} ..: a vector of vectors")
-            declarators = node.children_by_field_name("declarator")
-            one = self._scratch(held, node, text[12:-1], declarators[0])
-            if len(declarators) != 1 or one is None:
-                raise UnportableError(
-                    f"{flat(source, node)[:60]}: a vector of a length that is not told there"
-                )
-            held.lengths[one.name] = self._size(one.name)
-            held.scratch.append(replace(one, is_result=one.name == returned))
-            held.made[node.start_byte] = held.scratch[-1]
-            if one.value is not None:
-                held.sized.add(one.name)
+            held.made[node.start_byte] = []
+            for declarator in node.children_by_field_name("declarator"):
+                one = self._scratch(held, node, text[12:-1], declarator)
+                if one is None:
+                    raise UnportableError(
+                        f"{flat(source, node)[:60]}: a vector of a length that is not told there"
+                    )
+                held.lengths[one.name] = self._size(one.name)
+                held.scratch.append(replace(one, is_result=one.name == returned))
+                held.made[node.start_byte].append(held.scratch[-1])
+                if one.value is not None:
+                    held.sized.add(one.name)
 
     def _scratch(
         self, held: OwnContainers, node: Node, element: str, declarator: Node
@@ -255,15 +256,18 @@ class Containers:
 
     def _scratch_made(self, held: OwnContainers, node: Node, edits: Edits) -> None:
         """The declaration becomes the elements' first values, where `launch` does not set them."""
-        one, at = held.made[node.start_byte], self._at
-        head = f"for (size_t {at} = 0; {at} < {held.lengths[one.name]}; ++{at}) {one.name}[{at}] = "
-        if one.value is None:
-            edits.put(node, "")
-        elif isinstance(one.value, str):
-            edits.put(node, f"{head}{one.value};")
-        else:
-            edits.made.append((node.start_byte, one.value.start_byte, head))
-            edits.made.append((one.value.end_byte, node.end_byte, ";"))
+        at, place, text = self._at, node.start_byte, ""
+        for one in held.made[node.start_byte]:
+            if one.value is None:
+                continue
+            size = held.lengths[one.name]
+            text += f"for (size_t {at} = 0; {at} < {size}; ++{at}) {one.name}[{at}] = "
+            if isinstance(one.value, str):
+                text += f"{one.value}; "
+                continue
+            edits.made.append((place, one.value.start_byte, text))
+            place, text = one.value.end_byte, "; "
+        edits.made.append((place, node.end_byte, text.rstrip()))
 
     def _range(self, held: OwnContainers, node: Node, edits: Edits) -> None:
         """`for (auto x : xs)` over a container as a loop over its places."""

@@ -30,7 +30,10 @@ _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include[ \t]*[<\"][^\n]*|pragma[ \t]+on
 _EMPTY_CONDITION = re.compile(r"^[ \t]*#[ \t]*if[^\n]*\n\s*#[ \t]*endif[^\n]*\n?", re.M)
 _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _OWN = {LAUNCH, "device_memory"}
-_KEPT_HEADERS = ("cfloat", "climits", "cmath", "cstddef", "cstdint")
+_KEPT_HEADERS = [
+    *("cassert", "cfloat", "climits", "cmath", "cstddef", "cstdint", "cstring"),
+    *("assert.h", "float.h", "limits.h", "math.h", "stddef.h", "stdint.h", "string.h"),
+]
 _LIMIT_HEADERS = (("cfloat", r"\b(?:DBL|FLT)_"), ("climits", r"\bU?(?:INT|LLONG)_"))
 
 
@@ -131,7 +134,7 @@ def _head(problem: Problem, start: str) -> str:
     wanted = [
         name
         for name in _KEPT_HEADERS
-        if re.search(rf"#[ \t]*include[ \t]*<{name}>", problem.serial_code)
+        if re.search(rf"#[ \t]*include[ \t]*<{re.escape(name)}>", problem.serial_code)
     ]
     wanted += [name for name, uses in _LIMIT_HEADERS if re.search(uses, start)]
     headers = ["cuda_runtime.h", *sorted(set(wanted))]
