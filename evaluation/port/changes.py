@@ -18,8 +18,10 @@ _SEVERAL = {
     "parenthesized_expression",
 }
 _PLACES = {"identifier", "subscript_expression", "field_expression"}
-_HIDDEN = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|\[|\b(?:return|goto|break|continue)\b")
-
+_HIDDEN = re.compile(
+    r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|\[|(?:^|[(,])\s*&(?!&)"
+    r"|\b(?:return|goto|break|continue)\b"
+)
 _WORDS = {"sizeof", "if", "while", "for", "switch"}
 """What stands before brackets and is no call."""
 
@@ -33,21 +35,36 @@ class Changes:
         self._takes: dict[str, list[list[Node]]] = {}
         self._macros: dict[str, set[str]] = {}
         """Words of each, its parameters aside."""
-        self._hidden = False
+        self._hidden = self._has_operators = False
         for node in walk(source.tree.root_node):
             listed = node.child_by_field_name("parameters")
             if node.type == "function_declarator" and listed is not None:
                 name = source.text(node.children[0]).split("::")[-1]
                 taken = [one for one in listed.named_children if one.type != "comment"]
                 self._takes.setdefault(name, []).append(taken)
+                self._has_operators |= self._is_changing(node, name, taken)
             elif node.type in ("preproc_def", "preproc_function_def"):
                 self._macro(node)
+
+    def _is_changing(self, node: Node, name: str, taken: list[Node]) -> bool:
+        """Whether it is an operator, and none that assigns, that may change what it gets."""
+        if not re.fullmatch(r"operator\W*[^\w=\])]", name) or name.endswith(("++", "--")):
+            return False
+        kinds = {one.type for one in node.named_children}
+        is_free = len(taken) > 1 or "type_qualifier" in kinds
+        return not is_free or not all(map(self._is_copy, taken))
+
+    def _is_copy(self, parameter: Node) -> bool:
+        """Whether a parameter is a copy, or there to be read."""
+        text = self._source.text(parameter)
+        return "const" in text or not re.search(r"&|\.\.\.", text)
 
     def _macro(self, node: Node) -> None:
         name, *own = (self._source.text(n) for n in walk(node) if n.type == "identifier")
         value = node.child_by_field_name("value")
         text = self._source.text(value) if value else ""
-        self._macros[name] = set(re.findall(r"[A-Za-z_]\w*", text)) - {*own}
+        words = set(re.findall(r"[A-Za-z_]\w*", text)) - {*own}
+        self._macros[name] = words | self._macros.get(name, set())  # of all branches of #if
         called = set(re.findall(r"([A-Za-z_]\w*)\s*\(", text))
         unknown = called - {*BY_VALUE, *NUMBERS, *self._macros, *_WORDS}
         self._hidden |= bool(_HIDDEN.search(text) or unknown)
@@ -76,6 +93,8 @@ class Changes:
             )
             if kind is None or not is_number(self._source.text(kind)):
                 yield from _places(value)
+        if node.type == "binary_expression" and self._has_operators:
+            yield from (place for side in node.named_children for place in _places(side))
         called = node.child_by_field_name("function")
         given = node.child_by_field_name("arguments")
         if node.type != "call_expression" or called is None or given is None:
@@ -92,9 +111,11 @@ class Changes:
         name = re.findall(r"\w*$", called.partition("<")[0])[0]
         known = [one for one in self._takes.get(name, ()) if len(one) >= count]
         if not known or called.startswith("std::"):
-            return name in BY_VALUE or name in NUMBERS or name in self._macros
-        texts = [self._source.text(one[place]) for one in known]
-        return all("const" in text or not re.search(r"&|\.\.\.", text) for text in texts)
+            inside = self._macros.get(name)
+            if inside is None:
+                return name in BY_VALUE or name in NUMBERS
+            return not (inside - BY_VALUE) & (self._takes.keys() | self._macros.keys())
+        return all(self._is_copy(one[place]) for one in known)
 
 
 def _base(node: Node) -> Node:

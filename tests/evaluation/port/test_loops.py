@@ -88,6 +88,7 @@ struct View { float* at; void add(int i, float v) const { at[i] += v; } };
         (TYPES, "for (int i = 0; i < n; ++i) { Sum s = {y[0]}; s.add(x[i]); }"),
         (TYPES, "for (int i = 0; i < n; ++i) { View v(y); v.add(0, x[i]); }"),
         (TYPES, "const View v{y}; for (int i = 0; i < n; ++i) v.add(i / 2, x[i]);"),
+        (f"{NEXT}\n#define N2 next", "float s = 0; for (int i = 0; i < n; ++i) y[i] = N2(s);"),
         (NEXT, "float s = 0; for (int i = 0; i < n; ++i) y[i] = next(s);"),
         ("int next(int& j);", "for (int i = 0; i < n; ++i) { y[i] = 1; next(n); }"),
         (
@@ -98,6 +99,11 @@ struct View { float* at; void add(int i, float v) const { at[i] += v; } };
         ("", "const int m = x[0]; for (int i = 0; i < m; ++i) y[i] = 1;"),
         ("", "const double m = n; for (int i = 0; i < m; ++i) y[i] = 1;"),
         ("#define Y(k) y[(k)]", "for (int i = 1; i < n; ++i) y[i] = Y(i - 1);"),
+        ("#define PREV(e) *(&(e) - 1)", "for (int i = 1; i < n; ++i) y[i] = PREV(y[i]);"),
+        (
+            "struct S { float v; void operator<<(float a) { v += a; } };",
+            "S s; for (int i = 0; i < n; ++i) { s << x[i]; y[i] = s.v; }",
+        ),
         ("#define P y", "for (int i = 1; i < n; ++i) y[i] = *(P + i - 1);"),
         ("#define ADD(k) k += 1", "float s = 0; for (int i = 0; i < n; ++i) { ADD(s); y[i] = s; }"),
         (
@@ -113,6 +119,13 @@ def test_what_is_changed_out_of_sight_is_the_work_of_one_thread(before: str, bod
 @pytest.mark.parametrize("macro", ["#define SQ(x) ((x) * (x))", "#define SQ(v) std::max(v, 1.0f)"])
 def test_a_macro_that_only_reads_what_it_gets_changes_nothing(macro: str) -> None:
     assert is_parallel("float a = 2; for (int i = 0; i < n; ++i) y[i] = SQ(a) + x[i];", macro)
+
+
+@pytest.mark.parametrize(("told", "parallel"), [("", False), (" const", True)])
+def test_an_operator_may_change_what_it_gets(told: str, parallel: bool) -> None:
+    before = f"struct S {{ float v; float operator<<(float a){told} {{ return a; }} }};"
+    body = "float a = 1; for (int i = 0; i < n; ++i) { S s{x[i]}; y[i] = s << a; }"
+    assert is_parallel(body, before) == parallel
 
 
 @pytest.mark.parametrize("kind", ["float y[]", "vec y"])
