@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import CodeFile, walk
+from regraph_kg.evaluation.adopt.syntax import CodeFile, declared_name, walk
 from regraph_kg.evaluation.port.names import BY_VALUE, NUMBERS, is_number
 
 _PARTS = {"subscript_expression", "field_expression", "parenthesized_expression"}
@@ -36,6 +36,7 @@ class Changes:
         self._macros: dict[str, set[str]] = {}
         """Words of each, its parameters aside."""
         self._hidden = self._has_operators = False
+        pointed, references = set[str](), set[str]()
         for node in walk(source.tree.root_node):
             listed = node.child_by_field_name("parameters")
             if node.type == "function_declarator" and listed is not None:
@@ -43,8 +44,12 @@ class Changes:
                 taken = [one for one in listed.named_children if one.type != "comment"]
                 self._takes.setdefault(name, []).append(taken)
                 self._has_operators |= self._is_changing(node, name, taken)
+                references |= {declared_name(source, n) for n in taken if "&" in source.text(n)}
+            elif node.type == "pointer_expression":
+                pointed.add(source.text(node).lstrip("& ("))
             elif node.type in ("preproc_def", "preproc_function_def"):
                 self._macro(node)
+        self._hidden |= bool(pointed & references)  # who has an element's place has the next one's
 
     def _is_changing(self, node: Node, name: str, taken: list[Node]) -> bool:
         """Whether it is an operator, and none that assigns, that may change what it gets."""

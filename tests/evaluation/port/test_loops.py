@@ -99,6 +99,10 @@ struct View { float* at; void add(int i, float v) const { at[i] += v; } };
         ("", "const int m = x[0]; for (int i = 0; i < m; ++i) y[i] = 1;"),
         ("", "const double m = n; for (int i = 0; i < m; ++i) y[i] = 1;"),
         ("#define Y(k) y[(k)]", "for (int i = 1; i < n; ++i) y[i] = Y(i - 1);"),
+        (
+            "float before(const float& v) { return *(&v - 1); }",
+            "for (int i = 1; i < n; ++i) y[i] = before(y[i]);",
+        ),
         ("#define PREV(e) *(&(e) - 1)", "for (int i = 1; i < n; ++i) y[i] = PREV(y[i]);"),
         (
             "struct S { float v; void operator<<(float a) { v += a; } };",
