@@ -42,6 +42,7 @@ _BLOCKS = {
     "preproc_elif",
 }
 _NAMES = {"identifier", "type_identifier", "field_identifier", "namespace_identifier"}
+_NAMED = {*_NAMES, "qualified_identifier", "operator_name"}
 _CONDITION = re.compile(rb"[ \t]*#[ \t]*(if|el|endif)")
 _MOST_BYTES = 2**20
 _MOST_HEADERS = 100
@@ -162,13 +163,15 @@ def _defined(source: CodeFile, item: Node) -> Iterator[str]:
         named = _named(declarator)
         if named is not None:
             inside = [n for n in walk(named) if n.type in _NAMES]
+            if named.type == "operator_name":  # reached with the types that it takes
+                inside = [n for n in walk(declarator) if n.type == "type_identifier"]
             yield from (source.text(n) for n in inside or [named])
 
 
 def _named(declarator: Node) -> Node | None:
     """What a declarator names, `a::b::f` whole."""
     node: Node | None = declarator
-    while node is not None and node.type not in {*_NAMES, "qualified_identifier"}:
+    while node is not None and node.type not in _NAMED:
         inner = node.child_by_field_name("declarator")
         named = [child for child in node.named_children if child.type.endswith("declarator")]
         node = inner or next(iter(named), None)

@@ -6,16 +6,24 @@ Not covered: vectors that grow, that are made in a loop, or that hold vectors.
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import Function, declared_name, walk
+from regraph_kg.evaluation.adopt.syntax import Function, declared_name, parsed, walk
+from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
+from regraph_kg.evaluation.port.host import (
+    declared,
+    flat,
+    is_plain,
+    is_told,
+    needed,
+    words_of,
+)
+from regraph_kg.evaluation.port.names import fresh, is_number
 from regraph_kg.evaluation.port.work import Container, Work, container_of
-
-_MADE = re.compile(r"(?:const )?std::vector<(.+?)> (\w+) ?(?:\((.*)\)|= ?(.*));")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +33,10 @@ class Scratch:
     name: str
     element: str
     length: str
-    """C++ over the work's parameters."""
+    """C++ over the work's parameters, and its constants that are needed for it."""
+    value: Node | str | None
+    """What all elements are at first, with `at` for an element's place; None where that is 0."""
     is_result: bool = False
-    zeroed: bool = True
 
 
 @dataclass(slots=True)
@@ -39,24 +48,42 @@ class OwnContainers:
     lengths: dict[str, str] = field(default_factory=dict)
     """Of each container: C++ within the function."""
     sized: set[str] = field(default_factory=set)
-    """Parameters whose lengths are passed besides."""
+    """Those whose lengths are passed besides."""
     scratch: list[Scratch] = field(default_factory=list)
-    made: dict[int, Scratch] = field(default_factory=dict)
+    made: dict[int, list[Scratch]] = field(default_factory=dict)
     """By the declaration's place."""
+    constants: list[Node] = field(default_factory=list)
+    """Declarations that the lengths of its vectors need."""
+
+    def taken(self, constants: Collection[str]) -> list[tuple[str, str]]:
+        """Its parameters as the port has them: their names, and their declarations."""
+        source, found = self.function.source, list[tuple[str, str]]()
+        for node in self.function.parameters:
+            name = declared_name(source, node)
+            one = self.parameters.get(name)
+            if one is None:
+                found.append((name, flat(source, node)))
+                continue
+            const = "const " if one.const or name in constants else ""
+            found += self._pointer(name, f"{const}{one.element}")
+        for scratch in self.scratch:
+            found += self._pointer(scratch.name, scratch.element)
+        return found
+
+    def _pointer(self, name: str, element: str) -> list[tuple[str, str]]:
+        length = [(self.lengths[name], f"size_t {self.lengths[name]}")]
+        return [(name, f"{element}* {name}"), *(length if name in self.sized else [])]
 
 
 class Containers:
     """Those of the functions that are reached; call `rewrite` for each."""
 
-    def __init__(self, functions: Iterable[Function], work: Work) -> None:
-        """Raises `UnportableError` for what has no pointer to it."""
-        self._work = work
-        self._pointers = {one.name for one in work.arguments}
-        self._pointers &= {
-            declared_name(work.function.source, node)
-            for node in work.function.parameters
-            if "*" in work.function.source.text(node)
-        }
+    def __init__(self, functions: Iterable[Function], work: Work, taken: set[str]) -> None:
+        """`taken`: names in the code. Raises `UnportableError` for what has no pointer to it."""
+        self._work, self._taken = work, taken
+        self._at = fresh("at", taken)
+        self.kernel = fresh(f"{work.function.name}_kernel", taken)
+        """The name of the kernel that does the work."""
         self.held: dict[str, OwnContainers] = {}
         for one in functions:
             if one.name in self.held:
@@ -73,43 +100,89 @@ class Containers:
             if found:
                 name = declared_name(function.source, node)
                 held.parameters[name] = found
-                held.lengths[name] = found.fixed or f"{name}_size"
+                held.lengths[name] = found.fixed or self._size(name)
         return held
+
+    def _size(self, name: str) -> str:
+        return fresh(f"{name}_size", self._taken)
 
     def _find_scratch(self, held: OwnContainers) -> None:
         """Vectors that the work makes before anything else may return."""
         source = held.function.source
         returned = self._returned(held.function)
         for node in held.function.body.named_children:
-            text = " ".join(source.text(node).split())
-            if node.type != "declaration" or "std::vector" not in text.split("=")[0].split("(")[0]:
+            kind = node.child_by_field_name("type")
+            text = source.text(kind) if kind and node.type == "declaration" else ""
+            if not text.startswith("std::vector<"):
                 continue
-            found = _MADE.fullmatch(text)
-            if "std::vector" in text.split("<", 1)[1]:
-                raise UnportableError(f"{text[:40]} ..: a vector of vectors")
-            if not found:
-                raise UnportableError(f"{text[:60]}: a vector of a length that is not told there")
-            first = other = (found[3] or found[4]).strip()
-            length = held.lengths.get(other) or self._told(held, _first(first))
-            copied = other in held.lengths
-            if (found[4] and not copied) or length in self._pointers:
-                raise UnportableError(f"{text[:60]}: a vector of a length that is not told there")
-            one = Scratch(
-                found[2], found[1], length, found[2] == returned, not copied and "," not in first
-            )
-            held.lengths[one.name] = f"({length})"
-            held.scratch.append(one)
-            held.made[node.start_byte] = one
-            if copied:
-                self._ask(held, other)
+            if "std::vector" in text[1:]:
+                raise UnportableError(f"{flat(source, node)[:40]} ..: a vector of vectors")
+            held.made[node.start_byte] = []
+            for declarator in node.children_by_field_name("declarator"):
+                one = self._scratch(held, node, text[12:-1], declarator)
+                if one is None:
+                    raise UnportableError(
+                        f"{flat(source, node)[:60]}: a vector of a length that is not told there"
+                    )
+                held.lengths[one.name] = self._size(one.name)
+                held.scratch.append(replace(one, is_result=one.name == returned))
+                held.made[node.start_byte].append(held.scratch[-1])
+                if one.value is not None:
+                    held.sized.add(one.name)
 
-    def _told(self, held: OwnContainers, length: str) -> str:
-        """A length as the kernel has it, with the lengths of other containers in it."""
-        for name, said in held.lengths.items():
-            if f"{name}.size()" in length:
-                length = re.sub(rf"\b{name}\.size\(\)", said, length)
-                self._ask(held, name)
-        return length
+    def _scratch(
+        self, held: OwnContainers, node: Node, element: str, declarator: Node
+    ) -> Scratch | None:
+        """What a declaration makes; None where its length is not told."""
+        source, name = held.function.source, declarator.child_by_field_name("declarator")
+        given = declarator.child_by_field_name("value") or declarator.child_by_field_name(
+            "parameters"  # `t(n)` may be read as a function's declaration
+        )
+        if name is None or given is None:
+            return None
+        is_call = given.type in ("argument_list", "parameter_list")
+        items = [n for n in (given.named_children if is_call else [given]) if n.type != "comment"]
+        first = flat(source, items[0]) if items else ""
+        if first in held.lengths and len(items) == 1:
+            lengths = {one.name: one.length for one in held.scratch}
+            length = lengths.get(first, f"{first}.size()")
+            return Scratch(source.text(name), element, length, f"{first}[{self._at}]")
+        if not is_call or not 1 <= len(items) <= 2 or not self._is_told(held, node, first):  # noqa: PLR2004
+            return None
+        zero = None if is_number(element) else f"{element}()"
+        return Scratch(source.text(name), element, first, items[1] if items[1:] else zero)
+
+    def _is_told(self, held: OwnContainers, made: Node, length: str) -> bool:
+        """Whether the host can compute a vector's length; notes which constants it needs."""
+        source = held.function.source
+        before = [n for n in held.function.body.named_children if n.end_byte <= made.start_byte]
+        told = parsed(source.path, f"auto told = ({length});".encode())
+        changes, words = Changes(source), words_of(told, told.tree.root_node) - {"told"}
+        locals_ = [n for n in before if n.type == "declaration" and n.start_byte not in held.made]
+        kept = needed(source, locals_, words, held.lengths)
+        if kept is None or not is_told(told, told.tree.root_node, held.lengths):
+            return False
+        changed = {source.text(one) for node in before for one in changes.of(node)}
+        changed |= {n for node in kept for n in declared(source, node)} & {
+            source.text(one) for one in changes.of(held.function.body)
+        }
+        local = {name for node in locals_ for name in declared(source, node)}
+        own = local | {declared_name(source, node) for node in held.function.parameters}
+        held.constants += [node for node in kept if node not in held.constants]
+        return (
+            all(is_plain(source, node) for node in kept)
+            and not (words - held.lengths.keys()) & (changed | self._pointers(held))
+            and not changes.words(words) & own
+        )
+
+    def _pointers(self, held: OwnContainers) -> set[str]:
+        """Parameters that are pointers."""
+        source = held.function.source
+        return {
+            declared_name(source, node)
+            for node in held.function.parameters
+            if re.search(r"[*\[]", source.text(node))
+        }
 
     def _returned(self, function: Function) -> str:
         """The vector that the work returns at its end; "" where it returns none."""
@@ -123,8 +196,8 @@ class Containers:
         return found[1]
 
     def _ask(self, held: OwnContainers, name: str) -> bool:
-        """Note that a parameter's length is needed; whether that is new."""
-        if name not in held.parameters or held.parameters[name].fixed or name in held.sized:
+        """Note that a length is needed; whether that is new."""
+        if (name in held.parameters and held.parameters[name].fixed) or name in held.sized:
             return False
         held.sized.add(name)
         return True
@@ -169,21 +242,6 @@ class Containers:
             raise UnportableError(f"{callee.function.name} takes a container as {name}")
         return name
 
-    def parameters_of(self, held: OwnContainers, constants: set[str]) -> list[str]:
-        """A function's parameters as the port has them."""
-        source, found = held.function.source, list[str]()
-        for node in held.function.parameters:
-            name = declared_name(source, node)
-            one = held.parameters.get(name)
-            if one is None:
-                found.append(" ".join(source.text(node).split()))
-                continue
-            const = "const " if one.const or name in constants else ""
-            found.append(f"{const}{one.element}* {name}")
-            if name in held.sized:
-                found.append(f"size_t {name}_size")
-        return found
-
     def rewrite(self, held: OwnContainers, edits: Edits) -> None:
         """Edit a function's body. Raises `UnportableError`."""
         for node in walk(held.function.body):
@@ -198,15 +256,18 @@ class Containers:
 
     def _scratch_made(self, held: OwnContainers, node: Node, edits: Edits) -> None:
         """The declaration becomes the elements' first values, where `launch` does not set them."""
-        one, source = held.made[node.start_byte], held.function.source
-        if one.zeroed:
-            edits.put(node, "")
-            return
-        found = _MADE.fullmatch(" ".join(source.text(node).split()))
-        assert found
-        given = (found[3] or found[4]).strip()
-        first = given.partition(",")[2].strip() if "," in given else f"{given}[at]"
-        edits.put(node, f"for (size_t at = 0; at < {one.length}; ++at) {one.name}[at] = {first};")
+        at, place, text = self._at, node.start_byte, ""
+        for one in held.made[node.start_byte]:
+            if one.value is None:
+                continue
+            size = held.lengths[one.name]
+            text += f"for (size_t {at} = 0; {at} < {size}; ++{at}) {one.name}[{at}] = "
+            if isinstance(one.value, str):
+                text += f"{one.value}; "
+                continue
+            edits.made.append((place, one.value.start_byte, text))
+            place, text = one.value.end_byte, "; "
+        edits.made.append((place, node.end_byte, text.rstrip()))
 
     def _range(self, held: OwnContainers, node: Node, edits: Edits) -> None:
         """`for (auto x : xs)` over a container as a loop over its places."""
@@ -220,7 +281,7 @@ class Containers:
         if name not in held.lengths or body.type != "compound_statement":
             raise UnportableError(f"a loop over {name[:40]}, which is no argument")
         kind = source.content[node.children[2].start_byte : declarator.end_byte].decode()
-        at = f"{name}_at"
+        at = fresh(f"{name}_at", self._taken)
         before = " " * (node.start_point.column + 4)
         head = f"for (size_t {at} = 0; {at} < {held.lengths[name]}; ++{at}) {{"
         head += f"\n{before}{kind} = {name}[{at}];"
@@ -296,8 +357,3 @@ def _is_use(held: OwnContainers, node: Node) -> bool:
             return False
         above = above.parent
     return True
-
-
-def _first(arguments: str) -> str:
-    """The first of the arguments of a vector: how many elements it has."""
-    return arguments.partition(",")[0].strip()

@@ -11,6 +11,7 @@ from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, walk
 from regraph_kg.evaluation.port.algorithms import with_algorithms
 from regraph_kg.evaluation.port.containers import Containers, OwnContainers
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
+from regraph_kg.evaluation.port.host import declared
 from regraph_kg.evaluation.port.names import rename
 
 _MOST_LOCAL_BYTES = 8192
@@ -22,14 +23,11 @@ _ITEMS = {
     "declaration",
     "using_declaration",
     "static_assert_declaration",
+    "type_definition",
+    "field_declaration",
 }
 _KEPT = re.compile(r"\b(?:static|thread_local)\b")
 _FIXED = re.compile(r"\b(?:const|constexpr)\b")
-
-
-def kernel_name(function: Function) -> str:
-    """Of the kernel that does a function's work."""
-    return f"{function.name}_kernel"
 
 
 def work_name(function: Function) -> str:
@@ -46,14 +44,19 @@ def on_device(source: CodeFile, work: Function, held: Containers, constants: set
     for one in held.held.values():
         _require_fit(one.function)
         held.rewrite(one, edits)
-        _head(one, held, edits, work, constants)
+        is_work = one.function.node.start_byte == work.node.start_byte
+        taken = [text for _, text in one.taken(constants if is_work else ())]
+        _head(one, ", ".join(taken), edits, held.kernel if is_work else "")
     seen = {one.function.node.start_byte for one in held.held.values()}
+    given = {source.text(n) for n in walk(source.tree.root_node) if _is_given(source, n)}
     for node in _items(source.tree.root_node):
         if node.type == "function_definition" and node.start_byte not in seen:
-            is_method = node.parent is not None and node.parent.type == "field_declaration_list"
-            edits.insert(node.start_byte, "__host__ __device__ " if is_method else "__device__ ")
-        elif node.type == "declaration":
-            _declaration(source, node, edits)
+            place = "__host__ __device__ " if _is_member(node) else "__device__ "
+            edits.insert(node.start_byte, place)
+        elif node.type == "type_definition":
+            _typedef(source, node, edits)
+        elif node.type in ("declaration", "field_declaration"):
+            _declaration(source, node, edits, given)
         elif node.type == "static_assert_declaration":
             edits.put(node, "")
         elif node.type == "using_declaration" and "namespace" in source.text(node):
@@ -62,40 +65,47 @@ def on_device(source: CodeFile, work: Function, held: Containers, constants: set
     return with_algorithms(edits.applied(source.content), used)
 
 
-def _items(node: Node) -> list[Node]:
+def _items(root: Node) -> list[Node]:
     """What stands outside of functions, and methods in classes."""
-    found = []
-    for child in node.children:
-        if child.type in _ITEMS:
-            found.append(child)
-        if child.type != "function_definition":
-            found += _items(child)
+    found, end = list[Node](), 0
+    for node in walk(root):
+        is_inside = node.start_byte < end
+        is_function = node.type == "function_definition"
+        if node.type in _ITEMS and (not is_inside or (is_function and _is_member(node))):
+            found.append(node)
+        if is_function and not is_inside:
+            end = node.end_byte
     return found
 
 
-def _head(
-    held: OwnContainers, held_all: Containers, edits: Edits, work: Function, constants: set[str]
-) -> None:
+def _is_given(source: CodeFile, node: Node) -> bool:
+    """Whether a name is passed to a function, which may take it by reference."""
+    above = node.parent if node.type == "identifier" else None
+    called = above.prev_sibling if above is not None and above.type == "argument_list" else None
+    return called is not None and not source.text(called).startswith("std::")
+
+
+def _is_member(node: Node) -> bool:
+    return node.parent is not None and node.parent.type == "field_declaration_list"
+
+
+def _head(held: OwnContainers, taken: str, edits: Edits, kernel: str) -> None:
     """A function's head; the work's, where it returns nothing, becomes the kernel's."""
     function = held.function
-    is_work = function.node.start_byte == work.node.start_byte
     listed = function.declarator.child_by_field_name("parameters")
     name = function.declarator.child_by_field_name("declarator")
     if listed is None or name is None:
         raise UnportableError(f"{function.name} is not declared in a way that is understood")
-    parameters = held_all.parameters_of(held, constants if is_work else set())
-    if is_work:
-        parameters += [f"{one.element}* {one.name}" for one in held.scratch]
-    if is_work and gives_nothing(held):
-        start = _linkage(function.node)
-        text = f"__global__ void {kernel_name(function)}({', '.join(parameters)})"
+    start = _linkage(function.node)
+    if kernel and gives_nothing(held):
+        text = f"__global__ void {kernel}({taken})"
         edits.made.append((start, function.declarator.end_byte, text))
         return
-    edits.made.append((_linkage(function.node), function.node.start_byte, "__device__ "))
-    if is_work and not function.scope:
+    edits.made.append((start, function.node.start_byte, "__device__ "))
+    if kernel and not function.scope:
         edits.put(name, work_name(function))
     if held.parameters or held.scratch:
-        edits.put(listed, f"({', '.join(parameters)})")
+        edits.put(listed, f"({taken})")
 
 
 def gives_nothing(held: OwnContainers) -> bool:
@@ -116,12 +126,14 @@ def _linkage(node: Node) -> int:
     return node.start_byte
 
 
-def _declaration(source: CodeFile, node: Node, edits: Edits) -> None:
+def _declaration(source: CodeFile, node: Node, edits: Edits, given: set[str]) -> None:
     """A constant, or a function's declaration."""
-    if node.parent is not None and node.parent.type == "field_declaration_list":
-        return
     text = source.text(node)
     inside = {one.type for one in walk(node)}
+    if _is_member(node):
+        if "array_declarator" in inside and _KEPT.search(text):
+            raise UnportableError(f"{text[:50]}: a table in a struct")
+        return
     if "function_declarator" in inside and "init_declarator" not in inside:
         if "std::" in text:
             edits.put(node, "")
@@ -130,8 +142,23 @@ def _declaration(source: CodeFile, node: Node, edits: Edits) -> None:
         return
     if not _FIXED.search(text):
         raise UnportableError(f"{text[:50]}: a global variable")
-    if "array_declarator" in inside or "initializer_list" in inside:
+    is_limit = "numeric_limits" in text or "constexpr" in text
+    if "lambda_expression" in inside or ("call_expression" in inside and not is_limit):
+        raise UnportableError(f"{text[:50]}: a constant that is computed before main")
+    if {"array_declarator", "initializer_list"} & inside or given & {*declared(source, node)}:
         edits.insert(node.start_byte, "__device__ ")
+
+
+def _typedef(source: CodeFile, node: Node, edits: Edits) -> None:
+    """`typedef struct { .. } P;` becomes `struct P { .. };`."""
+    kind, name = node.child_by_field_name("type"), node.child_by_field_name("declarator")
+    body = kind.child_by_field_name("body") if kind else None
+    named = kind.child_by_field_name("name") if kind else None
+    if kind is None or name is None or body is None or kind.type != "struct_specifier":
+        return
+    if name.type == "type_identifier" and source.text(named or name) == source.text(name):
+        edits.made.append((node.start_byte, body.start_byte, f"struct {source.text(name)} "))
+        edits.made.append((body.end_byte, node.end_byte, ";"))
 
 
 def _require_fit(function: Function) -> None:
@@ -140,7 +167,10 @@ def _require_fit(function: Function) -> None:
     for node in walk(function.body):
         if node.type == "declaration":
             head = source.text(node).split("=")[0]
-            if _KEPT.search(head):
+            is_fixed = _FIXED.search(head) and not any(
+                n.type == "call_expression" for n in walk(node)
+            )
+            if _KEPT.search(head) and not is_fixed:
                 raise UnportableError(f"{function.name} has a static variable")
             total += _local_bytes(source, node)
         called = node.child_by_field_name("function") if node.type == "call_expression" else None

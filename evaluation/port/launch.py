@@ -1,17 +1,20 @@
 """`launch`: the host function of a port that starts the kernel on the device's arrays."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from regraph_kg.evaluation.adopt.syntax import declared_name
-from regraph_kg.evaluation.port.containers import OwnContainers
-from regraph_kg.evaluation.port.device import gives_nothing, kernel_name, work_name
+from tree_sitter import Node
+
+from regraph_kg.evaluation.adopt.syntax import CodeFile, parameter_type
+from regraph_kg.evaluation.port.containers import OwnContainers, Scratch
+from regraph_kg.evaluation.port.device import gives_nothing, work_name
 from regraph_kg.evaluation.port.edits import UnportableError
+from regraph_kg.evaluation.port.host import flat
 from regraph_kg.evaluation.port.loops import SerialLoop
+from regraph_kg.evaluation.port.names import fresh
 from regraph_kg.evaluation.port.work import Work
 from regraph_kg.evaluation.port.wrapper import result_name, signature
-from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.problem import Argument, Problem
 
 _THREADS = 128
 """Of a block, where a loop's iterations are threads."""
@@ -26,44 +29,55 @@ class Launch:
     problem: Problem
     work: Work
     held: OwnContainers
+    kernel: str
+    taken: frozenset[str]
+    """Names in the code."""
     loop: SerialLoop | None = None
-    before: tuple[str, ...] = ()
-    """Declarations that stand before the loop."""
-
-    @property
-    def kernel(self) -> str:
-        """The kernel's name."""
-        return kernel_name(self.held.function)
-
-    def with_loop(self, loop: SerialLoop, before: Sequence[str]) -> "Launch":
-        """The same where the loop's iterations are threads."""
-        return replace(self, loop=loop, before=tuple(before))
+    code: CodeFile | None = None
+    """Where the loop stands."""
 
     def text(self) -> str:
         """Its definition, below a kernel that keeps what the work returns, where it returns any."""
         own = [one for one in self.held.scratch if not one.is_result]
         lines = [
-            *(f"{one.element}* {one.name};" for one in own),
-            *(f"cudaMalloc(&{one.name}, {self._bytes(one.element, one.length)});" for one in own),
+            *self._constants(),
+            *(f"{one.element}* {self._place(one.name)};" for one in own),
+            *(f"cudaMalloc(&{self._place(one.name)}, {self._bytes(one)});" for one in own),
             *(
-                f"cudaMemset({self._place(one.name)}, 0, {self._bytes(one.element, one.length)});"
+                f"cudaMemset({self._place(one.name)}, 0, {self._bytes(one)});"
                 for one in self.held.scratch
-                if one.zeroed
+                if one.value is None
             ),
             *self._start(),
-            *(f"cudaFree({one.name});" for one in own),
+            *(f"cudaFree({self._place(one.name)});" for one in own),
         ]
         body = "".join(f"    {line}\n" for line in lines)
         return f"{self._keeper()}{signature(self.problem)} {{\n{body}}}\n"
 
-    def _place(self, name: str) -> str:
-        """What `launch` calls the memory of a vector."""
-        result = any(one.is_result and one.name == name for one in self.held.scratch)
-        return self.work.result if result else name
+    def arrays(self) -> dict[str, bool]:
+        """The kernel's parameters that are arrays, and whether anything may write them."""
+        reads = {arg.name: arg.role == "in" for arg in self.problem.args if arg.is_array}
+        found = dict[str, bool]()
+        for (name, declared), text in zip(self._taken(), self._given(), strict=False):
+            words = set(re.findall(r"\w+", text)) & reads.keys()
+            is_own = any(one.name == name for one in self.held.scratch)
+            if words or is_own:
+                is_read = all(reads[word] for word in words) and "const" in declared
+                found[name] = is_own or not is_read
+        return found
 
-    def _bytes(self, element: str, length: str) -> str:
-        said = self._said(length)
-        return f"sizeof({element}) * {said if re.fullmatch(_PLAIN, said) else f'({said})'}"
+    def _taken(self) -> list[tuple[str, str]]:
+        return self.held.taken({one.name for one in self.work.arguments if one.const})
+
+    def _place(self, name: str) -> str:
+        """What `launch` calls the memory of a vector, or a constant."""
+        if any(one.is_result and one.name == name for one in self.held.scratch):
+            return self.work.result
+        return fresh(name, {arg.name for arg in self.problem.args})
+
+    def _bytes(self, scratch: Scratch) -> str:
+        said = self._said(scratch.length)
+        return f"sizeof({scratch.element}) * {said if re.fullmatch(_PLAIN, said) else f'({said})'}"
 
     def _start(self) -> list[str]:
         """The launch itself."""
@@ -71,49 +85,68 @@ class Launch:
         if self.loop is None:
             return [f"{self.kernel}<<<1, 1>>>({given});"]
         first, end = self._said(self.loop.first), self._said(self.loop.end)
-        count = end if first == "0" else f"{end} - ({first})"
+        count, threads = fresh("count", self.taken), fresh("threads", self.taken)
         return [
-            *self._kept_before(),
-            f"const long long count = {count};",
-            f"const int threads = {_THREADS};",
-            "if (count > 0) {",
-            f"    {self.kernel}<<<(count + threads - 1) / threads, threads>>>({given});",
+            f"const long long {count} = {end if first == '0' else f'{end} - ({first})'};",
+            f"const int {threads} = {_THREADS};",
+            f"if ({count} > 0) {{",
+            f"    {self.kernel}<<<({count} + {threads} - 1) / {threads}, {threads}>>>({given});",
             "}",
         ]
 
-    def _kept_before(self) -> list[str]:
-        """Of the declarations before the loop those that its bounds need."""
-        assert self.loop
-        needed, kept = set(self.loop.bounds), list[str]()
-        for text in reversed(self.before):
-            names = set(re.findall(r"[A-Za-z_]\w*", text))
-            declared = set(re.findall(r"(\w+) =", text))
-            if declared & needed:
-                needed |= names
-                kept.insert(0, self._said(text))
-        return kept
+    def _constants(self) -> list[str]:
+        """Declarations of the work that lengths of vectors and the loop's bounds need."""
+        source = self.held.function.source
+        nodes = sorted(self.held.constants, key=lambda node: node.start_byte)
+        texts = [flat(source, node) for node in nodes]
+        if self.loop and self.code:
+            texts += [flat(self.code, node) for node in self.loop.before]
+        return [*dict.fromkeys(map(self._said, texts))]
 
     def _given(self) -> list[str]:
         """Arguments of the kernel, or of the function that it calls."""
-        given = list[str]()
-        for one in self.work.arguments:
-            given.append(one.text)
+        given, kinds = list[str](), {arg.name: arg for arg in self.problem.args if arg.is_array}
+        for node, one in zip(self.held.function.parameters, self.work.arguments, strict=True):
+            arg = kinds.get(one.text)
+            plain = one.name in self.held.parameters or arg is None
+            given.append(one.text if plain or arg is None else self._cast(arg, node))
             if one.name in self.held.sized:
                 given.append(one.length)
-        given += [self._place(one.name) for one in self.held.scratch]
+        for scratch in self.held.scratch:
+            given.append(self._place(scratch.name))
+            if scratch.name in self.held.sized:
+                given.append(self._said(scratch.length))
         return given if gives_nothing(self.held) else [*given, result_name(self.problem)]
 
+    def _cast(self, arg: Argument, node: Node) -> str:
+        """An array as the work takes it, which may spell its type otherwise."""
+        kind = parameter_type(self.held.function.source, node)
+        kind = re.sub(r"\s*\b__restrict(?:__)?", "", kind)
+        kind = re.sub(r"^([^[(]+)\[\w*\]", r"\1(*)", kind)
+        kind = f"{kind[:-3]}*" if kind.endswith("(*)") else kind
+        const = "const " if arg.role == "in" else ""
+        same = {f"{const}{arg.spelled(cuda=True)}*", f"const {arg.spelled(cuda=True)}*"}
+        return arg.name if kind in same else f"({kind}){arg.name}"
+
     def _said(self, text: str) -> str:
-        """C++ of the work's parameters in words of the entry's."""
+        """C++ of the work's parameters and constants in words of the entry's."""
         known = dict[str, str]()
+
+        def said(text: str) -> str:
+            return _WORD.sub(lambda found: known.get(found[0]) or self._place(found[0]), text)
+
+        def bound(text: str) -> str:
+            return text if re.fullmatch(r"\w+", text) else f"({text})"
+
+        lengths = self.held.lengths
         for one in self.work.arguments:
-            known[one.name] = one.text if re.fullmatch(r"\w+", one.text) else f"({one.text})"
-            if one.length:
-                length = one.length if re.fullmatch(r"\w+", one.length) else f"({one.length})"
-                known[f"{one.name}_size"] = known[f"{one.name}.size()"] = length
+            known[one.name] = bound(one.text)
+            if one.length and one.name in lengths:
+                known[lengths[one.name]] = known[f"{one.name}.size()"] = bound(one.length)
         for vector in self.held.scratch:
-            known[f"{vector.name}.size()"] = f"({vector.length})"
-        return _WORD.sub(lambda found: known.get(found[0], found[0]), text)
+            length = bound(said(vector.length))
+            known[lengths[vector.name]] = known[f"{vector.name}.size()"] = length
+        return said(text)
 
     def _keeper(self) -> str:
         """A kernel that calls the work and keeps what it returns."""
@@ -121,27 +154,10 @@ class Launch:
             return ""
         if self.problem.returns is None:
             raise UnportableError(f"{self.held.function.name} returns what the entry does not")
-        source, names = self.held.function.source, list[str]()
-        parameters = list[str]()
-        for node, one in zip(self.held.function.parameters, self.work.arguments, strict=True):
-            name = declared_name(source, node)
-            names.append(name)
-            found = self.held.parameters.get(name)
-            if found is None:
-                parameters.append(" ".join(source.text(node).split()))
-                continue
-            const = "const " if found.const or one.const else ""
-            parameters.append(f"{const}{found.element}* {name}")
-            if name in self.held.sized:
-                parameters.append(f"size_t {name}_size")
-                names.append(f"{name}_size")
-        for scratch in self.held.scratch:
-            parameters.append(f"{scratch.element}* {scratch.name}")
-            names.append(scratch.name)
         kind, result = self.problem.slots[-1].spelled(cuda=True), result_name(self.problem)
-        parameters.append(f"{kind}* {result}")
-        call = f"{work_name(self.held.function)}({', '.join(names)})"
+        parameters = [*(text for _, text in self._taken()), f"{kind}* {result}"]
+        names = ", ".join(name for name, _ in self._taken())
         return (
             f"__global__ void {self.kernel}({', '.join(parameters)}) {{\n"
-            f"    *{result} = {call};\n}}\n\n"
+            f"    *{result} = {work_name(self.held.function)}({names});\n}}\n\n"
         )

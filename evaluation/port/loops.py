@@ -7,18 +7,19 @@ Not covered: whether any integer overflows; the judge verifies what is made of i
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
 from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, declared_name, walk
-from regraph_kg.evaluation.port.names import BY_VALUE
+from regraph_kg.evaluation.port.changes import Changes
+from regraph_kg.evaluation.port.host import declared, is_plain, needed
+from regraph_kg.evaluation.port.names import is_integer
 
 _LEAVES = {"return_statement", "goto_statement", "co_return_statement"}
 _LOOPS = {"for_statement", "while_statement", "do_statement", "for_range_loop"}
 _BOUND = re.compile(r"[\w\s+\-*/()]+")
-_POINTER = re.compile(r"(?P<const>const )?[^*]*\*[^*]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,54 +33,73 @@ class SerialLoop:
     end: str
     """One more than the last."""
     before: tuple[Node, ...]
-    """Declarations before it, which hold for all iterations."""
-
-    @property
-    def bounds(self) -> set[str]:
-        """Names in its bounds."""
-        return set(re.findall(r"[A-Za-z_]\w*", f"{self.first} {self.end}"))
+    """Declarations before it that its bounds need."""
 
 
-def parallel_loop(function: Function) -> SerialLoop | None:
-    """The function's one loop, where its iterations may be threads."""
-    source, before = function.source, list[Node]()
+def parallel_loop(function: Function, arrays: Mapping[str, bool]) -> SerialLoop | None:
+    """The function's one loop, where its iterations may be threads.
+
+    `arrays`: those of its parameters, and whether anything may write them.
+    """
+    source, before, changes = function.source, list[Node](), Changes(function.source)
+    changed = {source.text(one) for one in changes.of(function.body)}
     statements = [n for n in function.body.named_children if n.type != "comment"]
-    while statements and _is_constant(source, statements[0], function):
+    while statements and _is_constant(source, statements[0], changed, arrays):
         before.append(statements.pop(0))
-    if len(statements) != 1 or statements[0].type != "for_statement":
+    if len(statements) != 1 or statements[0].type != "for_statement" or changes.are_hidden(arrays):
         return None
     header = _header(source, statements[0])
     body = statements[0].child_by_field_name("body")
-    if header is None or body is None:
+    kept = _needed(function, before, " ".join(header[2:]), arrays) if header else None
+    if header is None or body is None or kept is None:
         return None
     kind, variable, first, end = header
-    loop = SerialLoop(statements[0], kind, variable, first, end, tuple(before))
-    fixed = {name for node in before for name in _declared(source, node)}
+    loop = SerialLoop(statements[0], kind, variable, first, end, tuple(kept))
+    fixed = {name for node in before for name in declared(source, node)}
     fixed |= {declared_name(source, node) for node in function.parameters}
-    if not _BOUND.fullmatch(f"{first} {end}") or loop.bounds - fixed:
-        return None
-    return loop if _Iteration(function, loop, body, fixed).is_apart() else None
+    return loop if _Iteration(function, loop, body, fixed, arrays, changes).is_apart() else None
 
 
-def _is_constant(source: CodeFile, node: Node, function: Function) -> bool:
-    """`(void)n;`, or a scalar that nothing changes afterwards."""
-    text = source.text(node)
-    if re.fullmatch(r"\(void\)\s*\w+;|;", text):
+def _is_constant(
+    source: CodeFile, node: Node, changed: set[str], arrays: Mapping[str, bool]
+) -> bool:
+    """`(void)n;`, or a number that nothing changes afterwards."""
+    if re.fullmatch(r"\(void\)\s*\w+;|;", source.text(node)):
         return True
-    if node.type != "declaration" or any(
-        n.type in ("call_expression", "lambda_expression") for n in walk(node)
-    ):
-        return False
-    declarators = node.children_by_field_name("declarator")
-    plain = all(
-        one.type == "init_declarator"
-        and (name := one.child_by_field_name("declarator")) is not None
-        and name.type == "identifier"
-        for one in declarators
+    return (
+        is_plain(source, node)
+        and not changed & set(declared(source, node))
+        and not any(
+            one.type in ("call_expression", "lambda_expression", "pointer_expression")
+            or (source.text(one) in arrays and not _is_indexed(one))
+            for one in walk(node)
+        )
     )
-    names = set(_declared(source, node))
-    changed = {source.text(_base(one)) for one in _targets(function.body)}
-    return plain and not names & changed
+
+
+def _needed(
+    function: Function, before: list[Node], bounds: str, arrays: Mapping[str, bool]
+) -> list[Node] | None:
+    """Declarations that the bounds need; None where the host has no such integers."""
+    source, words = function.source, set(re.findall(r"[A-Za-z_]\w*", bounds))
+    kinds = {
+        name: source.text(kind)
+        for node in (*before, *function.parameters)
+        if (kind := node.child_by_field_name("type"))
+        for name in declared(source, node)
+    }
+    if not _BOUND.fullmatch(bounds) or not all(is_integer(kinds.get(one, "auto")) for one in words):
+        return None
+    kept = needed(source, before, words)
+    return None if words & arrays.keys() else kept
+
+
+def _is_indexed(node: Node) -> bool:
+    """Whether what is named is reached by an index there."""
+    above = node.parent
+    argument = above.child_by_field_name("argument") if above else None
+    is_subscript = above is not None and above.type == "subscript_expression"
+    return is_subscript and argument is not None and argument.id == node.id
 
 
 def _header(source: CodeFile, node: Node) -> tuple[str, str, str, str] | None:
@@ -94,61 +114,44 @@ def _header(source: CodeFile, node: Node) -> tuple[str, str, str, str] | None:
     name = made[2]
     asked = re.fullmatch(rf"{name} < (.+)|{name} <= (.+)", texts[1])
     steps = {f"++{name}", f"{name}++", f"{name} += 1"}
-    if asked is None or texts[2] not in steps or "auto" in made[1].split():
+    if asked is None or texts[2] not in steps or not is_integer(made[1]):
         return None
     return made[1], name, made[3].strip(), asked[1] or f"{asked[2]} + 1"
-
-
-def _declared(source: CodeFile, node: Node) -> Iterator[str]:
-    """Names that a declaration declares."""
-    for declarator in node.children_by_field_name("declarator"):
-        inner: Node | None = declarator
-        while inner is not None and inner.type != "identifier":
-            inner = inner.child_by_field_name("declarator")
-        if inner is not None:
-            yield source.text(inner)
-
-
-def _targets(node: Node) -> Iterator[Node]:
-    """What is assigned to, in a node."""
-    for one in walk(node):
-        side = {"assignment_expression": "left", "update_expression": "argument"}.get(one.type)
-        target = one.child_by_field_name(side) if side else None
-        if target is not None:
-            yield target
-
-
-def _base(node: Node) -> Node:
-    """The variable of `a`, `a[i]`, `a[i].x`, `(a)`."""
-    while node.type in ("subscript_expression", "field_expression", "parenthesized_expression"):
-        node = node.child_by_field_name("argument") or node.named_children[0]
-    return node
 
 
 class _Iteration:
     """One iteration of a loop: what it writes and reads."""
 
-    def __init__(self, function: Function, loop: SerialLoop, body: Node, fixed: set[str]) -> None:
+    def __init__(
+        self,
+        function: Function,
+        loop: SerialLoop,
+        body: Node,
+        fixed: set[str],
+        arrays: Mapping[str, bool],
+        changes: Changes,
+    ) -> None:
         self._source, self._loop, self._body, self._fixed = function.source, loop, body, fixed
-        self._own = {
-            name
-            for node in walk(body)
-            if node.type == "declaration"
-            for name in _declared(self._source, node)
-        }
-        self._pointers = set[str]()
-        """Parameters through which something may be written."""
-        for node in function.parameters:
-            found = _POINTER.match(self._source.text(node))
-            if (found and not found["const"]) or "&" in self._source.text(node):
-                self._pointers.add(declared_name(self._source, node))
+        self._arrays = arrays
+        self._own, self._plain = set[str](), set[str]()
+        """Names that it declares, and those of them that are no inner loop's variables."""
+        for node in walk(body):
+            if node.type == "declaration":
+                names = set(declared(self._source, node))
+                self._own |= names
+                is_loops = node.parent is not None and node.parent.type == "for_statement"
+                self._plain |= set() if is_loops else names
+        self._changed: dict[str, list[int]] = {}
+        """Where it may change a variable."""
+        for node in changes.of(body):
+            self._changed.setdefault(self._source.text(node), []).append(node.start_byte)
 
     def is_apart(self) -> bool:
         """Whether it touches nothing that another iteration writes."""
         tests: tuple[Callable[[Node], bool], ...] = (
             self._stays,
             self._has_no_alias,
-            self._is_indexed,
+            self._is_reached,
         )
         if self._own & (self._fixed | {self._loop.variable}):  # one name for two things
             return False
@@ -173,8 +176,8 @@ class _Iteration:
         """No address is taken, and no name stands for what may be written."""
         if node.type == "lambda_expression":
             return False
-        if node.type == "pointer_expression":
-            return False  # `*p` and `&x`
+        if node.type in ("pointer_expression", "function_declarator"):
+            return False  # `*p` and `&x`; `View v(y);`
         if node.type == "reference_declarator":
             above = node.parent
             while above is not None and above.type not in ("declaration", "parameter_declaration"):
@@ -182,45 +185,15 @@ class _Iteration:
             return above is not None and "const" in self._source.text(above).split("=")[0]
         return True
 
-    def _is_indexed(self, node: Node) -> bool:
+    def _is_reached(self, node: Node) -> bool:
         """What may be written is reached by an index only."""
-        if node.type != "identifier" or self._source.text(node) not in self._pointers:
-            return True
-        above = node.parent
-        if above is None or above.type != "subscript_expression":
-            return False
-        argument = above.child_by_field_name("argument")
-        return argument is not None and argument.id == node.id
+        is_array = node.type == "identifier" and self._arrays.get(self._source.text(node), False)
+        return not is_array or _is_indexed(node)
 
     def _written(self) -> set[str] | None:
         """Arrays that are written; None where something else is that others see."""
-        found = set[str]()
-        for target in (*_targets(self._body), *self._given_away()):
-            name = self._source.text(_base(target))
-            if name in self._pointers:
-                found.add(name)
-            elif name == self._loop.variable or name not in self._own:
-                return None
-        return found
-
-    def _given_away(self) -> Iterator[Node]:
-        """What functions get that may write it: elements of arrays, scalars, objects of methods."""
-        for call in walk(self._body):
-            called = call.child_by_field_name("function")
-            given = call.child_by_field_name("arguments")
-            if call.type != "call_expression" or called is None or given is None:
-                continue
-            if self._source.text(called).split("::")[-1] in BY_VALUE:
-                continue
-            is_method = called.type == "field_expression"
-            for one in (*given.named_children, *([called] if is_method else [])):
-                base = _base(one)
-                if base.type == "identifier" and not self._is_fixed(self._source.text(base)):
-                    yield one
-
-    def _is_fixed(self, name: str) -> bool:
-        """Whether nothing that gets it by name can write it, or it is the loop's own copy."""
-        return name == self._loop.variable or name in self._fixed - self._pointers
+        found = {name for name in self._changed if self._arrays.get(name, True)} - self._own
+        return found if found <= self._arrays.keys() else None
 
     def _is_owned(self, array: str) -> bool:
         """Whether each iteration touches elements of its own only, all by one rule."""
@@ -264,20 +237,14 @@ class _Iteration:
 
     def _runs_below(self, node: Node, variable: str, stride: str) -> bool:
         """Whether a variable is of a loop from 0 to at most `stride`, which alone changes it."""
-        above: Node | None = node
+        above: Node | None = None if variable in self._plain else node
         while above is not None and above.id != self._loop.node.id:
             header = _header(self._source, above) if above.type == "for_statement" else None
             if header and header[1] == variable:
-                body = above.child_by_field_name("body")
-                changed = {self._source.text(t) for t in _targets(body)} if body else set()
+                first, last = above.start_byte, above.end_byte
+                changed = [at for at in self._changed.get(variable, ()) if first <= at < last]
                 lowest, end = header[2], "".join(header[3].split())
                 within = re.fullmatch(rf"{re.escape(stride)}(?:-\d+)?", end)
-                return lowest.isdigit() and bool(within) and variable not in changed
-            if any(
-                variable in _declared(self._source, one)
-                for one in above.named_children
-                if one.type == "declaration"
-            ):
-                return False
+                return lowest.isdigit() and bool(within) and len(changed) == 1  # its own step
             above = above.parent
         return False

@@ -3,12 +3,14 @@
 Not covered: names that `using namespace std` brings; the compiler refuses what does not run there.
 """
 
+import itertools
 import re
+from collections.abc import Collection
 
 from tree_sitter import Node
 
 from regraph_kg.evaluation.adopt.syntax import CodeFile, walk
-from regraph_kg.evaluation.port.algorithms import ALGORITHMS, is_defined
+from regraph_kg.evaluation.port.algorithms import ALGORITHMS
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
 
 _MATHS = (
@@ -21,11 +23,13 @@ _TYPES = (
     "size_t ptrdiff_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t"
     " uintptr_t"
 )
-BY_VALUE = frozenset([*_MATHS.split(), "min", "max"])
+BY_VALUE = frozenset([*_MATHS.split(), "min", "max", "std_min", "std_max"])
 """Functions that write none of their arguments."""
 _AS_IT_IS = frozenset([*_MATHS.split(), *_TYPES.split()])
-_RENAMED = frozenset({"min", "max"})
+_RENAMED = frozenset({"memcpy", "memset"})
 """The device has its own, outside of std."""
+NUMBERS = frozenset(f"{_TYPES} auto bool char double float int long short signed unsigned".split())
+"""Words of arithmetic types, and `auto`."""
 _LIMIT = re.compile(r"std::numeric_limits<\s*([\w ]+?)\s*>::(\w+)\s*\(\s*\)")
 _LIMITS = {
     ("double", "max"): "DBL_MAX",
@@ -47,11 +51,17 @@ _LIMITS = {
     ("size_t", "max"): "SIZE_MAX",
     ("std::size_t", "max"): "SIZE_MAX",
 }
+_OF_CUDA = re.compile(
+    r"u?(?:char|short|int|long|longlong)[1-4]|(?:float|double)[1-4]|dim3|u?(?:ll)?(?:min|max)"
+    r"|(?:rsqrt|rcbrt|sincos|sinpi|cospi|exp10|rhypot|erfinv|erfcinv|erfcx|normcdf|fdivide)f?"
+    r"|mul24|mulhi|[jy][01n]"
+)
 _REFUSED_NODES = {
     "new_expression": "new: it allocates",
     "delete_expression": "delete: it frees",
     "throw_statement": "throw: a GPU has no exceptions",
     "try_statement": "try: a GPU has no exceptions",
+    "raw_string_literal": "a raw string: its lines may change",
     "asm_declaration": "asm: it is of another machine",
     "gnu_asm_expression": "asm: it is of another machine",
 }
@@ -63,12 +73,30 @@ _REFUSED_NAMES = {
 }
 
 
+def fresh(name: str, taken: Collection[str]) -> str:
+    """A name of ours, with a number behind it where the code has it, too."""
+    numbered = (f"{name}_{number}" for number in itertools.count(2))
+    return next(one for one in itertools.chain((name,), numbered) if one not in taken)
+
+
+def is_number(kind: str) -> bool:
+    """Whether a type is an arithmetic one, or told by its value."""
+    return set(re.findall(r"\w+", kind)) - {"const", "constexpr", "std"} <= NUMBERS
+
+
+def is_integer(kind: str) -> bool:
+    """Whether a type is one of integers."""
+    return is_number(kind) and not re.search(r"\b(?:auto|float|double|bool)\b|[&*]", kind)
+
+
 def rename(source: CodeFile, node: Node, edits: Edits) -> set[str]:
     """Write what stands in a node as the device knows it; the algorithms that it uses.
 
     Raises `UnportableError`.
     """
-    used = set[str]()
+    used, written = set[str](), bytearray(len(source.content))
+    for first, last, _ in edits.made:
+        written[first:last] = b"x" * (last - first)
     for one in walk(node):
         if one.type in _REFUSED_NODES:
             raise UnportableError(_REFUSED_NODES[one.type])
@@ -79,9 +107,24 @@ def rename(source: CodeFile, node: Node, edits: Edits) -> set[str]:
             source.text(one)
         ):
             raise UnportableError("long double: a GPU has no such type")
-        if one.type == "qualified_identifier":
+        if (
+            _is_defined(one)
+            and _OF_CUDA.fullmatch(source.text(one))
+            and not written[one.start_byte]
+        ):
+            raise UnportableError(f"{source.text(one)}: CUDA has something of that name")
+        if one.type == "qualified_identifier" and not written[one.start_byte]:
             used |= _qualified(source, one, edits)
+        elif one.type == "preproc_arg":
+            used |= _in_macro(source, one, edits)
     return used
+
+
+def _is_defined(node: Node) -> bool:
+    """Whether a node is the name of a function or a struct where that is declared."""
+    within = {"identifier": "function_declarator", "type_identifier": "struct_specifier"}
+    above = node.parent if node.type in within else None
+    return above is not None and above.type == within[node.type]
 
 
 def _is_field(node: Node) -> bool:
@@ -91,18 +134,17 @@ def _is_field(node: Node) -> bool:
 def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
     """One name with `std::` before it; the algorithm that it is."""
     text = source.text(node)
-    if not text.startswith("std::") or any(
-        first <= node.start_byte < last for first, last, _ in edits.made
-    ):
+    if not text.startswith("std::"):
         return set()
-    name = re.split(r"[<:\s]", text.removeprefix("std::"))[0]
-    if text.removeprefix("std::") in _RENAMED:
-        edits.put(node, name)
-    elif text.removeprefix("std::") in ALGORITHMS:
-        if is_defined(source.content.decode(), name):
-            raise UnportableError(f"{name} is a function of the file and one of std")
-        edits.put(node, name)
+    rest = text.removeprefix("std::")
+    name = re.split(r"[<:\s]", rest)[0]
+    if node.parent and node.parent.type == "using_declaration" and name not in _AS_IT_IS:
+        raise UnportableError(f"{source.text(node.parent)} hides which names are of std")
+    if name in ALGORITHMS and (rest == name or name in BY_VALUE):
+        edits.put(node, f"std_{rest}")
         return {name}
+    if name in _RENAMED:
+        edits.put(node, name)
     elif name == "numeric_limits":
         _limit(source, node, edits)
     elif name not in _AS_IT_IS:
@@ -110,8 +152,21 @@ def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
     return set()
 
 
+def _in_macro(source: CodeFile, node: Node, edits: Edits) -> set[str]:
+    """The names of std in a macro's text; the algorithms that they are."""
+    text = source.text(node)
+    names = set(re.findall(r"\bstd::(\w+)", text))
+    used = names & ALGORITHMS.keys()
+    for name in sorted(names - used - _AS_IT_IS):
+        raise UnportableError(f"std::{name} does not run on a GPU")
+    if used:
+        edits.put(node, re.sub(rf"\bstd::({'|'.join(used)})\b", r"std_\1", text))
+    return used
+
+
 def _limit(source: CodeFile, node: Node, edits: Edits) -> None:
-    call = node.parent if node.parent and node.parent.type == "call_expression" else node
+    is_call = node.parent is not None and _LIMIT.fullmatch(source.text(node.parent))
+    call = node.parent if node.parent and is_call else node
     found = _LIMIT.fullmatch(source.text(call))
     constant = _LIMITS.get((found[1], found[2])) if found else None
     if constant is None:

@@ -6,6 +6,7 @@ is sure of it, one thread each iteration of the one loop. Nothing is compiled: t
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from tree_sitter import Node
@@ -17,6 +18,7 @@ from regraph_kg.evaluation.port import launch
 from regraph_kg.evaluation.port.containers import Containers
 from regraph_kg.evaluation.port.device import on_device
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
+from regraph_kg.evaluation.port.host import words_of
 from regraph_kg.evaluation.port.loops import parallel_loop
 from regraph_kg.evaluation.port.work import Work, work_of
 from regraph_kg.evaluation.port.wrapper import signature, tail
@@ -27,7 +29,11 @@ _PLACE = Path("serial.cpp")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include[ \t]*[<\"][^\n]*|pragma[ \t]+once)[ \t]*\n?", re.M)
 _EMPTY_CONDITION = re.compile(r"^[ \t]*#[ \t]*if[^\n]*\n\s*#[ \t]*endif[^\n]*\n?", re.M)
 _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
-_KEPT_HEADERS = ("cfloat", "climits", "cmath", "cstddef", "cstdint")
+_OWN = {LAUNCH, "device_memory"}
+_KEPT_HEADERS = [
+    *("cassert", "cfloat", "climits", "cmath", "cstddef", "cstdint", "cstring"),
+    *("assert.h", "float.h", "limits.h", "math.h", "stddef.h", "stdint.h", "string.h"),
+]
 _LIMIT_HEADERS = (("cfloat", r"\b(?:DBL|FLT)_"), ("climits", r"\bU?(?:INT|LLONG)_"))
 
 
@@ -47,8 +53,7 @@ def _require_types(problem: Problem) -> None:
     for arg in problem.slots:
         if arg.type in ("float16", "complex64", "complex128"):
             raise UnportableError(f"{arg.name} is {arg.type}: a GPU has another type for that")
-    names = {problem.entry, *(arg.name for arg in problem.args)}
-    if names & {LAUNCH, "device_memory"}:
+    if _OWN & {problem.entry, *(arg.name for arg in problem.args)}:
         raise UnportableError(f"{LAUNCH} and device_memory are names of the port's own")
 
 
@@ -58,9 +63,14 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
     found = [one for one in known if one.name == work.function.name]
     if len(found) != 1:
         raise UnportableError(f"two functions have the name {work.function.name}")
-    held = Containers(known, work)
+    taken = {*re.findall(r"[A-Za-z_]\w*", problem.serial_code), *(arg.name for arg in problem.args)}
+    if _OWN & words_of(source, source.tree.root_node):
+        raise UnportableError(f"{LAUNCH} and device_memory are names of the port's own")
+    held = Containers(known, work, taken)
     code = on_device(source, found[0], held, {a.name for a in work.arguments if a.const})
-    plan = launch.Launch(problem, work, held.held[work.function.name])
+    plan = launch.Launch(
+        problem, work, held.held[work.function.name], held.kernel, frozenset(taken)
+    )
     code, plan = _as_threads(code, plan, one_thread)
     start = f"{_tidied(code)}\n\n{plan.text()}"
     return Port(
@@ -94,18 +104,18 @@ def _as_threads(code: str, plan: "launch.Launch", one_thread: bool) -> tuple[str
     """The code with a loop's iterations as threads, where that may be; as it was elsewhere."""
     source = parsed(_PLACE, code.encode())
     kernel = next((f for f in functions(source) if f.name == plan.kernel), None)
-    loop = parallel_loop(kernel) if kernel and not one_thread else None
+    loop = parallel_loop(kernel, plan.arrays()) if kernel and not one_thread else None
     if kernel is None or loop is None:
         return code, plan
     edits = Edits()
     body = loop.node.child_by_field_name("body")
     assert body is not None
-    index = f"{loop.type} {loop.variable} = blockIdx.x * blockDim.x + threadIdx.x"
+    wide = "" if loop.type.removeprefix("const ") == "int" else f"({loop.type})"
+    index = f"{loop.type} {loop.variable} = {wide}blockIdx.x * blockDim.x + threadIdx.x"
     index += f" + {loop.first};\n" if loop.first != "0" else ";\n"
     head = f"{index}{_indent(source, loop.node)}if ({loop.variable} < {loop.end}) "
     edits.made.append((loop.node.start_byte, body.start_byte, head))
-    before = [" ".join(source.text(node).split()) for node in loop.before]
-    return edits.applied(source.original), plan.with_loop(loop, before)
+    return edits.applied(source.original), replace(plan, loop=loop, code=source)
 
 
 def _indent(source: CodeFile, node: Node) -> str:
@@ -115,7 +125,7 @@ def _indent(source: CodeFile, node: Node) -> str:
 
 
 def _tidied(code: str) -> str:
-    lines = (line.rstrip() for line in code.splitlines())
+    lines = (line.rstrip() for line in code.split("\n"))
     return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
 
 
@@ -124,7 +134,7 @@ def _head(problem: Problem, start: str) -> str:
     wanted = [
         name
         for name in _KEPT_HEADERS
-        if re.search(rf"#[ \t]*include[ \t]*<{name}>", problem.serial_code)
+        if re.search(rf"#[ \t]*include[ \t]*<{re.escape(name)}>", problem.serial_code)
     ]
     wanted += [name for name, uses in _LIMIT_HEADERS if re.search(uses, start)]
     headers = ["cuda_runtime.h", *sorted(set(wanted))]

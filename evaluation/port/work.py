@@ -19,6 +19,7 @@ from regraph_kg.evaluation.adopt.syntax import (
     split,
 )
 from regraph_kg.evaluation.port.edits import UnportableError
+from regraph_kg.evaluation.port.host import flat
 from regraph_kg.evaluation.problem.problem import Problem
 
 _LENT = re.compile(r"Lent<.+> (\w+_lent)\((\w+), (.+)\);")
@@ -66,7 +67,7 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
         )
     lent, rest = dict[str, tuple[str, str]](), list[str]()
     for node in entry.body.named_children:
-        text = " ".join(source.text(node).split())
+        text = flat(source, node)
         if found := _LENT.fullmatch(text) or _OWN.fullmatch(text):
             lent[found[1]] = found[2], found[3]
         elif node.type != "comment" and not _BACK.fullmatch(text):
@@ -75,7 +76,11 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
     function = _one(source, called[1]) if called else None
     result = _result(rest[1:])
     if called is None or function is None or result is None or not _adapted(called, rest, lent):
-        return Work(entry, tuple(WorkArgument(arg.name, arg.name) for arg in problem.args))
+        names = [declared_name(source, node) for node in entry.parameters]
+        if len(names) != len(problem.args):
+            raise UnportableError(f"{problem.entry} does not take what problem.toml lists")
+        pairs = zip(names, problem.args, strict=True)
+        return Work(entry, tuple(WorkArgument(name, arg.name) for name, arg in pairs))
     constants = {arg.name for arg in problem.args if arg.role == "in" and arg.is_array}
     given = split(called[2])
     if len(given) != len(function.parameters):

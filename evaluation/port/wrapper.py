@@ -7,6 +7,7 @@ import ast
 import re
 
 from regraph_kg.evaluation.port.edits import UnportableError
+from regraph_kg.evaluation.port.names import fresh
 from regraph_kg.evaluation.problem.problem import Argument, Problem
 from regraph_kg.models.port import LAUNCH
 
@@ -45,8 +46,13 @@ def signature(problem: Problem) -> str:
 
 def result_name(problem: Problem) -> str:
     """Of the parameter for what the entry returns."""
-    names = {arg.name for arg in problem.args}
-    return next(name for name in ("result", "returned", "result_of_all") if name not in names)
+    return fresh("result", _taken(problem))
+
+
+def _taken(problem: Problem) -> set[str]:
+    return {*re.findall(r"#[ \t]*define[ \t]+(\w+)", problem.serial_code), problem.entry} | {
+        arg.name for arg in problem.args
+    }
 
 
 def tail(problem: Problem) -> str:
@@ -58,26 +64,24 @@ def tail(problem: Problem) -> str:
         return f"{head} {{\n    {LAUNCH}({names});\n}}\n"
     memory = _MEMORY.format(count=len(copied) + bool(problem.returns))
     lines, before, after = list[str](), list[str](), list[str]()
+    there_of = {arg.name: fresh(f"d_{arg.name}", _taken(problem)) for arg in problem.args}
     for index, arg in enumerate(copied):
-        kind = arg.spelled(cuda=True)
-        lines.append(f"const size_t {arg.name}_bytes = {_bytes(problem, arg)};")
-        before.append(_memory(kind, arg.name, index, f"{arg.name}_bytes"))
-    for arg in copied:
+        kind, there = arg.spelled(cuda=True), there_of[arg.name]
+        size = fresh(f"{arg.name}_bytes", _taken(problem))
+        lines.append(f"const size_t {size} = {_bytes(problem, arg)};")
+        before.insert(index, _memory(kind, there, index, size))
         if arg.role != "out":
-            before.append(_copy(f"d_{arg.name}", arg.name, f"{arg.name}_bytes", "HostToDevice"))
+            before.append(_copy(there, arg.name, size, "HostToDevice"))
         if arg.role != "in":
-            after.append(_copy(arg.name, f"d_{arg.name}", f"{arg.name}_bytes", "DeviceToHost"))
-    given = [f"d_{arg.name}" if arg in copied else arg.name for arg in problem.args]
+            after.append(_copy(arg.name, there, size, "DeviceToHost"))
+    given = [there_of[arg.name] if arg in copied else arg.name for arg in problem.args]
     if problem.returns:
         kind, name = _result(problem).spelled(cuda=True), result_name(problem)
-        before.append(_memory(kind, name, len(copied), f"sizeof({kind})"))
-        after = [
-            f"{kind} {name};",
-            _copy(f"&{name}", f"d_{name}", f"sizeof({kind})", "DeviceToHost"),
-            *after,
-        ]
-        after.append(f"return {name};")
-        given.append(f"d_{name}")
+        there = fresh(f"d_{name}", _taken(problem))
+        before.append(_memory(kind, there, len(copied), f"sizeof({kind})"))
+        back = _copy(f"&{name}", there, f"sizeof({kind})", "DeviceToHost")
+        after = [f"{kind} {name};", back, *after, f"return {name};"]
+        given.append(there)
     lines = [*lines, *before, f"{LAUNCH}({', '.join(given)});", *after]
     return f"{memory}{head} {{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
 
@@ -88,7 +92,7 @@ def _result(problem: Problem) -> Argument:
 
 
 def _memory(kind: str, name: str, index: int, size: str) -> str:
-    return f"{kind}* d_{name} = static_cast<{kind}*>(device_memory({index}, {size}));"
+    return f"{kind}* {name} = static_cast<{kind}*>(device_memory({index}, {size}));"
 
 
 def _copy(target: str, source: str, size: str, way: str) -> str:

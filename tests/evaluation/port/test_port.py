@@ -150,7 +150,7 @@ extern "C" void f(const float* x, float* y, int n) {
     assert "__device__ static const int TABLE[2]" in made.start
     assert "\nconstexpr float LEAST" in made.start
     assert "__device__ static inline float bounded(float v)" in made.start
-    assert "return max(LEAST, std::sqrt(v));" in made.start
+    assert "return std_max(LEAST, std::sqrt(v));" in made.start
     assert "__global__ void f_kernel(const float* x, float* y, int n) {" in made.start
     assert "unused" not in made.start
 
@@ -183,11 +183,29 @@ extern "C" void f(P* p, int n) { for (int i = 0; i < n; ++i) p[i].x = p[i].sum()
         ("long double t = x[0]; y[0] = t;", "long double"),
         ("if (n) f(x, y, n - 1);", "f calls itself"),
         ("y[0] = seen;", "a global variable"),
+        ("y[0] = PI;", "a constant that is computed before main"),
+        ("y[0] = twice(x[0]);", "a constant that is computed before main"),
+        ("y[0] = Table::w[n];", "a table in a struct"),
+        ("y[0] = rsqrt(x[0]);", "rsqrt: CUDA has something of that name"),
+        ("float3 v{x[0]}; y[0] = v.x;", "float3: CUDA has something of that name"),
+        ("using std::min; y[0] = min(x[0], x[1]);", "hides which names are of std"),
+        ('const char* s = R"(\n\n\n)"; y[0] = s[0];', "a raw string"),
+        ("static const float k = twice(2);", "f has a static variable"),
+        ("SORT(y);", "std::sort does not run on a GPU"),
         ("y[0] = std::numeric_limits<Odd>::max();", "has no name on a GPU"),
     ],
 )
 def test_what_does_not_run_on_a_gpu_is_refused(body: str, why: str) -> None:
-    assert why in refused(f"int seen;\n{HEAD} {{ {body} }}")
+    before = """
+int seen;
+static const double PI = std::acos(-1.0);
+static constexpr auto twice = [](float v) { return 2 * v; };
+struct Table { static constexpr float w[2] = {1, 2}; };
+static float rsqrt(float v) { return 1 / std::sqrt(v); }
+struct float3 { float x, y, z; };
+#define SORT(p) std::sort(p, p + 3)
+"""
+    assert why in refused(f"{before}{HEAD} {{ {body} }}")
 
 
 def test_types_that_the_device_spells_otherwise_are_refused() -> None:
@@ -204,8 +222,8 @@ def test_a_vector_of_the_works_own_is_memory_of_launch() -> None:
     made = ported(f"{HEAD} {{ std::vector<float> t(2 * n); t[0] = x[0]; y[0] = t.size(); }}")
     assert "cudaMalloc(&t, sizeof(float) * (2 * n));" in made.start
     assert "cudaMemset(t, 0, sizeof(float) * (2 * n));" in made.start
-    assert "f_kernel<<<1, 1>>>(x, y, n, t);" in made.start
-    assert "y[0] = (2 * n);" in made.start
+    assert "f_kernel<<<1, 1>>>(x, y, n, t, 2 * n);" in made.start
+    assert "y[0] = t_size;" in made.start
     assert "std::vector" not in made.start
 
 
@@ -275,9 +293,9 @@ extern "C" double f(const float* x, float* y, int n) {{
 }}
 """
     made = ported(code, returns={"type": "float64"})
-    assert "__device__ T accumulate(In first, In last, T sum) {" in made.start
-    assert "transform(x, (x + x_size), y, [](float x) { return 2 * x; });" in made.start
-    assert "return accumulate(x, (x + x_size), 0.0);" in made.start
+    assert "__device__ T std_accumulate(In first, In last, T sum) {" in made.start
+    assert "std_transform(x, (x + x_size), y, [](float x) { return 2 * x; });" in made.start
+    assert "return std_accumulate(x, (x + x_size), 0.0);" in made.start
 
 
 def test_vectors_of_bool_that_problem_new_copies_are_pointers_too() -> None:

@@ -1,0 +1,141 @@
+"""Which variables a part of a function may change: by assignment, or by who gets them.
+
+A function may change what it takes by reference; one that nobody knows, all that it gets.
+Not covered: references in objects that are copied.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+
+from tree_sitter import Node
+
+from regraph_kg.evaluation.adopt.syntax import CodeFile, declared_name, walk
+from regraph_kg.evaluation.port.names import BY_VALUE, NUMBERS, is_number
+
+_PARTS = {"subscript_expression", "field_expression", "parenthesized_expression"}
+_SEVERAL = {
+    *("argument_list", "initializer_list", "conditional_expression", "comma_expression"),
+    "parenthesized_expression",
+}
+_PLACES = {"identifier", "subscript_expression", "field_expression"}
+_HIDDEN = re.compile(
+    r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|\[|(?:^|[(,])\s*&(?!&)"
+    r"|\b(?:return|goto|break|continue)\b"
+)
+_WORDS = {"sizeof", "if", "while", "for", "switch"}
+"""What stands before brackets and is no call."""
+
+
+class Changes:
+    """What the functions and macros of a file do with what they get."""
+
+    def __init__(self, source: CodeFile) -> None:
+        """Of a file that holds all that is called."""
+        self._source = source
+        self._takes: dict[str, list[list[Node]]] = {}
+        self._macros: dict[str, set[str]] = {}
+        """Words of each, its parameters aside."""
+        self._hidden = self._has_operators = False
+        pointed, references = set[str](), set[str]()
+        for node in walk(source.tree.root_node):
+            listed = node.child_by_field_name("parameters")
+            if node.type == "function_declarator" and listed is not None:
+                name = source.text(node.children[0]).split("::")[-1]
+                taken = [one for one in listed.named_children if one.type != "comment"]
+                self._takes.setdefault(name, []).append(taken)
+                self._has_operators |= self._is_changing(node, name, taken)
+                references |= {declared_name(source, n) for n in taken if "&" in source.text(n)}
+            elif node.type == "pointer_expression":
+                pointed.add(source.text(node).lstrip("& ("))
+            elif node.type in ("preproc_def", "preproc_function_def"):
+                self._macro(node)
+        self._hidden |= bool(pointed & references)  # who has an element's place has the next one's
+
+    def _is_changing(self, node: Node, name: str, taken: list[Node]) -> bool:
+        """Whether it is an operator, and none that assigns, that may change what it gets."""
+        if not re.fullmatch(r"operator\W*[^\w=\])]", name) or name.endswith(("++", "--")):
+            return False
+        kinds = {one.type for one in node.named_children}
+        is_free = len(taken) > 1 or "type_qualifier" in kinds
+        return not is_free or not all(map(self._is_copy, taken))
+
+    def _is_copy(self, parameter: Node) -> bool:
+        """Whether a parameter is a copy, or there to be read."""
+        text = self._source.text(parameter)
+        return "const" in text or not re.search(r"&|\.\.\.", text)
+
+    def _macro(self, node: Node) -> None:
+        name, *own = (self._source.text(n) for n in walk(node) if n.type == "identifier")
+        value = node.child_by_field_name("value")
+        text = self._source.text(value) if value else ""
+        words = set(re.findall(r"[A-Za-z_]\w*", text)) - {*own}
+        self._macros[name] = words | self._macros.get(name, set())  # of all branches of #if
+        called = set(re.findall(r"([A-Za-z_]\w*)\s*\(", text))
+        unknown = called - {*BY_VALUE, *NUMBERS, *self._macros, *_WORDS}
+        self._hidden |= bool(_HIDDEN.search(text) or unknown)
+
+    def are_hidden(self, names: Collection[str]) -> bool:
+        """Whether a macro may change something, leave a loop, or reach what has one of `names`."""
+        return self._hidden or any(words & {*names} for words in self._macros.values())
+
+    def words(self, names: Collection[str]) -> set[str]:
+        """Words in the texts of the macros with these names."""
+        return set[str]().union(*(self._macros.get(name, ()) for name in names))
+
+    def of(self, node: Node) -> Iterator[Node]:
+        """Variables that a node may change; another expression where it is none that is told."""
+        for one in walk(node):
+            side = {"assignment_expression": "left", "update_expression": "argument"}.get(one.type)
+            target = one.child_by_field_name(side) if side else None
+            yield from map(_base, (*([target] if target else []), *self._given(one)))
+
+    def _given(self, node: Node) -> Iterator[Node]:
+        """What a call, or the making of an object, gets and may change."""
+        value = node.child_by_field_name("value")
+        if node.type in ("init_declarator", "compound_literal_expression") and value:
+            kind = (node if node.type[0] == "c" else node.parent or node).child_by_field_name(
+                "type"
+            )
+            if kind is None or not is_number(self._source.text(kind)):
+                yield from _places(value)
+        if node.type == "binary_expression" and self._has_operators:
+            yield from (place for side in node.named_children for place in _places(side))
+        called = node.child_by_field_name("function")
+        given = node.child_by_field_name("arguments")
+        if node.type != "call_expression" or called is None or given is None:
+            return
+        if called.type in ("field_expression", "subscript_expression"):
+            yield called
+        items = [one for one in given.named_children if one.type != "comment"]
+        for place, one in enumerate(items):
+            if not self._is_copied(self._source.text(called), place, len(items)):
+                yield from _places(one)
+
+    def _is_copied(self, called: str, place: int, count: int) -> bool:
+        """Whether a function takes an argument by value, or to read."""
+        name = re.findall(r"\w*$", called.partition("<")[0])[0]
+        known = [one for one in self._takes.get(name, ()) if len(one) >= count]
+        if not known or called.startswith("std::"):
+            inside = self._macros.get(name)
+            if inside is None:
+                return name in BY_VALUE or name in NUMBERS
+            return not (inside - BY_VALUE) & (self._takes.keys() | self._macros.keys())
+        return all(self._is_copy(one[place]) for one in known)
+
+
+def _base(node: Node) -> Node:
+    """The variable of `a`, `a[i]`, `a[i].x`, `(a)`."""
+    while node.type in _PARTS:
+        node = node.child_by_field_name("argument") or node.named_children[0]
+    return node
+
+
+def _places(node: Node) -> Iterator[Node]:
+    """What in an argument a reference may stand for."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if one.type in _SEVERAL:
+            waiting += one.named_children
+        elif one.type in _PLACES:
+            yield one
