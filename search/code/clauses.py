@@ -69,10 +69,10 @@ def section(names: Indices, k: int, accesses: Sequence[ElementAccess], name: str
     declared = first.declared
     if declared is None or len(first.index) != 1 or not first.array.isidentifier():
         return ""
-    if all(one.index == first.index for one in accesses):
+    if all(one.index == first.index for one in accesses) and (declared.pointer or declared.array):
         at = number(first.index[0])
-        if at is not None and (declared.pointer or declared.array):
-            return f"{first.array}[{at}:1]"
+        if at is not None and at >= 0:  # from 0 on: g++ 12 loses a simd section's offset
+            return f"{first.array}[:{at + 1}]"
     if declared.array and declared.width is not None:
         return f"{first.array}[:{short(declared.width)}]"
     return f"{first.array}[:{length}]" if (length := _cleared(names, k, first)) else ""

@@ -8,7 +8,7 @@ counts apart: it can be protected or split.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from regraph_kg.search.code.bounds import Bounds
+from regraph_kg.search.code.overlaps import Overlaps
 from regraph_kg.search.code.calls import Calls, Carries
 from regraph_kg.search.code.clauses import is_counted
 from regraph_kg.search.code.guards import combined_by
@@ -55,7 +55,7 @@ class LoopUses:
         self.names, self.loop = names, loop
         self.elements, self.uses = elements, uses
         self.found = Dependences()
-        self.bounds = Bounds(names, loop)
+        self.overlaps = Overlaps(names, loop)
 
     def read(self, calls: Sequence[Occurrence]) -> Dependences:
         """All that the iterations share."""
@@ -192,7 +192,7 @@ class LoopUses:
     def _spread(self, write: ElementAccess) -> bool:
         """Whether surely no two iterations write the same element."""
         inner = list(self._inner(write))
-        return any(self.bounds.meets(one, one, inner) == "never" for one in write.index)
+        return any(self.overlaps.meets(one, one, inner) == "never" for one in write.index)
 
     def _pair(self, write: ElementAccess, other: ElementAccess, moves: list[Polynomial]) -> Carries:
         if write is other:
@@ -201,7 +201,7 @@ class LoopUses:
             return "unknown"
         inner = list(self._inner(write, other))
         found = [
-            self.bounds.meets(one, two, inner)
+            self.overlaps.meets(one, two, inner)
             for one, two in zip(write.index, other.index, strict=True)
         ]
         if "never" in found:

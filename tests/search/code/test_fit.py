@@ -140,3 +140,16 @@ def test_what_is_not_known_is_not_ruled_out() -> None:
     unknown = Technique(id="cuda/x", name="x", target="cuda", needs=("no_such_predicate",))
     assert applicable(unknown, facts_of("void f() {}")).fits is None
     assert applicable(VOCABULARY["openmp/start"], facts_of("")).fits is True
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("strength-reduction", "for (int i=0;i<n;++i) a[i] /= n;"),
+        ("strength-reduction", "for (int i=0;i<n;++i) a[i] = a[i] / 255.0f;"),
+        ("strength-reduction", "for (int i=0;i<n;++i) a[i] = i % 8;"),
+        ("loop-interchange", "for (int j=0;j<512;++j) for (int i=0;i<512;++i) a[i*512+j] = 0;"),
+    ],
+)
+def test_what_helps_is_not_hidden(name: str, body: str) -> None:
+    assert name in offered(f"void f(float* a, int n) {{ {body} }}", "openmp")

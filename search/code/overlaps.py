@@ -30,7 +30,7 @@ Meets = Literal["never", "later", "unknown"]
 _MOST = 16
 
 
-class Bounds:
+class Overlaps:
     """Answers for one loop."""
 
     def __init__(self, names: Indices, loop: int) -> None:
