@@ -8,13 +8,13 @@ counts apart: it can be protected or split.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from regraph_kg.search.code.overlaps import Overlaps
 from regraph_kg.search.code.calls import Calls, Carries
 from regraph_kg.search.code.clauses import is_counted
 from regraph_kg.search.code.guards import combined_by
 from regraph_kg.search.code.indices import ElementAccess, Indices
 from regraph_kg.search.code.library import UNORDERED
 from regraph_kg.search.code.occurrences import Declared, Occurrence
+from regraph_kg.search.code.overlaps import Overlaps
 from regraph_kg.search.code.polynomial import Polynomial, add
 from regraph_kg.search.code.syntax import bare, called, root_name, text
 
