@@ -1,8 +1,7 @@
 """Whether the iterations of a loop need each other, as far as simple tests of indices show.
 
-Different arrays are taken not to overlap, and symbolic strides to be longer than the inner loops
-that walk between them. A result that all iterations update (`sum += ..`) is a reduction, which
-counts apart: it can be protected or split.
+Different arrays are taken not to overlap; what is not proven is unknown. A result that all
+iterations update (`sum += ..`) is a reduction, which counts apart: it can be protected or split.
 """
 
 from collections.abc import Iterable, Sequence
