@@ -356,6 +356,12 @@ class Indices:
         declared = self.events.find(text(node), node)
         if declared is None:
             return text(node), None, ({},)
+        for one in reversed(self.chain(loop)):
+            header = self.headers[one]
+            if header.variable == text(node) and not header.ranged and depth < _DEEPEST:
+                outer = self.events.loops[one].place.loop
+                begun = self.pointer(header.start, outer, depth + 1) or (text(node), declared, ())
+                return begun[0], begun[1], (symbol(header.symbol),)
         fixed = declared.value is not None and not declared.writes
         if fixed and declared.refers:
             found = self.pointer(declared.value, declared.loop, depth + 1)

@@ -40,11 +40,14 @@ def loops(code: str, before: str = "") -> tuple[LoopFacts, ...]:
         ("for (int i = 1; i < n; ++i) y[2 * n + i] = y[i] - y[n + i - 1];", "no"),
         ("for (int i = 1; i < n; i += 2) y[i] = y[i - 1] + y[i + 1];", "no"),
         ("for (int j = 1; j < n; ++j) for (int i = 1; i < n; ++i) y[j*n+i] = y[j*n-n+i];", "no"),
+        ("for (double* p = y; p < y + n; ++p) *p *= 2;", "no"),
+        ("for (double* p = y + 1; p < y + n; ++p) *p = p[-1];", "yes"),
+        ("for (double* p = y + 1; p < y + n; ++p) *p = y[m];", "unknown"),
         ("for (int i = 0; i < n / 2; ++i) std::swap(y[i], y[n - 1 - i]);", "unknown"),
     ],
 )
 def test_the_last_loop_carries_a_dependence_or_not(code: str, carries: str) -> None:
-    assert loops(code)[-1].carries == carries
+    assert (loops(code)[-1].carries, loops(code)[-1].reduces) == (carries, ())
 
 
 @pytest.mark.parametrize(
