@@ -1,25 +1,22 @@
 """Whether the iterations of a loop need each other, as far as simple tests of indices show.
 
-Different arrays are taken not to overlap, and symbolic strides to be longer than the inner loops
-that walk between them. A result that all iterations update (`sum += ..`) is a reduction, which
-counts apart: it can be protected or split.
+Different arrays are taken not to overlap; what is not proven is unknown. A result that all
+iterations update (`sum += ..`) is a reduction, which counts apart: it can be protected or split.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
-from tree_sitter import Node
-
+from regraph_kg.search.code.calls import Calls, Carries
+from regraph_kg.search.code.clauses import is_counted
 from regraph_kg.search.code.guards import combined_by
 from regraph_kg.search.code.indices import ElementAccess, Indices
-from regraph_kg.search.code.library import GROWING, HARMLESS, MATH, UNORDERED
+from regraph_kg.search.code.library import UNORDERED
 from regraph_kg.search.code.occurrences import Declared, Occurrence
-from regraph_kg.search.code.polynomial import Polynomial, add, number, replace, symbol
-from regraph_kg.search.code.polynomial import names as names_in
-from regraph_kg.search.code.syntax import arguments, bare, called, text
+from regraph_kg.search.code.overlaps import Overlaps
+from regraph_kg.search.code.polynomial import Polynomial, add
+from regraph_kg.search.code.syntax import bare, called, root_name, text
 
-Carries = Literal["yes", "no", "unknown"]
 _MOST_OF_AN_ARRAY = 48
 
 
@@ -57,23 +54,24 @@ class LoopUses:
         self.names, self.loop = names, loop
         self.elements, self.uses = elements, uses
         self.found = Dependences()
-        self.own = names.headers[loop].symbol
+        self.overlaps = Overlaps(names, loop)
 
     def read(self, calls: Sequence[Occurrence]) -> Dependences:
         """All that the iterations share."""
-        header = self.names.headers[self.loop]
-        if not header.symbol:
-            self.found.verdicts.add("yes")
+        if not is_counted(self.names, self.names.events.loops[self.loop], self.uses):
+            self.found.verdicts.add("unknown")
         self._scalars()
         for group in _grouped(self.elements):
             if not self._local(group[0].declared):
                 self._array(group[:_MOST_OF_AN_ARRAY])
-        for call in calls:
-            self._call(call)
+        known = Calls(self.names, self._local)
+        self.found.verdicts |= {known.carries(call) for call in calls} - {"no"}
+        swapped = [called(call.node) for call in calls if known.carries(call) == "yes"]
+        self.found.swaps |= bool({"swap", ".swap"} & set(swapped))
         return self.found
 
-    def _local(self, declared: Declared | None) -> bool:
-        """Whether each iteration has one of its own."""
+    def _inside(self, declared: Declared | None) -> bool:
+        """Whether a name is declared in each iteration."""
         return (
             declared is not None
             and not declared.parameter
@@ -81,38 +79,62 @@ class LoopUses:
             and "static" not in declared.kind.split()
         )
 
+    def _local(self, declared: Declared | None) -> bool:
+        """Whether each iteration has storage of its own under a name."""
+        return declared is not None and self._inside(declared) and declared.owns
+
     def _scalars(self) -> None:
         groups: dict[tuple[str, int], list[Occurrence]] = {}
         for use in self.uses:
-            name = text(use.node)
-            declared = self.names.events.find(name, use.node)
-            if declared is not None and (declared.element or _aliases(declared)):
-                continue
-            if name != self.names.headers[self.loop].variable and not self._local(declared):
+            name, base = text(use.node), root_name(use.node)
+            declared = self.names.events.find(text(base), base) if base is not None else None
+            if name in UNORDERED or (declared is not None and "stream" in declared.kind):
+                self.found.verdicts.add("yes")
+            elif not self._elsewhere(declared, field=use.node.type == "field_expression"):
                 groups.setdefault((name, id(declared)), []).append(use)
         for (name, _), uses in groups.items():
             if any(use.mode != "read" for use in uses):
                 self._scalar(name, uses)
 
+    def _elsewhere(self, declared: Declared | None, *, field: bool) -> bool:
+        """Whether a name is an iteration's own, or is seen as an element of an array."""
+        if declared is None:
+            return False
+        own = declared.name == self.names.headers[self.loop].variable and not field
+        named = field and declared.refers and not declared.parameter and declared.value is not None
+        return own or named or declared.element or _aliases(declared) or self._inside(declared)
+
     def _scalar(self, name: str, uses: list[Occurrence]) -> None:
         modes = [use.mode for use in uses]
         around = self.names.events.loops[self.loop].place.branches
-        if "read" not in modes and ("write" not in modes or uses[0].place.branches > around):
+        first = uses[0]
+        if "read" not in modes and ("write" not in modes or first.place.branches > around):
             self._reduces(name, uses)  # also a flag, or the last that was found
-        elif modes[0] == "write" and uses[0].place.branches == around:
+        elif first.mode == "write" and first.place.branches == around and "." not in name:
+            within = all(first.place.loop in self.names.chain(use.place.loop) for use in uses)
             self.found.private.append(name)
-        elif "write" in modes and self._pointer(uses[0]):
+            self.found.verdicts |= set() if within and "->" not in name else {"unknown"}
+        elif "write" in modes and self._pointer(first):
             self.found.swaps = True
             self.found.verdicts.add("yes")
         elif "read" not in modes:
             self._reduces(name, uses)
         else:
-            self.found.verdicts.add("yes")
-            updates = [use for use in uses if use.mode == "update"]
-            running = updates and not all(map(_counts, updates))
-            self.found.scan |= bool(running) and any(
-                use.place.stored for use in uses if use.mode == "read"
-            )
+            self._carried(uses)
+
+    def _carried(self, uses: list[Occurrence]) -> None:
+        """What an iteration reads as the one before it left it; a mere count can be computed."""
+        updates = [use for use in uses if use.mode == "update"]
+        counts = (
+            bool(updates)
+            and all(use.mode != "write" for use in uses)
+            and all(_counts(use) and use.place.loop == self.loop for use in updates)
+        )
+        self.found.verdicts.add("unknown" if counts else "yes")
+        running = updates and not all(map(_counts, updates))
+        self.found.scan |= bool(running) and any(
+            use.place.stored for use in uses if use.mode == "read"
+        )
 
     def _reduces(self, name: str, updates: Sequence[Occurrence | ElementAccess]) -> None:
         signs = (combined_by(one.node) for one in updates if one.mode != "read")
@@ -126,6 +148,9 @@ class LoopUses:
         writes = [one for one in group if one.mode != "read"]
         if not writes:
             return
+        if self._inside(group[0].declared):  # a pointer to what is not known
+            self.found.verdicts.add("unknown")
+            return
         updates = all(one.mode == "update" for one in group)
         for write in writes:
             moves = self._moves(write)
@@ -133,13 +158,10 @@ class LoopUses:
                 self._update(write, updates, "unknown")
             elif not any(moves):
                 self._same_place(write, group, updates)
-            elif self._overlaps(write, moves):
+            elif not self._spread(write):
                 self._update(write, updates, "unknown")
             else:
-                for other in group:
-                    verdict = self._pair(write, other, moves)
-                    if verdict != "no":
-                        self.found.verdicts.add(verdict)
+                self.found.verdicts |= {self._pair(write, other, moves) for other in group} - {"no"}
 
     def _update(self, write: ElementAccess, updates: bool, otherwise: Carries) -> None:
         if updates:
@@ -166,109 +188,35 @@ class LoopUses:
         known = [move for move in moves if move is not None]
         return known if len(known) == len(moves) else None
 
-    def _overlaps(self, write: ElementAccess, moves: list[Polynomial]) -> bool:
-        """Whether an inner loop walks over the same elements: `r[i + j]`."""
-        around = self.names.chain(write.place.loop)
-        inner = around[around.index(self.loop) + 1 :]
-        for loop in inner:
-            steps = [self.names.moved(index, loop, around) for index in write.index]
-            same = [bool(a) and a == b for a, b in zip(steps, moves, strict=True)]
-            if any(same):
-                return True
-        return False
+    def _spread(self, write: ElementAccess) -> bool:
+        """Whether surely no two iterations write the same element."""
+        inner = list(self._inner(write))
+        return any(self.overlaps.meets(one, one, inner) == "never" for one in write.index)
 
     def _pair(self, write: ElementAccess, other: ElementAccess, moves: list[Polynomial]) -> Carries:
         if write is other:
             return "no"
         if len(write.index) != len(other.index):
             return "unknown"
-        inside = {self.names.headers[k].symbol for k in self._inner(write, other)} - {""}
-        pairs = zip(write.index, other.index, moves, strict=True)
-        verdict: Carries = "no"
-        for one, two, move in pairs:
-            gap = add(one, two, -1)
-            if not move:
-                if gap and number(gap) is not None:
-                    return "no"
-                continue
-            found = self._gap(gap, move, inside)
-            if found == "no" and gap:
-                return "no"
-            verdict = found if verdict == "no" else verdict
-        if verdict == "yes" and write.place.loop == other.place.loop == self.loop:
+        inner = list(self._inner(write, other))
+        found = [
+            self.overlaps.meets(one, two, inner)
+            for one, two in zip(write.index, other.index, strict=True)
+        ]
+        if "never" in found:
+            return "no"
+        gaps = [add(one, two, -1) for one, two in zip(write.index, other.index, strict=True)]
+        known = zip(found, gaps, moves, strict=True)
+        if not all(meets == "later" if move else not gap for meets, gap, move in known):
+            return "unknown"
+        if write.place.loop == other.place.loop == self.loop:
             self.found.scan |= other.place.stored and _combines_previous(write, other)
-        return verdict
+        return "yes"
 
     def _inner(self, *elements: ElementAccess) -> Iterable[int]:
         for one in elements:
             around = self.names.chain(one.place.loop)
             yield from around[around.index(self.loop) + 1 :]
-
-    def _gap(self, gap: Polynomial, move: Polynomial, inside: set[str]) -> Carries:
-        """Of two accesses `gap` apart, where one iteration moves by `move`."""
-        rest = {product: f for product, f in gap.items() if not inside & set(product)}
-        size = number(move)
-        if size is None:  # a row: what lies within one makes no difference
-            held = names_in(move) | {self.own}
-            rest = {product: f for product, f in rest.items() if held & set(product)}
-        elif len(rest) < len(gap) and abs(size) == 1:
-            return "unknown"
-        distance = number(rest)
-        if distance is not None:
-            return "yes" if distance and size is not None and not distance % size else "no"
-        if self.own in names_in(rest):
-            return "no" if self._apart(rest) else "unknown"
-        if any(p in move and f % move[p] == 0 for p, f in rest.items()):
-            return "yes"
-        return "no" if size is not None and self._row(rest) else "unknown"
-
-    def _apart(self, gap: Polynomial) -> bool:
-        """Whether the loop's start keeps a difference such as `i - k` from being zero."""
-        begin = add(self.names.start(self.loop), symbol(self.own))
-        moved = replace(gap, self.own, begin)
-        signs = {factor > 0 for factor in moved.values()}
-        return len(signs) == 1 and any(self.own not in product for product in moved)
-
-    def _row(self, gap: Polynomial) -> bool:
-        """Whether a difference is a row's length of an array that this loop walks along a row."""
-        around = self.names.chain(self.loop)[:-1]
-        rows = [self.names.headers[loop].symbol for loop in around]
-        wanted = {tuple(n for n in product if n not in rows) for product in gap}
-        for one in self.elements:
-            for index in one.index:
-                products = {
-                    tuple(n for n in p if n not in rows) for p in index if set(p) & set(rows)
-                }
-                if wanted <= products | {()}:
-                    return True
-        return False
-
-    def _call(self, call: Occurrence) -> None:
-        name = called(call.node)
-        if name == "swap":
-            self.found.swaps = True
-        grows = name in GROWING and not self._local(self._receiver(call))
-        if name == "swap" or grows or name in UNORDERED:
-            self.found.verdicts.add("yes")
-        elif not _harmless(name) and any(map(self._may_be_written, arguments(call.node))):
-            self.found.verdicts.add("unknown")
-
-    def _receiver(self, call: Occurrence) -> Declared | None:
-        function = call.node.child_by_field_name("function")
-        inner = function.child_by_field_name("argument") if function else None
-        return self.names.events.find(text(inner), inner) if inner is not None else None
-
-    def _may_be_written(self, argument: Node) -> bool:
-        node = bare(argument)
-        if node is None:
-            return False
-        if node.type in ("pointer_expression", "lambda_expression"):
-            return True
-        declared = self.names.events.find(text(node), node) if node.type == "identifier" else None
-        if declared is None or self._local(declared):
-            return False
-        held = declared.pointer or declared.reference or declared.array or "<" in declared.kind
-        return held and "const" not in declared.kind.split()
 
 
 def _grouped(elements: Sequence[ElementAccess]) -> Iterable[list[ElementAccess]]:
@@ -296,9 +244,3 @@ def _counts(use: Occurrence) -> bool:
 
 def _combines_previous(write: ElementAccess, other: ElementAccess) -> bool:
     return write.mode == "write" and write.order > other.order
-
-
-def _harmless(name: str) -> bool:
-    """Whether a function is known to write nothing that a loop's iterations share."""
-    known = name in MATH or name in HARMLESS or "atomic" in name
-    return not name or known or name.startswith(("_", ".", "cudaM", "cudaF", "cudaS"))

@@ -42,7 +42,20 @@ def events_of(root: Node) -> Events:
             one = walk.found.find(text(use.node), use.node)
             if one is not None:
                 one.writes += 1
+    for use in walk.found.names:
+        _set_once(walk.found, use)
     return walk.found
+
+
+def _set_once(found: Events, use: Occurrence) -> None:
+    """Give a pointer the value that its one assignment gives it, where its declaration has none."""
+    one = found.find(text(use.node), use.node) if use.mode == "write" else None
+    if one is None or not one.pointer or one.parameter or one.value is not None or one.writes > 1:
+        return
+    change = use.node.parent
+    plain = change is not None and change.type == "assignment_expression"
+    if change is not None and plain and one.loop == use.place.loop and not use.place.branches:
+        one.value, one.writes = change.child_by_field_name("right"), 0
 
 
 class _Walk:
@@ -216,6 +229,8 @@ class _Walk:
         inside = replace(place, stored=left.type in ("subscript_expression", "pointer_expression"))
         if sign != "=" and new == "write":
             self._push([left], place)
+        if sign in ("/=", "%="):
+            self._add(self.found.divisions, node, place, "read")
         self._push([left], place, new)
         self._push([right], inside)
 
@@ -272,6 +287,8 @@ class _Walk:
                 self._add(self.found.elements, target, place, access)
                 self._push(target.named_children, place)
             return
+        if called(node) == "swap" and listed is not None:
+            self._push(listed.named_children, place, "write")
         self._push([*launch, *([listed] if listed is not None else [])], place)
         if function is not None and function.type == "field_expression":
             self._push([function], place)
@@ -282,15 +299,29 @@ class _Walk:
         self._push(node.children, place)
 
     def _exit(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        """A break leaves one loop; return, goto and throw leave all around them."""
         above = node.parent
         while above is not None and above.type not in (*LOOPS, "switch_statement"):
             if above.type == "lambda_expression":
-                place = replace(place, loop=NO_LOOP)
+                break
             above = above.parent
-        inner = above is not None and above.type == "switch_statement"
-        if place.loop != NO_LOOP and not (inner and node.type == "break_statement"):
-            self.found.loops[place.loop].exits = True
+        loop = place.loop
+        if node.type == "break_statement":
+            if loop != NO_LOOP and above is not None and above.type in LOOPS:
+                self.found.loops[loop].exits = True
+        else:
+            start = self._lambda_start(node)
+            while loop != NO_LOOP and self.found.loops[loop].node.start_byte >= start:
+                self.found.loops[loop].exits = True
+                loop = self.found.loops[loop].place.loop
         self._push(node.children, place)
+
+    def _lambda_start(self, node: Node) -> int:
+        """Where the innermost lambda around a statement begins; 0 for none."""
+        above: Node | None = node
+        while above is not None and above.type != "lambda_expression":
+            above = above.parent
+        return above.start_byte if above is not None else 0
 
     def _name(self, node: Node, place: CodePlace, mode: Mode) -> None:
         self._add(self.found.names, node, place, mode)
@@ -328,5 +359,6 @@ _HANDLERS = {
     "break_statement": _Walk._exit,
     "return_statement": _Walk._exit,
     "goto_statement": _Walk._exit,
+    "throw_statement": _Walk._exit,
     "identifier": _Walk._name,
 }

@@ -7,7 +7,7 @@ from tree_sitter import Node
 from regraph_kg.search.code.occurrences import Events, Loop
 from regraph_kg.search.code.syntax import bare, declared_name, operator, text
 
-_COMPARES = frozenset({"<", "<=", ">", ">=", "!="})
+COMPARES = frozenset({"<", "<=", ">", ">=", "!="})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class Header:
     """None: 1."""
     ranged: bool = False
     """Whether it is a loop over a container: `for (x : v)`."""
+    plain: bool = False
+    """Whether it is one start, one comparison of the variable and one step, as OpenMP wants it."""
 
 
 def headers_of(events: Events) -> list[Header]:
@@ -46,7 +48,27 @@ def _header(loop: Loop) -> Header:
         return Header()
     start = _start(node.child_by_field_name("initializer"), variable)
     compare, end = _end(node.child_by_field_name("condition"), variable)
-    return Header(variable, f"{variable}#{loop.number}", start, end, compare, sign, step)
+    plain = start is not None and bool(sign) and _plain(node, variable)
+    return Header(
+        variable, f"{variable}#{loop.number}", start, end, compare, sign, step, plain=plain
+    )
+
+
+def _plain(node: Node, variable: str) -> bool:
+    """Whether a loop's head sets, compares and steps one variable alone."""
+    first = bare(node.child_by_field_name("initializer"))
+    condition = bare(node.child_by_field_name("condition"))
+    update = bare(node.child_by_field_name("update"))
+    if first is None or condition is None or update is None or update.type == "comma_expression":
+        return False
+    if first.type == "declaration" and len(first.children_by_field_name("declarator")) > 1:
+        return False
+    sides = [_name(condition.child_by_field_name(side)) for side in ("left", "right")]
+    return (
+        first.type != "comma_expression"
+        and operator(condition) in COMPARES
+        and (sides.count(variable) == 1)
+    )
 
 
 def _update(node: Node | None) -> tuple[str, str, Node | None]:
@@ -111,9 +133,9 @@ def _end(node: Node | None, variable: str) -> tuple[str, Node | None]:
         )
         if sign == "&&":
             waiting += [right, left]
-        elif sign in _COMPARES and _holds(left, variable):
+        elif sign in COMPARES and _holds(left, variable):
             return sign, right if _name(left) == variable else one
-        elif sign in _COMPARES and _holds(right, variable):
+        elif sign in COMPARES and _holds(right, variable):
             return turned.get(sign, sign), left if _name(right) == variable else one
     return "", None
 

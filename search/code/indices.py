@@ -5,6 +5,7 @@ becomes a name of its own, which begins with "@" where it was read from an array
 """
 
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 
 from tree_sitter import Node
 
@@ -29,7 +30,7 @@ from regraph_kg.search.code.polynomial import (
     symbol,
 )
 from regraph_kg.search.code.polynomial import names as names_in
-from regraph_kg.search.code.syntax import bare, called, operator, short, text, walk
+from regraph_kg.search.code.syntax import arguments, bare, called, operator, short, text, walk
 
 _DEEPEST = 24
 _MOST_NODES = 60
@@ -63,6 +64,8 @@ class Indices:
         self.headers: list[Header] = headers_of(events)
         self._loops = {header.symbol: k for k, header in enumerate(self.headers) if header.symbol}
         self._inside: dict[str, frozenset[str]] = {}
+        self.minima: dict[str, list[Polynomial]] = {}
+        """By the names that polynomials have for calls of `min`: what is compared there."""
         self._known: dict[tuple[int, int], Polynomial] = {}
         self._varying: list[set[str]] = [set() for _ in events.loops]
         for use in events.names:
@@ -175,6 +178,8 @@ class Indices:
                 data |= any(part.startswith("@") for part in inner)
         name = ("@" if data else "?") + short(node)
         self._inside[name] = self._inside.get(name, frozenset()) | held
+        if node.type == "call_expression" and called(node) == "min" and depth < _DEEPEST:
+            self.minima[name] = [self.value(one, loop, depth + 1) for one in arguments(node)]
         return symbol(name)
 
     def closure(self, index: Polynomial) -> frozenset[str]:
@@ -184,12 +189,16 @@ class Indices:
 
     def start(self, loop: int) -> Polynomial:
         """Where a loop's variable starts: by its head, else by the variable's declaration."""
+        return self.known_start(loop) or {}
+
+    def known_start(self, loop: int) -> Polynomial | None:
+        """The same; None where neither says it."""
         header, outer = self.headers[loop], self.events.loops[loop].place.loop
         if header.start is None and header.variable and not header.ranged:
             declared = self.events.find(header.variable, self.events.loops[loop].node)
             if declared is not None and declared.value is not None:
                 return self.value(declared.value, declared.loop)
-        return self.value(header.start, outer)
+        return self.value(header.start, outer) if header.start is not None else None
 
     def end(self, loop: int) -> Polynomial:
         """What a loop's variable is compared with."""
@@ -254,23 +263,30 @@ class Indices:
         """All accesses to arrays, in the order of the text."""
         found = [self._element(use) for use in self.events.elements]
         for use in self.events.names:
-            declared = self.events.find(text(use.node), use.node)
-            if declared is None or not declared.reference or declared.parameter:
+            base = use.node.child_by_field_name("argument") or use.node
+            declared = self.events.find(text(base), base)
+            if declared is None or not declared.refers or declared.parameter:
                 continue
-            if declared.element and use.mode != "read":
-                found.append(
-                    self._element(
-                        Occurrence(self._loop_node(declared), use.mode, use.place, use.order)
-                    )
-                )
-            elif declared.value is not None and not declared.element:
-                inner = bare(declared.value)
-                if inner is not None and inner.type in _ELEMENTS:
-                    found.append(self._element(Occurrence(inner, use.mode, use.place, use.order)))
+            inner = self._meant(declared, use, field=base.id != use.node.id)
+            if inner is not None:
+                known = self._element(Occurrence(inner, use.mode, use.place, use.order))
+                found.append(replaced(known, node=use.node) if known is not None else None)
         return sorted((one for one in found if one is not None), key=lambda one: one.order)
 
-    def _loop_node(self, declared: Declared) -> Node:
-        return self.events.loops[declared.loop].node
+    def _meant(self, declared: Declared, use: Occurrence, *, field: bool) -> Node | None:
+        """What element a local reference is, or has the field of what a local name means."""
+        inner, copied = bare(declared.value), not (declared.reference or declared.pointer)
+        if declared.element:
+            loop = self.events.loops[declared.loop].node
+            return loop if use.mode != "read" and not copied else None
+        if inner is None:
+            return None
+        element = inner.type in _ELEMENTS
+        return (
+            inner
+            if (not (element and copied) if field else declared.reference and element)
+            else None
+        )
 
     def _element(self, use: Occurrence) -> ElementAccess | None:
         node, loop = use.node, use.place.loop
@@ -313,6 +329,12 @@ class Indices:
             return text(node)[:80], None, ({},)
         if node.type == "binary_expression" and operator(node) in ("+", "-"):
             return self._moved_pointer(node, loop, depth)
+        if node.type == "subscript_expression":
+            return self._row(self.target(node, loop, depth + 1))
+        return self._pointer_call(node, loop, depth)
+
+    def _pointer_call(self, node: Node, loop: int, depth: int) -> Pointed | None:
+        """The same of `&a[i]` and `a.data()`."""
         inner = None
         if node.type == "pointer_expression" and operator(node) != "*":
             inner = bare(node.child_by_field_name("argument"))
@@ -320,16 +342,28 @@ class Indices:
             function = node.child_by_field_name("function")
             inner = function.child_by_field_name("argument") if function else None
         if inner is not None and inner.type == "subscript_expression":
-            return self.target(inner, loop, depth + 1)
+            found = self.target(inner, loop, depth + 1)
+            # `a[i].data()` points to a row, `&a[i]` to an element
+            return self._row(found) if node.type == "call_expression" else found
         return self.pointer(inner, loop, depth + 1)
+
+    def _row(self, found: Pointed | None) -> Pointed | None:
+        """Of a row, its first element."""
+        return (found[0], found[1], (*found[2], {})) if found else None
 
     def _pointer_name(self, node: Node, loop: int, depth: int) -> Pointed:
         """What a name points to: itself, or what it was set to once and for all."""
         declared = self.events.find(text(node), node)
         if declared is None:
             return text(node), None, ({},)
+        for one in reversed(self.chain(loop)):
+            header = self.headers[one]
+            if header.variable == text(node) and not header.ranged and depth < _DEEPEST:
+                outer = self.events.loops[one].place.loop
+                begun = self.pointer(header.start, outer, depth + 1) or (text(node), declared, ())
+                return begun[0], begun[1], (symbol(header.symbol),)
         fixed = declared.value is not None and not declared.writes
-        if fixed and (declared.pointer or declared.reference):
+        if fixed and declared.refers:
             found = self.pointer(declared.value, declared.loop, depth + 1)
             if found is not None:
                 return found

@@ -28,6 +28,9 @@ HARMLESS = frozenset(
         *("make_float4", "make_pair", "real", "imag", "conj", "popcount", "omp_get_thread_num"),
         *("omp_get_num_threads", "omp_get_max_threads", "omp_get_wtime", "isalpha", "toupper"),
         *("tolower", "isdigit", "size_t", "int", "float", "double", "distance", "move", "assert"),
+        *("uint8_t", "uint16_t", "uint32_t", "uint64_t", "int32_t", "int64_t", "long", "unsigned"),
+        *("rint", "nearbyint", "ldexp", "fdim", "strlen", "memcmp", "strcmp", "bit_cast", "char"),
+        *("short", "bool", "make_tuple", "forward", "isspace", "isalnum"),
     }
     | FUSED
 )
@@ -41,8 +44,33 @@ GROWING = frozenset(
 )
 """Methods that change a container's length."""
 
-UNORDERED = frozenset({"rand", "random", "drand48", "printf", "fprintf", "getchar", "fread"})
-"""Functions whose calls must stay in order."""
+ASKING = frozenset(
+    {
+        *(
+            ".size",
+            ".length",
+            ".data",
+            ".begin",
+            ".end",
+            ".cbegin",
+            ".cend",
+            ".empty",
+            ".at",
+            ".get",
+        ),
+        *(".c_str", ".real", ".imag", ".front", ".back", ".count", ".find", ".contains", ".rows"),
+        *(".cols", ".norm", ".dot", ".first", ".capacity", ".time_since_epoch", ".top", ".value"),
+    }
+)
+"""Methods that change nothing."""
+
+UNORDERED = frozenset(
+    {
+        *("rand", "random", "drand48", "printf", "fprintf", "getchar", "fread", "puts", "fputs"),
+        *("fwrite", "putchar", "cout", "cerr", "clog", "cin"),
+    }
+)
+"""Functions and streams whose uses must stay in order."""
 
 ALGORITHMS = frozenset(
     {

@@ -7,13 +7,15 @@ from typing import Literal, TypeVar
 from tree_sitter import Node
 
 from regraph_kg.models.base import Frozen
-from regraph_kg.search.code.dependences import Carries, Dependences, LoopUses
+from regraph_kg.search.code.calls import Carries
+from regraph_kg.search.code.clauses import is_canonical, lasting, section
+from regraph_kg.search.code.dependences import Dependences, LoopUses
 from regraph_kg.search.code.indices import INDIRECT, UNKNOWN, ElementAccess, Indices
 from regraph_kg.search.code.library import COPIES, MATH
 from regraph_kg.search.code.occurrences import NO_LOOP, Events, Loop, Occurrence
 from regraph_kg.search.code.polynomial import Polynomial, number, shown
 from regraph_kg.search.code.stencils import stencil_arrays
-from regraph_kg.search.code.syntax import LOOPS, called, short, statements
+from regraph_kg.search.code.syntax import LOOPS, called, operator, short, statements, text
 
 _KINDS: dict[str, Literal["for", "range", "while", "do"]] = {
     "for_statement": "for",
@@ -23,6 +25,7 @@ _KINDS: dict[str, Literal["for", "range", "while", "do"]] = {
 }
 MOST_ACCESSES = 24
 _MOST_USES = 400
+_MOST_NAMES = 24
 _STILL = frozenset({"0", UNKNOWN})
 _FEW = 16
 """So many elements stay in registers or the nearest cache without being told to."""
@@ -75,6 +78,10 @@ class LoopFacts(Frozen):
     """What all iterations update alike: scalars, elements of arrays."""
     combines: tuple[str, ...] = ()
     """How each of `reduces` is combined, by OpenMP's operator; "" where a clause has none."""
+    sections: tuple[str, ...] = ()
+    """How a reduction clause names each of `reduces`: `hist[:256]`; "" where none can."""
+    canonical: bool = False
+    """Whether OpenMP can share it out: one start, one fixed end, one fixed step, no other exit."""
     scan: bool = False
     """Whether a running value is stored in each iteration."""
     swaps: bool = False
@@ -94,6 +101,8 @@ class LoopFacts(Frozen):
     """Costly expressions that are the same in all iterations, or stand there more than once."""
     private: tuple[str, ...] = ()
     """What is declared outside and set in each iteration before it is read."""
+    lasting: tuple[str, ...] = ()
+    """Of this, and of its variable, what is read after the loop."""
     directives: tuple[str, ...] = ()
     """Pragmas directly before it."""
     region: bool = False
@@ -199,8 +208,10 @@ class _Loops:
             update={
                 "perfect": len(inner) == 1 and inner[0].type in LOOPS,
                 "carries": found.carries,
-                "reduces": tuple(found.reduces)[:8],
-                "combines": tuple(map(_only, found.reduces.values()))[:8],
+                "canonical": is_canonical(names, loop, self.uses[k]),
+                "reduces": tuple(found.reduces)[:_MOST_NAMES],
+                "combines": tuple(map(_only, found.reduces.values()))[:_MOST_NAMES],
+                "sections": self._sections(k, found),
                 "scan": found.scan,
                 "swaps": found.swaps,
                 "time": self._time(loop, found),
@@ -210,12 +221,23 @@ class _Loops:
                     use.place.loop == k and _costly(use.node) for use in self.divisions[k]
                 ),
                 "repeated": self._repeated(k),
-                "private": tuple(dict.fromkeys(found.private))[:8],
+                "private": tuple(dict.fromkeys(found.private))[:_MOST_NAMES],
+                "lasting": lasting(names, loop, found.private)[:_MOST_NAMES],
                 "accesses": tuple(dict.fromkeys(access(names, e) for e in direct))[:MOST_ACCESSES],
                 "reuse": self._reuse(k),
                 "stencil": stencil_arrays(names, direct),
             }
         )
+
+    def _sections(self, k: int, found: Dependences) -> tuple[str, ...]:
+        listed: dict[str, list[ElementAccess]] = {name: [] for name in found.reduces}
+        for one in self.elements[k]:
+            if one.array in listed:
+                listed[one.array].append(one)
+        known = (section(self.names, k, ones, name) for name, ones in listed.items())
+        signs = map(_only, found.reduces.values())
+        pairs = zip(known, signs, strict=True)
+        return tuple(said if sign else "" for said, sign in pairs)[:_MOST_NAMES]
 
     def _head(self, loop: Loop) -> LoopFacts:
         """What does not depend on the statements in it."""
@@ -348,9 +370,10 @@ def _shares(directive: str) -> bool:
 
 
 def _costly(node: Node) -> bool:
-    """Whether a division is by something other than a number."""
+    """Whether a division is other than one by a whole number, which compilers turn into shifts."""
     right = node.child_by_field_name("right")
-    return right is not None and right.type != "number_literal"
+    whole = right is not None and right.type == "number_literal" and text(right).isdigit()
+    return right is not None and (not whole or operator(node).startswith("%"))
 
 
 def _copies(direct: list[ElementAccess], body: list[Node]) -> bool:

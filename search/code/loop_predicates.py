@@ -1,5 +1,7 @@
 """Predicates over the loops of a code, for any target."""
 
+from functools import partial
+
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.library import ALGORITHMS, COPIES, MATH, REDUCTIONS, SCANS, SORTS
 from regraph_kg.search.code.loop_facts import LoopFacts
@@ -9,6 +11,7 @@ from regraph_kg.search.code.predicate import (
     all_of,
     any_of,
     around,
+    collapsible,
     innermost,
     is_parallel,
     unit,
@@ -65,17 +68,10 @@ def sorting(facts: Facts) -> Truth:
     return bool(SORTS & _foreign(facts))
 
 
-@_add("two nested loops that are both parallel")
-def two_parallel_nested(facts: Facts) -> Truth:
-    """A loop and a loop in it, whose bounds do not depend on the first, both carry nothing."""
-    return any_of(
-        all_of(
-            [is_parallel(one)]
-            + [False if two.uneven else is_parallel(two) for two in within(facts, one)[:1]]
-        )
-        for one in facts.loops
-        if not one.innermost
-    )
+@_add("a loop that is the whole body of another, both parallel and of even length")
+def collapsible_nest(facts: Facts) -> Truth:
+    """The iterations of a loop and of the loop in it can be dealt out together."""
+    return any_of(map(partial(collapsible, facts), facts.loops))
 
 
 @_add("a result that all iterations of a loop update")
@@ -93,9 +89,11 @@ def inner_reduction(facts: Facts) -> Truth:
 @_add("a result that threads would update together")
 def shared_reduction(facts: Facts) -> Truth:
     """A loop reduces, and no loop around it is parallel without reducing."""
-    return any(
-        one.reduces and not any(is_parallel(two) and not two.reduces for two in around(facts, one))
+    return any_of(
+        is_parallel(one)
         for one in facts.loops
+        if one.reduces
+        and not any(is_parallel(two) and not two.reduces for two in around(facts, one))
     )
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from regraph_kg.search.code.syntax import short
+from regraph_kg.search.code.syntax import short, text
 
 Mode = Literal["read", "write", "update"]
 NO_LOOP = -1
@@ -51,6 +51,19 @@ class Declared:
     """Whether it is declared in a parallel region of OpenMP."""
     element: bool = False
     """The variable of a loop over a container."""
+
+    @property
+    def refers(self) -> bool:
+        """Whether it may be a name for what is stored elsewhere: a pointer, a reference, `auto`."""
+        return self.pointer or self.reference or "auto" in self.kind.split()
+
+    @property
+    def owns(self) -> bool:
+        """Whether it has storage of its own: new one, where it is a pointer."""
+        made = text(self.value)
+        new = any(word in made for word in ("new ", "alloc(", "make_"))
+        seen = any(word in self.kind for word in ("span", "view", "iterator"))
+        return new or not (self.refers or seen)
 
     @property
     def sized(self) -> str:

@@ -10,6 +10,8 @@ from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 
 Truth = bool | None
+ROW = 16
+"""A longer constant stride is that of rows, a shorter one that of records."""
 Test = Callable[[Facts], Truth]
 
 
@@ -58,7 +60,14 @@ def is_parallel(loop: LoopFacts) -> Truth:
     """Whether the iterations of a loop could run at once, what they reduce aside."""
     if loop.carries == "yes" or loop.launches or loop.time:
         return False
-    return None if loop.carries == "unknown" or loop.exits else True
+    unknown = loop.carries == "unknown" or loop.exits
+    unclear = "" in loop.combines and not loop.kernel  # there, no clause must say how
+    return None if unknown or unclear else True
+
+
+def shareable(loop: LoopFacts) -> bool:
+    """Whether a directive with what the facts tell can have threads or lanes share a loop."""
+    return is_parallel(loop) is True and loop.canonical and (loop.kernel or "" not in loop.sections)
 
 
 def around(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
@@ -74,6 +83,16 @@ def around(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
 def within(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
     """The loops within a loop, in the order of the text."""
     return [one for one in facts.loops if loop in around(facts, one)]
+
+
+def collapsible(facts: Facts, loop: LoopFacts) -> Truth:
+    """Whether a loop and the one that is its whole body can be dealt out together."""
+    for inner in within(facts, loop)[:1] if loop.perfect else []:
+        even = not inner.uneven and not any("collapse" in one for one in loop.directives)
+        alike = set(inner.reduces) <= set(loop.reduces)
+        named = (shareable(loop) and inner.canonical) or None
+        return all_of([even, is_parallel(loop), is_parallel(inner), alike or None, named])
+    return False
 
 
 def innermost(facts: Facts) -> list[LoopFacts]:
@@ -94,7 +113,7 @@ def walks(outer: LoopFacts, inner: LoopFacts) -> Truth:
     for access in inner.accesses:
         stride = access.strides[-1] if len(access.strides) > outer.depth else ""
         far = stride not in ("", "0", "1", "-1", inner.step, "indirect", "unknown")
-        if far and not stride.isdigit():
+        if far and (not stride.isdigit() or int(stride) > ROW):
             answers.append(access.strides[outer.depth] == "1")
         elif stride == "unknown":
             answers.append(None)

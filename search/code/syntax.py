@@ -13,6 +13,7 @@ from tree_sitter import Language, Node, Parser
 
 MOST_BYTES = 200_000
 """Longer text is read up to here, and counts as not read whole."""
+_ACCESSES = frozenset({"subscript_expression", "pointer_expression", "field_expression"})
 LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
 
 
@@ -119,6 +120,13 @@ def called(call: Node) -> str:
     if node.type == "field_expression":
         return "." + text(node.child_by_field_name("field"))
     return text(node) if "identifier" in node.type or node.type == "primitive_type" else ""
+
+
+def root_name(node: Node | None) -> Node | None:
+    """The name that an access, a field or an address begins with; None for another beginning."""
+    while node is not None and node.type in _ACCESSES:
+        node = bare(node.child_by_field_name("argument"))
+    return node if node is not None and node.type == "identifier" else None
 
 
 def declared_name(node: Node | None) -> str:

@@ -13,7 +13,15 @@ from regraph_kg.search.code.cuda_facts import GridNumber
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.openmp_predicates import lanes
-from regraph_kg.search.code.predicate import around, innermost, is_parallel, walks, within
+from regraph_kg.search.code.predicate import (
+    around,
+    collapsible,
+    innermost,
+    is_parallel,
+    shareable,
+    walks,
+    within,
+)
 
 _GENERAL = {
     "head": "the function's head",
@@ -39,7 +47,9 @@ _GENERAL = {
     "contiguous": "the loop whose variable has stride 1",
     "sum": "sum",
     "reducing": "the loop that adds up",
-    "reduction": " reduction(+:sum)",
+    "reduction": " reduction(..)",
+    "collapsible": "the outer of two loops with nothing between their heads",
+    "collapse": " collapse(2)",
 }
 """Said where the code does not show what is meant."""
 
@@ -52,11 +62,12 @@ def filled(recipe: str, facts: Facts) -> str:
         **{name: _told(loop) for name, loop in loops.items()},
         **_threads(facts, parallel),
         **_fused(facts),
-        "clause": _clause(facts, parallel),
+        "clause": _clause(parallel),
         "count": parallel.end if parallel else "",
         "index": parallel.variable if parallel else "",
-        "simd": _simd(facts, vector),
-        "reduction": _clause(facts, reducing),
+        "simd": _simd(vector),
+        "reduction": _clause(reducing),
+        "collapse": _collapse(facts, loops["collapsible"]),
         "sum": ", ".join(reducing.reduces) if reducing else "",
     }
     filled_in = {name: text for name, text in said.items() if text}
@@ -99,7 +110,7 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
 def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
     """What loop each word means: of several the one in the deepest nest that has all of `names`."""
     inner = innermost(facts)
-    lanes_share = [one for one in inner if lanes(one)]
+    lanes_share = [one for one in inner if lanes(one) and shareable(one)]
     long = [one for one in lanes_share if one.trips is None]
     if "contiguous" in names:
         inner = [one for one in inner if _walking(facts, one)] or inner
@@ -110,7 +121,12 @@ def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
         "vector": long or lanes_share,
         "nest": nests,
         "contiguous": [two for one in inner for two in _walking(facts, one)],
-        "reducing": [one for one in facts.loops if one.reduces and not one.shared_out],
+        "reducing": [
+            one for one in facts.loops if one.reduces and shareable(one) and not one.shared_out
+        ],
+        "collapsible": [
+            one for one in facts.loops if collapsible(facts, one) and not _in_threads(facts, one)
+        ],
     }
     shared = _deepest(facts, _nests_of_all(facts, [found[name] for name in names if name in found]))
     return {name: _deepest(facts, _inside(facts, loops, shared)) for name, loops in found.items()}
@@ -146,7 +162,9 @@ def _deepest(facts: Facts, loops: Sequence[LoopFacts]) -> LoopFacts | None:
 
 def _nest(facts: Facts, loop: LoopFacts) -> LoopFacts:
     """The outermost loop around one whose iterations, and those of all between, change places."""
-    free = takewhile(lambda one: not one.time and one.carries != "yes", around(facts, loop))
+    free = takewhile(
+        lambda one: one.kind == "for" and not one.time and one.carries != "yes", around(facts, loop)
+    )
     return [loop, *free][-1]
 
 
@@ -193,7 +211,7 @@ def _splits_alone(facts: Facts) -> bool:
 
 def _parallel(facts: Facts) -> list[LoopFacts]:
     """Loops to deal out: those that reduce nothing, long ones first; else those that reduce."""
-    loops = [one for one in facts.loops if is_parallel(one) and not _in_threads(facts, one)]
+    loops = [one for one in facts.loops if shareable(one) and not _in_threads(facts, one)]
     plain = [one for one in loops if not one.reduces]
     long = [one for one in plain if one.trips is None]
     reducing = [] if _numbered(facts) else [one for one in loops if one.reduces]
@@ -213,39 +231,35 @@ def _told(loop: LoopFacts | None) -> str:
     return f"the loop over `{loop.variable}`{ends}"
 
 
-def _clause(facts: Facts, loop: LoopFacts | None) -> str:
-    """The clauses for what a loop reduces, with blanks before them; "" where it reduces nothing."""
+def _clause(loop: LoopFacts | None, *inner: LoopFacts) -> str:
+    """The clauses for what a loop reduces and for what each iteration sets, with blanks before."""
     if loop is None:
         return ""
     by_sign: dict[str, list[str]] = {}
-    for name, sign in zip(loop.reduces, loop.combines, strict=True):
-        by_sign.setdefault(sign, []).append(_reduced(facts, loop, name))
-    clauses = ((sign, names) for sign, names in by_sign.items() if sign)
-    return "".join(f" reduction({sign}:{', '.join(names)})" for sign, names in clauses)
+    for section, sign in zip(loop.sections, loop.combines, strict=True):
+        if section:
+            by_sign.setdefault(sign, []).append(section)
+    variables = {one.variable for one in inner}
+    own = [one for one in loop.private if one not in {loop.variable, *loop.lasting, *variables}]
+    clauses = [f"reduction({sign}:{', '.join(names)})" for sign, names in by_sign.items()]
+    clauses += [f"private({', '.join(own)})"] if own else []
+    clauses += [f"lastprivate({', '.join(loop.lasting)})"] if loop.lasting else []
+    return "".join(f" {one}" for one in clauses)
 
 
-def _simd(facts: Facts, loop: LoopFacts | None) -> str:
+def _collapse(facts: Facts, loop: LoopFacts | None) -> str:
+    return f" collapse(2){_clause(loop, *within(facts, loop)[:1])}" if loop is not None else ""
+
+
+def _simd(loop: LoopFacts | None) -> str:
     """The directive that has vector lanes share a loop, which threads may share already."""
     if loop is None:
         return ""
     for one in loop.directives:
         if "for" in one.split():
             return f"#pragma {one.replace(' for', ' for simd', 1)}"
-    return f"#pragma omp simd{_clause(facts, loop)}"
-
-
-def _reduced(facts: Facts, loop: LoopFacts, name: str) -> str:
-    """What a loop reduces; an array with its length, by the loop that clears it."""
-    is_array = any(one.array == name for one in loop.accesses)
-    ends = (other.end for other in facts.loops if _clears(other, name))
-    return f"{name}[:{_first(ends) or 'LENGTH'}]" if is_array else name
-
-
-def _clears(loop: LoopFacts, array: str) -> bool:
-    return any(
-        one.array == array and one.mode == "write" and one.strides[-1:] == ("1",)
-        for one in loop.accesses
-    )
+    lasting = tuple(one for one in loop.lasting if one != loop.variable)  # it lasts anyhow
+    return f"#pragma omp simd{_clause(loop.model_copy(update={'lasting': lasting}))}"
 
 
 def _first(texts: Iterable[str]) -> str:

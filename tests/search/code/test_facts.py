@@ -69,16 +69,22 @@ def test_nests_are_perfect_or_not() -> None:
         ("c[b[i]] = a[i];", "unknown"),
         ("c[b[i]] += a[i];", "no"),
         ("c[0] = c[0] * 0.5f + a[i] / c[0];", "yes"),
+        ("s = a[i] - s;", "yes"),
+        ("s = s * 31 + a[i];", "yes"),
+        ("s = 0.1 * a[i] + (1 - 0.1) * s;", "yes"),
+        ("s = std::max(s - 1, a[i]);", "yes"),
+        ("s = (s && a[i] > 0) || a[i] > 5;", "yes"),
         ("c[i] = c[m];", "unknown"),
         ("unknown(c, i);", "unknown"),
         ("c[i] = std::sqrt(a[i]);", "no"),
-        ("for (int j = 0; j < m; ++j) c[i * m + j] = c[i * m + j + 1];", "no"),
+        ("for (int j = 0; j < m; ++j) c[i * m + j] = c[i * m + j + 1];", "unknown"),
+        ("for (int j = 0; j < m - 1; ++j) c[i * m + j] = c[i * m + j + 1];", "no"),
         ("for (int j = 0; j < m; ++j) c[i * m + j] = c[(i - 1) * m + j];", "yes"),
         ("for (int j = 0; j < m; ++j) c[i + j] = a[j];", "unknown"),
     ],
 )
 def test_a_loop_carries_a_dependence_or_not(body: str, carries: str) -> None:
-    assert loops(f"for (int i = 0; i < n; ++i) {{ {body} }}")[0].carries == carries
+    assert loops(f"float s; for (int i = 0; i < n; ++i) {{ {body} }}")[0].carries == carries
 
 
 def test_elimination_is_serial_outside_and_parallel_inside() -> None:
@@ -116,8 +122,12 @@ def test_a_loop_reduces_or_not(body: str, reduces: tuple[str, ...]) -> None:
         ("s += a[i];", "+"),
         ("s -= a[i];", "+"),
         ("s = s - a[i];", "+"),
-        ("s = a[i] - s;", ""),
         ("s = a[i] * s;", "*"),
+        ("s = a[i] + (s + 1) + c[i];", "+"),
+        ("s = a[i] > 0 ? s + 1 : s;", "+"),
+        ("s = std::max({s, a[i], d[i]});", "max"),
+        ("if (b[i] && a[i] > s) s = a[i];", "max"),
+        ("if (fabs(a[i]) > s) s = a[i];", ""),
         ("s ^= a[i];", "^"),
         ("s = s && a[i] > 0;", "&&"),
         ("s = std::max(s, a[i]);", "max"),

@@ -119,18 +119,18 @@ def test_why() -> None:
     one_loop = facts_of("void f(float* a, int n) { for (int i=0;i<n;++i) a[i] = 0; }")
     fit = applicable(collapse, one_loop)
     assert fit.fits is False
-    assert fit.why == "Needs a loop whose body is one loop alone; this code has one loop."
+    what = "a loop that is the whole body of another, both parallel and of even length"
+    assert fit.why == f"Needs {what}; this code has one loop."
     nest = "for (int i=0;i<n;++i) for (int j=0;j<n;++j) a[i*n+j] = 0;"
     fit = applicable(collapse, facts_of(f"void f(float* a, int n) {{ {nest} }}"))
     assert fit.fits is True
-    assert fit.why == (
-        "This code has a loop whose body is one loop alone and two nested loops that are both"
-        " parallel."
-    )
-    code = f"void f(float* a, int n) {{\n#pragma omp parallel for collapse(2)\n{nest} }}"
-    fit = applicable(collapse, facts_of(code))
+    assert fit.why == f"This code has {what}."
+    prefetch = VOCABULARY["openmp/software-prefetch"]
+    body = "__builtin_prefetch(a); for (int i=0;i<n;++i) a[i] = a[b[i]];"
+    code = f"void f(float* a, int* b, int n) {{ {body} }}"
+    fit = applicable(prefetch, facts_of(code))
     assert fit.fits is False
-    assert fit.why == "Pointless, since this code has a collapse clause already."
+    assert fit.why == "Pointless, since this code has prefetch instructions already."
 
 
 def test_what_is_not_known_is_not_ruled_out() -> None:
@@ -140,3 +140,16 @@ def test_what_is_not_known_is_not_ruled_out() -> None:
     unknown = Technique(id="cuda/x", name="x", target="cuda", needs=("no_such_predicate",))
     assert applicable(unknown, facts_of("void f() {}")).fits is None
     assert applicable(VOCABULARY["openmp/start"], facts_of("")).fits is True
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("strength-reduction", "for (int i=0;i<n;++i) a[i] /= n;"),
+        ("strength-reduction", "for (int i=0;i<n;++i) a[i] = a[i] / 255.0f;"),
+        ("strength-reduction", "for (int i=0;i<n;++i) a[i] = i % 8;"),
+        ("loop-interchange", "for (int j=0;j<512;++j) for (int i=0;i<512;++i) a[i*512+j] = 0;"),
+    ],
+)
+def test_what_helps_is_not_hidden(name: str, body: str) -> None:
+    assert name in offered(f"void f(float* a, int n) {{ {body} }}", "openmp")

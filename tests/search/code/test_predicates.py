@@ -44,7 +44,7 @@ CASES = {
     "library_loop": (host("std::transform(a, a + n, c, g);"), host(COPY)),
     "library_reduction": (host("c[0] = std::accumulate(a, a + n, 0);"), host("std::copy(a);")),
     "sorting": (host("std::sort(c, c + n);"), host(COPY)),
-    "two_parallel_nested": (host(f"{NEST} c[i*n+j] = 0;"), host(COPY)),
+    "collapsible_nest": (host(f"{NEST} c[i*n+j] = 0;"), host(COPY)),
     "reduction": (host(SUM), host(COPY)),
     "inner_reduction": (host(MATMUL), host(COPY)),
     "shared_reduction": (host(SUM), host(MATMUL)),

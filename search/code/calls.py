@@ -1,0 +1,143 @@
+"""What a call may change that other iterations of a loop see, as far as the text shows it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Literal
+
+from tree_sitter import Node
+
+from regraph_kg.search.code.indices import Indices
+from regraph_kg.search.code.library import (
+    ALGORITHMS,
+    ASKING,
+    COPIES,
+    GROWING,
+    HARMLESS,
+    MATH,
+    SORTS,
+    UNORDERED,
+)
+from regraph_kg.search.code.occurrences import Declared, Occurrence
+from regraph_kg.search.code.syntax import arguments, bare, called, root_name, text
+
+Carries = Literal["yes", "no", "unknown"]
+"""Whether iterations of a loop need each other."""
+_THROUGH = ALGORITHMS | SORTS | COPIES | {"memset", "iota"}
+"""Functions that change only what their arguments point to."""
+_DEEPEST = 4
+
+
+class Calls:
+    """Answers for one loop, of which `local` says what each iteration has of its own."""
+
+    def __init__(self, names: Indices, local: Callable[[Declared | None], bool]) -> None:
+        self.names, self.events, self.local = names, names.events, local
+
+    def carries(self, call: Occurrence) -> Carries:
+        """Whether iterations need each other for a call."""
+        name = called(call.node)
+        if call.mode != "read":  # `A(i, j) = ..`: a macro, or a method that gives a reference
+            return "unknown"
+        if name.startswith("."):
+            return self._method(name, call.node)
+        if name in UNORDERED:
+            return "yes"
+        if name == "swap":
+            return "yes" if any(map(self._shared_name, arguments(call.node))) else "no"
+        through = name in _THROUGH or self._changes_arguments_alone(call.node, 0)
+        if not through and (not _harmless(name) or name in self.events.functions):
+            return "unknown"
+        written = through and any(
+            map(partial(self._may_be_written, loop=call.place.loop), arguments(call.node))
+        )
+        return "unknown" if written else "no"
+
+    def _method(self, name: str, call: Node) -> Carries:
+        function = call.child_by_field_name("function")
+        inner = function.child_by_field_name("argument") if function else None
+        declared = self.events.find(text(inner), inner) if inner is not None else None
+        if name in ASKING or self.local(declared):
+            return "no"
+        grows = name in GROWING and inner is not None and inner.type == "identifier"
+        return "yes" if grows or name == ".swap" else "unknown"
+
+    def _shared_name(self, argument: Node) -> bool:
+        node = bare(argument)
+        plain = node is not None and node.type in ("identifier", "field_expression")
+        return plain and not self.local(self._declared(argument))
+
+    def _declared(self, node: Node) -> Declared | None:
+        base = root_name(node)
+        return self.events.find(text(base), base) if base is not None else None
+
+    def _may_be_written(self, argument: Node, loop: int) -> bool:
+        """Whether a function may change, through an argument, what iterations share."""
+        node = bare(argument)
+        if node is None or "literal" in node.type:
+            return False
+        if node.type == "lambda_expression":
+            return not self._quiet(node, 0)
+        pointed = self.names.pointer(node, loop)
+        declared = pointed[1] if pointed is not None else self._declared(node)
+        if declared is None:
+            return node.type not in ("binary_expression", "unary_expression", "call_expression")
+        plain = not (declared.refers or declared.array or _is_class(declared))
+        addressed = node.type == "pointer_expression"
+        known = self.local(declared) or (plain and not addressed)
+        return not known and "const" not in declared.kind.split()
+
+    def _changes_arguments_alone(self, call: Node, depth: int) -> bool:
+        """Whether a function or lambda of the text changes nothing but through its arguments."""
+        function, name = call.child_by_field_name("function"), called(call)
+        declared = self.events.find(name, function) if function is not None else None
+        body = bare(declared.value) if declared is not None else self.events.functions.get(name)
+        known = body is not None and body.type in ("function_definition", "lambda_expression")
+        return body is not None and known and self._quiet(body, depth)
+
+    def _quiet(self, body: Node, depth: int) -> bool:
+        """Whether a function's text sets nothing that is declared outside of it."""
+        begin, end = body.start_byte, body.end_byte
+        if depth > _DEEPEST:
+            return False
+
+        def inside(use: Occurrence) -> bool:
+            return begin <= use.node.start_byte < end
+
+        def own(use: Occurrence) -> bool:
+            node = use.node.child_by_field_name("right") or use.node  # of a loop over a container
+            pointed = self.names.pointer(node, use.place.loop)
+            one = (pointed[1] if pointed is not None else None) or self._declared(node)
+            held = one is not None and begin <= one.scope[0] and one.scope[1] <= end
+            return one is not None and held and "static" not in one.kind.split()
+
+        uses = [*filter(inside, self.events.names), *filter(inside, self.events.elements)]
+        changed = all(own(use) for use in uses if use.mode != "read")
+        seen = all(own(use) or self._fixed(use) for use in uses)
+        calls = [call for call in self.events.calls if inside(call)]
+        return changed and seen and all(self._known(call, depth + 1) for call in calls)
+
+    def _fixed(self, use: Occurrence) -> bool:
+        """Whether what a function reads from outside is the same at all times."""
+        one = self._declared(use.node)
+        if one is None:
+            return use.node.type == "identifier"
+        element = use.node.type in ("subscript_expression", "pointer_expression")
+        return not one.writes and (not element or "const" in one.kind.split())
+
+    def _known(self, call: Occurrence, depth: int) -> bool:
+        name = called(call.node)
+        if name in self.events.functions or not (name in ASKING or _harmless(name)):
+            return self._changes_arguments_alone(call.node, depth)
+        return True
+
+
+def _is_class(declared: Declared) -> bool:
+    """Whether a variable may be an object, which a function can take by reference."""
+    words = set(declared.kind.replace("unsigned", "int").split()) - {"const", "static", "constexpr"}
+    return not words <= {"int", "long", "short", "char", "float", "double", "bool", "size_t"}
+
+
+def _harmless(name: str) -> bool:
+    """Whether a function is known to write nothing that a loop's iterations share."""
+    known = name in MATH or name in HARMLESS or "atomic" in name
+    return known or name.endswith("_cast") or name.startswith(("_", "cudaM", "cudaF", "cudaS"))

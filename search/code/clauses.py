@@ -1,0 +1,122 @@
+"""What OpenMP must be told of a loop: that it is canonical, and how it names what is not shared."""
+
+from collections.abc import Sequence
+
+from regraph_kg.search.code.guards import sides
+from regraph_kg.search.code.headers import COMPARES
+from regraph_kg.search.code.indices import ElementAccess, Indices
+from regraph_kg.search.code.occurrences import Declared, Loop, Occurrence
+from regraph_kg.search.code.polynomial import add, coefficient, constant, number, replace, shown
+from regraph_kg.search.code.syntax import bare, operator, short, text
+
+_FLOATING = frozenset({"float", "double"})
+_SEQUENCES = ("vector", "array", "span", "valarray", "string")
+
+
+def is_counted(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool:
+    """Whether a loop's head alone says how often it runs; `uses`: of names, in it."""
+    header, k = names.headers[loop.number], loop.number
+    condition = bare(loop.node.child_by_field_name("condition"))
+    if header.ranged:
+        return True
+    step = names.step(k)
+    if step is None or condition is None or operator(condition) not in COMPARES:
+        return False
+    left, right = (names.value(one, k) for one in sides(condition))
+    rest = add(left, right, -1)
+    factor = number(coefficient(rest, header.symbol) or {})
+    fixed = [replace(rest, header.symbol, {}), step]
+    body = loop.node.child_by_field_name("body")
+    begin = body.start_byte if body is not None else loop.node.end_byte
+    named = [use for use in uses if text(use.node) == header.variable]
+    own = [
+        use
+        for use in named
+        if names.events.find(header.variable, use.node) is _variable(names, loop)
+    ]
+    return (
+        factor in (1, -1)
+        and not any(names.varies(value, k, header.symbol) for value in fixed)
+        and not any(use.mode != "read" and use.node.start_byte >= begin for use in own)
+    )
+
+
+def is_canonical(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool:
+    """Whether OpenMP can share out a loop as it stands."""
+    header = names.headers[loop.number]
+    if header.ranged:
+        found = names.pointer(loop.node.child_by_field_name("right"), loop.place.loop)
+        declared = found[1] if found is not None else None
+        known = declared is not None and any(one in declared.kind for one in _SEQUENCES)
+        return declared is not None and (declared.array or known)
+    declared = _variable(names, loop)
+    whole = declared is None or not _FLOATING & set(declared.kind.split()) or declared.pointer
+    return header.plain and whole and not loop.exits and is_counted(names, loop, uses)
+
+
+def _variable(names: Indices, loop: Loop) -> Declared | None:
+    at = loop.node.child_by_field_name("condition") or loop.node
+    return names.events.find(names.headers[loop.number].variable, at)
+
+
+def section(names: Indices, k: int, accesses: Sequence[ElementAccess], name: str) -> str:
+    """How a reduction clause names what loop `k` reduces; "" where it cannot."""
+    if not accesses:
+        return name if name.isidentifier() else ""
+    first = accesses[0]
+    if any(one.node.type not in ("subscript_expression", "pointer_expression") for one in accesses):
+        return ""
+    declared = first.declared
+    if declared is None or len(first.index) != 1 or not first.array.isidentifier():
+        return ""
+    if all(one.index == first.index for one in accesses) and (declared.pointer or declared.array):
+        at = number(first.index[0])
+        if at is not None and at >= 0:  # from 0 on: g++ 12 loses a simd section's offset
+            return f"{first.array}[:{at + 1}]"
+    if declared.array and declared.width is not None:
+        return f"{first.array}[:{short(declared.width)}]"
+    return f"{first.array}[:{length}]" if (length := _cleared(names, k, first)) else ""
+
+
+def _cleared(names: Indices, k: int, reduced: ElementAccess) -> str:
+    """How long an array is by the loop of the same function that clears it; "" where none does."""
+    declared, function = reduced.declared, names.events.loops[k].place.function
+    if declared is None or not declared.pointer or declared.function != function:
+        return ""
+    for one in names.elements():
+        header = names.headers[one.place.loop] if one.place.loop >= 0 else None
+        if header is None or one.declared is not declared or one.mode != "write":
+            continue
+        own, step = header.symbol, names.step(one.place.loop)
+        whole = one.index == ({(own,): 1},) and names.known_start(one.place.loop) == {}
+        if whole and header.compare in ("<", "<=", "!=") and step == {(): 1} and header.plain:
+            if header.compare != "<=":
+                return short(header.end)
+            end = add(names.end(one.place.loop), constant(1))
+            return shown(end) if number(end) is not None else f"{short(header.end)} + 1"
+    return ""
+
+
+def lasting(names: Indices, loop: Loop, private: Sequence[str]) -> tuple[str, ...]:
+    """Of what each iteration sets, and of the variable, what is read after the loop."""
+    found = []
+    for name in dict.fromkeys([*private, names.headers[loop.number].variable]):
+        declared = names.events.find(name, loop.node) if name else None
+        outer = declared is not None and declared.scope[0] < loop.node.start_byte
+        if declared is not None and outer and _read_after(names, loop, declared):
+            found.append(name)
+    return tuple(found)
+
+
+def _read_after(names: Indices, loop: Loop, declared: Declared) -> bool:
+    """Whether a value that a loop gives a name is read after it, or in a next round around it."""
+    events = names.events
+    if not declared.function or "static" in declared.kind or declared.reference:
+        return True
+    named = [one for one in events.names if text(one.node) == declared.name]
+    uses = [one for one in named if events.find(declared.name, one.node) is declared]
+    around = [events.loops[k].node for k in names.chain(loop.place.loop)]
+    begins = [one.start_byte for one in around if one.start_byte > declared.scope[0]]
+    later = [[one for one in uses if one.node.start_byte >= loop.node.end_byte]]
+    later += [[one for one in uses if one.node.start_byte >= begin] for begin in begins[:1]]
+    return any(listed and listed[0].mode != "write" for listed in later)

@@ -1,0 +1,236 @@
+"""Whether two accesses of a loop's different iterations can be to the same element.
+
+An index is bounded by the bounds of the loops' variables in it. What loops run to is taken to be
+one or more, and their variables to be zero or more; a step that has a name is not zero.
+"""
+
+from collections.abc import Iterable, Sequence
+from math import gcd
+from typing import Literal
+
+from regraph_kg.search.code.guards import sides
+from regraph_kg.search.code.headers import COMPARES
+from regraph_kg.search.code.indices import Indices
+from regraph_kg.search.code.polynomial import (
+    Monomial,
+    Polynomial,
+    add,
+    coefficient,
+    constant,
+    multiply,
+    number,
+    replace,
+    symbol,
+)
+from regraph_kg.search.code.polynomial import names as names_in
+from regraph_kg.search.code.syntax import operator
+
+Meets = Literal["never", "later", "unknown"]
+"""Of two accesses in different iterations; "later": surely, some iterations apart."""
+_MOST = 16
+
+
+class Overlaps:
+    """Answers for one loop."""
+
+    def __init__(self, names: Indices, loop: int) -> None:
+        self.names, self.loop = names, loop
+        self.own = names.headers[loop].symbol
+        self._loops = {header.symbol: k for k, header in enumerate(names.headers) if header.symbol}
+        ends = (names.closure(names.end(k)) for k in range(len(names.headers)))
+        self._sizes = frozenset[str]().union(*ends)
+        self._known: dict[tuple[object, ...], Meets] = {}
+
+    def meets(self, one: Polynomial, other: Polynomial, inside: Iterable[int]) -> Meets:
+        """Whether indices meet; `inside`: the loops in this one around either of the two."""
+        inner = list(dict.fromkeys(inside))
+        key = (frozenset(one.items()), frozenset(other.items()), *inner)
+        if key not in self._known:
+            hidden = self._hides(one, inner) or self._hides(other, inner)
+            pair = [self.names.expanded(index, self.own, inner) for index in (one, other)]
+            pair[1] = self._alike(pair[1], inner)
+            pair[0] = self._alike(pair[0], inner)
+            self._known[key] = "unknown" if hidden else self._meets(pair[0], pair[1], inner)
+        return self._known[key]
+
+    def _alike(self, index: Polynomial, inner: Sequence[int]) -> Polynomial:
+        """An index with one name for the variables of loops over the same range."""
+        first: dict[tuple[frozenset[tuple[Monomial, int]], ...], str] = {}
+        for loop in inner:
+            header, step = self.names.headers[loop], self.names.step(loop)
+            if header.start is not None and header.end is not None and step is not None:
+                ends = (self.names.start(loop), self.names.end(loop), step)
+                name = first.setdefault(
+                    tuple(frozenset(one.items()) for one in ends), header.symbol
+                )
+                index = replace(index, header.symbol, symbol(name))
+        return index
+
+    def _meets(self, one: Polynomial, other: Polynomial, inner: Sequence[int]) -> Meets:
+        factor = coefficient(one, self.own)
+        if self._apart(one, other, [self.loop, *inner]):
+            return "never"
+        varying = {self.names.headers[loop].symbol for loop in inner}
+        move = self._size(self.loop, factor or {})
+        if not move or names_in(move) & varying or factor != coefficient(other, self.own):
+            return "unknown"
+        if one == other and not names_in(one) & varying:
+            return "never"
+        if self._steps(add(one, other, -1), move, inner):
+            return "later"
+        apart = self._remainder(one, other, move, inner)
+        return "never" if apart else self._within(one, other, move, inner)
+
+    def _within(
+        self, one: Polynomial, other: Polynomial, move: Polynomial, inner: Sequence[int]
+    ) -> Meets:
+        """The same, of what remains where a larger step of an inner loop tells them apart."""
+        for loop in inner:
+            big = coefficient(one, self.names.headers[loop].symbol)
+            if not big:
+                continue
+            rest = [self._without(index, big, inner) for index in (one, other)]
+            around = [self.loop, *inner]
+            both = rest[0] != one and rest[1] != other
+            if both and self._fits(rest[0], rest[1], self._size(loop, big), around):
+                return self._meets(rest[0], rest[1], inner)
+        left, right = (replace(index, self.own, {}) for index in (one, other))
+        fits = self._fits(left, right, move, [self.loop, *inner])
+        return "never" if fits else "unknown"
+
+    def _size(self, loop: int, factor: Polynomial) -> Polynomial:
+        return multiply(factor, self.names.step(loop) or {}) or {}
+
+    def _without(self, index: Polynomial, factor: Polynomial, inner: Sequence[int]) -> Polynomial:
+        """An index without the part that one of the inner loops moves by `factor`."""
+        for loop in inner:
+            name = self.names.headers[loop].symbol
+            if coefficient(index, name) == factor:
+                return replace(index, name, {})
+        return index
+
+    def _steps(self, gap: Polynomial, move: Polynomial, inner: Sequence[int]) -> bool:
+        """Whether a gap is whole steps, and no more than there are."""
+        if not gap or gap.keys() != move.keys():
+            return False
+        times = {gap[product] / move[product] for product in move}
+        even = all(gap[product] % move[product] == 0 for product in move)
+        starts = (self.names.closure(self.names.start(loop)) for loop in inner)
+        return even and len(times) == 1 and not any(self.own in one for one in starts)
+
+    def _remainder(
+        self, one: Polynomial, other: Polynomial, move: Polynomial, inner: Sequence[int]
+    ) -> bool:
+        """Whether all steps leave another remainder: `a[2 * i]` and `a[2 * i + 1]`."""
+        gap = add(one, other, -1)
+        steps = [number(move)]
+        for loop in inner:
+            name = self.names.headers[loop].symbol
+            for index in (one, other):
+                factor = coefficient(index, name)
+                steps.append(None if factor is None else number(factor))
+                gap = replace(gap, name, {}) if name in names_in(gap) else gap
+        known = [abs(step) for step in steps if step is not None]
+        rest = number(gap)
+        whole = gcd(*known) if len(known) == len(steps) else 0
+        return bool(whole and rest is not None and rest % whole)
+
+    def _apart(self, one: Polynomial, other: Polynomial, loops: Sequence[int]) -> bool:
+        """Whether one index is always larger than the other."""
+        for left, right in ((one, other), (other, one)):
+            least, most = self._extremes(left, loops, -1), self._extremes(right, loops, 1)
+            if any(self._positive(add(low, high, -1)) for low in least for high in most):
+                return True
+        return False
+
+    def _fits(
+        self, one: Polynomial, other: Polynomial, move: Polynomial, loops: Sequence[int]
+    ) -> bool:
+        """Whether two indices are less than a step apart."""
+        step = move if self._positive(move) else add({}, move, -1)
+        return all(
+            any(
+                self._positive(add(step, add(high, low, -1), -1))
+                for high in self._extremes(left, loops, 1)
+                for low in self._extremes(right, loops, -1)
+            )
+            for left, right in ((one, other), (other, one))
+        )
+
+    def _extremes(self, index: Polynomial, loops: Sequence[int], sign: int) -> list[Polynomial]:
+        """What an index is at most (`sign` 1) or at least (-1), as far as is known."""
+        found = [index]
+        for loop in sorted(loops, reverse=True):
+            name = self.names.headers[loop].symbol
+            found = [end for one in found for end in self._extreme(one, name, loop, sign)][:_MOST]
+        return found
+
+    def _extreme(self, index: Polynomial, name: str, loop: int, sign: int) -> list[Polynomial]:
+        factor = coefficient(index, name)
+        if factor is None or not factor:
+            return [] if factor is None else [index]
+        signs = {value > 0 for value in factor.values()}
+        if len(signs) > 1:
+            return []
+        low, high = self.ends(loop)
+        ends = high if signs == {sign > 0} else low
+        found = [replace(index, name, end) for end in ends]
+        return [one for one in found if name not in names_in(one)]
+
+    def ends(self, loop: int) -> tuple[list[Polynomial], list[Polynomial]]:
+        """The least and the largest values of a loop's variable, each in several ways."""
+        names, header = self.names, self.names.headers[loop]
+        start, ends = names.known_start(loop), self._limits(loop)
+        if start is None or not ends or not header.sign:
+            return [], []
+        tight = constant(0 if header.compare in ("<=", ">=") else 1)
+        tile = loop != self.loop and self.own in names.closure(start)
+        if tile and self.own in names.closure(names.end(loop)):  # counted from the tile's start
+            ends = [add(end, start, -1) for end in ends]
+            start = {}
+        if header.sign == "-":
+            return [add(end, tight) for end in ends], [start]
+        return [start], [add(end, tight, -1) for end in ends]
+
+    def _limits(self, loop: int) -> list[Polynomial]:
+        """What a loop's variable is compared with; of a minimum each part is one."""
+        header = self.names.headers[loop]
+        if header.end is None:
+            return []
+        end = self.names.end(loop)
+        if operator(header.end) in COMPARES:  # `i + 4 <= n`
+            left, right = (self.names.value(one, loop) for one in sides(header.end))
+            rest = add(left, right, -1)
+            factor = number(coefficient(rest, header.symbol) or {})
+            if factor not in (1, -1):
+                return []
+            end = add({}, replace(rest, header.symbol, {}), -factor)
+        found = [end]
+        for name in sorted(names_in(end) & self.names.minima.keys()):
+            parts = self.names.minima[name]
+            found = [replace(one, name, part) for one in found for part in parts][:_MOST]
+        return found
+
+    def _positive(self, value: Polynomial) -> bool:
+        """Whether a value is one or more, by what names and variables of loops are at least."""
+        held = names_in(value) & self._loops.keys()
+        for loop in sorted((self._loops[name] for name in held), reverse=True):
+            name = self.names.headers[loop].symbol
+            factor = coefficient(value, name) or {}
+            ends = self.ends(loop)[0 if all(one > 0 for one in factor.values()) else 1]
+            value = replace(value, name, ends[0]) if ends else value
+        known = names_in(value) - set(self._loops)
+        if any(not (name in self._sizes or name[0] == "?" or name.isupper()) for name in known):
+            return False
+        for name in sorted(one for one in known if one[0] != "?"):
+            value = replace(value, name, add(symbol(name), constant(1)))
+        return value.get((), 0) > 0 and all(factor > 0 for factor in value.values())
+
+    def _hides(self, index: Polynomial, inner: Sequence[int]) -> bool:
+        """Whether an index has parts that follow a loop's variable in an unknown way."""
+        varying = {self.names.headers[loop].symbol for loop in (self.loop, *inner)}
+        unseen = self.names.closure(index) - names_in(index)
+        return bool(unseen & varying) or any(
+            self.names.varies(index, loop, self.names.headers[loop].symbol)
+            for loop in (self.loop, *inner)
+        )
