@@ -30,8 +30,8 @@ def deed(technique: Technique | None, before: str, after: str, others: Sequence[
     """What the step from `before` to `after` did that was to apply `technique`.
 
     "nothing": no more than blanks, comments or other names for the code's own names. "other": the
-    step left none of what the technique leaves, and what proves one of `others`; which, is told
-    where it proves no other. "asked": all else, also where a code cannot be read whole, or the
+    step left none of what the technique leaves; which of `others`, is told where what it left
+    proves that one alone. "asked": all else, also where a code cannot be read whole, or the
     technique leaves nothing. Without a technique, for a name that is none's, what is proved counts.
     """
     old, new = map(_normal, (before, after))
@@ -41,9 +41,9 @@ def deed(technique: Technique | None, before: str, after: str, others: Sequence[
     if not all(one.read_whole for one in step) or (technique and _may_be(technique, *step)):
         return Deed("asked")
     shown = [one.id for one in others if _is_shown(one, *step)]
-    if len(shown) == 1 or (technique and shown):
-        return Deed("other", shown[0] if len(shown) == 1 else None)
-    return Deed("asked")
+    if technique is None and len(shown) != 1:
+        return Deed("asked")
+    return Deed("other", shown[0] if len(shown) == 1 else None)
 
 
 def _normal(code: str) -> str:

@@ -136,9 +136,9 @@ def test_the_papers_search_counts_a_step_as_what_it_was_asked_for() -> None:
         (marked(0.5, "parallel for"), other("simd"), "other", SIMD),
         (marked(0.5, "parallel for"), other(), "other", None),
         (marked(0.5, "parallel for"), NOTHING, "nothing", None),
-        # no marks at all: no proof that it was another
-        (fenced(code(0.5)), ASKED, "asked", None),
-        (fenced(code(0.5)), NOTHING, "nothing", None),
+        # certain: none of the marks of what was asked for; the model may only name what it was
+        (fenced(code(0.5)), ASKED, "other", None),
+        (fenced(code(0.5)), NOTHING, "other", None),
         (fenced(code(0.5)), other("simd"), "other", SIMD),
         # no verdict: the markers' word
         (marked(0.5, "parallel for"), "It did.", "asked", None),
@@ -153,7 +153,7 @@ def test_the_papers_search_counts_a_step_as_what_it_was_asked_for() -> None:
         ),
         (marked(0.5, "parallel for"), f"```json\n{other('simd')}\n```", "asked", None),
         (marked(0.5, "parallel for"), None, "asked", None),  # not recorded
-        (fenced(code(0.5)), "x" * 100_000, "asked", None),
+        (fenced(code(0.5)), "x" * 100_000, "other", None),
     ],
 )
 def test_the_model_tells_what_the_markers_do_not(

@@ -282,7 +282,7 @@ def test_statements_repeated_by_hand_are_unrolling() -> None:
 def test_a_barrier_that_goes_is_found_by_what_is_less() -> None:
     before = "#pragma omp for\nf();\n#pragma omp barrier\ng();"
     assert applied("openmp/barrier-removal", before, "#pragma omp for\nf(); g();") == "asked"
-    assert applied("openmp/barrier-removal", before, before.replace("g()", "h()")) == "asked"
+    assert applied("openmp/barrier-removal", before, before.replace("g()", "h()")) == "other"
 
 
 def test_a_step_is_called_by_the_one_technique_whose_new_is_there() -> None:
@@ -291,7 +291,7 @@ def test_a_step_is_called_by_the_one_technique_whose_new_is_there() -> None:
     assert did("openmp/cache-tiling", LOOP, SIMD, names).technique == "openmp/simd"
     both = PARALLEL.replace("parallel for", "parallel for simd")
     assert did("openmp/cache-tiling", LOOP, both, names) == Deed("other")
-    assert did("openmp/cache-tiling", LOOP, PARALLEL, names[:1]) == Deed("asked")
+    assert did("openmp/cache-tiling", LOOP, PARALLEL, names[:1]) == Deed("other")
 
 
 @pytest.mark.parametrize("name", sorted(VOCABULARY))
@@ -320,11 +320,11 @@ def test_without_its_name_a_step_is_called_by_no_wrong_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("among", "mended"),
-    [(of_its_target, 0.33), (successors, 0.1)],  # seen: 553 of 1594, 29 of 248, none wrongly
+    ("among", "found_out", "named"),
+    [(of_its_target, 0.7, 0.3), (successors, 0.7, 0.1)],  # seen: 1214, 548 of 1594; 198, 28 of 248
 )
-def test_a_wrong_name_is_sometimes_mended_and_seldom_replaced_by_a_wrong_one(
-    among: Callable[[Taken], set[str]], mended: float
+def test_a_wrong_name_is_mostly_found_out_and_seldom_replaced_by_a_wrong_one(
+    among: Callable[[Taken], set[str]], found_out: float, named: float
 ) -> None:
     """Of each step under each name of `among` that is not its own."""
     tried = [
@@ -335,7 +335,8 @@ def test_a_wrong_name_is_sometimes_mended_and_seldom_replaced_by_a_wrong_one(
     caught = [(right, one.technique) for right, one in tried if one.applied != "asked"]
     right = sum(name == technique for technique, name in caught)
     wrong = sum(name not in (None, technique) for technique, name in caught)
-    assert right >= mended * len(tried)
+    assert len(caught) >= found_out * len(tried)
+    assert right >= named * len(tried)
     assert wrong <= 0.01 * right
 
 
