@@ -1,51 +1,59 @@
 """Did a step do what it was asked for? A cheap check on facts of the code, without a model.
 
-A technique says what it leaves (`leaves` in the vocabulary), each thing as a verb and a name:
-"new simd", "more loops", "fewer host.in_loop", "other launches.block". The name is a predicate
-(predicates.py), or a path of facts (facts.py): `directives.nowait` are the directives in which that
-word stands. Techniques that leave nothing to be told by are taken at their word. Not here: the
-verdict of a model (propose.py asks for it), and what a wrong code did.
+A technique says what it leaves (`leaves` in the vocabulary), each thing as a verb and a name, or as
+several joined by "and": "new simd", "more loops", "new schedule and same parallel_region". The name
+is a predicate (predicates.py), or a path of facts (facts.py): `directives.nowait` are those with
+that word. What begins with "new" or "gone" proves the technique, all else only goes with it.
+Not here: the verdict of a model (propose.py asks for it), and what a wrong code did.
 """
 
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.run import Deed
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import Facts, facts_of
-from regraph_kg.search.code.predicate import Truth
+from regraph_kg.search.code.predicate import Truth, all_of
 from regraph_kg.search.code.predicates import PREDICATES
+from regraph_kg.search.code.syntax import live
 from regraph_kg.search.code.tokens import normalized
 
-VERBS = ("new", "more", "fewer", "other")
+_PROOFS = ("new ", "gone ")
+VERBS = ("new", "gone", "more", "fewer", "other", "same")
 _SIGNS = str.maketrans("(),:.", "     ")
 
 
 def deed(technique: Technique | None, before: str, after: str, others: Sequence[Technique]) -> Deed:
     """What the step from `before` to `after` did that was to apply `technique`.
 
-    "nothing": no more than blanks, comments or other names for the code's own variables. "other":
-    the technique leaves something, and the step left none of it; which of `others` it was is told
-    where it left what is new by exactly one of them. "asked": all else, also where a code cannot be
-    read whole. Without a technique, for a name that is none's, "other" is what has that one name.
+    "nothing": no more than blanks, comments or other names for the code's own names. "other": the
+    step left none of what the technique leaves; which of `others`, is told where what it left
+    proves that one alone. "asked": all else, also where a code cannot be read whole, or the
+    technique leaves nothing. Without a technique, for a name that is none's, what is proved counts.
     """
-    old, new = normalized(before), normalized(after)
+    old, new = map(_normal, (before, after))
     if old == new or _renamed(old, new):
         return Deed("nothing")
     step = facts_of(before), facts_of(after)
     if not all(one.read_whole for one in step) or (technique and _may_be(technique, *step)):
         return Deed("asked")
     shown = [one.id for one in others if _is_shown(one, *step)]
-    if len(shown) == 1:
-        return Deed("other", shown[0])
-    return Deed("other" if technique else "asked")
+    if technique is None and len(shown) != 1:
+        return Deed("asked")
+    return Deed("other", shown[0] if len(shown) == 1 else None)
+
+
+def _normal(code: str) -> str:
+    return normalized(live(code.encode(errors="replace")).decode(errors="replace"))
 
 
 def shows(technique: Technique, code: str) -> bool:
     """Whether a code has what the technique leaves as new."""
-    return _is_shown(technique, Facts(), facts_of(code))
+    signs = [entry.partition(" and ")[0] for entry in technique.leaves]
+    return any(_left(one, Facts(), facts_of(code)) for one in signs if one.startswith("new "))
 
 
 def _may_be(technique: Technique, before: Facts, after: Facts) -> bool:
@@ -54,21 +62,24 @@ def _may_be(technique: Technique, before: Facts, after: Facts) -> bool:
 
 
 def _is_shown(technique: Technique, before: Facts, after: Facts) -> bool:
-    new = [entry for entry in technique.leaves if entry.startswith("new ")]
-    return any(_left(entry, before, after) for entry in new)
+    proofs = [entry for entry in technique.leaves if entry.startswith(_PROOFS)]
+    return any(_left(entry, before, after) for entry in proofs)
 
 
 def _left(entry: str, before: Facts, after: Facts) -> Truth:
-    """Whether a step left one thing; None where that is not known."""
-    verb, _, name = entry.partition(" ")
+    """Whether a step left what an entry says; None where that is not known."""
+    return all_of(_is_left(part, before, after) for part in entry.split(" and "))
+
+
+def _is_left(part: str, before: Facts, after: Facts) -> Truth:
+    verb, _, name = part.partition(" ")
     old, new = found(name, before), found(name, after)
     if old is None or new is None or verb not in VERBS:
         return None
-    if verb == "new":
-        return bool(new) and not old
-    if verb == "other":
-        return Counter(map(str, old)) != Counter(map(str, new))
-    return len(new) > len(old) if verb == "more" else len(new) < len(old)
+    if verb in ("same", "other"):
+        return (Counter(map(str, old)) == Counter(map(str, new))) == (verb == "same")
+    more = len(new) > len(old) if verb in ("new", "more") else len(new) < len(old)
+    return more and not (verb == "new" and old) and not (verb == "gone" and new)
 
 
 def found(name: str, facts: Facts) -> Sequence[object] | None:
@@ -124,8 +135,8 @@ def _renamed(old: str, new: str) -> bool:
 
 
 def _declared(tokens: Sequence[str]) -> set[str]:
-    """Names that follow a type and are followed by what ends a declarator."""
-    found = set()
+    """Names of macros, and those that follow a type and are followed by what ends a declarator."""
+    found = {name for word, name in pairwise(tokens) if word == "#define"}
     for place in range(1, len(tokens) - 1):
         name, previous, following = tokens[place], tokens[place - 1], tokens[place + 1]
         pointer = previous in ("*", "&") and place > 1

@@ -1,7 +1,11 @@
-"""What is known of CUDA in a text: kernels, launches, and what the host does for them."""
+"""What is known of the kernels of a text, with the functions and macros that they use.
+
+Not here: what the host does for them (cuda_host.py).
+"""
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from tree_sitter import Node
 
@@ -10,17 +14,36 @@ from regraph_kg.search.code import polynomial
 from regraph_kg.search.code.indices import INDIRECT, UNKNOWN, ElementAccess, Indices
 from regraph_kg.search.code.library import FAST_MATH, FUSED
 from regraph_kg.search.code.loop_facts import thread_stride
-from regraph_kg.search.code.occurrences import NO_LOOP, Events, Occurrence
+from regraph_kg.search.code.occurrences import NO_LOOP
+from regraph_kg.search.code.reached import MOST_NODES, Reached
 from regraph_kg.search.code.stencils import stencil_arrays
-from regraph_kg.search.code.syntax import arguments, bare, called, short, text, walk
+from regraph_kg.search.code.syntax import called, operator, short, statements, text, walk
 
 _AXES = ("x", "y", "z")
 _NUMBERS = ("float", "double", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
 _VECTORS = frozenset(f"{kind}{count}" for kind in (*_NUMBERS, "half") for count in (2, 4, 8))
 _TENSOR = frozenset({"mma", "wmma", "wgmma"})
-_SHUFFLES = ("__shfl", "__reduce_", ".shfl", "WarpReduce")
-_MOST_NODES = 20_000
+_SHUFFLES = ("__shfl", "__reduce_", "shfl", "WarpReduce")
+_RANKS = frozenset(
+    {"thread_rank", "thread_index", "group_index", "block_rank", "block_index", "meta_group_rank"}
+)
+_BARRIERS = frozenset(
+    {
+        *("__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"),
+        *("__syncwarp", ".sync", "sync"),
+    }
+)
+_BUILT_IN = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"})
+_FLOATS = frozenset({"float", "double", "half", "__half", "__nv_bfloat16"}) | _VECTORS
+_INTEGERS = frozenset(
+    {
+        *("int", "unsigned", "signed", "long", "short", "char", "size_t", "bool", "uint", "std"),
+        *(f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    }
+)
+_SPECIFIERS = frozenset({"const", "constexpr", "static", "volatile", "register", "__shared__"})
 _BANKS = 32
+_MOST_KERNELS = 32
 _GRID_NUMBERS = ("blockIdx.x*blockDim.x+threadIdx.x", "threadIdx.x+blockIdx.x*blockDim.x")
 _BOUND = re.compile(r"\(\s*(\w+)\s*<\s*(\w+)\s*\)")
 
@@ -36,9 +59,13 @@ class GridNumber(Frozen):
 
 
 class KernelFacts(Frozen):
-    """What is known of one kernel."""
+    """What is known of one kernel, and of what it reaches in the text."""
 
     name: str
+    reached: tuple[str, ...] = ()
+    """Functions and macros of the text, itself aside."""
+    followed: bool = True
+    """Whether the thread's number and all accesses stand in the kernel itself, by `threadIdx`."""
     head_at: int = 0
     """Bytes of the text before it."""
     number: GridNumber | None = None
@@ -50,6 +77,8 @@ class KernelFacts(Frozen):
     """Arrays in shared memory, with their lengths."""
     barriers: int = 0
     barrier_in_loop: bool = False
+    atomics: bool = False
+    """Whether it updates memory atomically, be it told which or not."""
     global_atomics: int = 0
     shared_atomics: int = 0
     one_address: bool = False
@@ -64,6 +93,9 @@ class KernelFacts(Frozen):
     """Its `__launch_bounds__`."""
     unrolled: bool = False
     fast_math: bool = False
+    divides: bool | None = False
+    """Whether it divides floating-point numbers by what is no number; None: the type is not known.
+    """
     fused: bool = False
     async_copy: bool = False
     tensor: bool = False
@@ -80,214 +112,160 @@ class KernelFacts(Frozen):
     """Shared arrays that a warp reads or writes in steps of whole rows of banks."""
 
 
-class LaunchFacts(Frozen):
-    """What is known of one launch."""
-
-    kernel: str
-    function: str = ""
-    """Where it stands."""
-    at: int = 0
-    """Bytes of the text before the first statement of that function."""
-    grid: str = ""
-    block: str = ""
-    one_thread: bool = False
-    in_loop: bool = False
-    stream: bool = False
-
-
-class HostFacts(Frozen):
-    """What the host does for its kernels: how many calls of each kind."""
-
-    allocations: int = 0
-    to_device: int = 0
-    to_host: int = 0
-    on_device: int = 0
-    in_loop: int = 0
-    """Copies within a loop of the host."""
-    asynchronous: int = 0
-    streams: int = 0
-    pinned: bool = False
-    managed: bool = False
-    kept: bool = False
-    """Whether device memory is kept in static variables from call to call."""
-    constants: tuple[str, ...] = ()
-    """Arrays in constant memory."""
-
-
-def launch_facts(events: Events) -> tuple[LaunchFacts, ...]:
-    """Every launch, in the order of the text."""
-    found = []
-    for call in events.calls:
-        shape = [one for one in call.node.children if one.type == "kernel_call_syntax"]
-        parts = [one for one in shape[0].named_children if one.type != "comment"] if shape else []
-        if len(parts) > 1:
-            grid, block = (_shape(events, one) for one in parts[:2])
-            found.append(
-                LaunchFacts(
-                    kernel=called(call.node),
-                    function=call.place.function,
-                    at=_first_at(events.functions.get(call.place.function)),
-                    grid=grid,
-                    block=block,
-                    one_thread=_one(grid) and _one(block),
-                    in_loop=call.place.loop != NO_LOOP,
-                    stream=len(parts) > 3 and text(parts[3]) != "0",  # noqa: PLR2004
-                )
-            )
-    return tuple(found[:32])
-
-
-def _first_at(function: Node | None) -> int:
-    """Bytes before a function's first statement."""
-    body = function.child_by_field_name("body") if function is not None else None
-    if body is None:
-        return 0
-    return body.named_children[0].start_byte if body.named_children else body.end_byte - 1
-
-
-def _shape(events: Events, node: Node) -> str:
-    """A launch's number as text; that of a variable is what it was set to."""
-    declared = events.find(text(node), node) if node.type == "identifier" else None
-    if declared is not None and declared.value is not None and not declared.writes:
-        return short(declared.value)
-    return declared.made if declared is not None and declared.made else short(node)
-
-
-def _one(shape: str) -> bool:
-    inner = shape.replace(" ", "").removeprefix("dim3").strip("(){}")
-    return bool(inner) and all(part == "1" for part in inner.split(","))
-
-
-def host_facts(names: Indices) -> HostFacts:
-    """What the host does, of all functions together."""
-    calls = [call for call in names.events.calls if not call.place.kernel]
-    listed = [(called(call.node), call) for call in calls]
-    copies = [
-        (name, call, text(arguments(call.node)[-1]) if arguments(call.node) else "")
-        for name, call in listed
-        if name.startswith("cudaMemcpy")
-    ]
-    kinds = [" ".join(map(text, arguments(call.node))) for _, call, _ in copies]
-    declared = [one for group in names.events.declared.values() for one in group]
-    known = {name for name, _ in listed}
-    return HostFacts(
-        allocations=sum(name in ("cudaMalloc", "cudaMallocAsync") for name, _ in listed),
-        to_device=sum("HostToDevice" in kind for kind in kinds),
-        to_host=sum("DeviceToHost" in kind for kind in kinds),
-        on_device=sum("DeviceToDevice" in kind for kind in kinds),
-        in_loop=sum(call.place.loop != NO_LOOP for _, call, _ in copies),
-        asynchronous=sum("Async" in name for name, _, _ in copies),
-        streams=sum(name.startswith("cudaStreamCreate") for name, _ in listed),
-        pinned=bool(known & {"cudaHostRegister", "cudaMallocHost", "cudaHostAlloc"}),
-        managed="cudaMallocManaged" in known or any("__managed__" in one.kind for one in declared),
-        kept=any(_kept(names.events, call) for name, call in listed if name == "cudaMalloc"),
-        constants=tuple(one.name for one in declared if "__constant__" in one.kind.split())[:8],
-    )
-
-
-def _kept(events: Events, call: Occurrence) -> bool:
-    """Whether an allocation goes to a variable that outlives its function."""
-    first = bare(arguments(call.node)[0]) if arguments(call.node) else None
-    inner = bare(first.child_by_field_name("argument")) if first is not None else None
-    while inner is not None and inner.type == "subscript_expression":
-        inner = inner.child_by_field_name("argument")
-    one = events.find(text(inner), inner) if inner is not None else None
-    return one is not None and ("static" in one.kind.split() or not one.function)
-
-
-def kernel_facts(names: Indices, elements: Sequence[ElementAccess]) -> tuple[KernelFacts, ...]:
+def kernel_facts(
+    names: Indices, elements: Sequence[ElementAccess], reached: Reached
+) -> tuple[KernelFacts, ...]:
     """Every kernel, in the order of the text."""
-    found = []
+    found: list[KernelFacts] = []
     for name, node in names.events.functions.items():
         body = node.child_by_field_name("body")
         heads = [one for one in node.children if body is None or one.id != body.id]
-        if any(text(one) == "__global__" for one in heads):
-            found.append(_Kernel(names, name, node, elements).facts())
-    return tuple(found[:32])
+        if len(found) < _MOST_KERNELS and any(text(one) == "__global__" for one in heads):
+            found.append(_Kernel(names, name, node, elements, reached).facts())
+    return tuple(found)
 
 
 class _Kernel:
     def __init__(
-        self, names: Indices, name: str, node: Node, elements: Sequence[ElementAccess]
+        self,
+        names: Indices,
+        name: str,
+        node: Node,
+        elements: Sequence[ElementAccess],
+        reached: Reached,
     ) -> None:
         self.names, self.events, self.name, self.node = names, names.events, name, node
-        self.elements = [one for one in elements if one.place.function == name]
-        self.calls = [use for use in self.events.calls if use.place.function == name]
-        self.words = {
-            text(one)
-            for count, one in enumerate(walk(node))
-            if count < _MOST_NODES and not one.child_count
-        }
-        self.fields = {
-            text(one)
-            for count, one in enumerate(walk(node))
-            if count < _MOST_NODES and one.type == "field_expression"
-        }
+        self.within, self.words = reached.of(name), reached.words_of(name)
+        self.all = [one for one in elements if one.place.function in self.within]
+        self.elements = [one for one in self.all if one.place.function == name]
+        self.calls = [use for use in self.events.calls if use.place.function in self.within]
         declared = [one for group in self.events.declared.values() for one in group]
-        self.own = [one for one in declared if one.function == name]
-        self.shared = {one.name for one in self.own if "__shared__" in one.kind.split()}
-        self.axes = tuple(
-            axis for axis in _AXES if {f"threadIdx.{axis}", f"blockIdx.{axis}"} & self.fields
+        inside = [one for one in declared if one.function in self.within]
+        self.own = [one for one in inside if one.function == name]
+        self.shared = {one.name for one in inside if "__shared__" in one.kind.split()}
+        self.axes = _axes(self.words)
+        own = {one for one in self.within - {name} if _axes(reached.words.get(one, frozenset()))}
+        self.numbers = _RANKS | reached.that_reach(own)
+        """Names that stand for a thread's number."""
+        self.hidden = self.axes != _axes(reached.words.get(name, frozenset()) - _RANKS)
+        pointers = any(
+            one.parameter and (one.pointer or one.reference or one.array)
+            for one in inside
+            if one.function != name
         )
+        macros = self.within & reached.macros
+        indexed = any("[" in reached.words[one] for one in macros)
+        self.followed = not (self.hidden or pointers or indexed)
+        self.macros = reached.macros
 
     def facts(self) -> KernelFacts:
-        called_names = [called(use.node) for use in self.calls]
-        known = set(called_names)
-        barriers = [use for use in self.calls if called(use.node) == "__syncthreads"]
-        atomics = [
-            one for one in self.elements if one.mode == "update" and "atomic" in self._caller(one)
-        ]
-        outside = [one for one in atomics if one.array not in self.shared]
+        words = self.words
         inputs = [one for one in self.own if one.parameter and one.pointer and _const(one.kind)]
         return KernelFacts(
             name=self.name,
+            reached=tuple(sorted(self.within - {self.name}))[:32],
+            followed=self.followed,
             head_at=self.node.start_byte,
             number=self._number(),
             axes=self.axes,
-            grid_stride=any(field.startswith("gridDim.") for field in self.fields),
-            shared=tuple(sorted(one.sized for one in self.own if one.name in self.shared)),
-            barriers=len(barriers),
-            barrier_in_loop=any(use.place.loop != NO_LOOP for use in barriers),
-            global_atomics=len(outside),
-            shared_atomics=len(atomics) - len(outside),
-            one_address=any(self._fixed(one) for one in outside),
-            shuffles=any(name.startswith(_SHUFFLES) for name in known | self.words),
-            read_only="__ldg" in known or self._restricted(),
+            grid_stride=any(one.startswith("gridDim.") for one in words)
+            or ("this_grid" in words and bool({"size", "num_threads"} & words)),
+            shuffles=any(one.startswith(_SHUFFLES) for one in words)
+            or {"tiled_partition", "reduce"} <= words,
+            read_only="__ldg" in words or self._restricted(),
             inputs=tuple(one.name for one in inputs),
-            vectors=bool(self.words & _VECTORS),
+            vectors=any(one.lstrip("_") in _VECTORS for one in words),
             bounds="".join(short(one) for one in walk(self.node) if one.type == "launch_bounds"),
             unrolled=any(
-                "unroll" in words and place.function == self.name
-                for words, place in self.events.directives
+                "unroll" in said and place.function in self.within
+                for said, place in self.events.directives
             ),
-            fast_math=bool(known & FAST_MATH),
-            fused=bool(known & FUSED),
-            async_copy=any("memcpy_async" in word or "cp.async" in word for word in self.words),
-            tensor=any(_TENSOR & {*word.replace(".", "_").split("_")} for word in self.words),
+            fast_math=bool(words & FAST_MATH),
+            divides=self._divides(),
+            fused=bool(words & FUSED),
+            async_copy=any("memcpy_async" in word or "cp.async" in word for word in words),
+            tensor=any(_TENSOR & {*word.replace(".", "_").split("_")} for word in words),
             divergent=self._divergent(),
             scattered=self._arrays(self._scattered),
             uniform=self._uniform([one.name for one in inputs]),
             reuse=self._arrays(self._reused),
             stencil=self._stencil(),
             conflicts=self._conflicts(),
-        )
+        ).model_copy(update=self._of_shared())
+
+    def _of_shared(self) -> dict[str, object]:
+        """What it shares among threads: shared memory, barriers, atomic updates."""
+        barriers = [use for use in self.calls if called(use.node) in _BARRIERS]
+        updates = [
+            one for one in self.all if one.mode == "update" and "atomic" in self._caller(one)
+        ]
+        inside = [one for one in updates if one.array in self.shared]
+        outside = [one for one in updates if one.array not in self.shared and self._told(one)]
+        shared = {
+            one.sized
+            for group in self.events.declared.values()
+            for one in group
+            if one.name in self.shared and one.function in self.within and not one.parameter
+        }
+        return {
+            "shared": tuple(sorted(shared)),
+            "barriers": len(barriers),
+            "barrier_in_loop": any(use.place.loop != NO_LOOP for use in barriers),
+            "atomics": any(word.startswith("atomic") for word in self.words),
+            "global_atomics": len(outside),
+            "shared_atomics": len(inside),
+            "one_address": any(self._fixed(one) for one in outside),
+        }
+
+    def _told(self, one: ElementAccess) -> bool:
+        """Whether it is known where an array lies: what a helper is given may lie anywhere."""
+        given = one.declared is not None and one.declared.parameter
+        return one.place.function == self.name or not given
 
     def _number(self) -> GridNumber | None:
-        made = [
-            (one.value.parent.parent.start_byte, one.name)
-            for one in self.own
-            if one.value and "".join(text(one.value).split()) in _GRID_NUMBERS
-            if one.value.parent and one.value.parent.parent
-        ]
-        heads = (text(one) for one in walk(self.node) if one.type == "condition_clause")
-        bounds = [found for found in map(_BOUND.fullmatch, heads) if found]
-        found = [
-            GridNumber(at=at, name=name, end=bound[2])
-            for at, name in made
-            for bound in bounds
-            if bound[1] == name
-        ]
-        return found[0] if len(made) == len(found) == 1 else None
+        """A number that the last statement guards, which holds all that uses it."""
+        body = statements(self.node.child_by_field_name("body"))
+        guard = body[-1] if body and body[-1].type == "if_statement" else None
+        if guard is None or self.axes != ("x",) or guard.child_by_field_name("alternative"):
+            return None
+        head = _BOUND.fullmatch(text(guard.child_by_field_name("condition")))
+        for one in self.own:
+            statement = one.value.parent.parent if one.value and one.value.parent else None
+            fits = head is not None and head[1] == one.name and not one.writes
+            if fits and statement and "".join(text(one.value).split()) in _GRID_NUMBERS:
+                outside = [
+                    use
+                    for use in self.events.names
+                    if use.place.function == self.name and text(use.node) == one.name
+                    if not guard.start_byte <= use.node.start_byte < guard.end_byte
+                ]
+                end = head[2] if head else ""
+                made = GridNumber(at=statement.start_byte, name=one.name, end=end)
+                return None if outside else made
+        return None
+
+    def _divides(self) -> bool | None:
+        nodes = [self.events.functions[one] for one in self.within & self.events.functions.keys()]
+        answers = {
+            self._floating(one)
+            for node in nodes
+            for one in islice(walk(node), MOST_NODES)
+            if operator(one) in ("/", "/=") and one.children[-1].type != "number_literal"
+        }
+        return True if True in answers else (None if None in answers else False)
+
+    def _floating(self, division: Node) -> bool | None:
+        """Whether a division is one of floating-point numbers; None where a type is not known."""
+        kinds = set[str]()
+        for one in walk(division):
+            if one.type == "number_literal" and "." in text(one):
+                return True
+            declared = self.events.find(text(one), one) if one.type == "identifier" else None
+            if declared is not None:
+                kinds |= set(re.findall(r"\w+", declared.kind)) - _SPECIFIERS
+            elif one.type == "identifier" and text(one) not in self.macros | _BUILT_IN:
+                kinds.add(UNKNOWN)
+        return True if kinds & _FLOATS else (None if kinds - _INTEGERS else False)
 
     def _caller(self, one: ElementAccess) -> str:
         """The name of the call that an element stands in, as `atomicAdd(&a[i], 1)`."""
@@ -302,7 +280,12 @@ class _Kernel:
 
     def _fixed(self, one: ElementAccess) -> bool:
         held = frozenset().union(*map(self.names.closure, one.index))
-        return not any(n.startswith(("threadIdx", "blockIdx", "@")) or "#" in n for n in held)
+        return not any(self._varies(name) or "#" in name for name in held)
+
+    def _varies(self, name: str) -> bool:
+        """Whether a name in an index is of a thread's number, or of data."""
+        last = name.rpartition(".")[2]
+        return name.startswith(("threadIdx", "blockIdx", "@")) or last in self.numbers
 
     def _arrays(self, test: Callable[[ElementAccess], bool]) -> tuple[str, ...]:
         found = [one.array for one in self.elements if self._in_global(one) and test(one)]
@@ -329,7 +312,7 @@ class _Kernel:
     def _reused(self, one: ElementAccess) -> bool:
         """Whether an axis of the block does not enter the index, in a loop."""
         held = self._held(one)
-        if one.mode != "read" or any(name.startswith("@") for name in held):
+        if self.hidden or one.mode != "read" or any(name.startswith("@") for name in held):
             return False
         missing = [a for a in self.axes if f"threadIdx.{a}" not in held]
         loops = self.names.chain(one.place.loop)
@@ -341,9 +324,7 @@ class _Kernel:
         for name in inputs:
             listed = [one for one in self.elements if one.array == name]
             held = [self._held(one) for one in listed]
-            if listed and not any(
-                part.startswith(("threadIdx", "blockIdx", "@")) for parts in held for part in parts
-            ):
+            if listed and not any(self._varies(part) for parts in held for part in parts):
                 found.append(name)
         return tuple(found)[:8]
 
@@ -374,7 +355,7 @@ class _Kernel:
     def _divergent(self) -> bool:
         """Whether a condition reads data, or the thread's number with % or &."""
         for use in self.events.conditions:
-            if use.place.function != self.name:
+            if use.place.function not in self.within:
                 continue
             for count, one in enumerate(walk(use.node)):
                 if count > 200:  # noqa: PLR2004
@@ -386,6 +367,13 @@ class _Kernel:
                     if any(name.startswith("@") for name in held):
                         return True
         return False
+
+
+def _axes(words: frozenset[str]) -> tuple[str, ...]:
+    """The dimensions of which the words name a number; a rank in a group counts as "x"."""
+    ranked = {"threadIdx.x"} if words & _RANKS else set[str]()
+    known = words | ranked
+    return tuple(axis for axis in _AXES if known & {f"threadIdx.{axis}", f"blockIdx.{axis}"})
 
 
 def _const(kind: str) -> bool:

@@ -2,7 +2,7 @@
 
 from regraph_kg.search.code.cuda_facts import KernelFacts
 from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.loop_facts import Access
+from regraph_kg.search.code.loop_facts import Access, LoopFacts
 from regraph_kg.search.code.loop_predicates import library_loop
 from regraph_kg.search.code.predicate import Predicates, Truth, any_of, is_parallel
 
@@ -10,11 +10,22 @@ CUDA_PREDICATES = Predicates()
 _add = CUDA_PREDICATES.add
 
 
-def _threaded(facts: Facts) -> list[KernelFacts]:
-    """Kernels whose threads differ, and that are not launched with one thread alone."""
+def _several(facts: Facts) -> list[KernelFacts]:
+    """Kernels that are not launched with one thread alone."""
     alone = {one.kernel for one in facts.launches if one.one_thread}
     alone -= {one.kernel for one in facts.launches if not one.one_thread}
-    return [one for one in facts.kernels if one.axes and one.name not in alone]
+    return [one for one in facts.kernels if one.name not in alone]
+
+
+def _threaded(facts: Facts) -> list[KernelFacts]:
+    """Kernels whose threads differ, and that are not launched with one thread alone."""
+    return [one for one in _several(facts) if one.axes]
+
+
+def _seen(answer: Truth, facts: Facts) -> Truth:
+    """An answer about accesses: not known where they are not all followed."""
+    hidden = any(not one.followed or not one.axes for one in _several(facts))
+    return None if answer is False and hidden else answer
 
 
 @_add("a kernel")
@@ -25,8 +36,8 @@ def kernel(facts: Facts) -> Truth:
 
 @_add("a kernel whose threads do different work")
 def threads(facts: Facts) -> Truth:
-    """A kernel uses the number of its thread or block, and is launched with several."""
-    return bool(_threaded(facts))
+    """A kernel uses the number of its thread or block; not known where it shows none."""
+    return bool(_threaded(facts)) or (None if _several(facts) else False)
 
 
 @_add("a launch of one thread")
@@ -41,19 +52,23 @@ def one_thread_loop(facts: Facts) -> Truth:
     if not facts.kernels:
         answer = any_of(map(is_parallel, facts.loops))
         return True if answer is False and library_loop(facts) else answer
-    known = {one.name for one in _threaded(facts)}
-    alone = [one for one in facts.loops if _on_device(facts, one.function)]
-    return any_of(is_parallel(one) for one in alone if one.function not in known)
+    several = _several(facts)
+    alone = _loops(facts, [one for one in facts.kernels if one not in several])
+    unknown = _loops(facts, [one for one in several if not one.axes])
+    found = any_of(map(is_parallel, alone))
+    return None if found is False and unknown else found
 
 
-def _on_device(facts: Facts, function: str) -> bool:
-    return any(one.name == function for one in facts.kernels)
+def _loops(facts: Facts, kernels: list[KernelFacts]) -> list[LoopFacts]:
+    """The loops of kernels and of what they reach."""
+    known = {name for one in kernels for name in (one.name, *one.reached)}
+    return [one for one in facts.loops if one.function in known]
 
 
 @_add("a loop in a kernel")
 def kernel_loop(facts: Facts) -> Truth:
     """A loop stands in a kernel."""
-    return any(one.kernel for one in facts.loops)
+    return bool(_loops(facts, list(facts.kernels)))
 
 
 @_add("threads that walk in steps of the grid")
@@ -83,11 +98,8 @@ def block_tree(facts: Facts) -> Truth:
 
 def _tree(facts: Facts, kernel: KernelFacts) -> bool:
     return kernel.barrier_in_loop and any(
-        one.function == kernel.name
-        and one.kind == "for"
-        and not one.step
-        and any(access.shared for access in one.accesses)
-        for one in facts.loops
+        one.kind == "for" and not one.step and any(access.shared for access in one.accesses)
+        for one in _loops(facts, [kernel])
     )
 
 
@@ -100,25 +112,30 @@ def tile_loop(facts: Facts) -> Truth:
 @_add("atomic updates in a kernel")
 def atomics(facts: Facts) -> Truth:
     """A kernel updates memory atomically."""
-    return any(one.global_atomics or one.shared_atomics for one in facts.kernels)
+    return any(one.atomics for one in facts.kernels)
 
 
 @_add("atomic updates of global memory")
 def global_atomic(facts: Facts) -> Truth:
     """A kernel updates global memory atomically."""
-    return any(one.global_atomics for one in facts.kernels)
+    return _atomically(any(one.global_atomics for one in facts.kernels), facts)
 
 
 @_add("atomic updates of shared memory")
 def shared_atomic(facts: Facts) -> Truth:
     """A kernel updates shared memory atomically."""
-    return any(one.shared_atomics for one in facts.kernels)
+    return _atomically(any(one.shared_atomics for one in facts.kernels), facts)
 
 
 @_add("an address that all threads update atomically")
 def one_address(facts: Facts) -> Truth:
     """An atomic update of global memory has one address for all threads."""
-    return any(one.one_address for one in facts.kernels)
+    return _atomically(any(one.one_address for one in facts.kernels), facts)
+
+
+def _atomically(answer: Truth, facts: Facts) -> Truth:
+    """An answer about atomic updates; what a helper updates is not followed."""
+    return _seen(answer, facts) if atomics(facts) else answer
 
 
 @_add("shuffles within a warp")
@@ -132,16 +149,15 @@ def scattered(facts: Facts) -> Truth:
     """Neighbouring threads touch addresses with a stride."""
     answers: list[Truth] = [bool(one.scattered) for one in _threaded(facts)]
     unknown = any(one.thread == "unknown" for one in _accesses(facts))
-    return any_of([*answers, None] if unknown else answers)
+    return _seen(any_of([*answers, None] if unknown else answers), facts)
 
 
 @_add("accesses of neighbouring threads that lie side by side")
 def coalesced(facts: Facts) -> Truth:
     """Neighbouring threads touch neighbouring addresses of global memory."""
     listed = [one for one in _accesses(facts) if not one.shared]
-    return any_of(
-        None if one.thread == "unknown" else one.thread == "1" for one in listed
-    ) and bool(_threaded(facts))
+    answer = any_of(None if one.thread == "unknown" else one.thread == "1" for one in listed)
+    return _seen(answer and bool(_threaded(facts)), facts)
 
 
 def _accesses(facts: Facts) -> list[Access]:
@@ -152,19 +168,19 @@ def _accesses(facts: Facts) -> list[Access]:
 @_add("data that several threads of a block read")
 def kernel_reuse(facts: Facts) -> Truth:
     """An array of global memory is read at the same places by threads of a block."""
-    return any(one.reuse for one in _threaded(facts))
+    return _seen(any(one.reuse for one in _threaded(facts)), facts)
 
 
 @_add("a kernel that reads neighbouring elements")
 def kernel_stencil(facts: Facts) -> Truth:
     """A kernel reads elements of global memory that neighbouring threads read too."""
-    return any(one.stencil for one in _threaded(facts))
+    return _seen(any(one.stencil for one in _threaded(facts)), facts)
 
 
 @_add("an input that all threads read at the same places")
 def uniform_input(facts: Facts) -> Truth:
     """The index of an input has no number of a thread or block in it."""
-    return any(one.uniform for one in _threaded(facts))
+    return _seen(any(one.uniform for one in _threaded(facts)), facts)
 
 
 @_add("shared arrays that a warp walks in whole rows of banks")
@@ -172,7 +188,8 @@ def bank_conflict(facts: Facts) -> Truth:
     """Neighbouring threads touch the same bank; not known where an index is not followed."""
     unknown = any(one.shared and one.thread == "unknown" for one in _accesses(facts))
     found = any(one.conflicts for one in facts.kernels)
-    return True if found else (None if unknown else False)
+    shared = any(one.shared for one in facts.kernels)
+    return True if found else (None if unknown else _seen(False, facts) if shared else False)
 
 
 @_add("threads of a warp that branch differently")
@@ -217,6 +234,18 @@ def fast_math(facts: Facts) -> Truth:
     return any(one.fast_math for one in facts.kernels)
 
 
+@_add("a division of floating-point numbers in a kernel")
+def kernel_division(facts: Facts) -> Truth:
+    """A kernel divides by what is no number; not known where a type is not."""
+    return any_of(one.divides for one in facts.kernels)
+
+
+@_add("a launch that the host repeats")
+def repeated_launch(facts: Facts) -> Truth:
+    """A loop of the host launches a kernel, or calls a function that does."""
+    return any(one.in_loop for one in facts.launches)
+
+
 @_add("fused multiply-adds")
 def fused(facts: Facts) -> Truth:
     """A kernel calls `fmaf`."""
@@ -243,8 +272,9 @@ def constant_memory(facts: Facts) -> Truth:
 
 @_add("copies between host and device")
 def transfers(facts: Facts) -> Truth:
-    """The host calls cudaMemcpy to or from the device."""
-    return bool(facts.host.to_device or facts.host.to_host)
+    """The host copies to or from the device; not known where a copy does not say which way."""
+    host = facts.host
+    return bool(host.to_device or host.to_host) or (None if host.unsaid else False)
 
 
 @_add("device memory that each call allocates")

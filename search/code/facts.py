@@ -4,28 +4,26 @@ The text alone is read: no header, no compiler. What it does not show is said to
 Not here: what the facts mean for a technique (`predicates.py`, `fit.py`).
 """
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 from tree_sitter import Node
 
 from regraph_kg.models.base import Frozen
-from regraph_kg.search.code.cuda_facts import (
-    HostFacts,
-    KernelFacts,
-    LaunchFacts,
-    host_facts,
-    kernel_facts,
-    launch_facts,
-)
+from regraph_kg.search.code.cuda_facts import KernelFacts, kernel_facts
+from regraph_kg.search.code.cuda_host import HostFacts, LaunchFacts, host_facts, launch_facts
 from regraph_kg.search.code.events import events_of
 from regraph_kg.search.code.indices import ElementAccess, Indices
 from regraph_kg.search.code.loop_facts import Access, LoopFacts, access, loop_facts
 from regraph_kg.search.code.occurrences import Declared, Events
+from regraph_kg.search.code.reached import Reached
 from regraph_kg.search.code.syntax import (
     SyntaxTree,
+    arguments,
     bare,
     called,
+    declared_name,
     operator,
     short,
     text,
@@ -37,6 +35,8 @@ _MOST_NAMES = 48
 _BYTES = frozenset({"char", "short", "uint8_t", "int8_t", "uint16_t", "int16_t", "byte", "bool"})
 _FLOATING = frozenset({"float", "double"})
 _MOST_ELEMENTS = 3_000
+_MOST_ALIASES = 3
+_WORD = re.compile(r"\w+")
 
 
 class ProductSum(Frozen):
@@ -54,7 +54,8 @@ class Facts(Frozen):
     read_whole: bool = True
     """Whether the text was read without errors, and nothing was left out for its length."""
     functions: tuple[str, ...] = ()
-    recursive: bool = False
+    recursive: bool | None = False
+    """None: a method calls one of its name, perhaps of another class."""
     loops: tuple[LoopFacts, ...] = ()
     kernels: tuple[KernelFacts, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
@@ -111,7 +112,9 @@ def _facts(code: str, entry: str) -> Facts:
     events = events_of(tree.root)
     names = Indices(events)
     elements = names.elements()[:_MOST_ELEMENTS]
-    reached = _reached(events, entry) | {""}
+    all_reached = Reached(tree.root, events.functions)
+    functions = frozenset(events.functions)
+    reached = {"", *(all_reached.of(entry) if entry in functions else functions)}
     facts = _of_text(tree, events)
     pointers = [
         one.name
@@ -122,11 +125,17 @@ def _facts(code: str, entry: str) -> Facts:
     return facts.model_copy(
         update={
             "loops": tuple(one for one in loop_facts(names, elements) if one.function in reached),
-            "kernels": tuple(one for one in kernel_facts(names, elements) if one.name in reached),
+            "kernels": tuple(
+                one for one in kernel_facts(names, elements, all_reached) if one.name in reached
+            ),
             "launches": launch_facts(events),
             "host": host_facts(names),
             "pointers": tuple(dict.fromkeys(pointers))[:16],
-            **_of_elements(names, [one for one in elements if one.place.function in reached]),
+            **_of_elements(
+                names,
+                [one for one in elements if one.place.function in reached],
+                _aliases(tree.root),
+            ),
         }
     )
 
@@ -157,12 +166,14 @@ def _of_text(tree: SyntaxTree, events: Events) -> Facts:
     )
 
 
-def _of_elements(names: Indices, elements: list[ElementAccess]) -> dict[str, tuple[object, ...]]:
+def _of_elements(
+    names: Indices, elements: list[ElementAccess], aliases: dict[str, str]
+) -> dict[str, tuple[object, ...]]:
     """What is known of accesses to arrays, loops aside."""
     by_data = [one for one in elements if _by_data(names, one)]
     outside = [access(names, e) for e in elements if e.place.kernel and e.place.loop < 0]
     return {
-        "small_elements": _named([one for one in elements if _small(one)], "read"),
+        "small_elements": _named([one for one in elements if _small(one, aliases)], "read"),
         "per_thread": tuple(dict.fromkeys(_per_thread(names, elements)))[:8],
         "updates": _named(by_data, "update"),
         "gathers": _named(by_data, "read"),
@@ -240,32 +251,39 @@ def _own(events: Events, *, region: bool) -> tuple[str, ...]:
 
 
 def _holds_many(declared: Declared) -> bool:
-    made = text(declared.value) if declared.value is not None else ""
-    many = declared.array or "vector<" in declared.kind.replace(" ", "")
-    return many or any(word in made for word in ("alloc(", "new ", "make_unique"))
+    value = declared.value
+    made = (
+        "" if value is not None and value.type == "lambda_expression" else text(value)
+    ) + declared.made
+    words = _WORD.findall(declared.kind + made)
+    new = any(word in made for word in ("alloc(", "new ", "make_unique"))
+    return declared.array or new or "vector" in words or "array" in words
 
 
-def _reached(events: Events, entry: str) -> frozenset[str]:
-    """The functions that `entry` calls, and theirs; all where it is not known."""
-    if entry not in events.functions:
-        return frozenset(events.functions)
-    found, waiting = {entry}, [entry]
-    calls: dict[str, set[str]] = {}
+def _recursive(events: Events) -> bool | None:
+    """Whether a chain of calls comes back to where it began; a lambda counts by its name."""
+    plain, methods = set[tuple[str, str]](), set[tuple[str, str]]()
     for call in events.calls:
-        calls.setdefault(call.place.function, set()).add(called(call.node))
-    for use in events.names:
-        calls.setdefault(use.place.function, set()).add(text(use.node))
-    while waiting:
-        for name in calls.get(waiting.pop(), set()) & events.functions.keys() - found:
-            found.add(name)
-            waiting.append(name)
-    return frozenset(found)
+        name, own = called(call.node), text(call.node).startswith("this->")
+        lambda_ = events.find(name, call.node)
+        value = lambda_.value if lambda_ is not None else None
+        inside = value is not None and value.start_byte < call.node.start_byte < value.end_byte
+        passed = bool(arguments(call.node)) and text(arguments(call.node)[0]) == name
+        caller = name if inside or passed else call.place.function
+        pair = (caller, name.removeprefix("."))
+        (methods if name.startswith(".") and not own else plain).add(pair)
+    if _has_circle(plain):
+        return True
+    return None if _has_circle(plain | methods) else False
 
 
-def _recursive(events: Events) -> bool:
-    return any(
-        called(call.node) == call.place.function and call.place.function for call in events.calls
-    )
+def _has_circle(calls: set[tuple[str, str]]) -> bool:
+    """Whether calls, as pairs of caller and called, lead back to where they began."""
+    left, before = calls, -1
+    while len(left) != before:  # who calls nobody that calls on is in no circle
+        before, callers = len(left), {caller for caller, _ in left}
+        left = {(caller, name) for caller, name in left if name in callers and caller}
+    return bool(left)
 
 
 def _directives(events: Events) -> list[str]:
@@ -278,9 +296,22 @@ def _aligned(words: frozenset[str], events: Events) -> bool:
     return bool(known & words) or any("aligned" in one for one, _ in events.directives)
 
 
-def _small(element: ElementAccess) -> bool:
+def _aliases(root: Node) -> dict[str, str]:
+    """What `using byte = unsigned char` and `typedef` give another name."""
+    nodes = [one for one in walk(root) if one.type in ("alias_declaration", "type_definition")]
+    pairs = [
+        (one.child_by_field_name("name") or one.child_by_field_name("declarator"), one)
+        for one in nodes
+    ]
+    return {declared_name(name): text(one.child_by_field_name("type")) for name, one in pairs}
+
+
+def _small(element: ElementAccess, aliases: dict[str, str]) -> bool:
     kind = element.declared.kind if element.declared is not None else ""
-    return bool(_BYTES & set(kind.replace("<", " ").replace(">", " ").split()))
+    words = set(_WORD.findall(kind))
+    for _ in range(_MOST_ALIASES):
+        words |= {word for one in words for word in _WORD.findall(aliases.get(one, ""))}
+    return bool(_BYTES & words)
 
 
 def _named(elements: list[ElementAccess], mode: str) -> tuple[str, ...]:

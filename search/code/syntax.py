@@ -4,6 +4,7 @@ The grammar is that of CUDA, which reads C++ too: launches and `__global__` have
 No header is read and nothing is compiled. Not here: what the nodes mean for a loop.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,16 @@ from tree_sitter import Language, Node, Parser
 MOST_BYTES = 200_000
 """Longer text is read up to here, and counts as not read whole."""
 _ACCESSES = frozenset({"subscript_expression", "pointer_expression", "field_expression"})
+
+
+_ZERO = re.compile(rb"#[ \t]*if[ \t]+0\b")
+_DIRECTIVE = re.compile(
+    rb"/\*.*?(?:\*/|\Z)|//[^\n]*|\"(?:\\.|[^\"\\\n])*+\"?"
+    rb"|^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b([ \t]+0[ \t]*(?=$|/))?",
+    re.MULTILINE | re.DOTALL,
+)
+"""Conditions of the preprocessor, and before them what looks like one and is none."""
+_INK = re.compile(rb"[^\n]")
 LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
 
 
@@ -35,11 +46,42 @@ def tree_of(code: str) -> SyntaxTree:
     """Parse a text. Never raises."""
     content = code.encode("utf-8", errors="replace")
     short = content[:MOST_BYTES]
+    short = live(short)
     root = _parser().parse(short).root_node
     if root.has_error:
         plain = _without_markers(short, root)
         root = _parser().parse(plain).root_node if plain != short else root
     return SyntaxTree(root, not root.has_error and len(short) == len(content))
+
+
+def live(content: bytes) -> bytes:
+    """The text with blanks for what `#if 0` leaves out, and for the directives that do so."""
+    if not _ZERO.search(content):
+        return content
+    plain = bytearray(content)
+
+    def blank(start: int, end: int) -> None:
+        plain[start:end] = _INK.sub(b" ", plain[start:end])
+
+    kept: list[bool] = []  # of each condition that is open, whether its directives stay
+    dead, depth = -1, 0  # where a branch began that is left out, and the conditions open in it
+    for found in _DIRECTIVE.finditer(content):
+        word, start, end = found[1] or b"", found.start(), found.end()
+        if dead < 0 and word == b"if" and found[2]:
+            dead, depth = start, 0
+        elif word.startswith(b"if"):
+            depth += dead >= 0
+            kept += [True] * (dead < 0)
+        elif dead >= 0 and depth:
+            depth -= word == b"endif"
+        elif dead >= 0 and word:
+            blank(dead, start if word == b"elif" else end)
+            plain[found.start(1) : found.end(1)] = b"  if" if word == b"elif" else b" " * len(word)
+            kept += [word == b"elif"] * (word != b"endif")
+            dead = -1
+        elif word == b"endif" and kept and not kept.pop():
+            blank(start, end)
+    return bytes(plain)
 
 
 def _without_markers(content: bytes, root: Node) -> bytes:

@@ -79,7 +79,10 @@ def did(name: str | None, before: str, after: str, others: Iterable[str] = ()) -
 
 
 def applied(name: str, before: str, after: str) -> Applied:
-    return did(name, before, after).applied
+    """Where any other technique of the target may be what was done."""
+    target = name.partition("/")[0]
+    others = [one.id for one in VOCABULARY.values() if one.target == target and one.id != name]
+    return did(name, before, after, others).applied
 
 
 def test_what_is_new_is_the_technique() -> None:
@@ -130,7 +133,7 @@ def test_a_technique_of_a_team_tells_what_it_leaves() -> None:
     )
     ours = LOOP.replace("x[i] = x[i] * 2.0f", "our_kernel(x, i)")
     assert deed(own, LOOP, ours, []) == Deed("asked")
-    assert deed(own, LOOP, PARALLEL, []) == Deed("other")
+    assert deed(own, LOOP, PARALLEL, [VOCABULARY["openmp/parallel-for"]]).applied == "other"
     assert deed(None, LOOP, ours, [*VOCABULARY.values(), own]) == Deed("other", "openmp/own")
 
 
@@ -183,6 +186,91 @@ def test_other_functions_types_and_operands_are_something(before: str, after: st
     assert applied("cuda/memory-coalescing", before, after) != "nothing"
 
 
+SUM = """float f(const float* x, int n) {
+    float s = 0;
+    for (int i = 0; i < n; ++i) s += x[i];
+    return s;
+}
+"""
+NEST = """void f(const float* a, float* c, int n) {
+    for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) c[j] += a[j * n + i];
+}
+"""
+TILED = NEST.replace("for (int i", "for (int b = 0; b < n; b += 64) for (int i").replace(
+    "= 0; j", "= b; j"
+)
+TWICE = "void f(float* x, float* y, int n) { for (int i = 0; i < n; ++i) x[i] = i; %s y[i] = i; }"
+TWO, FUSED = TWICE % "for (int i = 0; i < n; ++i)", (TWICE % "").replace("x[i]", "{ x[i]") + "}"
+KERNEL = """__global__ void k(const float* x, float* out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = x[i];
+    atomicAdd(out, v);
+}
+"""
+WARP_SUM = """__device__ float add(float v) {
+    for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(~0u, v, d);
+    return v;
+}
+"""
+FOUR = """__device__ float four(const float* x, int i) {
+    float4 v = reinterpret_cast<const float4*>(x)[i];
+    return v.x + v.y + v.z + v.w;
+}
+"""
+
+
+SHARED = SUM.replace("for", "\n#pragma omp parallel for\nfor")
+VECTOR = ("for (int j", "\n#pragma omp simd\nfor (int j")
+RESTRICT = ("float*", "float* __restrict__")
+REDUCED = SHARED.replace("l for", "l for reduction(+:s)")
+CRITICAL = SHARED.replace("s += x[i];", "{\n#pragma omp critical\ns += x[i];\n}")
+ATOMIC = SHARED.replace("s += x[i]", "__atomic_fetch_add(&s, 1, 0)")
+NAMED = "#define TIMES 4\n" + LOOP.replace("2.0f", "TIMES")
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "done"),
+    [
+        ("parallel-for", LOOP, LOOP.replace("for", "std::jthread t(g); for"), "asked"),
+        ("cache-tiling", NEST, TILED.replace(*RESTRICT), "asked"),
+        ("register-blocking", NEST, NEST.replace(*RESTRICT), "restrict-pointers"),
+        ("cache-tiling", NEST, TILED.replace(*VECTOR), "asked"),
+        ("first-touch", LOOP, PARALLEL, "parallel-for"),
+        ("thread-private-copies", SUM, REDUCED, "reduction-clause"),
+        ("thread-private-copies", SUM, CRITICAL, "critical-section"),
+        ("atomic-updates", SUM, ATOMIC, "asked"),
+        ("loop-unrolling", TWO, FUSED, "loop-fusion"),
+        ("loop-collapse", TWO, FUSED, "loop-fusion"),
+        ("buffer-swap", TWO, FUSED, "loop-fusion"),
+        ("multiple-accumulators", SUM, SUM.replace("float s =", "float t = 0, s ="), "asked"),
+        ("simd", LOOP, LOOP.replace("for", "\n#if 0\n#pragma omp simd\n#endif\nfor"), "nothing"),
+        ("loop-fission", LOOP, f"#if 0\n{LOOP}#endif\n{LOOP}", "nothing"),
+        ("simd", NAMED, NAMED.replace("TIMES", "BY"), "nothing"),
+    ],
+)  # fmt: skip
+def test_only_what_proves_another_technique_replaces_a_name(
+    name: str, before: str, after: str, done: str
+) -> None:
+    others = [
+        one.id for one in VOCABULARY.values() if one.target == "openmp" and one.id[7:] != name
+    ]
+    found_ = did(f"openmp/{name}", before, after, others)
+    assert (found_.technique or found_.applied).removeprefix("openmp/") == done
+
+
+@pytest.mark.parametrize(
+    ("name", "helper", "use"),
+    [
+        ("cuda/warp-shuffle", WARP_SUM, "atomicAdd(out, add(v))"),
+        ("cuda/vectorized-loads", FOUR, "atomicAdd(out, four(x, i))"),
+    ],
+)
+def test_what_a_helper_of_a_kernel_does_is_the_technique(name: str, helper: str, use: str) -> None:
+    after = helper + KERNEL.replace("atomicAdd(out, v)", use)
+    others = [one.id for one in VOCABULARY.values() if one.id.startswith("cuda")]
+    assert did("cuda/pinned-memory", KERNEL, after, others) == Deed("other", name)
+
+
 def test_statements_repeated_by_hand_are_unrolling() -> None:
     by_two = LOOP.replace("++i", "i += 2").replace(
         "x[i] = x[i] * 2.0f;", "x[i] = x[i] * 2.0f; x[i + 1] = x[i + 1] * 2.0f;"
@@ -210,10 +298,11 @@ def test_a_step_is_called_by_the_one_technique_whose_new_is_there() -> None:
 def test_what_a_technique_leaves_can_be_looked_for(name: str) -> None:
     step = next(one for one in STEPS if one.technique.startswith(VOCABULARY[name].target))
     for entry in VOCABULARY[name].leaves:
-        verb, _, what = entry.partition(" ")
-        assert verb in VERBS
-        for code in (step.before, step.after):
-            assert found(what, facts_of(code)) is not None
+        for part in entry.split(" and "):
+            verb, _, what = part.partition(" ")
+            assert verb in VERBS
+            for code in (step.before, step.after):
+                assert found(what, facts_of(code)) is not None
 
 
 def test_every_step_of_the_corpus_did_what_it_says() -> None:
@@ -226,16 +315,15 @@ def test_without_its_name_a_step_is_called_by_no_wrong_one() -> None:
         for step in STEPS
     ]
     right = sum(name == technique for technique, name in told)
-    assert right >= 0.3 * len(STEPS)  # seen: 41 of 110
+    assert right >= 0.4 * len(STEPS)  # seen: 47 of 110
     assert [one for one in told if one[1] not in (None, one[0])] == []
 
 
 @pytest.mark.parametrize(
     ("among", "found_out", "named"),
-    # seen: 1123 of 1594 found out, of these 511 named; 174 of 248, of these 25
-    [(of_its_target, 0.65, 0.4), (successors, 0.6, 0.1)],
+    [(of_its_target, 0.7, 0.3), (successors, 0.7, 0.1)],  # seen: 1214, 548 of 1594; 198, 28 of 248
 )
-def test_a_wrong_name_is_often_found_out_sometimes_mended_and_seldom_replaced_by_a_wrong_one(
+def test_a_wrong_name_is_mostly_found_out_and_seldom_replaced_by_a_wrong_one(
     among: Callable[[Taken], set[str]], found_out: float, named: float
 ) -> None:
     """Of each step under each name of `among` that is not its own."""
@@ -245,11 +333,11 @@ def test_a_wrong_name_is_often_found_out_sometimes_mended_and_seldom_replaced_by
         for name in sorted(among(step) - {step.technique})
     ]
     caught = [(right, one.technique) for right, one in tried if one.applied != "asked"]
-    assert len(caught) >= found_out * len(tried)
     right = sum(name == technique for technique, name in caught)
     wrong = sum(name not in (None, technique) for technique, name in caught)
-    assert right >= named * len(caught)
-    assert wrong <= 0.05 * right
+    assert len(caught) >= found_out * len(tried)
+    assert right >= named * len(tried)
+    assert wrong <= 0.01 * right
 
 
 def test_code_of_the_corpus_is_equal_only_to_itself() -> None:

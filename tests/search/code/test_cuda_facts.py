@@ -139,3 +139,20 @@ def test_the_host() -> None:
     assert host.constants == ("t",)
     none = facts_of("void f(float* a) { float* d; cudaMalloc(&d, 4); a[0] = 1; }").host
     assert not any((none.kept, none.pinned, none.managed, none.constants, none.to_device))
+
+
+@pytest.mark.parametrize(
+    ("body", "known"),
+    [
+        (f"{X} if (i < n) c[i] = 0;", True),
+        (f"{X} if (i < n) {{ c[i] = 0; }} /* all */", True),
+        (f"{X} if (i < n) c[i] = 0; c[i] += 1;", False),
+        (f"{X} int j = i; if (i < n) c[j] = 0;", False),
+        (f"{X} if (i < n) c[i] = 0; __syncthreads(); c[0] = 1;", False),
+        (f"{X} if (i < n) c[i] = 0; else c[0] = 1;", False),
+        (f"{X} if (i < n) {{ i += 1; c[i] = 0; }}", False),
+        (f"{X} {Y} if (i < n) c[i] = threadIdx.y;", False),
+    ],
+)
+def test_a_guarded_number_is_used_in_the_last_statement_alone(body: str, known: bool) -> None:
+    assert (kernel(body).number is not None) is known

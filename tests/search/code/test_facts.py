@@ -325,3 +325,42 @@ def test_pieces_of_programs() -> None:
         one, other = rng.choice(codes), rng.choice(codes)
         cut, place = rng.randrange(len(one)), rng.randrange(len(other))
         facts_of(one[:cut] + other[place : place + 200] + one[cut + rng.randrange(80) :])
+
+
+@pytest.mark.parametrize(
+    ("made", "own"),
+    [
+        ("std::array<float, 8> t;", True),
+        ("auto t = std::vector<float>(n);", True),
+        ("std::unique_ptr<float[]> t(new float[n]);", True),
+        ("auto t = [](int k) { return new int(k); };", False),
+    ],
+)
+def test_arrays_of_its_own_in_any_manner(made: str, own: bool) -> None:
+    assert bool(facts_of(f"void f(int n) {{ {made} g(t); }}").own_arrays) is own
+
+
+@pytest.mark.parametrize(
+    "alias",
+    [
+        "using byte_t = unsigned char;",
+        "typedef unsigned char byte_t;",
+        "using b = char; typedef b byte_t;",
+    ],
+)
+def test_small_types_by_other_names(alias: str) -> None:
+    code = f"{alias} void f(const byte_t* s, int* c, int n) {{ while (n--) c[s[n]] = 1; }}"
+    assert facts_of(code).small_elements == ("s",)
+
+
+def test_what_is_left_out_is_not_read_and_all_else_stays_in_its_place() -> None:
+    code = "void f() {\n#if 0\n it's { none\n#else\n for (;;) ;\n#endif\n while (0) ; }"
+    first, second = facts_of(code).loops
+    assert (first.at, second.at) == (code.index("for"), code.index("while"))
+    in_comment = "/*\n#if 0\n*/ void f() { for (;;) ; } /*\n#endif\n*/"
+    assert facts_of(in_comment).loops
+
+
+def test_methods_that_the_entry_calls_are_reached() -> None:
+    code = "struct T { void g(int n) { while (n--) ; } }; void f(T& t) { t.g(1); }"
+    assert [one.function for one in facts_of(code, "f").loops] == ["g"]

@@ -154,6 +154,11 @@ CASES = {
     "launch_bounds": (kernel("c[i] = 1;", head="__launch_bounds__(256)"), ONE),
     "unrolled": (kernel("\n#pragma unroll\nfor (int p=0;p<4;++p) c[p] = 0;"), ONE),
     "fast_math": (kernel("c[i] = __expf(a[i]);"), ONE),
+    "kernel_division": (kernel("c[i] /= a[i];"), kernel("c[i] = a[i] / 2; c[i / n] = 0;")),
+    "repeated_launch": (
+        ONE + " void g(float* c, int n) { for (int s=0;s<9;++s) f(c, c, n); }",
+        ONE,
+    ),
     "fused": (kernel("c[i] = fmaf(a[i], 2, 1);"), ONE),
     "async_copy": (kernel("__pipeline_memcpy_async(&c[i], &a[i], 4);"), ONE),
     "tensor_cores": (kernel("wmma::mma_sync(x, y, z, x);"), ONE),
@@ -184,3 +189,77 @@ def test_what_is_not_known() -> None:
     assert PREDICATES["outer_reduction"].holds(facts_of(host(MATMUL))) is None
     broken = facts_of("void f( {")
     assert PREDICATES["nest"].holds(broken) is None
+
+
+RUN = "void f(const float* a, float* c, int n) { k<<<n / 256, 256>>>(a, c, n); }"
+HEAD = "__global__ void k(const float* a, float* c, int n) {"
+GROUP, OF_GROUP = ("__syncthreads()", "cg::sync(g)"), ("__syncthreads()", "g.sync()")
+MINE = "blockIdx.x * blockDim.x + threadIdx.x"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"#define ME ({MINE})\n{HEAD} int i = ME; c[i] = a[i]; }}",
+        f"#define EACH(i, n) for (int i = {MINE}; i < n;)\n{HEAD} EACH(i, n) {{ c[i] = 0; }} }}",
+        f"__device__ int me() {{ return {MINE}; }} {HEAD} int i = me(); c[i] = a[i]; }}",
+        f"{HEAD} auto g = cg::this_thread_block(); int i = g.thread_rank(); c[i] = a[i]; }}",
+    ],
+)
+def test_a_thread_number_may_come_from_elsewhere(code: str) -> None:
+    facts = facts_of(f"{code}\n{RUN}")
+    assert PREDICATES["threads"].holds(facts)
+    for name in ("coalesced", "scattered", "kernel_reuse", "kernel_stencil", "uniform_input"):
+        assert PREDICATES[name].holds(facts) is None
+    assert not PREDICATES["one_thread_loop"].holds(facts)
+
+
+def test_threads_are_not_known_where_none_is_seen_and_not_there_where_one_is_launched() -> None:
+    code = f"{HEAD} int i = from_a_header(); c[i] = a[i]; }} {RUN}"
+    assert PREDICATES["threads"].holds(facts_of(code)) is None
+    assert PREDICATES["threads"].holds(facts_of(code.replace("n / 256, 256", "1, 1"))) is False
+
+
+@pytest.mark.parametrize(
+    ("helper", "use", "holds", "unknown"),
+    [
+        ("float h(const float* p) { return p[1]; }", "h(a + i)", "threads", "kernel_reuse"),
+        ("float h(float* p) { return atomicAdd(p, 1); }", "h(c)", "atomics", "global_atomic"),
+        ("float h(float v) { return __shfl_down_sync(~0, v, 9); }", "h(a[i])", "shuffles", ""),
+        ("float h(float v) { while (v) --v; return v; }", "h(a[i])", "kernel_loop", ""),
+        ("float h(float v) { return fmaf(v, v, v); }", "h(a[i])", "fused", ""),
+        (f"float h() {{ {TREE} return t[0]; }}", "h()", "block_tree", ""),
+        (f"float h() {{ {TREE} return t[0]; }}".replace(*GROUP), "h()", "block_tree", ""),
+        (f"float h() {{ {TREE} return t[0]; }}".replace(*OF_GROUP), "h()", "block_tree", ""),
+    ],
+)
+def test_a_helper_belongs_to_its_kernel(helper: str, use: str, holds: str, unknown: str) -> None:
+    facts = facts_of(f"__device__ {helper}\n{HEAD} int i = {MINE}; c[i] = {use}; }} {RUN}")
+    assert facts.read_whole
+    assert PREDICATES[holds].holds(facts)
+    assert not unknown or PREDICATES[unknown].holds(facts) is None
+
+
+def test_a_copy_that_does_not_say_its_way_is_not_known() -> None:
+    for way, known in (
+        ("cudaMemcpyDefault", None),
+        ("way", None),
+        ("cudaMemcpyHostToDevice", True),
+    ):
+        code = kernel("c[i] = 0;", f"cudaMemcpy(c, a, n, {way}); k<<<n, 9>>>(a, c, n);")
+        assert PREDICATES["transfers"].holds(facts_of(code)) is known
+
+
+@pytest.mark.parametrize(
+    ("code", "holds"),
+    [
+        ("int f(int n) { return n ? g(n) : 0; } int g(int n) { return f(n - 1); }", True),
+        ("void f() { std::function<int(int)> h = [&](int k) { return k ? h(k - 1) : 0; }; }", True),
+        ("void f() { auto h = [](auto me, int k) -> int { return me(me, k - 1); }; }", True),
+        ("struct T { T* l; int sum() { return this->sum(); } };", True),
+        ("struct T { T* l; int sum() { return l->sum(); } };", None),
+        ("int g(int n) { return n; } int f(int n) { return g(n) + g(g(n)); }", False),
+    ],
+)
+def test_recursion_is_a_circle_of_calls(code: str, holds: bool | None) -> None:
+    assert PREDICATES["recursive"].holds(facts_of(code)) is holds

@@ -1,0 +1,129 @@
+"""What the host does for its kernels: launches, copies, memory."""
+
+from tree_sitter import Node
+
+from regraph_kg.models.base import Frozen
+from regraph_kg.search.code.indices import Indices
+from regraph_kg.search.code.occurrences import NO_LOOP, Events, Occurrence
+from regraph_kg.search.code.reached import looped
+from regraph_kg.search.code.syntax import arguments, bare, called, short, text
+
+_WAYS = ("ToDevice", "ToHost", "HostToHost", "ToSymbol", "FromSymbol", "Peer")
+
+
+class LaunchFacts(Frozen):
+    """What is known of one launch."""
+
+    kernel: str
+    function: str = ""
+    """Where it stands."""
+    at: int = 0
+    """Bytes of the text before the first statement of that function."""
+    grid: str = ""
+    block: str = ""
+    one_thread: bool = False
+    in_loop: bool = False
+    """Whether it stands in a loop of the host, or in a function that a loop calls."""
+    stream: bool = False
+
+
+class HostFacts(Frozen):
+    """What the host does for its kernels: how many calls of each kind."""
+
+    allocations: int = 0
+    to_device: int = 0
+    to_host: int = 0
+    on_device: int = 0
+    unsaid: int = 0
+    """Copies of which the call does not say where from and where to."""
+    in_loop: int = 0
+    """Copies within a loop of the host, or in a function that a loop calls."""
+    asynchronous: int = 0
+    streams: int = 0
+    pinned: bool = False
+    managed: bool = False
+    kept: bool = False
+    """Whether device memory is kept in static variables from call to call."""
+    constants: tuple[str, ...] = ()
+    """Arrays in constant memory."""
+
+
+def launch_facts(events: Events) -> tuple[LaunchFacts, ...]:
+    """Every launch, in the order of the text."""
+    found, again = [], looped(events)
+    for call in events.calls:
+        shape = [one for one in call.node.children if one.type == "kernel_call_syntax"]
+        parts = [one for one in shape[0].named_children if one.type != "comment"] if shape else []
+        if len(parts) > 1:
+            grid, block = (_shape(events, one) for one in parts[:2])
+            found.append(
+                LaunchFacts(
+                    kernel=called(call.node),
+                    function=call.place.function,
+                    at=_first_at(events.functions.get(call.place.function)),
+                    grid=grid,
+                    block=block,
+                    one_thread=_one(grid) and _one(block),
+                    in_loop=call.place.loop != NO_LOOP or call.place.function in again,
+                    stream=len(parts) > 3 and text(parts[3]) != "0",  # noqa: PLR2004
+                )
+            )
+    return tuple(found[:32])
+
+
+def _first_at(function: Node | None) -> int:
+    """Bytes before a function's first statement."""
+    body = function.child_by_field_name("body") if function is not None else None
+    if body is None:
+        return 0
+    return body.named_children[0].start_byte if body.named_children else body.end_byte - 1
+
+
+def _shape(events: Events, node: Node) -> str:
+    """A launch's number as text; that of a variable is what it was set to."""
+    declared = events.find(text(node), node) if node.type == "identifier" else None
+    if declared is not None and declared.value is not None and not declared.writes:
+        return short(declared.value)
+    return declared.made if declared is not None and declared.made else short(node)
+
+
+def _one(shape: str) -> bool:
+    inner = shape.replace(" ", "").removeprefix("dim3").strip("(){}")
+    return bool(inner) and all(part == "1" for part in inner.split(","))
+
+
+def host_facts(names: Indices) -> HostFacts:
+    """What the host does, of all functions together."""
+    calls = [call for call in names.events.calls if not call.place.kernel]
+    listed = [(called(call.node), call) for call in calls]
+    copies = [(name, call) for name, call in listed if name.startswith("cudaMemcpy")]
+    kinds = [" ".join([name, *map(text, arguments(call.node))]) for name, call in copies]
+    again = looped(names.events)
+    declared = [one for group in names.events.declared.values() for one in group]
+    known = {name for name, _ in listed}
+    return HostFacts(
+        allocations=sum(name in ("cudaMalloc", "cudaMallocAsync") for name, _ in listed),
+        to_device=sum("HostToDevice" in kind for kind in kinds),
+        to_host=sum("DeviceToHost" in kind for kind in kinds),
+        on_device=sum("DeviceToDevice" in kind for kind in kinds),
+        unsaid=sum(not any(way in kind for way in _WAYS) for kind in kinds),
+        in_loop=sum(
+            call.place.loop != NO_LOOP or call.place.function in again for _, call in copies
+        ),
+        asynchronous=sum("Async" in name for name, _ in copies),
+        streams=sum(name.startswith("cudaStreamCreate") for name, _ in listed),
+        pinned=bool(known & {"cudaHostRegister", "cudaMallocHost", "cudaHostAlloc"}),
+        managed="cudaMallocManaged" in known or any("__managed__" in one.kind for one in declared),
+        kept=any(_kept(names.events, call) for name, call in listed if name == "cudaMalloc"),
+        constants=tuple(one.name for one in declared if "__constant__" in one.kind.split())[:8],
+    )
+
+
+def _kept(events: Events, call: Occurrence) -> bool:
+    """Whether an allocation goes to a variable that outlives its function."""
+    first = bare(arguments(call.node)[0]) if arguments(call.node) else None
+    inner = bare(first.child_by_field_name("argument")) if first is not None else None
+    while inner is not None and inner.type == "subscript_expression":
+        inner = inner.child_by_field_name("argument")
+    one = events.find(text(inner), inner) if inner is not None else None
+    return one is not None and ("static" in one.kind.split() or not one.function)
