@@ -100,7 +100,8 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
     loops = _named(facts, names)
     at = {name: [loop.at] if loop else [] for name, loop in loops.items()}
     return at | {
-        "share": [one.at for one in _numbered(facts)] or at["parallel"],
+        "share": [one.at for one in _numbered(facts)]
+        or [one.at for one in (loops["parallel"],) if one and not _each_has(facts, one)],
         "unfused": [one.at for one in facts.product_sums],
         "kernel": [one.head_at for one in facts.kernels],
         "launch": [one.at for one in facts.launches],
@@ -179,7 +180,7 @@ def _threads(facts: Facts, parallel: LoopFacts | None) -> dict[str, str]:
     for one in _numbered(facts):
         lines = f"`int {one.name} = ..;` and `if ({one.name} < {one.end})`"
         return {**said, "share": lines, "item": one.name, "items": one.end}
-    if parallel is not None:
+    if parallel is not None and not _each_has(facts, parallel):
         said["share"] = f"the head of {_told(parallel)}"
         said |= {"item": parallel.variable, "items": parallel.end}
     return said
@@ -205,7 +206,7 @@ def _splits_alone(facts: Facts) -> bool:
     alone = False
     for loop in _parallel(facts)[:1]:
         others = [one for one in facts.loops if one.function == loop.function and not one.depth]
-        alone = others == [loop] and not loop.reduces
+        alone = others == [loop] and not loop.reduces and not _each_has(facts, loop)
     return alone or bool(_numbered(facts))
 
 
@@ -216,6 +217,11 @@ def _parallel(facts: Facts) -> list[LoopFacts]:
     long = [one for one in plain if one.trips is None]
     reducing = [] if _numbered(facts) else [one for one in loops if one.reduces]
     return long or reducing or plain
+
+
+def _each_has(facts: Facts, loop: LoopFacts) -> bool:
+    """Whether it is a loop of each thread of several."""
+    return any(one.axes and loop.function in (one.name, *one.reached) for one in facts.kernels)
 
 
 def _in_threads(facts: Facts, loop: LoopFacts) -> bool:

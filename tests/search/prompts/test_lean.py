@@ -308,6 +308,11 @@ def test_an_answer_begins_with_the_code_that_the_recipe_has_there(
     assert "$" not in filled(recipe, facts_of(code))
 
 
+def test_a_loop_that_each_thread_has_is_not_shared_out() -> None:
+    facts = facts_of(THREADS.replace("if (i < m)", "if (i < m && threadIdx.y < 1)"))
+    assert "the loop over" not in filled("At $share", facts)
+
+
 @pytest.mark.parametrize("code", [TWICE, COUNTS, "int x;"])
 def test_what_needs_more_than_a_new_head_is_not_begun_with_one(code: str) -> None:
     assert "new" not in beginning(code, (), "$begin`new` at $share")
