@@ -104,7 +104,7 @@ def outer_reduction(facts: Facts) -> Truth:
     A loop that each of several threads runs for itself counts as an inner one.
     """
     placed = set(facts.updates)  # at places that data decides: no block has one result of them
-    alone = {one.name for one in facts.kernels if one.axes}
+    alone = {name for one in facts.kernels if one.axes for name in (one.name, *one.reached)}
     outer = [one for one in facts.loops if not one.depth and one.function not in alone]
     if any(set(one.reduces) - placed for one in outer):
         return True
@@ -335,7 +335,7 @@ def matrix_product(facts: Facts) -> Truth:
         shared = {access.array for access in one.accesses if access.shared}
         if one.reduces and (len(read & held) > 1 or len(shared) > 1):
             return True
-    return False
+    return False if all(one.followed for one in facts.kernels) else None
 
 
 @_add("an array that a loop only writes")
