@@ -18,12 +18,6 @@ _ACCESSES = frozenset({"subscript_expression", "pointer_expression", "field_expr
 
 
 _ZERO = re.compile(rb"#[ \t]*if[ \t]+0\b")
-_DIRECTIVE = re.compile(
-    rb"/\*.*?(?:\*/|\Z)|//[^\n]*|\"(?:\\.|[^\"\\\n])*+\"?"
-    rb"|^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b([ \t]+0[ \t]*(?=$|/))?",
-    re.MULTILINE | re.DOTALL,
-)
-"""Conditions of the preprocessor, and before them what looks like one and is none."""
 _INK = re.compile(rb"[^\n]")
 LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
 
@@ -45,42 +39,32 @@ def _parser() -> Parser:
 def tree_of(code: str) -> SyntaxTree:
     """Parse a text. Never raises."""
     content = code.encode("utf-8", errors="replace")
-    short = content[:MOST_BYTES]
-    short = live(short)
+    short = live(content[:MOST_BYTES])
     root = _parser().parse(short).root_node
     if root.has_error:
         plain = _without_markers(short, root)
         root = _parser().parse(plain).root_node if plain != short else root
-    return SyntaxTree(root, not root.has_error and len(short) == len(content))
+    return SyntaxTree(root, not root.has_error and len(content) <= MOST_BYTES)
 
 
 def live(content: bytes) -> bytes:
-    """The text with blanks for what `#if 0` leaves out, and for the directives that do so."""
+    """The text with blanks for what `#if 0` leaves out, and for the directives that do so.
+
+    Not covered: `#elif` behind it, and what is left out and no C++.
+    """
     if not _ZERO.search(content):
         return content
     plain = bytearray(content)
-
-    def blank(start: int, end: int) -> None:
-        plain[start:end] = _INK.sub(b" ", plain[start:end])
-
-    kept: list[bool] = []  # of each condition that is open, whether its directives stay
-    dead, depth = -1, 0  # where a branch began that is left out, and the conditions open in it
-    for found in _DIRECTIVE.finditer(content):
-        word, start, end = found[1] or b"", found.start(), found.end()
-        if dead < 0 and word == b"if" and found[2]:
-            dead, depth = start, 0
-        elif word.startswith(b"if"):
-            depth += dead >= 0
-            kept += [True] * (dead < 0)
-        elif dead >= 0 and depth:
-            depth -= word == b"endif"
-        elif dead >= 0 and word:
-            blank(dead, start if word == b"elif" else end)
-            plain[found.start(1) : found.end(1)] = b"  if" if word == b"elif" else b" " * len(word)
-            kept += [word == b"elif"] * (word != b"endif")
-            dead = -1
-        elif word == b"endif" and kept and not kept.pop():
-            blank(start, end)
+    for node in walk(_parser().parse(content).root_node):
+        other = node.child_by_field_name("alternative")
+        zero = node.type == "preproc_if" and text(node.child_by_field_name("condition")) == "0"
+        if not zero or (other is not None and other.type != "preproc_else"):
+            continue
+        kept = [node.end_byte] * 2
+        if other is not None:
+            kept = [other.children[0].end_byte, node.children[-1].start_byte]
+        for first, last in ((node.start_byte, kept[0]), (kept[1], node.end_byte)):
+            plain[first:last] = _INK.sub(b" ", plain[first:last])
     return bytes(plain)
 
 

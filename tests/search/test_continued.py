@@ -17,6 +17,12 @@ from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning, rest
 from regraph_kg.search.prompts.recipe import acts_at, filled
 from tests.search.toy import Toy
 
+REDUCE = "Write it before $reducing.\nLeave everything else as it is."
+HISTOGRAM = """void histogram(const unsigned char* keys, int* hist, int n) {
+    for (int b = 0; b < 256; ++b) hist[b] = 0;
+    for (int i = 0; i < n; ++i) hist[keys[i]] += 1;
+}
+"""
 KEEP = "Write it before $parallel.\nLeave everything else as it is."
 SUMS = """void sums(const float* a, float* out, int n) {
     float sum = 0;
@@ -82,6 +88,40 @@ HELPER = "void row(const float* a, float* c, int i) { c[i] = a[i]; }\n"
 )
 def test_what_belongs_together_is_taken_as_it_stands(code: str, answer: str) -> None:
     assert comes_to(code, answer + "```").code == ""
+
+
+COUNTED = """#pragma omp parallel for
+    for (int i = 0; i < n; ++i) {
+        hist[keys[i]] += 1;
+    }"""
+
+
+@pytest.mark.parametrize(
+    "after",
+    ["\n}\nvoid more() {}\n```", "\n    hist[0] = 0;\n}\n```", "\n\nDone.", "", "\n}}\n```"],
+)
+def test_all_but_the_loop_that_was_asked_for_stays(after: str) -> None:
+    before, _, _ = HISTOGRAM.partition("    for (int i")
+    found = comes_to(HISTOGRAM, f"    {COUNTED}{after}", recipe=REDUCE)
+    assert found.code == f"{before}    {COUNTED}\n}}\n"
+
+
+def test_what_is_written_around_the_loop_belongs_to_it() -> None:
+    region = (
+        "    {\n        int k = 0;\n        for (int i = 0; i < n; ++i) hist[keys[i]] += 1;\n    }"
+    )
+    found = comes_to(HISTOGRAM, f"{region}\n    hist[1] = 1;\n}}\n```", recipe=REDUCE)
+    assert found.code.endswith(f"{region}\n}}\n")
+
+
+CUT = "    for (int i = 0; i < n; ++i) {\n        hist[keys[i"
+
+
+@pytest.mark.parametrize("answer", [f"    {COUNTED}\n}}\n```", "    hist[0] = n;\n}\n```", "", CUT])
+def test_an_answer_without_changes_elsewhere_or_without_a_whole_loop_is_as_it_is(
+    answer: str,
+) -> None:
+    assert comes_to(HISTOGRAM, answer, recipe=REDUCE).code == ""
 
 
 def test_what_is_written_before_the_old_code_goes_on_is_kept() -> None:

@@ -6,18 +6,16 @@ import pytest
 
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.port import Port
-from regraph_kg.models.prompt import Prompt, PromptKey, Reply
+from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.effects import ModelRequest
-from regraph_kg.search.executor import result
 from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning, rest
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.recipe import filled
 from regraph_kg.search.prompts.render import first_error, render
-from tests.search.toy import TASK, Toy, example
+from tests.search.toy import TASK, example
 
 HEAD = 'extern "C" void sums(const float* a, float* out, int rows, int n) {\n'
 BODY = """    for (int r = 0; r < rows; ++r) {
@@ -231,58 +229,6 @@ def test_an_answer_begins_with_all_before_the_place_that_the_recipe_names(
 
 
 ONE_LOOP = "Write it before $reducing.\nLeave everything else as it is."
-
-
-def one_loop(answer: str) -> Reply:
-    """What a search gets of a histogram's answer, from the loop on that it was asked for."""
-    asked = Prompt(
-        key=PromptKey(problem="toy", target="openmp", path=()),
-        system="",
-        user="",
-        begun=beginning(HISTOGRAM, (), ONE_LOOP),
-        rest=rest(HISTOGRAM, ONE_LOOP),
-    )
-    said = Reply(text=f"{asked.begun}{answer}", finish="stop")
-    found = result(
-        replace(Toy({}, lambda _: None).world, complete=lambda _: said), ModelRequest(asked)
-    )
-    assert isinstance(found, Reply)
-    return found
-
-
-PARALLEL = """#pragma omp parallel for
-    for (int i = 0; i < n; ++i) {
-        hist[keys[i]] += 1;
-    }"""
-
-
-@pytest.mark.parametrize(
-    "after",
-    ["\n}\nvoid more() {}\n```", "\n    hist[0] = 0;\n}\n```", "\n\nDone.", "", "\n}}\n```"],
-)
-def test_all_but_the_loop_that_was_asked_for_stays(after: str) -> None:
-    before, _, _ = HISTOGRAM.partition("    for (int i")
-    assert one_loop(f"    {PARALLEL}{after}").code == f"{before}    {PARALLEL}\n}}\n"
-
-
-def test_what_is_written_around_the_loop_belongs_to_it() -> None:
-    region = (
-        "    {\n        int k = 0;\n        for (int i = 0; i < n; ++i) hist[keys[i]] += 1;\n    }"
-    )
-    assert one_loop(f"{region}\n    hist[1] = 1;\n}}\n```").code.endswith(f"{region}\n}}\n")
-
-
-CUT = "    for (int i = 0; i < n; ++i) {\n        hist[keys[i"
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [f"    {PARALLEL}\n}}\n```", "    hist[0] = n;\n}\n```", "", CUT],
-)
-def test_an_answer_without_changes_elsewhere_or_without_a_whole_loop_is_as_it_is(
-    answer: str,
-) -> None:
-    assert one_loop(answer).code == ""
 
 
 def test_only_a_recipe_that_says_so_is_of_one_loop() -> None:
