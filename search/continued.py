@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from regraph_kg.models.prompt import Prompt, Reply
-from regraph_kg.search.code.syntax import LOOPS, declared_name, text, tree_of, walk
+from regraph_kg.search.code.syntax import LOOPS, text, walk
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.mends.source import ParsedCode
@@ -23,6 +23,7 @@ TWICE = "a line said twice at the beginning"
 ONE_LOOP = "all but one loop left as it was"
 LEFT_OUT = "left out what the answer changes behind that loop"
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
+_BLOCKS = frozenset({"translation_unit", "compound_statement", "ERROR"})
 _SHORTEST = 8
 """Characters of a line that is not said twice by chance, as a brace is."""
 
@@ -61,24 +62,39 @@ def _anew(before: str, written: str) -> MendedCode | None:
     """The code of a model that defines the function once more whose head stands there already."""
     depth = before.count("{") - before.count("}")
     size = len(before.encode("utf-8", errors="replace"))
-    heads = ParsedCode(before + "\n" + "}" * depth)
+    heads, again = ParsedCode(before + "\n" + "}" * depth), ParsedCode(written)
     opened = next((one for one in heads.functions if one.node.end_byte > size), None)
-    if opened is None or not ParsedCode(written).defining(opened.name):
+    if opened is None:
         return None
-    return MendedCode(heads.between(0, opened.outer.start_byte) + written, (ANEW,))
+    same = [one for one in again.defining(opened.name) if one.signature == opened.signature]
+    if not same:
+        return None
+    first = [one for one in again.root.named_children if one.end_byte <= same[0].node.end_byte]
+    if any(one.has_error or one.type.endswith("statement") for one in first):
+        return None  # it went on, and says it all once more behind that
+    theirs = {normalized(again.said(one)) for one in again.root.children}
+    front, at = "", 0
+    for one in heads.root.children:
+        if one.end_byte <= opened.outer.start_byte:
+            known = normalized(heads.said(one)) in theirs
+            front += "" if known else heads.between(at, one.end_byte)
+            at = one.end_byte
+    return MendedCode(f"{front}\n{written}".lstrip("\n"), (ANEW,))
 
 
 def _once(before: str, written: str) -> str:
     """What is written, without the line that stands before it already."""
     first, last = written.lstrip(), (before.splitlines() or [""])[-1].strip()
-    again = len(last) >= _SHORTEST and first.startswith(last)
-    return first[len(last) :] if again else written
+    goes_on = not before.endswith("\n") and first.startswith(last)
+    again = goes_on or first.partition("\n")[0].strip() == last
+    return first[len(last) :] if again and len(last) >= _SHORTEST else written
 
 
 def _one_loop(before: str, written: str, rest: str, *, ended: bool) -> MendedCode | None:
     """The loop that was written between what stands before and behind it.
 
-    None where there is none, where the answer is that already, or means more than one loop.
+    None where there is none, where the answer is that already, or changes what is behind the loop:
+    that may belong to it.
     """
     begin = len(before.encode("utf-8", errors="replace"))
     answer = ParsedCode(before + written)
@@ -88,29 +104,54 @@ def _one_loop(before: str, written: str, rest: str, *, ended: bool) -> MendedCod
         return None  # what was cut has no end to go on from
     kept, behind = statements[: at + 1], statements[at + 1 :]
     end = kept[-1].end_byte
-    tail = answer.between(end, len((before + written).encode("utf-8", errors="replace")))
-    if ended and normalized(tail) == normalized(rest):
+    whole = len((before + written).encode("utf-8", errors="replace"))
+    if ended and normalized(answer.between(end, whole)) == normalized(rest):
         return None
-    head = answer.between(0, end)
-    old = [one for one in _following(tree_of(head + rest).root, begin) if one.start_byte >= end]
+    put = ParsedCode(answer.between(0, end) + rest)
+    old = [one for one in _following(put.root, begin) if one.start_byte >= end]
     more = _up_to(behind, old)
-    if more:
-        head = answer.between(0, more[-1].end_byte)
-    elif _belongs(answer, kept, behind, old):
+    end = more[-1].end_byte if more else end
+    theirs, ours = _own(answer, begin, end), _own(put, begin, kept[-1].end_byte)
+    if ended and not answer.root.has_error and theirs != ours:
         return None
-    changed = [normalized(text(one)) for one in behind[len(more) :]] != [
-        normalized(text(one)) for one in old
-    ]
-    return MendedCode(head + rest, (ONE_LOOP, LEFT_OUT) if changed else (ONE_LOOP,))
+    if _defined_behind(answer, begin, kept):
+        return None
+    changed = _words(answer.between(end, whole)) != _words(rest)
+    done = (ONE_LOOP, LEFT_OUT) if changed else (ONE_LOOP,)
+    return MendedCode(answer.between(0, end) + rest, done)
 
 
 def _following(root: Node, begin: int) -> list[Node]:
-    """The statements from a byte on, in the innermost block around it."""
+    """The statements that end behind a byte, in the innermost block around it."""
     node: Node | None = root
+    block = root
     while node is not None:
-        block = node
+        block = node if node.type in _BLOCKS else block
         node = next((one for one in node.children if one.start_byte < begin < one.end_byte), None)
-    return [one for one in block.named_children if one.start_byte >= begin]
+    return [one for one in block.named_children if one.end_byte > begin]
+
+
+def _around(code: ParsedCode, begin: int) -> Node:
+    """What of the file a byte is in."""
+    tops = (one for one in code.root.children if one.start_byte < begin < one.end_byte)
+    return next(tops, code.root)
+
+
+def _own(code: ParsedCode, begin: int, end: int) -> list[str]:
+    """The words behind a byte in the same function; braces and directives do not count."""
+    lines = code.between(end, _around(code, begin).end_byte).splitlines()
+    return _words("\n".join(line for line in lines if not line.lstrip().startswith("#")))
+
+
+def _words(code: str) -> list[str]:
+    return [word for word in normalized(code).split() if word not in "{}"]
+
+
+def _defined_behind(answer: ParsedCode, begin: int, kept: Sequence[Node]) -> bool:
+    """Whether kept statements name a function that is defined behind their own."""
+    end = _around(answer, begin).end_byte
+    defined = {one.name for one in answer.functions if one.node.start_byte >= end}
+    return any(text(one) in defined for node in kept for one in walk(node))
 
 
 def _up_to(written: Sequence[Node], old: Sequence[Node]) -> Sequence[Node]:
@@ -122,25 +163,6 @@ def _up_to(written: Sequence[Node], old: Sequence[Node]) -> Sequence[Node]:
     while at and written[at - 1].type == "preproc_call":
         at -= 1
     return written[:at]
-
-
-def _belongs(
-    answer: ParsedCode, kept: Sequence[Node], behind: Sequence[Node], old: Sequence[Node]
-) -> bool:
-    """Whether the kept statements mean little without those behind them that would be left out."""
-    declared = {
-        name
-        for one in kept
-        if one.type == "declaration"
-        for part in one.children_by_field_name("declarator")
-        if (name := declared_name(part))
-    }
-    ends = any(one.type == "return_statement" for node in kept for one in _outside_lambdas(node))
-    loops = [sum(1 for node in nodes for _ in _loops(node)) for nodes in (behind, old)]
-    defined = {one.name for one in answer.functions if one.node.start_byte > kept[-1].end_byte}
-    calls_them = any(text(one) in defined for node in kept for one in walk(node))
-    uses = any(text(one) in declared for node in behind for one in walk(node))
-    return ends or loops[0] > loops[1] or calls_them or uses
 
 
 def _loops(node: Node) -> Iterator[Node]:

@@ -71,6 +71,11 @@ CLEARED = (
 )
 FEW = "    if (n < 9) {\n        for (int i = 0; i < n; ++i) c[i] = a[i];\n        return;\n    }\n"
 BY_ROW = "    auto row = [&](int i) { for (int k = 0; k < 1; ++k) c[i] = a[i]; };\n"
+PAIRS = """    for (int i = 0; i + 1 < n; i += 2) {
+        c[i] = a[i];
+        c[i + 1] = a[i + 1];
+    }
+"""
 HELPED = "    for (int i = 0; i < n; ++i) row(a, c, i);\n}\n"
 HELPER = "void row(const float* a, float* c, int i) { c[i] = a[i]; }\n"
 
@@ -83,8 +88,15 @@ HELPER = "void row(const float* a, float* c, int i) { c[i] = a[i]; }\n"
         (ROWS, FEW + PARALLEL + "    for (int i = 0; i < n; ++i) c[i] = a[i];\n}\n"),
         (ROWS, BY_ROW + PARALLEL + "    for (int i = 0; i < n; ++i) row(i);\n}\n"),
         (ROWS, HELPED + HELPER),
+        (ROWS, PAIRS + "    if (n % 2) c[n - 1] = a[n - 1];\n}\n"),
+        (TWO, "    for (int i = 0; i < n; ++i) c[i] = a[i] + (i > 0);\n}\n"),
+        (SUMS, "    for (int i = 0; i < n; ++i) sum += a[i];\n    out[0] = sum * 1;\n}\n"),
+        (ROWS, TWO.removeprefix(ROWS[: ROWS.index("    for")])),
     ],
-    ids=["own sum", "cleared first", "few of them", "in a lambda", "helper behind"],
+    ids=[
+        *("own sum", "cleared first", "few of them", "in a lambda", "helper behind"),
+        *("the last one", "two in one", "stored otherwise", "one loop more"),
+    ],
 )
 def test_what_belongs_together_is_taken_as_it_stands(code: str, answer: str) -> None:
     assert comes_to(code, answer + "```").code == ""
@@ -98,7 +110,7 @@ COUNTED = """#pragma omp parallel for
 
 @pytest.mark.parametrize(
     "after",
-    ["\n}\nvoid more() {}\n```", "\n    hist[0] = 0;\n}\n```", "\n\nDone.", "", "\n}}\n```"],
+    ["\n}\nvoid more() {}\n```", "\n\nDone.", "", "\n}}\n```"],
 )
 def test_all_but_the_loop_that_was_asked_for_stays(after: str) -> None:
     before, _, _ = HISTOGRAM.partition("    for (int i")
@@ -110,7 +122,7 @@ def test_what_is_written_around_the_loop_belongs_to_it() -> None:
     region = (
         "    {\n        int k = 0;\n        for (int i = 0; i < n; ++i) hist[keys[i]] += 1;\n    }"
     )
-    found = comes_to(HISTOGRAM, f"{region}\n    hist[1] = 1;\n}}\n```", recipe=REDUCE)
+    found = comes_to(HISTOGRAM, f"{region}\n}}}}\n```", recipe=REDUCE)
     assert found.code.endswith(f"{region}\n}}\n")
 
 
@@ -128,7 +140,7 @@ def test_what_is_written_before_the_old_code_goes_on_is_kept() -> None:
     loops = "    for (int i = 0; i < n - 1; ++i) sum += a[i];\n    sum += a[n - 1];\n"
     found = comes_to(SUMS, f"{loops}    out[0] = sum;\n}}\nint main() {{}}\n```")
     assert found.code == f"{head(SUMS)}{loops.rstrip()}\n    out[0] = sum;\n}}\n"
-    assert found.mended == (ONE_LOOP,)
+    assert found.mended == (ONE_LOOP, LEFT_OUT)
 
 
 def test_a_change_behind_the_loop_is_left_out_and_told() -> None:
@@ -144,6 +156,49 @@ def test_an_answer_that_begins_anew_is_read_from_there(fence: str) -> None:
     whole = SUMS.replace("    for", f"{PARALLEL}    for")
     found = comes_to(f"int k;\n{SUMS}", f"{fence}{whole}```\nDone.")
     assert (found.code, found.mended) == (f"int k;\n{whole}", (ANEW,))
+
+
+def test_a_time_loop_that_was_closed_too_early_is_put_right() -> None:
+    steps = TWO.replace("    for", "    for (int s = 0; s < n; ++s) {\n    for", 1).replace(
+        "\n}\n", "\n    }\n}\n"
+    )
+    recipe = KEEP.replace("$parallel", "$inner")
+    place = steps.index("    for (int i = 0")
+    early = steps[place:].replace("    }\n    for (int i = 1", "    }\n    }\n    for (int i = 1")
+    early = early.replace("    }\n    }\n}\n", "    }\n}\n")
+    assert early != steps[place:]
+    assert comes_to(steps, f"{PARALLEL}{early}```", recipe=recipe).code == (
+        f"{steps[:place]}{PARALLEL}{steps[place:]}"
+    )
+
+
+def test_what_the_model_says_once_more_behind_its_answer_is_no_new_start() -> None:
+    loop = f"{PARALLEL}    for (int i = 0; i < n; ++i) sum += a[i];\n    out[0] = sum;\n}}\n"
+    assert comes_to(SUMS, f"{loop}\n// Alternative\n{SUMS}```").mended != (ANEW,)
+
+
+def test_what_a_new_start_defines_again_is_there_once() -> None:
+    code = f"struct Pair {{ int a; }};\n#define WIDE 4\n{SUMS}"
+    found = comes_to(code, f"{code}```")
+    assert (found.code, found.mended) == (code, (ANEW,))
+
+
+def test_the_rest_of_a_line_that_goes_on_otherwise_stays() -> None:
+    code = SUMS.replace("    for", "    // Add them up\n    for")
+    answer = f"    // Add them up in parallel\n{SUMS[len(head(SUMS)) :]}```"
+    assert comes_to(code, answer).code == ""
+
+
+def test_the_loop_may_stand_behind_a_condition_or_the_begun_directive() -> None:
+    recipe = "Write $begin`#pragma unroll 4` before $parallel.\nLeave everything else as it is."
+    loop = "\n    for (int i = 0; i < n; ++i) {\n        c[i] = a[i];\n    }"
+    found = comes_to(ROWS, loop, "length", recipe)
+    assert found.code == f"{head(ROWS)}    #pragma unroll 4{loop}\n}}\n"
+    under = ROWS.replace("    for", "    if (n > 0)\n    for").replace(
+        "    }\n}", "    }\n    c[0] = 1;\n}"
+    )
+    whole = "    {\n    for (int i = 0; i < n; ++i) c[i] = a[i];\n    c[0] = 1;\n    }\n}\n"
+    assert comes_to(under, f"{whole}```").code == ""
 
 
 def test_a_line_that_is_said_twice_counts_once() -> None:
