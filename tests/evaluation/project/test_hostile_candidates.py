@@ -123,7 +123,8 @@ def test_a_process_that_is_left_behind_does_not_outlive_the_command(tmp_path: Pa
     )
     report = once(problem, before_main(later))
     assert report.outcome in TIMED, report.diagnosis
-    assert report.speedup == pytest.approx(1, abs=0.5)
+    assert report.speedup is not None
+    assert report.speedup < 5, "a bench that only prints is 20 times as fast"
 
 
 def test_processes_may_form_groups_as_those_of_ninja_do_where_they_see_no_others(
@@ -232,7 +233,8 @@ def test_a_result_that_is_always_the_same_is_neither_told_nor_kept_from_run_to_r
         wrong = projects.KERNEL.replace("i < n; ++i", "i < n && i < 5000; ++i")
         told = judge.evaluate(Candidate("openmp", wrong), found)
     assert keeps.outcome in TIMED, keeps.diagnosis
-    assert keeps.speedup == pytest.approx(1, abs=0.5)
+    assert keeps.speedup is not None
+    assert keeps.speedup < 5, "a kept result takes no time"
     assert "so that code may know it without computing it" in keeps.guarantee
     assert told.outcome is Outcome.WRONG_ANSWER
     assert told.diagnosis.endswith("prints something else than that of the unchanged project")

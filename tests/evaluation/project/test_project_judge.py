@@ -200,7 +200,7 @@ def test_a_run_cannot_exchange_the_bench_of_the_next_one(tmp_path: Path) -> None
     report = once(problem, EXCHANGED + projects.KERNEL)
     assert report.outcome in TIMED, report.diagnosis
     assert report.speedup is not None
-    assert report.speedup < 2
+    assert report.speedup < 5, "a bench that does nothing is 20 times as fast"
     assert "what the timed runs compute is not looked at" in report.guarantee
 
 
