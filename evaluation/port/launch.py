@@ -1,6 +1,7 @@
-"""`launch`: the host function of a port that starts the kernel on the device's arrays."""
+"""`launch`: the host function of a port that starts the kernels on the device's arrays."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -9,9 +10,9 @@ from regraph_kg.evaluation.adopt.syntax import CodeFile, parameter_type
 from regraph_kg.evaluation.port.containers import OwnContainers, Scratch
 from regraph_kg.evaluation.port.device import gives_nothing, work_name
 from regraph_kg.evaluation.port.edits import UnportableError
-from regraph_kg.evaluation.port.host import flat
-from regraph_kg.evaluation.port.loops import SerialLoop
+from regraph_kg.evaluation.port.host import declared, flat, words_of
 from regraph_kg.evaluation.port.names import fresh
+from regraph_kg.evaluation.port.phases import Phase
 from regraph_kg.evaluation.port.work import Work
 from regraph_kg.evaluation.port.wrapper import result_name, signature
 from regraph_kg.evaluation.problem.problem import Argument, Problem
@@ -32,9 +33,17 @@ class Launch:
     kernel: str
     taken: frozenset[str]
     """Names in the code."""
-    loop: SerialLoop | None = None
     code: CodeFile | None = None
-    """Where the loop stands."""
+    """Where the phases stand."""
+    phases: tuple[Phase, ...] = ()
+    """None: one thread does all the work."""
+
+    @property
+    def kernels(self) -> list[tuple[str, Phase]]:
+        """The kernels that are phases, with their names."""
+        found = [one for phase in self.phases for one in phase.kernels()]
+        names = [fresh(f"{self.kernel}_{at}", self.taken) for at in range(1, len(found) + 1)]
+        return [*zip(names if len(found) > 1 else [self.kernel], found, strict=True)]
 
     def text(self) -> str:
         """Its definition, below a kernel that keeps what the work returns, where it returns any."""
@@ -58,11 +67,11 @@ class Launch:
         """The kernel's parameters that are arrays, and whether anything may write them."""
         reads = {arg.name: arg.role == "in" for arg in self.problem.args if arg.is_array}
         found = dict[str, bool]()
-        for (name, declared), text in zip(self._taken(), self._given(), strict=False):
+        for (name, head), text in zip(self._taken(), self._given(), strict=False):
             words = set(re.findall(r"\w+", text)) & reads.keys()
             is_own = any(one.name == name for one in self.held.scratch)
             if words or is_own:
-                is_read = all(reads[word] for word in words) and "const" in declared
+                is_read = all(reads[word] for word in words) and "const" in head
                 found[name] = is_own or not is_read
         return found
 
@@ -80,27 +89,74 @@ class Launch:
         return f"sizeof({scratch.element}) * {said if re.fullmatch(_PLAIN, said) else f'({said})'}"
 
     def _start(self) -> list[str]:
-        """The launch itself."""
-        given = ", ".join(self._given())
-        if self.loop is None:
-            return [f"{self.kernel}<<<1, 1>>>({given});"]
-        first, end = self._said(self.loop.first), self._said(self.loop.end)
-        count, threads = fresh("count", self.taken), fresh("threads", self.taken)
+        """The launches."""
+        if not self.phases:
+            return [f"{self.kernel}<<<1, 1>>>({', '.join(self._given())});"]
+        names = {phase.node.start_byte: name for name, phase in self.kernels}
+        lines = [f"const int {self._threads} = {_THREADS};"]
+        return [*lines, *(line for one in self.phases for line in self._phase(one, names))]
+
+    @property
+    def _threads(self) -> str:
+        return fresh("threads", self.taken)
+
+    def _phase(self, phase: Phase, names: Mapping[int, str]) -> list[str]:
+        """The lines that start one phase."""
+        loop = phase.loop
+        if phase.inside and loop is not None:
+            head = f"for ({loop.type} {loop.variable} = {self._said(loop.first)};"
+            head += f" {loop.variable} < {self._said(loop.end)}; ++{loop.variable}) {{"
+            inner = (line for one in phase.inside for line in self._phase(one, names))
+            return [head, *(f"    {line}" for line in inner), "}"]
+        name = names[phase.node.start_byte]
+        given = ", ".join(self.passed(phase))
+        if loop is None:
+            return [f"{name}<<<1, 1>>>({given});"]
+        first, end = self._said(loop.first), self._said(loop.end)
+        less = "" if first == "0" else f" - {first}" if first.isdigit() else f" - ({first})"
+        number = name.removeprefix(self.kernel)
+        count, threads = fresh(f"count{number}", self.taken), self._threads
         return [
-            f"const long long {count} = {end if first == '0' else f'{end} - ({first})'};",
-            f"const int {threads} = {_THREADS};",
+            f"const long long {count} = {end}{less};",
             f"if ({count} > 0) {{",
-            f"    {self.kernel}<<<({count} + {threads} - 1) / {threads}, {threads}>>>({given});",
+            f"    {name}<<<({count} + {threads} - 1) / {threads}, {threads}>>>({given});",
             "}",
         ]
 
+    def needed(self, phase: Phase) -> set[str]:
+        """Names that a phase's kernel needs."""
+        assert self.code
+        words = words_of(self.code, phase.node)
+        for node in reversed(phase.constants):
+            if words & set(declared(self.code, node)):
+                words |= words_of(self.code, node)
+        return words
+
+    def parameters(self, phase: Phase) -> list[str]:
+        """Of a phase's kernel, where there are several."""
+        words = self.needed(phase)
+        own = [text for name, text in self._taken() if name in words]
+        return own + [f"{one.type} {one.variable}" for one in phase.outer if one.variable in words]
+
+    def passed(self, phase: Phase) -> list[str]:
+        """What a phase's kernel is given."""
+        given = self._given()
+        if len(self.kernels) == 1 and not phase.outer:
+            return given
+        words = self.needed(phase)
+        names = [name for name, _ in self._taken()]
+        own = [text for name, text in zip(names, given, strict=True) if name in words]
+        return own + [one.variable for one in phase.outer if one.variable in words]
+
     def _constants(self) -> list[str]:
-        """Declarations of the work that lengths of vectors and the loop's bounds need."""
+        """Declarations of the work that lengths of vectors and the loops' bounds need."""
         source = self.held.function.source
         nodes = sorted(self.held.constants, key=lambda node: node.start_byte)
         texts = [flat(source, node) for node in nodes]
-        if self.loop and self.code:
-            texts += [flat(self.code, node) for node in self.loop.before]
+        if self.code:
+            loops = [one.loop for phase in self.phases for one in phase.all() if one.loop]
+            kept = {node.start_byte: node for loop in loops for node in loop.before}
+            texts += [flat(self.code, kept[at]) for at in sorted(kept)]
         return [*dict.fromkeys(map(self._said, texts))]
 
     def _given(self) -> list[str]:

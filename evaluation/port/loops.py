@@ -1,13 +1,14 @@
-"""Whether a kernel's one loop may run its iterations as threads, by a test that errs to "no".
+"""Whether a loop may run its iterations as threads, by a test that errs to "no".
 
 It may where each iteration writes only variables of its own, and elements that no other iteration
 touches: by the loop's variable i these are p[i], p[i + c], p[K * i + r] with 0 <= r < K, or
-p[i * s + j] with j in a loop from 0 to at most s. Arrays do not overlap: the judge's never do.
-Not covered: whether any integer overflows; the judge verifies what is made of it.
+p[i * s + j] with j in a loop from 0 to at most s, or p[j * s + i] where i itself runs from 0 to at
+most s. Arrays do not overlap: the judge's never do. Not covered: whether any integer overflows; the
+judge verifies what is made of it.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -35,32 +36,40 @@ class SerialLoop:
     before: tuple[Node, ...]
     """Declarations before it that its bounds need."""
 
+    @property
+    def head(self) -> Node | None:
+        """The declaration of its variable."""
+        return self.node.child_by_field_name("initializer")
 
-def parallel_loop(function: Function, arrays: Mapping[str, bool]) -> SerialLoop | None:
-    """The function's one loop, where its iterations may be threads.
 
-    `arrays`: those of its parameters, and whether anything may write them.
+def as_threads(
+    function: Function, node: Node, before: Sequence[Node], arrays: Mapping[str, bool]
+) -> SerialLoop | None:
+    """A loop of a function whose iterations may be threads; None for another statement.
+
+    `before`: what stands before it and is fixed: constants, and heads of loops around it. `arrays`:
+    the function's parameters that are arrays, and whether anything may write them.
     """
-    source, before, changes = function.source, list[Node](), Changes(function.source)
-    changed = {source.text(one) for one in changes.of(function.body)}
-    statements = [n for n in function.body.named_children if n.type != "comment"]
-    while statements and _is_constant(source, statements[0], changed, arrays):
-        before.append(statements.pop(0))
-    if len(statements) != 1 or statements[0].type != "for_statement" or changes.are_hidden(arrays):
+    source, changes = function.source, Changes(function.source)
+    loop = counted(function, node, before, arrays) if node.type == "for_statement" else None
+    body = node.child_by_field_name("body")
+    if loop is None or body is None or changes.are_hidden(arrays):
         return None
-    header = _header(source, statements[0])
-    body = statements[0].child_by_field_name("body")
-    kept = _needed(function, before, " ".join(header[2:]), arrays) if header else None
-    if header is None or body is None or kept is None:
-        return None
-    kind, variable, first, end = header
-    loop = SerialLoop(statements[0], kind, variable, first, end, tuple(kept))
-    fixed = {name for node in before for name in declared(source, node)}
-    fixed |= {declared_name(source, node) for node in function.parameters}
+    fixed = {name for one in before for name in declared(source, one)}
+    fixed |= {declared_name(source, one) for one in function.parameters}
     return loop if _Iteration(function, loop, body, fixed, arrays, changes).is_apart() else None
 
 
-def _is_constant(
+def counted(
+    function: Function, node: Node, before: Sequence[Node], arrays: Mapping[str, bool]
+) -> SerialLoop | None:
+    """A loop whose bounds the host can compute beforehand."""
+    header = _header(function.source, node)
+    kept = _needed(function, before, " ".join(header[2:]), arrays) if header else None
+    return SerialLoop(node, *header, tuple(kept)) if header and kept is not None else None
+
+
+def is_constant(
     source: CodeFile, node: Node, changed: set[str], arrays: Mapping[str, bool]
 ) -> bool:
     """`(void)n;`, or a number that nothing changes afterwards."""
@@ -78,7 +87,7 @@ def _is_constant(
 
 
 def _needed(
-    function: Function, before: list[Node], bounds: str, arrays: Mapping[str, bool]
+    function: Function, before: Sequence[Node], bounds: str, arrays: Mapping[str, bool]
 ) -> list[Node] | None:
     """Declarations that the bounds need; None where the host has no such integers."""
     source, words = function.source, set(re.findall(r"[A-Za-z_]\w*", bounds))
@@ -90,8 +99,10 @@ def _needed(
     }
     if not _BOUND.fullmatch(bounds) or not all(is_integer(kinds.get(one, "auto")) for one in words):
         return None
-    kept = needed(source, before, words)
-    return None if words & arrays.keys() else kept
+    kept = needed(source, [*before], words)
+    if kept is None or words & arrays.keys():
+        return None
+    return [one for one in kept if one.parent is None or one.parent.type != "for_statement"]
 
 
 def _is_indexed(node: Node) -> bool:
@@ -219,6 +230,9 @@ class _Iteration:
         i = re.escape(self._loop.variable)
         if found := re.fullmatch(rf"{i}(?:([+-])(\d+))?|(\d+)\+{i}", text):
             return f"i {found[1] or '+'}{found[2] or found[3] or 0}"
+        if row := re.fullmatch(rf"\(?(?:\w+\*(\w+)|(\w+)\*\w+)\)?\+{i}", text):
+            width = next((one for one in row.groups() if one and self._is_below(one)), None)
+            return f"i of {width}" if width else None
         scaled = rf"\(?(?:(\w+)\*{i}|{i}\*(\w+))\)?"
         found = re.fullmatch(rf"{scaled}(?:\+(\w+))?", text) or None
         if found is None:
@@ -234,6 +248,12 @@ class _Iteration:
         if stride not in self._fixed or stride in self._own:
             return None
         return f"i *{stride}" if self._runs_below(index, rest, stride) else None
+
+    def _is_below(self, width: str) -> bool:
+        """Whether the loop runs from 0 or more to at most a number that is the same for all."""
+        fixed = width.isdigit() or (width in self._fixed and width not in self._own)
+        end = re.fullmatch(rf"{re.escape(width)}(?:-\d+)?", "".join(self._loop.end.split()))
+        return fixed and bool(end) and self._loop.first.isdigit()
 
     def _runs_below(self, node: Node, variable: str, stride: str) -> bool:
         """Whether a variable is of a loop from 0 to at most `stride`, which alone changes it."""

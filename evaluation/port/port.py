@@ -8,6 +8,7 @@ is sure of it, one thread each iteration of the one loop. Nothing is compiled: t
 import re
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent, indent
 
 from tree_sitter import Node
 
@@ -18,8 +19,8 @@ from regraph_kg.evaluation.port import launch
 from regraph_kg.evaluation.port.containers import Containers
 from regraph_kg.evaluation.port.device import on_device
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
-from regraph_kg.evaluation.port.host import words_of
-from regraph_kg.evaluation.port.loops import parallel_loop
+from regraph_kg.evaluation.port.host import declared, words_of
+from regraph_kg.evaluation.port.phases import Phase, phases
 from regraph_kg.evaluation.port.work import Work, work_of
 from regraph_kg.evaluation.port.wrapper import signature, tail
 from regraph_kg.evaluation.problem.problem import Problem
@@ -71,7 +72,7 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
     plan = launch.Launch(
         problem, work, held.held[work.function.name], held.kernel, frozenset(taken)
     )
-    code, plan = _as_threads(code, plan, one_thread)
+    code, plan = _as_kernels(code, plan, one_thread)
     start = f"{_tidied(code)}\n\n{plan.text()}"
     return Port(
         entry=problem.entry,
@@ -80,7 +81,7 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
         tail=tail(problem),
         signature=signature(problem),
         types=tuple(_types(problem, start)),
-        parallel=plan.loop is not None,
+        parallel=bool(plan.phases),
     )
 
 
@@ -100,22 +101,48 @@ def _needed(work: Work, entry: str) -> CodeFile:
     return parsed(_PLACE, _EMPTY_CONDITION.sub("", text).encode())
 
 
-def _as_threads(code: str, plan: "launch.Launch", one_thread: bool) -> tuple[str, "launch.Launch"]:
-    """The code with a loop's iterations as threads, where that may be; as it was elsewhere."""
+def _as_kernels(code: str, plan: "launch.Launch", one_thread: bool) -> tuple[str, "launch.Launch"]:
+    """The code with loops' iterations as threads, where that may be; as it was elsewhere."""
     source = parsed(_PLACE, code.encode())
     kernel = next((f for f in functions(source) if f.name == plan.kernel), None)
-    loop = parallel_loop(kernel, plan.arrays()) if kernel and not one_thread else None
-    if kernel is None or loop is None:
+    found = phases(kernel, plan.arrays()) if kernel and not one_thread else ()
+    if kernel is None or not found:
         return code, plan
+    plan = replace(plan, phases=found, code=source)
     edits = Edits()
-    body = loop.node.child_by_field_name("body")
-    assert body is not None
+    for _, phase in plan.kernels:
+        _threads(source, phase, edits)
+    if len(plan.kernels) > 1 or found[0].inside:
+        texts = [_kernel(source, name, one, plan, edits) for name, one in plan.kernels]
+        start = source.original.rindex(b"__global__", 0, kernel.node.start_byte)
+        edits.made = [(start, kernel.node.end_byte, "\n\n".join(texts))]
+    return edits.applied(source.original), plan
+
+
+def _threads(source: CodeFile, phase: Phase, edits: Edits) -> None:
+    """A loop's head becomes the thread's number, and the test whether there is work for it."""
+    loop, body = phase.loop, phase.node.child_by_field_name("body")
+    if loop is None or body is None:
+        return
     wide = "" if loop.type.removeprefix("const ") == "int" else f"({loop.type})"
     index = f"{loop.type} {loop.variable} = {wide}blockIdx.x * blockDim.x + threadIdx.x"
     index += f" + {loop.first};\n" if loop.first != "0" else ";\n"
     head = f"{index}{_indent(source, loop.node)}if ({loop.variable} < {loop.end}) "
     edits.made.append((loop.node.start_byte, body.start_byte, head))
-    return edits.applied(source.original), replace(plan, loop=loop, code=source)
+
+
+def _kernel(source: CodeFile, name: str, phase: Phase, plan: "launch.Launch", edits: Edits) -> str:
+    """A phase as a kernel of its own, with the constants that it needs."""
+    words = plan.needed(phase)
+    constants = [n for n in phase.constants if words & set(declared(source, n))]
+    parts = [source.text(node) for node in constants]
+    start = phase.node.start_byte
+    line = source.original[:start].rpartition(b"\n")[2]
+    text = (line.decode() if not line.strip() else "") + edits.applied(
+        source.original, start, phase.node.end_byte
+    )
+    body = "".join(f"    {part}\n" for part in parts) + indent(dedent(text), "    ")
+    return f"__global__ void {name}({', '.join(plan.parameters(phase))}) {{\n{body}\n}}"
 
 
 def _indent(source: CodeFile, node: Node) -> str:

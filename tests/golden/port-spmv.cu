@@ -14,8 +14,8 @@ __global__ void spmv_kernel(const int* start, const int* column, const float* va
 }
 
 void launch(const int* start, const int* column, const float* value, const float* x, float* y, int rows, int nonzeros) {
-    const long long count = rows;
     const int threads = 128;
+    const long long count = rows;
     if (count > 0) {
         spmv_kernel<<<(count + threads - 1) / threads, threads>>>(start, column, value, x, y, rows, nonzeros);
     }

@@ -1,0 +1,143 @@
+"""A function as kernels, one after the other: a loop each, and loops of the host around them.
+
+    out[i] = in[i] for all i;  for s: { next[..] = ..; out[..] = next[..]; }
+
+is three kernels, of which the host starts the last two in each step. What a phase leaves, the next
+one finds in the arrays: so nothing else may be kept between them. Not here: whether a loop's
+iterations may be threads (loops.py).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from regraph_kg.evaluation.adopt.syntax import Function, declared_name, walk
+from regraph_kg.evaluation.port.changes import Changes
+from regraph_kg.evaluation.port.host import words_of
+from regraph_kg.evaluation.port.loops import SerialLoop, as_threads, counted, is_constant
+
+_LEAVES = {"return_statement", "goto_statement", "break_statement", "continue_statement"}
+_STATEMENTS = {
+    *("for_statement", "while_statement", "do_statement", "for_range_loop"),
+    *("expression_statement", "if_statement", "switch_statement", "compound_statement"),
+}
+"""What declares nothing for those behind it."""
+_LOOPS = {"for_statement", "while_statement", "do_statement", "for_range_loop"}
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One statement: a kernel of its own, or a loop of the host with phases in it."""
+
+    node: Node
+    loop: SerialLoop | None
+    """Whose iterations are threads, or that the host runs; None: one thread does the statement."""
+    inside: tuple["Phase", ...] = ()
+    constants: tuple[Node, ...] = ()
+    """Declarations before it that it may need."""
+    outer: tuple[SerialLoop, ...] = ()
+    """Loops of the host around it."""
+
+    def all(self) -> Iterator["Phase"]:
+        """It, and those in it."""
+        yield self
+        for one in self.inside:
+            yield from one.all()
+
+    def kernels(self) -> Iterator["Phase"]:
+        """Those of it that are kernels."""
+        return (one for one in self.all() if not one.inside)
+
+
+def phases(function: Function, arrays: Mapping[str, bool]) -> tuple[Phase, ...]:
+    """The phases of a kernel's text; none where it is none of them or no loop may be threads.
+
+    `arrays`: its parameters that are arrays, and whether anything may write them.
+    """
+    found = _Reader(function, arrays).read(function.body, (), ())
+    kernels = [one for phase in found or () for one in phase.kernels()]
+    return tuple(found or ()) if any(one.loop for one in kernels) else ()
+
+
+@dataclass(slots=True)
+class _Reader:
+    function: Function
+    arrays: Mapping[str, bool]
+    changed: set[str] = field(init=False)
+    """Names that the function may change."""
+
+    def __post_init__(self) -> None:
+        source = self.function.source
+        changes = Changes(source)
+        self.changed = {source.text(one) for one in changes.of(self.function.body)}
+
+    def read(
+        self, block: Node, constants: tuple[Node, ...], outer: tuple[SerialLoop, ...]
+    ) -> list[Phase] | None:
+        """The phases of a block; None where something else is kept between them."""
+        source, found = self.function.source, list[Phase]()
+        scalars = {declared_name(source, one) for one in self.function.parameters}
+        if self.changed & (scalars - self.arrays.keys()):
+            return None
+        for node in block.named_children:
+            if node.type == "comment":
+                continue
+            if not found and is_constant(source, node, self.changed, self.arrays):
+                constants += (node,)
+            elif node.type not in _STATEMENTS or self._leaves(node):
+                return None
+            else:
+                found.append(self._phase(node, constants, outer))
+        several = len(found) > 1 or any(one.inside for one in found)
+        reads = [word for node in constants for word in words_of(source, node)]
+        if several and any(self.arrays.get(word, False) for word in reads):
+            return None
+        return found
+
+    def _phase(
+        self, node: Node, constants: tuple[Node, ...], outer: tuple[SerialLoop, ...]
+    ) -> Phase:
+        heads = [one.head for one in outer if one.head]
+        before = (*constants, *heads)
+        loop = as_threads(self.function, node, before, self.arrays)
+        inside = self._of_host(node, before, constants, outer) if loop is None else None
+        if inside is not None:
+            return inside
+        return Phase(node, loop, (), constants, outer)
+
+    def _of_host(
+        self,
+        node: Node,
+        before: Sequence[Node],
+        constants: tuple[Node, ...],
+        outer: tuple[SerialLoop, ...],
+    ) -> Phase | None:
+        """A loop that the host can run, where some of what is in it may be threads."""
+        body = node.child_by_field_name("body")
+        loop = counted(self.function, node, before, self.arrays) if body is not None else None
+        if loop is None or body is None or body.type != "compound_statement":
+            return None
+        if self.changed_in(body) & {loop.variable}:
+            return None
+        inner = self.read(body, constants, (*outer, loop))
+        if not inner or not any(one.loop for phase in inner for one in phase.kernels()):
+            return None
+        return Phase(node, loop, tuple(inner), constants, outer)
+
+    def changed_in(self, node: Node) -> set[str]:
+        """Names that a part may change."""
+        source = self.function.source
+        return {source.text(one) for one in Changes(source).of(node)}
+
+    def _leaves(self, node: Node) -> bool:
+        """Whether a statement may end more than itself."""
+        for one in walk(node):
+            if one.type not in _LEAVES:
+                continue
+            above, held = one.parent, one.type not in ("break_statement", "continue_statement")
+            while not held and above is not None and above.type not in _LOOPS:
+                above = above.parent
+            if held or above is None or above.start_byte < node.start_byte:
+                return True
+        return False

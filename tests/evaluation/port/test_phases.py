@@ -1,0 +1,46 @@
+"""A function with several loops becomes a kernel for each, where they share only arrays."""
+
+import pytest
+
+from tests.evaluation.port.test_port import HEAD, N, X, Y, ported
+
+STEPS = "for (int s = 0; s < n; ++s) { %s }"
+FIRST = "for (int i = 0; i < n; ++i) y[i] = x[i];"
+NEXT = "for (int i = 0; i < n; ++i) y[i] += s;"
+COUNT = "for (int i = 0; i < n; ++i) y[(int)x[i]] += 1;"
+
+
+def start(body: str) -> str:
+    return ported(f"{HEAD} {{ {body} }}", X, Y, N).start
+
+
+def test_each_loop_is_a_kernel_and_a_loop_around_them_is_the_hosts() -> None:
+    made = start(f"const float half = 0.5f; {FIRST} {STEPS % NEXT} {COUNT.replace('1', 'half')}")
+    assert "__global__ void f_kernel_1(const float* x, float* y, int n) {\n" in made
+    assert "__global__ void f_kernel_2(float* y, int n, int s) {\n" in made
+    assert "f_kernel_3(const float* x, float* y, int n) {\n    const float half = 0.5f;\n" in made
+    launch = made.split("void launch")[1]
+    assert "    for (int s = 0; s < n; ++s) {\n        const long long count_2 = n;\n" in launch
+    assert "f_kernel_2<<<(count_2 + threads - 1) / threads, threads>>>(y, n, s);" in launch
+    assert "    f_kernel_3<<<1, 1>>>(x, y, n);\n" in launch
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"float sum = 0; {FIRST} for (int i = 0; i < n; ++i) sum += x[i]; y[0] = sum;",
+        f"{FIRST} n -= 1; {FIRST}",
+        f"const float last = y[0]; {FIRST} {COUNT} y[0] = last;",
+        STEPS % f"if (x[s] < 0) break; {NEXT}",
+        STEPS % f"if (x[s] < 0) return; {NEXT}",
+        STEPS % f"{NEXT} ++s;",
+        STEPS % f"float t = y[s]; {NEXT} y[0] = t;",
+        f"for (int s = 0; s < x[0]; ++s) {{ {NEXT} }}",
+        f"struct P {{ float v; }}; {FIRST} {COUNT.replace('1', 'P{1}.v')}",
+        f"{COUNT} {COUNT}",
+    ],
+)
+def test_where_something_else_is_kept_one_thread_does_all(body: str) -> None:
+    made = start(body)
+    assert made.count("__global__") == 1
+    assert "f_kernel<<<1, 1>>>(x, y, n);" in made
