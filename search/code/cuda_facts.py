@@ -44,8 +44,10 @@ _INTEGERS = frozenset(
 _SPECIFIERS = frozenset({"const", "constexpr", "static", "volatile", "register", "__shared__"})
 _BANKS = 32
 _MOST_KERNELS = 32
-_GRID_NUMBERS = ("blockIdx.x*blockDim.x+threadIdx.x", "threadIdx.x+blockIdx.x*blockDim.x")
-_BOUND = re.compile(r"\(\s*(\w+)\s*<\s*(\w+)\s*\)")
+_GRID_NUMBER = re.compile(
+    r"(?:\(\w+\))?(?:blockIdx\.x\*blockDim\.x\+threadIdx\.x|threadIdx\.x\+blockIdx\.x\*blockDim\.x)(\+\d+)?"
+)
+_BOUND = re.compile(r"\(\s*(\w+)\s*<\s*([\w\s+\-*]*\w)\s*\)")
 
 
 class GridNumber(Frozen):
@@ -56,6 +58,8 @@ class GridNumber(Frozen):
     name: str
     end: str
     """What the guard has it below."""
+    first: str = ""
+    """What is added to the number: "+1"."""
 
 
 class KernelFacts(Frozen):
@@ -232,16 +236,17 @@ class _Kernel:
         for one in self.own:
             statement = one.value.parent.parent if one.value and one.value.parent else None
             fits = head is not None and head[1] == one.name and not one.writes
-            if fits and statement and "".join(text(one.value).split()) in _GRID_NUMBERS:
+            made = _GRID_NUMBER.fullmatch("".join(text(one.value).split()))
+            if fits and statement and made:
                 outside = [
                     use
                     for use in self.events.names
                     if use.place.function == self.name and text(use.node) == one.name
                     if not guard.start_byte <= use.node.start_byte < guard.end_byte
                 ]
-                end = head[2] if head else ""
-                made = GridNumber(at=statement.start_byte, name=one.name, end=end)
-                return None if outside else made
+                end, at = head[2] if head else "", statement.start_byte
+                number = GridNumber(at=at, name=one.name, end=end, first=made[1] or "")
+                return None if outside else number
         return None
 
     def _divides(self) -> bool | None:

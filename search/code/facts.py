@@ -32,6 +32,7 @@ from regraph_kg.search.code.syntax import (
 )
 
 _MOST_NAMES = 48
+_MOST_SUMS = 8
 _BYTES = frozenset({"char", "short", "uint8_t", "int8_t", "uint16_t", "int16_t", "byte", "bool"})
 _FLOATING = frozenset({"float", "double"})
 _MOST_ELEMENTS = 3_000
@@ -46,6 +47,15 @@ class ProductSum(Frozen):
     """Bytes of the text before it."""
     sum: str
     factors: tuple[str, str]
+
+
+class ElementSum(Frozen):
+    """A statement that adds to an element of an array: `hist[keys[i]] += 1`."""
+
+    loop: int
+    """Number of the loop that it stands in."""
+    element: str
+    value: str
 
 
 class Facts(Frozen):
@@ -67,6 +77,7 @@ class Facts(Frozen):
     multiplies_and_adds: bool = False
     product_sums: tuple[ProductSum, ...] = ()
     """Of floating-point numbers."""
+    element_sums: tuple[ElementSum, ...] = ()
     own_arrays: tuple[str, ...] = ()
     """Arrays and containers that the text itself makes, with the lengths of arrays."""
     constants: tuple[str, ...] = ()
@@ -179,6 +190,7 @@ def _of_elements(
         "gathers": _named(by_data, "read"),
         "scatters": _named(by_data, "write"),
         "outside": tuple(dict.fromkeys(outside))[:24],
+        "element_sums": tuple(_element_sums(elements))[:_MOST_SUMS],
     }
 
 
@@ -231,6 +243,16 @@ def _product_sums(root: Node, events: Events) -> Iterator[ProductSum]:
         if is_statement and declared is not None and _FLOATING & set(declared.kind.split()):
             factors = [text(product.child_by_field_name(side)) for side in ("left", "right")]
             yield ProductSum(at=node.start_byte, sum=text(left), factors=(factors[0], factors[1]))
+
+
+def _element_sums(elements: list[ElementAccess]) -> Iterator[ElementSum]:
+    for one in elements:
+        node = one.node.parent if one.mode == "update" else None
+        value = node.child_by_field_name("right") if node is not None else None
+        added = text(value) if node is not None and operator(node) == "+=" else ""
+        added = "1" if node is not None and operator(node) == "++" else added
+        if added:
+            yield ElementSum(loop=one.place.loop, element=text(one.node), value=added)
 
 
 def _has_element(product: Node) -> bool:

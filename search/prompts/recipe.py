@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 from string import Template
 
-from regraph_kg.search.code.cuda_facts import GridNumber
+from regraph_kg.search.code.cuda_facts import GridNumber, KernelFacts
+from regraph_kg.search.code.cuda_host import LaunchFacts
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.openmp_predicates import lanes
@@ -27,9 +28,11 @@ _GENERAL = {
     "head": "the function's head",
     "parallel": "the outermost loop whose iterations are independent",
     "clause": "",
+    "atomic": "",
     "count": "n",
     "begin": "",
     "kernel": "the kernel",
+    "kernelname": "kernel",
     "input": "a",
     "launch": "the host function",
     "block": "the threads of a block",
@@ -37,6 +40,7 @@ _GENERAL = {
     "item": "i",
     "items": "n",
     "thread": "blockIdx.x * blockDim.x + threadIdx.x",
+    "first": "",
     "fused": "sum = fmaf(a, b, sum);",
     "unfused": "sum += a * b;",
     "index": "i",
@@ -62,6 +66,7 @@ def filled(recipe: str, facts: Facts) -> str:
         **{name: _told(loop) for name, loop in loops.items()},
         **_threads(facts, parallel),
         **_fused(facts),
+        "atomic": _atomic(facts, parallel),
         "clause": _clause(parallel),
         "count": parallel.end if parallel else "",
         "index": parallel.variable if parallel else "",
@@ -103,8 +108,8 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
         "share": [one.at for one in _numbered(facts)]
         or [one.at for one in (loops["parallel"],) if one and not _each_has(facts, one)],
         "unfused": [one.at for one in facts.product_sums],
-        "kernel": [one.head_at for one in facts.kernels],
-        "launch": [one.at for one in facts.launches],
+        "kernel": [one.head_at for one in _main(facts)],
+        "launch": [one.at for one in _launches(facts)],
     }
 
 
@@ -172,13 +177,15 @@ def _nest(facts: Facts, loop: LoopFacts) -> LoopFacts:
 def _threads(facts: Facts, parallel: LoopFacts | None) -> dict[str, str]:
     """What is said of threads: those that there are, or those to be made of a loop."""
     said = {
-        "block": _first(one.block for one in facts.launches),
-        "kernel": _first(one.name for one in facts.kernels),
-        "input": _first(name for one in facts.kernels for name in one.inputs),
-        "launch": _first(f"`{one.function}`" for one in facts.launches if one.function),
+        "block": _first(one.block for one in _launches(facts)),
+        **{word: _first(one.name for one in _main(facts)) for word in ("kernel", "kernelname")},
+        "input": _first(name for one in _main(facts) for name in one.inputs),
+        "launch": _first(f"`{one.function}`" for one in _launches(facts) if one.function),
     }
     for one in _numbered(facts):
         lines = f"`int {one.name} = ..;` and `if ({one.name} < {one.end})`"
+        first = f" + {one.first[1:]}" if one.first else ""
+        said |= {"thread": f"{_GENERAL['thread']}{first}", "first": first}
         return {**said, "share": lines, "item": one.name, "items": one.end}
     if parallel is not None and not _each_has(facts, parallel):
         said["share"] = f"the head of {_told(parallel)}"
@@ -197,8 +204,37 @@ def _fused(facts: Facts) -> dict[str, str]:
     return {}
 
 
+def _atomic(facts: Facts, loop: LoopFacts | None) -> str:
+    """What threads write in place of sums that several of them add to; "" where none do."""
+    if loop is None or not loop.kernel or not loop.reduces or _numbered(facts):
+        return ""
+    numbers = {one.number for one in (loop, *within(facts, loop))}
+    sums = [one for one in facts.element_sums if one.loop in numbers]
+    said = (f"`atomicAdd(&{one.element}, {one.value});` for `{one.element} += ..`" for one in sums)
+    return "".join(f"\nWrite {one}." for one in dict.fromkeys(said))
+
+
+def _main(facts: Facts) -> list[KernelFacts]:
+    """The kernel that does most, first of all that are as deep; none where there is none."""
+    return sorted(facts.kernels, key=lambda one: -_depth(facts, one))[:1]
+
+
+def _depth(facts: Facts, kernel: KernelFacts) -> int:
+    """How many ranges of unknown length a kernel goes through: its loops', and its threads'."""
+    loops = [one for one in facts.loops if one.function in (kernel.name, *kernel.reached)]
+    few = kernel.number is not None and kernel.number.end.isdigit()
+    deepest = max((one.depth + 1 for one in loops if one.trips is None), default=0)
+    return deepest + (bool(kernel.axes) and not few)
+
+
+def _launches(facts: Facts) -> list[LaunchFacts]:
+    """Those of that kernel; all, where it is not told which that are."""
+    names = [one.name for one in _main(facts)]
+    return [one for one in facts.launches if one.kernel in names] or [*facts.launches]
+
+
 def _numbered(facts: Facts) -> list[GridNumber]:
-    return [one.number for one in facts.kernels if one.number][:1]
+    return [one.number for one in _main(facts) if one.number]
 
 
 def _splits_alone(facts: Facts) -> bool:
