@@ -55,7 +55,7 @@ def phases(function: Function, arrays: Mapping[str, bool]) -> tuple[Phase, ...]:
 
     `arrays`: its parameters that are arrays, and whether anything may write them.
     """
-    found = _Reader(function, arrays).read(function.body, (), ())
+    found = _Reader(function, arrays).split(function.body, (), ())
     kernels = [one for phase in found or () for one in phase.kernels()]
     return tuple(found or ()) if any(one.loop for one in kernels) else ()
 
@@ -72,7 +72,7 @@ class _Reader:
         changes = Changes(source)
         self.changed = {source.text(one) for one in changes.of(self.function.body)}
 
-    def read(
+    def split(
         self, block: Node, constants: tuple[Node, ...], outer: tuple[SerialLoop, ...]
     ) -> list[Phase] | None:
         """The phases of a block; None where something else is kept between them."""
@@ -120,7 +120,7 @@ class _Reader:
             return None
         if self.changed_in(body) & {loop.variable}:
             return None
-        inner = self.read(body, constants, (*outer, loop))
+        inner = self.split(body, constants, (*outer, loop))
         if not inner or not any(one.loop for phase in inner for one in phase.kernels()):
             return None
         return Phase(node, loop, tuple(inner), constants, outer)
