@@ -46,6 +46,19 @@ class DecisionKey(Frozen):
     attempt: int = 0
 
 
+class NewLaunch(Frozen):
+    """How a recipe has a kernel launched that the current code launches otherwise."""
+
+    kernel: str
+    body: str
+    """The kernel's definition in the current code, as tokens."""
+    old: str
+    """`<<<1, 1>>>` as tokens, in all launches there."""
+    new: str
+    count: str = ""
+    """What the grid is computed from, where it is; there is nothing to launch where that is 0."""
+
+
 class Prompt(Frozen):
     """A rendered prompt: the constant part (`system`) first, so that prompt caches hold."""
 
@@ -57,6 +70,8 @@ class Prompt(Frozen):
     """How the answer begins; a server that can has the model go on from there."""
     rest: str = ""
     """What follows the one loop that an answer is to write, where all else stays as it is."""
+    launch: NewLaunch | None = None
+    """What an answer's launch becomes, where it has the kernel changed and the launch as it was."""
     stop: tuple[str, ...] = ()
     """Texts that end a begun answer, where they come."""
     answer_schema: Mapping[str, object] | None = None

@@ -4,6 +4,7 @@ from regraph_kg.search.code.cuda_facts import KernelFacts
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import Access, LoopFacts
 from regraph_kg.search.code.loop_predicates import library_loop
+from regraph_kg.search.code.main_kernel import main_kernel
 from regraph_kg.search.code.predicate import Predicates, Truth, any_of, is_parallel
 
 CUDA_PREDICATES = Predicates()
@@ -36,8 +37,9 @@ def kernel(facts: Facts) -> Truth:
 
 @_add("a kernel whose threads do different work")
 def threads(facts: Facts) -> Truth:
-    """A kernel uses the number of its thread or block; not known where it shows none."""
-    return bool(_threaded(facts)) or (None if _several(facts) else False)
+    """The kernel that does most uses its threads' or blocks' numbers; not known if none is seen."""
+    main = main_kernel(facts)
+    return bool(main and main.axes) or None if main in _several(facts) else False
 
 
 @_add("a launch of one thread")

@@ -15,7 +15,15 @@ from regraph_kg.search.code.library import COPIES, MATH
 from regraph_kg.search.code.occurrences import NO_LOOP, Events, Loop, Occurrence
 from regraph_kg.search.code.polynomial import Polynomial, number, shown
 from regraph_kg.search.code.stencils import stencil_arrays
-from regraph_kg.search.code.syntax import LOOPS, called, operator, short, statements, text
+from regraph_kg.search.code.syntax import (
+    LOOPS,
+    called,
+    operator,
+    short,
+    stands_alone,
+    statements,
+    text,
+)
 
 _KINDS: dict[str, Literal["for", "range", "while", "do"]] = {
     "for_statement": "for",
@@ -69,6 +77,10 @@ class LoopFacts(Frozen):
     """Whether its bounds depend on data or on a loop around it."""
     trips: int | None = None
     """How many iterations it has, where that is a constant."""
+    compare: str = ""
+    """How its variable is compared with `end`."""
+    alone: bool = False
+    """Whether it is all that its function does, declarations before it aside."""
     perfect: bool = False
     """Whether its body is one loop and nothing else."""
     innermost: bool = True
@@ -258,6 +270,8 @@ class _Loops:
             step=shown(names.step(k) or {}) if header.sign else "",
             uneven=self._uneven(loop, bounds),
             trips=self._trips(k),
+            compare=header.compare,
+            alone=stands_alone(loop.node),
             innermost=not self.children[k],
             branches=loop.branches,
             exits=loop.exits,

@@ -176,6 +176,16 @@ def statements(body: Node | None) -> list[Node]:
     return [one for one in body.named_children if one.type not in ("comment", "preproc_call")]
 
 
+def stands_alone(statement: Node) -> bool:
+    """Whether a statement is all that its function does, behind declarations and `(void)n;`."""
+    block = statement.parent
+    if block is None or block.parent is None or block.parent.type != "function_definition":
+        return False
+    *before, last = statements(block)
+    idle = (one.type == "declaration" or text(one).startswith("(void)") for one in before)
+    return last.id == statement.id and all(idle)
+
+
 def operator(node: Node) -> str:
     """The operator of an assignment, of a binary or of a unary expression."""
     return text(node.child_by_field_name("operator"))

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 from string import Template
 
-from regraph_kg.search.code.cuda_facts import GridNumber, KernelFacts
-from regraph_kg.search.code.cuda_host import LaunchFacts
-from regraph_kg.search.code.facts import Facts
+from regraph_kg.search.code.cuda_facts import GridNumber
+from regraph_kg.search.code.facts import ElementSum, Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
+from regraph_kg.search.code.main_kernel import main_kernel, main_launches
 from regraph_kg.search.code.openmp_predicates import lanes
 from regraph_kg.search.code.predicate import (
     around,
@@ -37,6 +37,7 @@ _GENERAL = {
     "launch": "the host function",
     "block": "the threads of a block",
     "share": "the head of the loop to share out",
+    "serial": "the head of the loop that one thread runs",
     "item": "i",
     "items": "n",
     "thread": "blockIdx.x * blockDim.x + threadIdx.x",
@@ -56,27 +57,34 @@ _GENERAL = {
     "collapse": " collapse(2)",
 }
 """Said where the code does not show what is meant."""
+_LOOSE = frozenset("<>&|^?=,")
+"""Signs of operators that hold their sides together less than a sum does."""
 
 
-def filled(recipe: str, facts: Facts) -> str:
-    """The recipe for a code with these facts."""
-    loops = _named(facts, Template(recipe).get_identifiers())
+def filled(recipe: str, facts: Facts, part: str = "") -> str:
+    """The recipe for a code with these facts, or a part of it."""
+    return Template(part or recipe).safe_substitute(_GENERAL | known(recipe, facts))
+
+
+def known(recipe: str, facts: Facts) -> dict[str, str]:
+    """What the words of a recipe stand for in a code, as far as it shows what is meant."""
+    names = Template(recipe).get_identifiers()
+    loops, numbered = _named(facts, names), _numbered(facts, names)
     parallel, vector, reducing = loops["parallel"], loops["vector"], loops["reducing"]
     said = {
         **{name: _told(loop) for name, loop in loops.items()},
-        **_threads(facts, parallel),
+        **_threads(facts, parallel, numbered),
         **_fused(facts),
-        "atomic": _atomic(facts, parallel),
+        "atomic": "" if numbered else _atomic(facts, parallel),
         "clause": _clause(parallel),
-        "count": parallel.end if parallel else "",
+        "count": _end(parallel),
         "index": parallel.variable if parallel else "",
         "simd": _simd(vector),
         "reduction": _clause(reducing),
         "collapse": _collapse(facts, loops["collapsible"]),
         "sum": ", ".join(reducing.reduces) if reducing else "",
     }
-    filled_in = {name: text for name, text in said.items() if text}
-    return Template(recipe).safe_substitute(_GENERAL | filled_in)
+    return {name: text for name, text in said.items() if text}
 
 
 def acts_at(recipe: str, facts: Facts) -> int | None:
@@ -95,21 +103,23 @@ def opening(recipe: str, facts: Facts) -> str:
     found = re.search(r"\$begin`([^`]+)`", recipe)
     names = Template(recipe).get_identifiers()
     places = _places(facts, names)
-    known = all(places.get(name, True) for name in names)
-    known = known and ("share" not in names or _splits_alone(facts))
-    return filled(found[1], facts) if found and known else ""
+    there = all(places.get(name, True) for name in names)
+    there = there and (not {"share", "serial"} & {*names} or _splits_alone(facts, names))
+    return filled(recipe, facts, found[1]) if found and there else ""
 
 
 def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
     """Bytes of the code before what each word means, for words that mean a place."""
     loops = _named(facts, names)
     at = {name: [loop.at] if loop else [] for name, loop in loops.items()}
+    main, parallel = main_kernel(facts), loops["parallel"]
+    serial = [parallel.at] if parallel and not _each_has(facts, parallel) else []
     return at | {
-        "share": [one.at for one in _numbered(facts)]
-        or [one.at for one in (loops["parallel"],) if one and not _each_has(facts, one)],
+        "share": [one.at for one in _numbered(facts, names)] or serial,
+        "serial": serial,
         "unfused": [one.at for one in facts.product_sums],
-        "kernel": [one.head_at for one in _main(facts)],
-        "launch": [one.at for one in _launches(facts)],
+        "kernel": [main.head_at] if main else [],
+        "launch": [one.at for one in main_launches(facts)],
     }
 
 
@@ -122,7 +132,7 @@ def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
         inner = [one for one in inner if _walking(facts, one)] or inner
     nests = [outer for one in inner if (outer := _nest(facts, one)) is not one]
     found = {
-        "parallel": _parallel(facts),
+        "parallel": _parallel(facts, names),
         "inner": inner,
         "vector": long or lanes_share,
         "nest": nests,
@@ -174,23 +184,48 @@ def _nest(facts: Facts, loop: LoopFacts) -> LoopFacts:
     return [loop, *free][-1]
 
 
-def _threads(facts: Facts, parallel: LoopFacts | None) -> dict[str, str]:
+def _threads(
+    facts: Facts, parallel: LoopFacts | None, numbered: Sequence[GridNumber]
+) -> dict[str, str]:
     """What is said of threads: those that there are, or those to be made of a loop."""
+    main, launches = main_kernel(facts), main_launches(facts)
+    name = main.name if main else ""
     said = {
-        "block": _first(one.block for one in _launches(facts)),
-        **{word: _first(one.name for one in _main(facts)) for word in ("kernel", "kernelname")},
-        "input": _first(name for one in _main(facts) for name in one.inputs),
-        "launch": _first(f"`{one.function}`" for one in _launches(facts) if one.function),
+        "block": _first(one.block for one in launches),
+        "kernel": name,
+        "kernelname": name,
+        "input": _first(main.inputs if main else ()),
+        "launch": _first(f"`{one.function}`" for one in launches if one.function),
     }
-    for one in _numbered(facts):
+    for one in numbered:
         lines = f"`int {one.name} = ..;` and `if ({one.name} < {one.end})`"
         first = f" + {one.first[1:]}" if one.first else ""
         said |= {"thread": f"{_GENERAL['thread']}{first}", "first": first}
         return {**said, "share": lines, "item": one.name, "items": one.end}
     if parallel is not None and not _each_has(facts, parallel):
-        said["share"] = f"the head of {_told(parallel)}"
-        said |= {"item": parallel.variable, "items": parallel.end}
+        said |= {word: f"the head of {_told(parallel)}" for word in ("share", "serial")}
+        said |= {"item": parallel.variable, "items": _end(parallel)}
+        first = f" + {_operand(parallel.start)}" if parallel.start != "0" else ""
+        said["thread"] = f"{_GENERAL['thread']}{first}"
+        said["kernelname"] = _first([*_kernels_of(facts, parallel), name])
     return said
+
+
+def _end(loop: LoopFacts | None) -> str:
+    """What a loop's variable stays below."""
+    if loop is None or not loop.end:
+        return ""
+    end = f"({loop.end})" if _LOOSE & {*loop.end} else loop.end
+    return f"{end} + 1" if loop.compare == "<=" else end
+
+
+def _operand(value: str) -> str:
+    return value if value.isidentifier() or value.isdigit() else f"({value})"
+
+
+def _kernels_of(facts: Facts, loop: LoopFacts) -> list[str]:
+    """The kernels that run a loop."""
+    return [one.name for one in facts.kernels if loop.function in (one.name, *one.reached)]
 
 
 def _fused(facts: Facts) -> dict[str, str]:
@@ -206,52 +241,52 @@ def _fused(facts: Facts) -> dict[str, str]:
 
 def _atomic(facts: Facts, loop: LoopFacts | None) -> str:
     """What threads write in place of sums that several of them add to; "" where none do."""
-    if loop is None or not loop.kernel or not loop.reduces or _numbered(facts):
+    if loop is None or not loop.kernel or not loop.reduces:
         return ""
-    numbers = {one.number for one in (loop, *within(facts, loop))}
-    sums = [one for one in facts.element_sums if one.loop in numbers]
+    sums = _sums(facts, loop)
     said = (f"`atomicAdd(&{one.element}, {one.value});` for `{one.element} += ..`" for one in sums)
     return "".join(f"\nWrite {one}." for one in dict.fromkeys(said))
 
 
-def _main(facts: Facts) -> list[KernelFacts]:
-    """The kernel that does most, first of all that are as deep; none where there is none."""
-    return sorted(facts.kernels, key=lambda one: -_depth(facts, one))[:1]
+def _sums(facts: Facts, loop: LoopFacts) -> list[ElementSum]:
+    """What a loop adds to elements of the arrays that it reduces."""
+    numbers = {one.number for one in (loop, *within(facts, loop))}
+    inside = [one for one in facts.element_sums if one.loop in numbers]
+    return [one for one in inside if _array(one) in loop.reduces]
 
 
-def _depth(facts: Facts, kernel: KernelFacts) -> int:
-    """How many ranges of unknown length a kernel goes through: its loops', and its threads'."""
-    loops = [one for one in facts.loops if one.function in (kernel.name, *kernel.reached)]
-    few = kernel.number is not None and kernel.number.end.isdigit()
-    deepest = max((one.depth + 1 for one in loops if one.trips is None), default=0)
-    return deepest + (bool(kernel.axes) and not few)
+def _array(one: ElementSum) -> str:
+    return one.element.partition("[")[0]
 
 
-def _launches(facts: Facts) -> list[LaunchFacts]:
-    """Those of that kernel; all, where it is not told which that are."""
-    names = [one.name for one in _main(facts)]
-    return [one for one in facts.launches if one.kernel in names] or [*facts.launches]
+def _numbered(facts: Facts, names: Collection[str]) -> list[GridNumber]:
+    """The number of the main kernel's threads, where a recipe means threads that there are."""
+    main = main_kernel(facts)
+    return [main.number] if main and main.number and "serial" not in names else []
 
 
-def _numbered(facts: Facts) -> list[GridNumber]:
-    return [one.number for one in _main(facts) if one.number]
+def _splits_alone(facts: Facts, names: Collection[str]) -> bool:
+    """Whether there are threads, or can be by a new head of the one loop of its kernel alone.
+
+    Sums that threads share must be ones of elements, which the recipe tells.
+    """
+    loop = _named(facts, names)["parallel"]
+    if _numbered(facts, names) or loop is None:
+        return bool(_numbered(facts, names))
+    told = {_array(one) for one in _sums(facts, loop) if "atomic" in names}
+    counted = loop.step == "1" and loop.compare in ("<", "<=", "!=")
+    alone = loop.kernel and loop.alone and not _each_has(facts, loop)
+    return alone and counted and {*loop.reduces} <= told
 
 
-def _splits_alone(facts: Facts) -> bool:
-    """Whether there are threads, or can be by a new head of the one loop of its function alone."""
-    alone = False
-    for loop in _parallel(facts)[:1]:
-        others = [one for one in facts.loops if one.function == loop.function and not one.depth]
-        alone = others == [loop] and not loop.reduces and not _each_has(facts, loop)
-    return alone or bool(_numbered(facts))
-
-
-def _parallel(facts: Facts) -> list[LoopFacts]:
+def _parallel(facts: Facts, names: Collection[str]) -> list[LoopFacts]:
     """Loops to deal out: those that reduce nothing, long ones first; else those that reduce."""
     loops = [one for one in facts.loops if shareable(one) and not _in_threads(facts, one)]
+    if "serial" in names:
+        loops = [one for one in loops if not _each_has(facts, one)]
     plain = [one for one in loops if not one.reduces]
     long = [one for one in plain if one.trips is None]
-    reducing = [] if _numbered(facts) else [one for one in loops if one.reduces]
+    reducing = [] if _numbered(facts, names) else [one for one in loops if one.reduces]
     return long or reducing or plain
 
 

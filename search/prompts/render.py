@@ -36,6 +36,7 @@ from regraph_kg.search.prompts.examples import (
     short,
     told,
 )
+from regraph_kg.search.prompts.launching import new_launch
 from regraph_kg.search.prompts.parts import Advice, Paragraph, Priority, fitted, parts_of, together
 from regraph_kg.search.prompts.standing import Standing, standing_text
 
@@ -136,8 +137,13 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     if not prefill:
         return prompt
     shown = task.shown(code).strip()
-    begun = beginning(shown, task.entries, recipe)
-    return prompt.model_copy(update={"begun": begun, "rest": rest(shown, recipe), "stop": STOP})
+    more = {
+        "begun": beginning(shown, task.entries, recipe),
+        "rest": rest(shown, recipe),
+        "launch": new_launch(shown, recipe),
+        "stop": STOP,
+    }
+    return prompt.model_copy(update=more)
 
 
 def _form(task: Task) -> str:

@@ -107,6 +107,17 @@ def test_a_kernel_of_one_thread_is_first_made_parallel() -> None:
     assert offered(ported(running), "cuda") == set()
 
 
+def test_threads_that_clear_are_none_for_a_kernel_of_one_thread_that_counts() -> None:
+    clear = "__global__ void zero(float* b) { int i = blockIdx.x * blockDim.x + threadIdx.x; "
+    clear += "if (i < 256) b[i] = 0; }"
+    code = ported("for (int i = 0; i < n; ++i) b[(int)a[i]] += 1;")
+    code = f"{clear}\n{code.replace(' work<<<', ' zero<<<2, 128>>>(y); work<<<')}"
+    assert offered(code, "cuda") == {"thread-per-element", "grid-stride-loop"}
+    many = code.replace("<<<1, 1>>>", "<<<9, 9>>>").replace("for (int i = 0; i < n; ++i)", "NUMBER")
+    many = many.replace("NUMBER", "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n)")
+    assert {"block-size-tuning", "occupancy-tuning"} <= offered(many, "cuda")
+
+
 def test_a_parallel_kernel_is_not_made_parallel_again() -> None:
     body = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) b[i * n] = a[i * n];"
     found = offered(ported(body).replace("<<<1, 1>>>", "<<<n / 256, 256>>>"), "cuda")

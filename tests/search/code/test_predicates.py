@@ -220,6 +220,21 @@ def test_threads_are_not_known_where_none_is_seen_and_not_there_where_one_is_lau
     assert PREDICATES["threads"].holds(facts_of(code.replace("n / 256, 256", "1, 1"))) is False
 
 
+def test_threads_are_those_of_the_kernel_that_does_most() -> None:
+    clear = f"__global__ void clear(float* c) {{ int i = {MINE}; if (i < 99) c[i] = 0; }}"
+    count = f"{HEAD} {LOOP} c[i] += a[i]; }}"
+    mine = f"{HEAD} int i = {MINE}; if (i < n) c[i] += a[i]; }}"
+
+    def holds(kernel: str, launch: str) -> bool | None:
+        code = f"{clear} {kernel} void f(int n) {{ clear<<<9, 9>>>(c); k{launch}(a, c, n); }}"
+        return PREDICATES["threads"].holds(facts_of(code))
+
+    assert holds(count, "<<<1, 1>>>") is False
+    assert holds(count, "<<<9, 9>>>") is None
+    assert holds(mine, "<<<9, 9>>>") is True
+    assert holds(f"{mine} {count.replace('k(', 'last(')}", "<<<9, 9>>>") is True
+
+
 @pytest.mark.parametrize(
     ("helper", "use", "holds", "unknown"),
     [

@@ -72,6 +72,24 @@ void launch(const float* a, float* c, int m, int n) {
 }
 """
 COUNTS = f"__global__ {HISTOGRAM}"
+CLEAR = """__global__ void clear(int* hist) {
+    int b = blockIdx.x * blockDim.x + threadIdx.x;
+    if (b < 256) hist[b] = 0;
+}
+"""
+COUNT = "__global__ " + HISTOGRAM.replace("    for (int b = 0; b < 256; ++b) hist[b] = 0;\n", "")
+CLEARED = f"""{CLEAR}
+{COUNT}
+void launch(const unsigned char* keys, int* hist, int n) {{
+    clear<<<2, 128>>>(hist);
+    histogram<<<1, 1>>>(keys, hist, n);
+}}
+"""
+SUMS_OF_ALL = """void sums(const float* a, float* c, int n) {
+    for (int i = 0; i < n; ++i) c[0] += a[i];
+    c[1] = 1;
+}
+"""
 FUSED = "sum = fmaf(a[i * n + k], half, sum);"
 NUMBER = "blockIdx.x * blockDim.x + threadIdx.x"
 PORT = Port(
@@ -93,6 +111,7 @@ def lean(task: Task, technique: Technique) -> Prompt:
         advice=adviser(f"{task.target}/start", technique, task.start),
         words=told.words,
         prefill=told.prefill,
+        recipe=technique.recipe,
     )
 
 
@@ -259,6 +278,74 @@ def test_a_loop_that_each_thread_has_is_not_shared_out() -> None:
     assert "the loop over" not in filled("At $share", facts)
 
 
+EACH = "In $kernelname $begin`int $index = $thread; if ($index < $count)` for $serial.$atomic"
+WALK = "In $kernelname $begin`for (int $item = $thread; $item < $items; ..)` for $share.$atomic"
+
+
+@pytest.mark.parametrize(
+    ("code", "each"),
+    [
+        (KERNEL, f"int i = {NUMBER}; if (i < n)"),
+        (CLEARED, f"int i = {NUMBER}; if (i < n)"),
+        (COUNT, f"int i = {NUMBER}; if (i < n)"),
+        (KERNEL.replace("int i = 0", "int i = 2"), f"int i = {NUMBER} + 2; if (i < n)"),
+        (KERNEL.replace("i < n", "i <= n"), f"int i = {NUMBER}; if (i < n + 1)"),
+        (KERNEL.replace("i < n", "i < (n & 7)"), f"int i = {NUMBER}; if (i < ((n & 7)))"),
+        (
+            KERNEL.replace("int i = 0; i < n", "int i = n / 2; i != n"),
+            f"int i = {NUMBER} + (n / 2); if (i < n)",
+        ),
+    ],
+)
+def test_an_answer_begins_with_a_thread_for_each_iteration(code: str, each: str) -> None:
+    number, _, test = each.removeprefix("int i = ").partition("; if (i < ")
+    walk = f"for (int i = {number}; i < {test.removesuffix(')')}; ..)"
+    for recipe, opened in ((EACH, each), (WALK, walk)):
+        begun = beginning(code, (), recipe)
+        assert begun.endswith(f"    {opened}")
+        assert begun.removeprefix(FENCE).startswith(code[: code.index("    for")])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        KERNEL.replace("++i", "i += 2"),
+        KERNEL.replace("int i = 0; i < n; ++i", "int i = n; i > 0; --i"),
+        KERNEL.replace("    for", "    x[0] = 1;\n    for"),
+        KERNEL.replace("2;\n", "2;\n    x[0] = 1;\n"),
+        COUNT.replace("+=", "= n +"),
+        COUNT.replace("int n) {", "int n) {\n    int sum = 0;").replace("+= 1", "+= ++sum"),
+        f"__global__ {SUMS_OF_ALL}",
+        HISTOGRAM,
+        SUMS,
+        THREADS.replace("if (i < m)", "if (i < m && threadIdx.y < 1)"),
+    ],
+    ids=[
+        *("other steps", "downwards", "something before", "something behind", "no sum"),
+        *("a sum of its own", "a scalar's sum", "two loops of the host", "a loop of the host"),
+        "loops of each thread",
+    ],
+)
+def test_where_threads_need_more_than_a_new_head_none_is_begun(code: str) -> None:
+    for recipe in (EACH, WALK):
+        begun = beginning(code, (), recipe).removeprefix(FENCE)
+        assert code.startswith(begun.rstrip())
+
+
+def test_sums_that_threads_share_are_begun_only_where_they_are_told_as_atomics() -> None:
+    assert "atomicAdd(&hist[keys[i]], 1);` for `hist[keys[i]] += ..`" in filled(
+        EACH, facts_of(CLEARED)
+    )
+    assert beginning(CLEARED, (), WALK.removesuffix("$atomic")).endswith("int n) {\n")
+
+
+def test_a_kernel_of_one_thread_beside_a_larger_one_is_the_one_that_is_told() -> None:
+    code = f"{COUNT}\n{THREADS}"
+    assert filled("$kernelname and $kernel", facts_of(code)) == "product_kernel and product_kernel"
+    assert filled(EACH, facts_of(code)).startswith("In histogram `int i")
+    assert beginning(code, (), EACH).endswith(f"    int i = {NUMBER}; if (i < n)")
+
+
 @pytest.mark.parametrize("code", [TWICE, COUNTS, "int x;"])
 def test_what_needs_more_than_a_new_head_is_not_begun_with_one(code: str) -> None:
     assert "new" not in beginning(code, (), "$begin`new` at $share")
@@ -279,3 +366,11 @@ def test_of_a_compilers_errors_the_first_one_is_told() -> None:
     said = "c.cpp:3:1: error: one\n  int x\n  ^\nc.cpp:9:1: error: two\n  int y"
     assert first_error(said) == "c.cpp:3:1: error: one\n  int x\n  ^"
     assert first_error("it crashed") == "it crashed"
+
+
+def test_a_prompt_tells_how_its_kernel_is_to_be_launched() -> None:
+    task = replace(TASK, target="cuda", ports=(PORT,), port=PORT)
+    prompt = lean(task, technique("At $serial.\nWrite `$kernelname<<<$count, 1>>>`.", "cuda"))
+    assert prompt.launch is not None
+    assert (prompt.launch.old, prompt.launch.new) == ("<<< 1 , 1 >>>", "<<<n, 1>>>")
+    assert lean(task, technique("At $serial.", "cuda")).launch is None

@@ -1,0 +1,16 @@
+"""Where kernels are launched, as nodes of the tree. Not here: what is known of a launch."""
+
+from tree_sitter import Node
+
+from regraph_kg.search.code.syntax import called, walk
+
+
+def launches_of(root: Node, kernel: str) -> list[tuple[Node, Node]]:
+    """Each launch of a kernel: the call, and in it `<<<..>>>`."""
+    found = [one for one in walk(root) if one.type == "call_expression" and called(one) == kernel]
+    return [
+        (call, shape)
+        for call in found
+        for shape in call.children
+        if shape.type == "kernel_call_syntax"
+    ]
