@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import Facts
+from regraph_kg.search.code.heavy import of_heavy_loops
 from regraph_kg.search.code.predicate import Truth, any_of
 from regraph_kg.search.code.predicates import PREDICATES
 
@@ -25,12 +26,16 @@ def applicable(technique: Technique, facts: Facts) -> Fit:
     """Whether a technique fits a code.
 
     All of `needs` must hold, each entry one predicate or several with "|" between, of which one is
-    enough; none of `pointless` may. A predicate that is not known here counts as not known.
+    enough; none of `pointless` may. A predicate that is not known here counts as not known. What is
+    needed must be in the loops that do most: a loop that clears an array speaks for no nest.
     """
-    answers = {entry: _holds(entry, facts) for entry in technique.needs}
+    heavy = of_heavy_loops(facts)
+    answers = {entry: _holds(entry, heavy) for entry in technique.needs}
     lacking = [entry for entry, answer in answers.items() if answer is False]
     if lacking:
-        return Fit(False, f"Needs {_what(lacking[0])}; this code has {_inventory(facts)}.")
+        small = _holds(lacking[0], facts)
+        has = "it in loops that do little alone" if small else _inventory(facts)
+        return Fit(False, f"Needs {_what(lacking[0])}; this code has {has}.")
     done = [entry for entry in technique.pointless if _holds(entry, facts)]
     if done:
         return Fit(False, f"Pointless, since this code has {_what(done[0])} already.")

@@ -96,6 +96,36 @@ def test_serial_codes() -> None:
     assert "loop-interchange" not in offered(serial("nbody"), "openmp")
 
 
+ALIGNS = """for (int i = 1; i <= n; ++i)
+    for (int j = 1; j <= n; ++j) {
+        float up = b[(i - 1) * (n + 1) + j], left = b[i * (n + 1) + j - 1];
+        b[i * (n + 1) + j] = up > left ? up : left + a[j];
+    }"""
+HEAD = "void f(const float* a, float* b, int n)"
+
+
+@pytest.mark.parametrize("length", ["n", "256"])
+def test_a_loop_that_clears_does_not_speak_for_the_nest_behind_it(length: str) -> None:
+    clears = f"for (int i = 0; i < {length}; ++i) b[i] = 0;"
+    parallel = {"parallel-for", "simd-vectorization"}
+    assert not parallel & offered(f"{HEAD} {{ {clears} {ALIGNS} }}", "openmp")
+    fit = applicable(VOCABULARY["openmp/parallel-for"], facts_of(f"{HEAD} {{ {clears} {ALIGNS} }}"))
+    assert "in loops that do little alone" in fit.why
+    assert "parallel-for" in offered(f"{HEAD} {{ {clears} }}", "openmp")
+
+
+def test_loops_as_deep_as_the_others_and_those_that_call_on_speak_for_the_code() -> None:
+    runs = "for (int i = 1; i < n; ++i) b[i] += b[i - 1];"
+    doubles = "for (int i = 0; i < n; ++i) b[i] = 2 * a[i];"
+    few = "for (int i = 1; i < n; ++i) for (int k = 0; k < 3; ++k) b[i] += b[i - 1];"
+    assert "parallel-for" in offered(f"{HEAD} {{ {doubles} {runs} }}", "openmp")
+    assert "parallel-for" in offered(f"{HEAD} {{ {doubles} {few} }}", "openmp")
+    total = "float s = 0; for (int k = 0; k < n; ++k) s += a[k]; return s;"
+    helper = f"float g(const float* a, int n) {{ {total} }}"
+    calls = "for (int i = 0; i < n; ++i) b[i] = g(a, n);"
+    assert "parallel-for" in offered(f"{helper} {HEAD} {{ {calls} {ALIGNS} }}", "openmp")
+
+
 def test_a_kernel_of_one_thread_is_first_made_parallel() -> None:
     first = {"thread-per-element", "grid-stride-loop"}
     body = "for (int i = 0; i < n; ++i) b[i] = 2 * a[i];"

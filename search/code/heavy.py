@@ -1,0 +1,31 @@
+"""The loops that do most of a code's work, by how deep their nests are.
+
+A loop that clears an array, beside a nest that computes, is no place for a step. Not here: which
+kernel does most (main_kernel.py).
+"""
+
+from regraph_kg.search.code.facts import Facts
+from regraph_kg.search.code.loop_facts import LoopFacts
+from regraph_kg.search.code.predicate import around
+
+
+def of_heavy_loops(facts: Facts) -> Facts:
+    """The facts without the host's nests beside which its function has a deeper one.
+
+    All of them, where loops stand in several functions: a nest may go on in what it calls.
+    """
+    host = [one for one in facts.loops if not one.kernel]
+    if len({one.function for one in host}) != 1:
+        return facts
+    outermost = {one.number: [one, *around(facts, one)][-1].number for one in host}
+    deep = dict.fromkeys(outermost.values(), 0)
+    for one in host:
+        deep[outermost[one.number]] = max(deep[outermost[one.number]], _levels(facts, one))
+    most = max(deep.values())
+    kept = [one for one in facts.loops if deep.get(outermost.get(one.number, -1), most) == most]
+    return facts if len(kept) == len(facts.loops) else facts.model_copy(update={"loops": (*kept,)})
+
+
+def _levels(facts: Facts, loop: LoopFacts) -> int:
+    """How many loops of unknown length a loop and those around it are."""
+    return sum(one.trips is None for one in (loop, *around(facts, loop)))
