@@ -1,9 +1,12 @@
-"""Arms of a comparison: a method, and which graph it is shown."""
+"""Arms of a comparison: a method, which graph it is shown, and what of its prompts is not usual."""
 
 from dataclasses import dataclass
 from typing import Self, get_args
 
+from pydantic import ValidationError
+
 from regraph_kg.errors import BadInput
+from regraph_kg.models.method import Prompting, Words
 from regraph_kg.models.run import GraphShown
 from regraph_kg.search.methods import kind_of, method_names
 
@@ -17,10 +20,24 @@ class Arm:
 
     method: str
     graph: GraphShown = "whole"
+    but: str = ""
+    """What its prompts have otherwise: NAME=VALUE of a setting, or the name of other words."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """METHOD or METHOD/GRAPH; `BadInput` for a graph that is no other one to the method."""
+        """METHOD[/GRAPH][+CHANGE]; `BadInput` for what is nothing to the method, or to prompts."""
+        arm, _, but = text.partition("+")
+        found = cls._of_graph(arm)
+        try:
+            found = cls(found.method, found.graph, but)
+            found.prompting(Prompting())
+        except ValidationError:
+            known = ", ".join((*get_args(Words), *(f"{one}=.." for one in Prompting.model_fields)))
+            raise BadInput(f"arm {text!r}: after + comes one of {known}") from None
+        return found
+
+    @classmethod
+    def _of_graph(cls, text: str) -> Self:
         method, slash, graph = text.partition("/")
         if method not in method_names():
             raise BadInput(f"arm {text!r}: methods are {', '.join(method_names())}")
@@ -46,6 +63,16 @@ class Arm:
         """Whether anything hangs on the graph."""
         return kind_of(self.method).needs != "nothing"
 
+    def prompting(self, usual: Prompting) -> Prompting:
+        """Its prompts, where others are as usual."""
+        if not self.but:
+            return usual
+        name, equals, value = self.but.partition("=")
+        if not equals:
+            return Prompting.usual(Prompting.model_validate({"words": name}).words)
+        return Prompting.model_validate(usual.model_dump() | {name: value})
+
     def __str__(self) -> str:
         """As `parse` reads it."""
-        return self.method if self.graph == "whole" else f"{self.method}/{self.graph}"
+        shown = self.method if self.graph == "whole" else f"{self.method}/{self.graph}"
+        return f"{shown}+{self.but}" if self.but else shown

@@ -162,6 +162,7 @@ class RunningBench:
             target=one.target,
             settings=usual_settings(one.arm.method),
             graph=one.arm.graph,
+            prompting=one.arm.prompting(self._order.choice.prompting),
             seed=one.seed,
             parallel=1,
         )

@@ -22,20 +22,19 @@ from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
 from regraph_kg.bench.suites import SuiteChoice
 from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.answers import Json, notes_aside, tell
-from regraph_kg.cli.choice import prompting_of
 from regraph_kg.cli.dry_run import estimate
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.report import write_page
 from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
-from regraph_kg.models.method import Prompting, SearchLimits, Words
+from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import FinalGrade, SearchChoice, SimulationRecord
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
 from regraph_kg.models.text import plain
 from regraph_kg.pages.render import bench_page
-from regraph_kg.runs.choice import USUAL_WORDS, usual_choice, usual_settings
+from regraph_kg.runs.choice import usual_choice, usual_settings
 from regraph_kg.settings import Settings, read_settings
 
 ANSWERS = {"bench": BenchResults}
@@ -67,9 +66,10 @@ def bench(  # noqa: PLR0913 (a command's options)
     arm: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="METHOD[/GRAPH]",
+            metavar="METHOD[/GRAPH][+NAME=VALUE]",
             help="A method to compare; after a slash the graph it is shown: names,"
-            " shuffled-statistics, shuffled-structure, none. May be repeated.",
+            " shuffled-statistics, shuffled-structure, none; after + a setting of its prompts,"
+            " or `full`. May be repeated.",
             show_default=", ".join(bench_arms.USUAL),
         ),
     ] = None,
@@ -96,18 +96,6 @@ def bench(  # noqa: PLR0913 (a command's options)
             min=1,
         ),
     ] = 1,
-    prompts: Annotated[
-        Words | None,
-        typer.Option(help="As of regraph optimize.", show_default=USUAL_WORDS),
-    ] = None,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="prompt.NAME=VALUE",
-            help="A setting of all prompts. May be repeated.",
-        ),
-    ] = None,
     final: Annotated[FinalGrade, typer.Option(help="How the best are measured again.")] = "full",
     into: Annotated[
         Path, typer.Option(help="The bench's folder; the same one again goes on.")
@@ -135,7 +123,8 @@ def bench(  # noqa: PLR0913 (a command's options)
     results.json and bench.html there.
 
     An arm such as mcgs/shuffled-statistics is a control: the method, with a graph that knows
-    less. What does as well as the whole graph shows what the graph was not needed for.
+    less. What does as well as the whole graph shows what the graph was not needed for. mcgs+mend=no
+    is the method without one part of its prompts.
 
     Exit code 0: the bench is done; 2: it cannot be, and why; 3: model, store or compiler are not
     there; 4: it was stopped, or they were lost, and the same command goes on.
@@ -151,7 +140,6 @@ def bench(  # noqa: PLR0913 (a command's options)
         earlier = results_file.read(rejudge)
     settings = read_settings(model=model)
     choice = _choice(settings, budget or (earlier.calls if earlier else CALLS), parallel, final)
-    choice = replace(choice, prompting=_prompting(prompts or USUAL_WORDS, sets or ()))
     if earlier is not None:
         choice = replace(choice, model=ModelSpec.parse("recorded"))
     if choice.model.by_file:
@@ -214,13 +202,6 @@ def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -
         parallel=parallel,
         final=final,
     )
-
-
-def _prompting(words: Words, sets: Sequence[str]) -> Prompting:
-    other = next((one for one in sets if not one.startswith("prompt.")), None)
-    if other is not None:
-        raise BadInput(f"--set {other}: a bench's methods are as usual; give prompt.NAME=VALUE")
-    return prompting_of(Prompting.usual(words), sets)
 
 
 def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:

@@ -13,6 +13,7 @@ from regraph_kg.cli import bench as command
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.bench import BenchResults
+from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.search.trace_lines import read_header
 from tests.search.test_optimize import Ended, Lab, grown, lab
@@ -62,6 +63,22 @@ def test_a_trace_says_which_graph_its_search_was_shown(replayed: Lab) -> None:
         header = read_header(replayed.folder / "bench" / run.trace)
         assert header.graph == (run.arm.partition("/")[2] or "whole")
         assert header.excluded == "scale"
+
+
+def test_an_arm_may_have_other_prompts_than_the_others(replayed: Lab) -> None:
+    arms = ("standard", "standard+mend=no", "standard+full", "mcgs/names+examples=1")
+    assert bench(replayed, "scale", arms=[w for one in arms for w in ("--arm", one)]).code == 0
+    told = {
+        run.arm: read_header(replayed.folder / "bench" / run.trace).prompting
+        for run in found(replayed).runs
+    }
+    lean = Prompting.usual("lean")
+    assert told == {
+        "standard": lean,
+        "standard+mend=no": lean.model_copy(update={"mend": False}),
+        "standard+full": Prompting(),
+        "mcgs/names+examples=1": lean.model_copy(update={"examples": 1}),
+    }
 
 
 def test_the_same_command_runs_nothing_twice(replayed: Lab) -> None:
@@ -236,6 +253,9 @@ def test_a_folder_stands_for_the_problems_in_it(replayed: Lab) -> None:
         (("--arm", "best"), "arm 'best': methods are"),
         (("--arm", "rag/half"), "after the slash comes one of"),
         (("--arm", "rag/shuffled-structure"), "its control is rag/none"),
+        (("--arm", "mcgs+prefil=no"), "after + comes one of lean, full, words=.., decline=.."),
+        (("--arm", "mcgs+best"), "after + comes one of"),
+        (("--arm", "mcgs+mend=perhaps"), "after + comes one of"),
         (("--model", "batch:answers"), "a bench does not wait for answers by file"),
         (("scale", "scale", "--model", "recorded"), "named twice, or in two folders"),
         (("--from", "bench", "--arm", "cot"), "--arm has no effect beside --from"),
