@@ -3,25 +3,21 @@
 # and four cores, the judge the second and 12, or 16 for OpenMP. One bench at a time: beside each
 # other they disturb each other's times.
 #
-#   bash benchmarks/baseline.sh MODEL.gguf NAME SUITE-TARGET ARMS [PAREVAL]
+#   bash benchmarks/small_model.sh MODEL.gguf NAME SUITE-TARGET ARM,ARM.. [PAREVAL]
 #
-# SUITE-TARGET is shipped-cuda, shipped-openmp or pareval-openmp; ARMS is `nine`, or arms with commas.
-# A bench goes on from docs/results/SUITE-TARGET-NAME.json and ends after MINUTES (all of it, if not
+# SUITE-TARGET is shipped-cuda, shipped-openmp or pareval-openmp. CALLS are those of a search (24, or 5
+# of ParEval). A bench goes on from docs/results/KEPT.json and ends after MINUTES (all of it, if not
 # set); its file is written there again. Needs regraph, torch, gguf and tokenizers on PATH.
 set -euo pipefail
 weights=$(realpath "$1") name=$2 bench=$3 arms=$4 checkout=$(realpath "${5:-.}")
 folder=$(realpath "$(dirname "$0")")
-kept=${folder%/*}/docs/results/$bench-${name%-instruct*}.json
-work=${TMPDIR:-/tmp}/regraph-baseline
+kept=${KEPT:-$bench-${name%-instruct*}} file=${folder%/*}/docs/results
+work=${TMPDIR:-/tmp}/regraph-small-model into=$kept file=$file/$kept.json
 export REGRAPH_OPENAI_URL=http://127.0.0.1:8080/v1 REGRAPH_MODEL_MAX_TOKENS=2048
 export REGRAPH_DATA_DIR=$work/data
 
-nine=mcgs,mcgs-paper,regrapht,rag,fsr,cot,standard
-nine+=,mcgs/shuffled-statistics,mcgs/shuffled-structure
-test "$arms" != nine || arms=$nine
-
 umask 077
-mkdir -p "$work/$bench/$name"
+mkdir -p "$work/$into"
 cd "$work"
 server=gpu_model_server.py log=$work/server-$name.log
 if ! pgrep -f "$server $weights" > /dev/null; then
@@ -30,22 +26,21 @@ if ! pgrep -f "$server $weights" > /dev/null; then
     "$weights" "$name" --port 8080 --slots 48 > "$log" 2>&1 < /dev/null &
 fi
 
-cores=4-15 gpu=1 options=(--target cuda --budget 24)
+cores=4-15 gpu=1 options=(--target cuda --budget "${CALLS:-24}")
 case $bench in
-  shipped-openmp) cores=16-31 gpu='' options=(--target openmp --budget 24) ;;
-  pareval-openmp) cores=16-31 gpu='' options=(--suite pareval --checkout "$checkout" --budget 5) ;;
+  shipped-openmp) cores=16-31 gpu='' options[1]=openmp ;;
+  pareval-openmp) cores=16-31 gpu='' options=(--suite pareval --checkout "$checkout" --budget "${CALLS:-5}") ;;
 esac
 judge() { CUDA_VISIBLE_DEVICES=$gpu taskset -c $cores "$@"; }
 for arm in ${arms//,/ }; do options+=(--arm "$arm"); done
 
 test -d "$work/data" || regraph ingest --starter
 test -e "doctor-$cores.log" || judge regraph doctor > "doctor-$cores.log" 2>&1 || true # the roof
-into=$bench/$name
-test -e "$into/results.json" || ! test -e "$kept" || cp "$kept" "$into/results.json"
+test -e "$into/results.json" || ! test -e "$file" || cp "$file" "$into/results.json"
 for _ in $(seq 120); do grep -q serving "$log" && break; sleep 1; done
 judge timeout --foreground --signal INT "${MINUTES:-0}m" \
   regraph bench --model "openai:$name" --parallel 24 "${options[@]}" --into "$into" || test $? -ge 4
-python3 - "$into/results.json" "$kept" << 'END' # answers that repeat ParEval's code stay out of docs/
+python3 - "$into/results.json" "$file" << 'END' # answers that repeat ParEval's code stay out of docs/
 import json, sys
 results = json.load(open(sys.argv[1]))
 if results["suite"] == "pareval":
