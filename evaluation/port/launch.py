@@ -37,6 +37,8 @@ class Launch:
     """Where the phases stand."""
     phases: tuple[Phase, ...] = ()
     """None: one thread does all the work."""
+    returns: str = ""
+    """The kernel's parameter for what the work returned, where the work is the kernel itself."""
 
     @property
     def kernels(self) -> list[tuple[str, Phase]]:
@@ -69,14 +71,21 @@ class Launch:
         found = dict[str, bool]()
         for (name, head), text in zip(self._taken(), self._given(), strict=False):
             words = set(re.findall(r"\w+", text)) & reads.keys()
-            is_own = any(one.name == name for one in self.held.scratch)
+            is_own = any(one.name == name for one in self.held.scratch) or name == self.returns
             if words or is_own:
                 is_read = all(reads[word] for word in words) and "const" in head
                 found[name] = is_own or not is_read
         return found
 
     def _taken(self) -> list[tuple[str, str]]:
-        return self.held.taken({one.name for one in self.work.arguments if one.const})
+        taken = self.held.taken({one.name for one in self.work.arguments if one.const})
+        result = [(self.returns, f"{self.kind}* {self.returns}")] if self.returns else []
+        return [*taken, *result]
+
+    @property
+    def kind(self) -> str:
+        """The type of what the entry returns; "" where that is nothing."""
+        return self.problem.slots[-1].spelled(cuda=True) if self.problem.returns else ""
 
     def _place(self, name: str) -> str:
         """What `launch` calls the memory of a vector, or a constant."""
@@ -93,7 +102,8 @@ class Launch:
         if not self.phases:
             return [f"{self.kernel}<<<1, 1>>>({', '.join(self._given())});"]
         names = {phase.node.start_byte: name for name, phase in self.kernels}
-        lines = [f"const int {self._threads} = {_THREADS};"]
+        dealt = any(one.loop for _, one in self.kernels)
+        lines = [f"const int {self._threads} = {_THREADS};"] if dealt else []
         return [*lines, *(line for one in self.phases for line in self._phase(one, names))]
 
     @property
@@ -206,12 +216,12 @@ class Launch:
 
     def _keeper(self) -> str:
         """A kernel that calls the work and keeps what it returns."""
-        if gives_nothing(self.held):
+        if gives_nothing(self.held) or self.returns:
             return ""
         if self.problem.returns is None:
             raise UnportableError(f"{self.held.function.name} returns what the entry does not")
-        kind, result = self.problem.slots[-1].spelled(cuda=True), result_name(self.problem)
-        parameters = [*(text for _, text in self._taken()), f"{kind}* {result}"]
+        result = result_name(self.problem)
+        parameters = [*(text for _, text in self._taken()), f"{self.kind}* {result}"]
         names = ", ".join(name for name, _ in self._taken())
         return (
             f"__global__ void {self.kernel}({', '.join(parameters)}) {{\n"

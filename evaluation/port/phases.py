@@ -50,14 +50,17 @@ class Phase:
         return (one for one in self.all() if not one.inside)
 
 
-def phases(function: Function, arrays: Mapping[str, bool]) -> tuple[Phase, ...]:
+def phases(
+    function: Function, arrays: Mapping[str, bool], *, serial: bool = False
+) -> tuple[Phase, ...]:
     """The phases of a kernel's text; none where it is none of them or no loop may be threads.
 
-    `arrays`: its parameters that are arrays, and whether anything may write them.
+    `arrays`: its parameters that are arrays, and whether anything may write them. `serial`: also
+    where no loop may.
     """
     found = _Reader(function, arrays).split(function.body, (), ())
     kernels = [one for phase in found or () for one in phase.kernels()]
-    return tuple(found or ()) if any(one.loop for one in kernels) else ()
+    return tuple(found or ()) if serial or any(one.loop for one in kernels) else ()
 
 
 @dataclass(slots=True)

@@ -14,15 +14,17 @@ from tree_sitter import Node
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.adopt.slice import sliced
-from regraph_kg.evaluation.adopt.syntax import CodeFile, functions, parsed, walk
+from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, functions, parsed, walk
 from regraph_kg.evaluation.port import launch
 from regraph_kg.evaluation.port.containers import Containers
-from regraph_kg.evaluation.port.device import on_device
+from regraph_kg.evaluation.port.device import gives_nothing, on_device, work_name
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.port.host import declared, words_of
+from regraph_kg.evaluation.port.names import fresh
 from regraph_kg.evaluation.port.phases import Phase, phases
+from regraph_kg.evaluation.port.sums import returned_to, with_sums_apart
 from regraph_kg.evaluation.port.work import Work, work_of
-from regraph_kg.evaluation.port.wrapper import signature, tail
+from regraph_kg.evaluation.port.wrapper import result_name, signature, tail
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.port import LAUNCH, NotPorted, Port
 
@@ -103,12 +105,18 @@ def _needed(work: Work, entry: str) -> CodeFile:
 
 def _as_kernels(code: str, plan: "launch.Launch", one_thread: bool) -> tuple[str, "launch.Launch"]:
     """The code with loops' iterations as threads, where that may be; as it was elsewhere."""
-    source = parsed(_PLACE, code.encode())
-    kernel = next((f for f in functions(source) if f.name == plan.kernel), None)
-    found = phases(kernel, plan.arrays()) if kernel and not one_thread else ()
-    if kernel is None or not found:
+    source, planned = _as_kernel(parsed(_PLACE, code.encode()), plan)
+    kernel = _kernel_of(source, planned)
+    if kernel is None or one_thread:
         return code, plan
-    plan = replace(plan, phases=found, code=source)
+    apart = with_sums_apart(source, kernel, planned.arrays())
+    if apart is not None:
+        source = parsed(_PLACE, apart.encode())
+        kernel = _kernel_of(source, planned) or kernel
+    found = phases(kernel, planned.arrays(), serial=apart is not None)
+    if not found:
+        return code, plan
+    plan = replace(planned, phases=found, code=source)
     edits = Edits()
     for _, phase in plan.kernels:
         _threads(source, phase, edits)
@@ -117,6 +125,21 @@ def _as_kernels(code: str, plan: "launch.Launch", one_thread: bool) -> tuple[str
         start = source.original.rindex(b"__global__", 0, kernel.node.start_byte)
         edits.made = [(start, kernel.node.end_byte, "\n\n".join(texts))]
     return edits.applied(source.original), plan
+
+
+def _as_kernel(source: CodeFile, plan: "launch.Launch") -> tuple[CodeFile, "launch.Launch"]:
+    """The work that returns something as the kernel itself, where that may be."""
+    if gives_nothing(plan.held) or not plan.kind:
+        return source, plan
+    place = fresh(result_name(plan.problem), plan.taken)
+    made = returned_to(source, work_name(plan.held.function), plan.kernel, plan.kind, place)
+    if made is None:
+        return source, plan
+    return parsed(_PLACE, made.encode()), replace(plan, returns=place)
+
+
+def _kernel_of(source: CodeFile, plan: "launch.Launch") -> Function | None:
+    return next((one for one in functions(source) if one.name == plan.kernel), None)
 
 
 def _threads(source: CodeFile, phase: Phase, edits: Edits) -> None:
@@ -141,6 +164,8 @@ def _kernel(source: CodeFile, name: str, phase: Phase, plan: "launch.Launch", ed
     text = (line.decode() if not line.strip() else "") + edits.applied(
         source.original, start, phase.node.end_byte
     )
+    if phase.node.type == "compound_statement":
+        text = text.strip()[1:-1].strip("\n").rstrip()
     body = "".join(f"    {part}\n" for part in parts) + indent(dedent(text), "    ")
     return f"__global__ void {name}({', '.join(plan.parameters(phase))}) {{\n{body}\n}}"
 

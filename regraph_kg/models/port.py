@@ -50,7 +50,7 @@ class Port:
     types: tuple[tuple[str, str], ...] = ()
     """Structs that `tail` needs, by name: their definitions, which also stand in `start`."""
     parallel: bool = False
-    """Whether the iterations of a loop are threads; otherwise one thread does all the work."""
+    """Whether several kernels or threads do the work; otherwise one thread of one does all."""
 
     def whole(self, part: str) -> str:
         """The file that is compiled. A part that defines the entry is such a file already."""

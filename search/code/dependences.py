@@ -7,12 +7,14 @@ iterations update (`sum += ..`) is a reduction, which counts apart: it can be pr
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from tree_sitter import Node
+
 from regraph_kg.search.code.calls import Calls, Carries
 from regraph_kg.search.code.clauses import is_counted
 from regraph_kg.search.code.guards import combined_by
 from regraph_kg.search.code.indices import ElementAccess, Indices
 from regraph_kg.search.code.library import UNORDERED
-from regraph_kg.search.code.occurrences import Declared, Occurrence
+from regraph_kg.search.code.occurrences import Declared, Events, Occurrence
 from regraph_kg.search.code.overlaps import Overlaps
 from regraph_kg.search.code.polynomial import Polynomial, add
 from regraph_kg.search.code.syntax import bare, called, root_name, text
@@ -39,6 +41,12 @@ class Dependences:
     def carries(self) -> Carries:
         """The strongest of all verdicts."""
         return "yes" if "yes" in self.verdicts else ("unknown" if self.verdicts else "no")
+
+    def sums(self, events: Events, loop: Node) -> list[str]:
+        """The variables that it adds up from 0."""
+        signs = {name for name, given in self.reduces.items() if given == {"+"}}
+        known = {name: events.find(name, loop) for name in signs}
+        return [name for name, one in known.items() if one is not None and one.zero]
 
 
 class LoopUses:

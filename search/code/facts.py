@@ -33,6 +33,7 @@ from regraph_kg.search.code.syntax import (
 
 _MOST_NAMES = 48
 _MOST_SUMS = 8
+_ATOMIC = frozenset({"int", "unsigned", "unsigned int", "unsigned long long", "float", "double"})
 _BYTES = frozenset({"char", "short", "uint8_t", "int8_t", "uint16_t", "int16_t", "byte", "bool"})
 _FLOATING = frozenset({"float", "double"})
 _MOST_ELEMENTS = 3_000
@@ -52,10 +53,15 @@ class ProductSum(Frozen):
 class ElementSum(Frozen):
     """A statement that adds to an element of an array: `hist[keys[i]] += 1`."""
 
+    function: str
     loop: int
     """Number of the loop that it stands in."""
     element: str
     value: str
+    sum: bool = False
+    """Whether what it adds is a variable that starts at 0."""
+    atomic: bool = False
+    """Whether the element's type is one that a GPU adds to as one."""
 
 
 class Facts(Frozen):
@@ -190,7 +196,7 @@ def _of_elements(
         "gathers": _named(by_data, "read"),
         "scatters": _named(by_data, "write"),
         "outside": tuple(dict.fromkeys(outside))[:24],
-        "element_sums": tuple(_element_sums(elements))[:_MOST_SUMS],
+        "element_sums": tuple(_element_sums(names.events, elements))[:_MOST_SUMS],
     }
 
 
@@ -245,14 +251,26 @@ def _product_sums(root: Node, events: Events) -> Iterator[ProductSum]:
             yield ProductSum(at=node.start_byte, sum=text(left), factors=(factors[0], factors[1]))
 
 
-def _element_sums(elements: list[ElementAccess]) -> Iterator[ElementSum]:
+def _element_sums(events: Events, elements: list[ElementAccess]) -> Iterator[ElementSum]:
     for one in elements:
         node = one.node.parent if one.mode == "update" else None
         value = node.child_by_field_name("right") if node is not None else None
         added = text(value) if node is not None and operator(node) == "+=" else ""
         added = "1" if node is not None and operator(node) == "++" else added
         if added:
-            yield ElementSum(loop=one.place.loop, element=text(one.node), value=added)
+            declared = events.find(added, one.node)
+            yield ElementSum(
+                function=one.place.function,
+                loop=one.place.loop,
+                element=text(one.node),
+                value=added,
+                sum=declared is not None and declared.zero,
+                atomic=one.declared is not None and _adds_as_one(one.declared.kind),
+            )
+
+
+def _adds_as_one(kind: str) -> bool:
+    return " ".join(one for one in kind.split() if not one.startswith("__")) in _ATOMIC
 
 
 def _has_element(product: Node) -> bool:

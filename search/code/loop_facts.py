@@ -80,7 +80,8 @@ class LoopFacts(Frozen):
     compare: str = ""
     """How its variable is compared with `end`."""
     alone: bool = False
-    """Whether it is all that its function does, declarations before it aside."""
+    """Whether it is all that its function does, with declarations before it, and elements behind
+    it to which its sums are added."""
     perfect: bool = False
     """Whether its body is one loop and nothing else."""
     innermost: bool = True
@@ -221,6 +222,7 @@ class _Loops:
                 "perfect": len(inner) == 1 and inner[0].type in LOOPS,
                 "carries": found.carries,
                 "canonical": is_canonical(names, loop, self.uses[k]),
+                "alone": stands_alone(loop.node, found.sums(names.events, loop.node)),
                 "reduces": tuple(found.reduces)[:_MOST_NAMES],
                 "combines": tuple(map(_only, found.reduces.values()))[:_MOST_NAMES],
                 "sections": self._sections(k, found),
@@ -271,7 +273,6 @@ class _Loops:
             uneven=self._uneven(loop, bounds),
             trips=self._trips(k),
             compare=header.compare,
-            alone=stands_alone(loop.node),
             innermost=not self.children[k],
             branches=loop.branches,
             exits=loop.exits,

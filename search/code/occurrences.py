@@ -1,5 +1,6 @@
 """What one walk over a tree finds: loops, declared names, reads and writes, calls, directives."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -9,6 +10,7 @@ from regraph_kg.search.code.syntax import short, text
 
 Mode = Literal["read", "write", "update"]
 NO_LOOP = -1
+_ZERO = re.compile(r"0*\.?0+(?:\.0*)?[fFuUlL]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,12 @@ class Declared:
         new = any(word in made for word in ("new ", "alloc(", "make_"))
         seen = any(word in self.kind for word in ("span", "view", "iterator"))
         return new or not (self.refers or seen)
+
+    @property
+    def zero(self) -> bool:
+        """Whether it is a number that starts at 0."""
+        made = _ZERO.fullmatch(text(self.value)) if self.value is not None else None
+        return made is not None and not (self.refers or self.array or self.parameter)
 
     @property
     def sized(self) -> str:

@@ -5,7 +5,7 @@ No header is read and nothing is compiled. Not here: what the nodes mean for a l
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -176,14 +176,32 @@ def statements(body: Node | None) -> list[Node]:
     return [one for one in body.named_children if one.type not in ("comment", "preproc_call")]
 
 
-def stands_alone(statement: Node) -> bool:
-    """Whether a statement is all that its function does, behind declarations and `(void)n;`."""
+def stands_alone(statement: Node, sums: Collection[str] = ()) -> bool:
+    """Whether a statement is all that its function does, behind declarations and `(void)n;`.
+
+    What it has summed up may be added to an element behind it.
+    """
     block = statement.parent
     if block is None or block.parent is None or block.parent.type != "function_definition":
         return False
-    *before, last = statements(block)
-    idle = (one.type == "declaration" or text(one).startswith("(void)") for one in before)
-    return last.id == statement.id and all(idle)
+    all_of_it = statements(block)
+    at = next(k for k, one in enumerate(all_of_it) if one.id == statement.id)
+    idle = (one.type == "declaration" or text(one).startswith("(void)") for one in all_of_it[:at])
+    return all(idle) and all(added(one) in sums for one in all_of_it[at + 1 :])
+
+
+def added(statement: Node) -> str:
+    """The name that a statement adds to an element: `a[0] += s;`, `atomicAdd(&a[0], s);`."""
+    for one in statement.named_children[:1] if statement.type == "expression_statement" else []:
+        value = one.child_by_field_name("right") if operator(one) == "+=" else None
+        left = one.child_by_field_name("left")
+        if left is not None and left.type not in ("subscript_expression", "pointer_expression"):
+            return ""
+        given = arguments(one) if called(one) == "atomicAdd" else []
+        value = given[1] if len(given) == 2 else value  # noqa: PLR2004 (where, what)
+        if value is not None and value.type == "identifier":
+            return text(value)
+    return ""
 
 
 def operator(node: Node) -> str:

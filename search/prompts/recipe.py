@@ -243,16 +243,28 @@ def _atomic(facts: Facts, loop: LoopFacts | None) -> str:
     """What threads write in place of sums that several of them add to; "" where none do."""
     if loop is None or not loop.kernel or not loop.reduces:
         return ""
-    sums = _sums(facts, loop)
-    said = (f"`atomicAdd(&{one.element}, {one.value});` for `{one.element} += ..`" for one in sums)
+    said = (f"`{_added(one)}` for `{one.element} += ..`" for one in _sums(facts, loop))
     return "".join(f"\nWrite {one}." for one in dict.fromkeys(said))
 
 
+def _added(one: ElementSum) -> str:
+    place = one.element[1:] if one.element.startswith("*") else f"&{one.element}"
+    return f"atomicAdd({place}, {one.value});"
+
+
 def _sums(facts: Facts, loop: LoopFacts) -> list[ElementSum]:
-    """What a loop adds to elements of the arrays that it reduces."""
+    """What a loop adds to elements of the arrays that it reduces, and what is of its sums."""
     numbers = {one.number for one in (loop, *within(facts, loop))}
-    inside = [one for one in facts.element_sums if one.loop in numbers]
-    return [one for one in inside if _array(one) in loop.reduces]
+    return [
+        one
+        for one in facts.element_sums
+        if one.atomic
+        and (
+            (one.loop in numbers and _array(one) in loop.reduces)
+            or (one.loop == loop.parent and one.sum and one.value in loop.reduces)
+        )
+        and one.function == loop.function
+    ]
 
 
 def _array(one: ElementSum) -> str:
@@ -273,7 +285,8 @@ def _splits_alone(facts: Facts, names: Collection[str]) -> bool:
     loop = _named(facts, names)["parallel"]
     if _numbered(facts, names) or loop is None:
         return bool(_numbered(facts, names))
-    told = {_array(one) for one in _sums(facts, loop) if "atomic" in names}
+    sums = _sums(facts, loop) if "atomic" in names else []
+    told = {name for one in sums for name in (_array(one), one.value)}
     counted = loop.step == "1" and loop.compare in ("<", "<=", "!=")
     alone = loop.kernel and loop.alone and not _each_has(facts, loop)
     return alone and counted and {*loop.reduces} <= told

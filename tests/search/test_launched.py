@@ -137,6 +137,39 @@ def test_more_threads_are_not_launched_where_they_would_do_something_else(body: 
     assert comes_to(histogram(body), WALK).code == ""
 
 
+ADDS = "atomicAdd(&hist[0], total);"
+SUM = histogram(f"int total = 0; {LOOP} total += keys[i]; hist[0] += total;")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"int total = 0; {STRIDE} total += keys[i]; {ADDS}",
+        f"int total = 0; {STRIDE} {{ if (keys[i]) total += 1; }} {ADDS}",
+        f"int total = 0; {STRIDE} for (int k = 0; k < n; ++k) total += keys[k]; {ADDS}",
+    ],
+)
+def test_threads_that_add_up_what_is_theirs_may_be_many(body: str) -> None:
+    assert comes_to(histogram(body), WALK, SUM).code == histogram(body, WALKING)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"int total = 1; {STRIDE} total += keys[i]; {ADDS}",
+        f"int total = 0; {STRIDE} total += keys[i]; hist[0] += total;",
+        f"int total = 0; {LOOP} total += keys[i]; {ADDS}",
+        f"int total = 0; {STRIDE} {{ total += keys[i]; {ADDS} }}",
+        f"int total = 0; {STRIDE} total = total * 2 + keys[i]; {ADDS}",
+        f"int total = 0; {STRIDE} total += keys[i]; total += 1; {ADDS}",
+        f"int total = 0; {STRIDE} total += keys[i]; {ADDS} {ADDS}",
+        f"int total = 0; {STRIDE} total += keys[i]; atomicExch(&hist[0], total);",
+    ],
+)
+def test_other_sums_of_threads_are_not_added_more_often(body: str) -> None:
+    assert comes_to(histogram(body), WALK, SUM).code == ""
+
+
 BOUND = histogram(f"{STRIDE} {COUNTED}").replace("void count", "__launch_bounds__(64) void count")
 TWICE = histogram(f"{STRIDE} {COUNTED}").replace("    clear", "    count<<<9, 9>>>(keys, hist, n);")
 NO_BLOCK = histogram(f"{GUARDED} {COUNTED}").replace("    count", "    if (hist) count")

@@ -339,6 +339,32 @@ def test_sums_that_threads_share_are_begun_only_where_they_are_told_as_atomics()
     assert beginning(CLEARED, (), WALK.removesuffix("$atomic")).endswith("int n) {\n")
 
 
+TOTAL = """__global__ void add(const float* x, double* total, int n) {
+    double s = 0.0;
+    for (int i = 0; i < n; ++i) s += x[i];
+    total[0] += s;
+}
+
+void launch(const float* x, double* total, int n) { add<<<1, 1>>>(x, total, n); }
+"""
+
+
+def test_a_scalars_sum_is_begun_where_it_starts_at_0_and_goes_to_an_element_of_the_same() -> None:
+    said = filled(WALK, facts_of(TOTAL))
+    assert "\nWrite `atomicAdd(&total[0], s);` for `total[0] += ..`." in said
+    assert beginning(TOTAL, (), WALK).endswith(f"    for (int i = {NUMBER}; i < n; ..)")
+    pointed = filled(WALK, facts_of(TOTAL.replace("total[0]", "*total")))
+    assert "`atomicAdd(total, s);` for `*total += ..`" in pointed
+    adds = "total[0] += s"
+    others = [("s = 0.0", "s = 1.0"), (adds, "total[0] += 2 * s"), (adds, "total[0] -= s")]
+    for was, other in [*others, ("s += x[i]", "s *= x[i]"), (adds, "*(total + 1) = s")]:
+        changed = TOTAL.replace(was, other)
+        begun = beginning(changed, (), WALK).removeprefix(FENCE)
+        assert changed.startswith(begun.rstrip()), other
+    wide = TOTAL.replace("double* total", "long* total")
+    assert "atomicAdd" not in filled(WALK, facts_of(wide))
+
+
 def test_a_kernel_of_one_thread_beside_a_larger_one_is_the_one_that_is_told() -> None:
     code = f"{COUNT}\n{THREADS}"
     assert filled("$kernelname and $kernel", facts_of(code)) == "product_kernel and product_kernel"

@@ -1,0 +1,174 @@
+"""A sum that ends in an element is added to it, so that threads may share the adding up.
+
+    double s = 0; for (..) s += x[i]; out[0] = f(s);
+
+becomes three statements that share only arrays:
+
+    out[0] = 0;
+    { double s = 0; for (..) s += x[i]; out[0] += s; }
+    { double s = out[0]; out[0] = f(s); }
+
+What each one computes is as before. Not covered: sums of another type than the element's.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, declared_name, functions, walk
+from regraph_kg.evaluation.port.changes import Changes
+from regraph_kg.evaluation.port.edits import Edits
+from regraph_kg.evaluation.port.host import declared, is_plain, words_of
+from regraph_kg.evaluation.port.loops import is_constant
+
+_ADDED = {"int", "unsigned", "unsigned int", "unsigned long long", "float", "double"}
+"""What a GPU adds to as one."""
+_ZERO = re.compile(r"0x0|0*\.?0+(?:\.0*)?[fFuUlL]*")
+_ELEMENT = re.compile(r"\*\s*(\w+)|(\w+)\[\d+\]")
+_LEAVES = {"return_statement", "goto_statement", "lambda_expression"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """Statements that add up, one after the other: the variable's, the loop's, the element's."""
+
+    name: str
+    kind: str
+    first: Node
+    loop: Node
+    last: Node
+    element: str
+    value: Node
+
+
+def returned_to(source: CodeFile, work: str, kernel: str, kind: str, result: str) -> str | None:
+    """The text with a function, which returns in its last statement alone, as the kernel itself.
+
+    `kind` and `result`: of the place for what it returns. None where it returns elsewhere, too, or
+    stands in a namespace.
+    """
+    function = next((one for one in functions(source) if one.qualified == work), None)
+    heads = function.declarator.child_by_field_name("parameters") if function is not None else None
+    if function is None or function.scope or heads is None:
+        return None
+    leaves = [one for one in walk(function.body) if one.type in _LEAVES]
+    if leaves != function.body.named_children[-1:] or leaves[0].type != "return_statement":
+        return None
+    edits, taken = Edits(), source.text(heads)[1:-1].strip()
+    start = source.original.rindex(b"__device__", 0, function.body.start_byte)
+    taken = ", ".join(filter(None, (taken, f"{kind}* {result}")))
+    head = f"__global__ void {kernel}({taken}) "
+    edits.made.append((start, function.body.start_byte, head))
+    edits.put(leaves[0], f"*{result} = {source.text(leaves[0].named_children[0])};")
+    return edits.applied(source.original)
+
+
+def with_sums_apart(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> str | None:
+    """The text with the kernel's sum added to its element; None where it has none such."""
+    found = _sum_of(source, kernel, arrays)
+    if found is None:
+        return None
+    own = f"{found.kind} {found.name}"
+    texts = [
+        f"{found.element} = 0;",
+        f"{{\n    {source.text(found.first)}\n    {source.text(found.loop)}"
+        f"\n    {found.element} += {found.name};\n    }}",
+    ]
+    if source.text(found.value) != found.name:
+        said = source.text(found.last)
+        texts.append(f"{{\n    {own} = {found.element};\n    {said}\n    }}")
+    edits = Edits()
+    edits.put(found.first, "")
+    edits.made.append((found.loop.start_byte, found.last.end_byte, "\n    ".join(texts)))
+    return edits.applied(source.original)
+
+
+def _sum_of(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> _Sum | None:
+    statements = [one for one in kernel.body.named_children if one.type != "comment"]
+    changes = Changes(source)
+    changed = {source.text(one) for one in changes.of(kernel.body)}
+    if changes.are_hidden(arrays) or len(statements) < 3:  # noqa: PLR2004 (a sum's)
+        return None
+    *before, loop, last = statements
+    sums = [one for one in before if not is_constant(source, one, changed, arrays)]
+    if len(sums) != 1 or loop.type != "for_statement":
+        return None
+    first, stored = sums[0], _stored(source, last)
+    name, kind = _zero(source, first)
+    if stored is None or not name or _kind(source, kernel, stored[1]) != kind:
+        return None
+    element, array, value = stored
+    uses = [one for one in walk(kernel.body) if source.text(one) == array and not one.children]
+    plain = len(uses) == 1 and arrays.get(array) is True and kind in _ADDED
+    if not plain or not _adds_up(source, loop, name) or _keeps(source, loop, changes, name):
+        return None
+    return _Sum(name, kind, first, loop, last, element, value)
+
+
+def _stored(source: CodeFile, statement: Node) -> tuple[str, str, Node] | None:
+    """The element that a statement sets, its array, and the value."""
+    inner = statement.named_children[:1] if statement.type == "expression_statement" else []
+    for one in inner:
+        left, right = one.child_by_field_name("left"), one.child_by_field_name("right")
+        found = _ELEMENT.fullmatch(source.text(left)) if left is not None else None
+        sets = one.type == "assignment_expression" and source.text(one.children[1]) == "="
+        if found and sets and right is not None:
+            return found[0], found[1] or found[2], right
+    return None
+
+
+def _zero(source: CodeFile, statement: Node) -> tuple[str, str]:
+    """The one number that a statement declares as 0, and its type."""
+    names, kind = [*declared(source, statement)], statement.child_by_field_name("type")
+    made = statement.child_by_field_name("declarator")
+    value = made.child_by_field_name("value") if made is not None else None
+    if not is_plain(source, statement) or len(names) != 1 or value is None or kind is None:
+        return "", ""
+    own = not any(one.type == "type_qualifier" for one in statement.named_children)
+    return (
+        (names[0], source.text(kind)) if own and _ZERO.fullmatch(source.text(value)) else ("", "")
+    )
+
+
+def _kind(source: CodeFile, kernel: Function, array: str) -> str:
+    """The type of an array's elements."""
+    for one in kernel.parameters:
+        kind = one.child_by_field_name("type")
+        if declared_name(source, one) == array and kind is not None:
+            return source.text(kind)
+    return ""
+
+
+def _adds_up(source: CodeFile, loop: Node, name: str) -> bool:
+    """Whether all that a loop does with a variable is to add to it."""
+    uses = [one for one in walk(loop) if one.type == "identifier" and source.text(one) == name]
+    adds = [one.parent for one in uses]
+    return bool(uses) and all(
+        above is not None
+        and above.type == "assignment_expression"
+        and source.text(above.children[1]) == "+="
+        and above.child_by_field_name("left") == one
+        and above.parent is not None
+        and above.parent.type == "expression_statement"
+        for one, above in zip(uses, adds, strict=True)
+    )
+
+
+def _keeps(source: CodeFile, loop: Node, changes: Changes, name: str) -> bool:
+    """Whether a loop changes more than elements, the sum and what is declared in it, or returns."""
+    own = {
+        one for node in walk(loop) if node.type == "declaration" for one in declared(source, node)
+    }
+    changed = {source.text(one) for one in changes.of(loop)}
+    leaves = any(one.type in _LEAVES for one in walk(loop))
+    return leaves or bool(changed - own - {name} - _arrays_of(source, loop))
+
+
+def _arrays_of(source: CodeFile, loop: Node) -> set[str]:
+    found = set[str]()
+    for one in walk(loop):
+        if one.type == "subscript_expression":
+            found |= words_of(source, one.children[0])
+    return found

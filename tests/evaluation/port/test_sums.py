@@ -1,0 +1,99 @@
+"""A sum that ends in an element is added to it by a kernel of its own."""
+
+import pytest
+
+from tests.evaluation.port.test_port import HEAD, N, X, Y, ported
+
+LOOP = "for (int i = 0; i < n; ++i) s += x[i];"
+RETURNS = 'extern "C" float f(const float* x, int n)'
+FLOAT = {"type": "float32"}
+
+
+def start(body: str) -> str:
+    return ported(f"{HEAD} {{ {body} }}", X, Y, N).start
+
+
+def test_the_element_is_cleared_and_the_sum_added_to_it() -> None:
+    made = start(f"const int m = n / 2; float s = 0.0f; {LOOP.replace('< n', '< m')} y[0] = s;")
+    assert (
+        made
+        == """\
+__global__ void f_kernel_1(float* y) {
+    y[0] = 0;
+}
+
+__global__ void f_kernel_2(const float* x, float* y, int n) {
+    const int m = n / 2;
+    float s = 0.0f;
+    for (int i = 0; i < m; ++i) s += x[i];
+    y[0] += s;
+}
+
+void launch(const float* x, float* y, int n) {
+    f_kernel_1<<<1, 1>>>(y);
+    f_kernel_2<<<1, 1>>>(x, y, n);
+}
+"""
+    )
+
+
+def test_what_is_made_of_the_sum_is_a_kernel_behind_it() -> None:
+    made = start(f"float s = 0; {LOOP} *y = sqrtf(s / n);")
+    assert "    *y += s;\n" in made
+    assert "f_kernel_3(float* y, int n) {\n    float s = *y;\n    *y = sqrtf(s / n);\n}" in made
+    assert "f_kernel_3<<<1, 1>>>(y, n);" in made
+
+
+def test_a_function_that_returns_its_sum_is_the_kernel() -> None:
+    code = f"{RETURNS} {{ float result = 0; {LOOP.replace('s +=', 'result +=')} return result; }}"
+    made = ported(code, X, N, returns=FLOAT).start
+    assert "f_kernel_1(float* result_2) {\n    *result_2 = 0;\n}" in made
+    assert "    *result_2 += result;\n" in made
+    assert "f_kernel_2<<<1, 1>>>(x, n, result);" in made
+
+
+def test_a_function_that_returns_a_number_beside_a_loop_has_threads_too() -> None:
+    head = 'extern "C" float f(const float* x, float* y, int n)'
+    loop = "for (int i = 0; i < n; ++i) y[i] = x[i];"
+    made = ported(f"{head} {{ {loop} return 1; }}", X, Y, N, returns=FLOAT).start
+    assert "y[i] = x[i];" in made.split("f_kernel_2")[0]
+    assert "*result = 1;" in made
+    assert "f_kernel_2<<<1, 1>>>(result);" in made
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"float s = 1; {LOOP} y[0] = s;",
+        f"float s = 0; {LOOP} y[n] = s;",
+        f"float s = 0; {LOOP} y[0] += s;",
+        f"double s = 0; {LOOP} y[0] = s;",
+        f"float s = y[0]; {LOOP} y[0] = s;",
+        f"float s = 0; {LOOP} y[0] = s + y[1];",
+        f"float s = 0; {LOOP} y[0] = s; y[1] = s;",
+        f"float s = 0, t = 0; {LOOP} y[0] = s + t;",
+        "float s = 0; for (int i = 0; i < n; ++i) { s += x[i]; y[i] = s; } y[0] = s;",
+        "float s = 0; for (int i = 0; i < n; ++i) s = s * x[i]; y[0] = s;",
+        "float s = 0; for (int i = 0; i < n; ++i) s += s * x[i]; y[0] = s;",
+        "float s = 0; for (int i = 0; i < n; ++i) { if (x[i] < 0) return; s += x[i]; } y[0] = s;",
+        "float s = 0; int k = 0; for (int i = 0; i < n; ++i) { s += x[k]; ++k; } y[0] = s;",
+        "float s = 0; for (int i = 0; i < n; ++i) { float s = 0; s += x[i]; } y[0] = s;",
+    ],
+)
+def test_another_sum_stays_where_it_is(body: str) -> None:
+    made = start(body)
+    assert made.count("__global__") == 1
+    assert "f_kernel<<<1, 1>>>(x, y, n);" in made
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"if (n < 1) return 0; float s = 0; {LOOP} return s;",
+        f"float s = 0; {LOOP} if (s > 0) return s; return 0;",
+        f"auto g = [](float a) {{ return a; }}; float s = 0; {LOOP} return g(s);",
+    ],
+)
+def test_a_function_that_returns_elsewhere_too_is_called_by_the_kernel(body: str) -> None:
+    made = ported(f"{RETURNS} {{ {body} }}", X, N, returns=FLOAT).start
+    assert "*result = f_work(x, n);" in made
