@@ -118,6 +118,8 @@ class Launch:
             head += f" {loop.variable} < {self._said(loop.end)}; ++{loop.variable}) {{"
             inner = (line for one in phase.inside for line in self._phase(one, names))
             return [head, *(f"    {line}" for line in inner), "}"]
+        if phase.cleared is not None:
+            return [self._cleared(*phase.cleared)]
         name = names[phase.node.start_byte]
         given = ", ".join(self.passed(phase))
         if loop is None:
@@ -132,6 +134,12 @@ class Launch:
             f"    {name}<<<({count} + {threads} - 1) / {threads}, {threads}>>>({given});",
             "}",
         ]
+
+    def _cleared(self, array: str, index: str) -> str:
+        """The line that sets one element to 0."""
+        given = dict(zip((name for name, _ in self._taken()), self._given(), strict=True))[array]
+        place = given if re.fullmatch(r"\w+", given) else f"({given})"
+        return f"cudaMemset({place} + {index}, 0, sizeof(*{place}));".replace(" + 0,", ",")
 
     def needed(self, phase: Phase) -> set[str]:
         """Names that a phase's kernel needs."""

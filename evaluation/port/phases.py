@@ -7,6 +7,7 @@ one finds in the arrays: so nothing else may be kept between them. Not here: whe
 iterations may be threads (loops.py).
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from regraph_kg.evaluation.adopt.syntax import Function, declared_name, walk
 from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.host import words_of
 from regraph_kg.evaluation.port.loops import SerialLoop, as_threads, counted, is_constant
+from regraph_kg.evaluation.port.names import is_number
 
 _LEAVES = {"return_statement", "goto_statement", "break_statement", "continue_statement"}
 _STATEMENTS = {
@@ -24,6 +26,7 @@ _STATEMENTS = {
 }
 """What declares nothing for those behind it."""
 _LOOPS = {"for_statement", "while_statement", "do_statement", "for_range_loop"}
+_CLEARS = re.compile(r"(?:\*\s*(\w+)|(\w+)\[(\d+)\]) = 0;")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ class Phase:
     """Declarations before it that it may need."""
     outer: tuple[SerialLoop, ...] = ()
     """Loops of the host around it."""
+    cleared: tuple[str, str] | None = None
+    """The array and the index of the one element that it sets to 0, which the host can do."""
 
     def all(self) -> Iterator["Phase"]:
         """It, and those in it."""
@@ -47,7 +52,7 @@ class Phase:
 
     def kernels(self) -> Iterator["Phase"]:
         """Those of it that are kernels."""
-        return (one for one in self.all() if not one.inside)
+        return (one for one in self.all() if not one.inside and one.cleared is None)
 
 
 def phases(
@@ -107,7 +112,19 @@ class _Reader:
         inside = self._of_host(node, before, constants, outer) if loop is None else None
         if inside is not None:
             return inside
-        return Phase(node, loop, (), constants, outer)
+        return Phase(node, loop, (), constants, outer, self._cleared(node))
+
+    def _cleared(self, node: Node) -> tuple[str, str] | None:
+        """What `a[0] = 0;` and `*a = 0;` clear."""
+        found = _CLEARS.fullmatch(self.function.source.text(node))
+        array = (found[1] or found[2]) if found else ""
+        for one in self.function.parameters:
+            kind = one.child_by_field_name("type")
+            if found and kind is not None and declared_name(self.function.source, one) == array:
+                return (
+                    (array, found[3] or "0") if is_number(self.function.source.text(kind)) else None
+                )
+        return None
 
     def _of_host(
         self,

@@ -120,7 +120,7 @@ def _as_kernels(code: str, plan: "launch.Launch", one_thread: bool) -> tuple[str
     edits = Edits()
     for _, phase in plan.kernels:
         _threads(source, phase, edits)
-    if len(plan.kernels) > 1 or found[0].inside:
+    if len(found) > 1 or found[0].inside:
         texts = [_kernel(source, name, one, plan, edits) for name, one in plan.kernels]
         start = source.original.rindex(b"__global__", 0, kernel.node.start_byte)
         edits.made = [(start, kernel.node.end_byte, "\n\n".join(texts))]

@@ -18,11 +18,7 @@ def test_the_element_is_cleared_and_the_sum_added_to_it() -> None:
     assert (
         made
         == """\
-__global__ void f_kernel_1(float* y) {
-    y[0] = 0;
-}
-
-__global__ void f_kernel_2(const float* x, float* y, int n) {
+__global__ void f_kernel(const float* x, float* y, int n) {
     const int m = n / 2;
     float s = 0.0f;
     for (int i = 0; i < m; ++i) s += x[i];
@@ -30,8 +26,8 @@ __global__ void f_kernel_2(const float* x, float* y, int n) {
 }
 
 void launch(const float* x, float* y, int n) {
-    f_kernel_1<<<1, 1>>>(y);
-    f_kernel_2<<<1, 1>>>(x, y, n);
+    cudaMemset(y, 0, sizeof(*y));
+    f_kernel<<<1, 1>>>(x, y, n);
 }
 """
     )
@@ -40,16 +36,18 @@ void launch(const float* x, float* y, int n) {
 def test_what_is_made_of_the_sum_is_a_kernel_behind_it() -> None:
     made = start(f"float s = 0; {LOOP} *y = sqrtf(s / n);")
     assert "    *y += s;\n" in made
-    assert "f_kernel_3(float* y, int n) {\n    float s = *y;\n    *y = sqrtf(s / n);\n}" in made
-    assert "f_kernel_3<<<1, 1>>>(y, n);" in made
+    assert "cudaMemset(y + 3, 0, sizeof(*y));" in start(f"float s = 0; {LOOP} y[3] = s;")
+    assert "f_kernel_2(float* y, int n) {\n    float s = *y;\n    *y = sqrtf(s / n);\n}" in made
+    assert "f_kernel_2<<<1, 1>>>(y, n);" in made
 
 
 def test_a_function_that_returns_its_sum_is_the_kernel() -> None:
     code = f"{RETURNS} {{ float result = 0; {LOOP.replace('s +=', 'result +=')} return result; }}"
     made = ported(code, X, N, returns=FLOAT).start
-    assert "f_kernel_1(float* result_2) {\n    *result_2 = 0;\n}" in made
+    assert "f_kernel(const float* x, int n, float* result_2) {\n" in made
     assert "    *result_2 += result;\n" in made
-    assert "f_kernel_2<<<1, 1>>>(x, n, result);" in made
+    assert "    cudaMemset(result, 0, sizeof(*result));\n" in made
+    assert "f_kernel<<<1, 1>>>(x, n, result);" in made
 
 
 def test_a_function_that_returns_a_number_beside_a_loop_has_threads_too() -> None:
