@@ -13,7 +13,6 @@ from tree_sitter import Node
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.search.code.syntax import LOOPS, text, walk
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.mends.launched import launched
 from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.mends.source import ParsedCode
 from regraph_kg.search.prompts.beginning import FENCE
@@ -30,23 +29,9 @@ _SHORTEST = 8
 
 
 def continued(prompt: Prompt, reply: Reply) -> Reply:
-    """The reply with its code, where that is not what it says."""
+    """The reply with its code, where that is not what it says, and how that is to be launched."""
     meant = _meant(prompt, reply)
-    wanted = prompt.launch if reply.finish == "stop" else None
-    found = launched(meant.code or _said(prompt, reply), wanted) if wanted else None
-    if found is None:
-        return meant
-    done = (*meant.mended, *found.done)
-    return meant.model_copy(update={"code": found.code, "mended": done})
-
-
-def _said(prompt: Prompt, reply: Reply) -> str:
-    """The code of an answer as it stands; "" where it is not plain which that is."""
-    found = blocks(reply.text)
-    written = _written(prompt.begun, reply.text) if prompt.begun else None
-    if written is None or len(found) > 1:
-        return found[0] if len(found) == 1 else ""
-    return prompt.begun.removeprefix(FENCE) + written
+    return meant.model_copy(update={"launch": prompt.launch}) if prompt.launch else meant
 
 
 def _meant(prompt: Prompt, reply: Reply) -> Reply:

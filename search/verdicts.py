@@ -16,6 +16,7 @@ from regraph_kg.search.effects import Effects, judged
 from regraph_kg.search.extract import Declined, ParseFailure, declined, read_code, unmended
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.mends.entry import RequestedEntry
+from regraph_kg.search.mends.launched import launched
 from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.prompts.render import FailedAnswer
 from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of
@@ -86,7 +87,7 @@ class Verdicts:
         """How an answer ends, and what it cost to know: nothing for code that was judged before.
 
         `current` is the code that it was to change; `declinable` the technique of which it may say
-        that it does not apply.
+        that it does not apply. A launch that it left as it was is tried as the recipe has it first.
         """
         if declinable is not None and (why := declined(reply)) is not None:
             self._ledger.read(True)
@@ -97,6 +98,15 @@ class Verdicts:
             return SampleVerdict(Outcome.PARSE_FAILED, None, None, answer.reason), Cost()
         if why_same := self._unchanged(answer.code, current):
             return SampleVerdict(Outcome.UNCHANGED, None, None, why_same, answer.done), Cost()
+        if self._mend and reply.launch and (other := launched(answer, reply.launch)):
+            verdict, cost = yield from self._judged(other)
+            if not verdict.failed:
+                return verdict, cost
+            as_it_is, more = yield from self._judged(answer)
+            return as_it_is, cost + more
+        return (yield from self._judged(answer))
+
+    def _judged(self, answer: MendedCode) -> Effects[tuple[SampleVerdict, Cost]]:
         code = self._task.whole(answer.code)
         text, cost = normalized(code), Cost()
         if text not in self._verdicts:

@@ -71,7 +71,7 @@ class Prompt(Frozen):
     rest: str = ""
     """What follows the one loop that an answer is to write, where all else stays as it is."""
     launch: NewLaunch | None = None
-    """What an answer's launch becomes, where it has the kernel changed and the launch as it was."""
+    """How its kernel is to be launched."""
     stop: tuple[str, ...] = ()
     """Texts that end a begun answer, where they come."""
     answer_schema: Mapping[str, object] | None = None
@@ -96,6 +96,8 @@ class Reply(Frozen):
     """Of an answer that was begun for the model the code, where that is not what `text` says."""
     mended: tuple[str, ...] = ()
     """What was done to the text for `code`."""
+    launch: NewLaunch | None = None
+    """How its kernel is to be launched, where it is a changed one that is launched as before."""
     finish: Literal["stop", "length", "unrecorded", "pending"]
     prompt_tokens: int = 0
     output_tokens: int = 0

@@ -11,9 +11,8 @@ from tree_sitter import Node
 
 from regraph_kg.models.base import Frozen
 from regraph_kg.search.code import polynomial
-from regraph_kg.search.code.apart import apart
 from regraph_kg.search.code.indices import INDIRECT, UNKNOWN, ElementAccess, Indices
-from regraph_kg.search.code.library import COPIES, FAST_MATH, FUSED
+from regraph_kg.search.code.library import FAST_MATH, FUSED
 from regraph_kg.search.code.loop_facts import thread_stride
 from regraph_kg.search.code.occurrences import NO_LOOP
 from regraph_kg.search.code.reached import MOST_NODES, Reached
@@ -76,8 +75,6 @@ class KernelFacts(Frozen):
     number: GridNumber | None = None
     axes: tuple[str, ...] = ()
     """The dimensions in which its threads differ: "x", "y", "z"; none: all do the same."""
-    apart: bool = False
-    """Whether each thread writes what is its own, by its number in a grid of one dimension."""
     grid_stride: bool = False
     """Whether its threads walk in steps of the whole grid."""
     shared: tuple[str, ...] = ()
@@ -175,7 +172,6 @@ class _Kernel:
             head_at=self.node.start_byte,
             number=self._number(),
             axes=self.axes,
-            apart=self._apart(),
             grid_stride=any(one.startswith("gridDim.") for one in words)
             or ("this_grid" in words and bool({"size", "num_threads"} & words)),
             shuffles=any(one.startswith(_SHUFFLES) for one in words)
@@ -252,12 +248,6 @@ class _Kernel:
                 number = GridNumber(at=at, name=one.name, end=end, first=made[1] or "")
                 return None if outside else number
         return None
-
-    def _apart(self) -> bool:
-        listed = [one for one in self.all if self._in_global(one)]
-        copies = any(called(use.node) in COPIES for use in self.calls)
-        alike = not self.followed or self.axes != ("x",) or copies
-        return not alike and apart(self.names, self.node, listed)
 
     def _divides(self) -> bool | None:
         nodes = [self.events.functions[one] for one in self.within & self.events.functions.keys()]

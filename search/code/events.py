@@ -209,7 +209,7 @@ class _Walk:
             self._seen |= dict.fromkeys(guarded(node, condition), "update")
             self._add(self.found.conditions, condition, place, mode)
         rest = [one for one in node.children if one != condition]
-        self._push(rest, inside)
+        self._push(rest, inside, mode if node.type == "conditional_expression" else "read")
         if condition is not None:
             self._push([condition], place)
 
@@ -323,6 +323,9 @@ class _Walk:
             above = above.parent
         return above.start_byte if above is not None else 0
 
+    def _same(self, node: Node, place: CodePlace, mode: Mode) -> None:
+        self._push(node.named_children, place, mode)
+
     def _name(self, node: Node, place: CodePlace, mode: Mode) -> None:
         self._add(self.found.names, node, place, mode)
 
@@ -360,5 +363,6 @@ _HANDLERS = {
     "return_statement": _Walk._exit,
     "goto_statement": _Walk._exit,
     "throw_statement": _Walk._exit,
+    "parenthesized_expression": _Walk._same,
     "identifier": _Walk._name,
 }

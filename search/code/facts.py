@@ -58,6 +58,7 @@ class ElementSum(Frozen):
     """Number of the loop that it stands in."""
     element: str
     value: str
+    """"" where it does something else to the element than to add."""
     sum: bool = False
     """Whether what it adds is a variable that starts at 0."""
     atomic: bool = False
@@ -254,19 +255,19 @@ def _product_sums(root: Node, events: Events) -> Iterator[ProductSum]:
 def _element_sums(events: Events, elements: list[ElementAccess]) -> Iterator[ElementSum]:
     for one in elements:
         node = one.node.parent if one.mode == "update" else None
-        value = node.child_by_field_name("right") if node is not None else None
-        added = text(value) if node is not None and operator(node) == "+=" else ""
-        added = "1" if node is not None and operator(node) == "++" else added
-        if added:
-            declared = events.find(added, one.node)
-            yield ElementSum(
-                function=one.place.function,
-                loop=one.place.loop,
-                element=text(one.node),
-                value=added,
-                sum=declared is not None and declared.zero,
-                atomic=one.declared is not None and _adds_as_one(one.declared.kind),
-            )
+        if node is None:
+            continue
+        value = node.child_by_field_name("right") if operator(node) == "+=" else None
+        added = "1" if operator(node) == "++" else text(value)
+        declared = events.find(added, one.node)
+        yield ElementSum(
+            function=one.place.function,
+            loop=one.place.loop,
+            element=text(one.node),
+            value=added,
+            sum=declared is not None and declared.zero,
+            atomic=one.declared is not None and _adds_as_one(one.declared.kind),
+        )
 
 
 def _adds_as_one(kind: str) -> bool:

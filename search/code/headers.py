@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from regraph_kg.search.code.occurrences import Events, Loop
-from regraph_kg.search.code.syntax import bare, declared_name, operator, text
+from regraph_kg.search.code.syntax import LOOPS, bare, declared_name, operator, text, walk
 
 COMPARES = frozenset({"<", "<=", ">", ">=", "!="})
 
@@ -34,6 +34,26 @@ class Header:
 def headers_of(events: Events) -> list[Header]:
     """The heads of all loops."""
     return [_header(loop) for loop in events.loops]
+
+
+def declared_kind(loop: Node) -> str:
+    """The type of which a loop's head declares its one variable: a plain one; "" elsewhere."""
+    node = loop.child_by_field_name("initializer")
+    made = node.children_by_field_name("declarator") if node is not None else []
+    kind = node.child_by_field_name("type") if node is not None else None
+    plain = [one.child_by_field_name("declarator") for one in made]
+    return text(kind) if [one.type for one in plain if one is not None] == ["identifier"] else ""
+
+
+def continues(loop: Node) -> bool:
+    """Whether a `continue` ends an iteration."""
+    for one in walk(loop):
+        above = one.parent if one.type == "continue_statement" else None
+        while above is not None and above.type not in LOOPS:
+            above = above.parent
+        if above is not None and above.id == loop.id:
+            return True
+    return False
 
 
 def _header(loop: Loop) -> Header:

@@ -6,6 +6,7 @@ becomes a name of its own, which begins with "@" where it was read from an array
 
 from dataclasses import dataclass
 from dataclasses import replace as replaced
+from functools import cached_property
 
 from tree_sitter import Node
 
@@ -261,6 +262,10 @@ class Indices:
 
     def elements(self) -> list[ElementAccess]:
         """All accesses to arrays, in the order of the text."""
+        return self._elements
+
+    @cached_property
+    def _elements(self) -> list[ElementAccess]:
         found = [self._element(use) for use in self.events.elements]
         for use in self.events.names:
             base = use.node.child_by_field_name("argument") or use.node

@@ -10,6 +10,7 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.search.code.calls import Carries
 from regraph_kg.search.code.clauses import is_canonical, lasting, section
 from regraph_kg.search.code.dependences import Dependences, LoopUses
+from regraph_kg.search.code.headers import continues, declared_kind
 from regraph_kg.search.code.indices import INDIRECT, UNKNOWN, ElementAccess, Indices
 from regraph_kg.search.code.library import COPIES, MATH
 from regraph_kg.search.code.occurrences import NO_LOOP, Events, Loop, Occurrence
@@ -70,6 +71,7 @@ class LoopFacts(Frozen):
     kernel: bool = False
     """Whether it stands in a CUDA kernel."""
     variable: str = ""
+    type: str = ""
     start: str = ""
     end: str = ""
     step: str = ""
@@ -80,8 +82,7 @@ class LoopFacts(Frozen):
     compare: str = ""
     """How its variable is compared with `end`."""
     alone: bool = False
-    """Whether it is all that its function does, with declarations before it, and elements behind
-    it to which its sums are added."""
+    """Whether it is all that its function does, but to add its sums to elements."""
     perfect: bool = False
     """Whether its body is one loop and nothing else."""
     innermost: bool = True
@@ -105,6 +106,7 @@ class LoopFacts(Frozen):
     branches: bool = False
     exits: bool = False
     """Whether it is left early, by break, return or goto."""
+    continues: bool = False
     launches: bool = False
     """Whether it launches kernels."""
     math: tuple[str, ...] = ()
@@ -267,6 +269,7 @@ class _Loops:
             function=loop.place.function,
             kernel=loop.place.kernel,
             variable=header.variable,
+            type=declared_kind(loop.node),
             start=short(header.start),
             end=short(header.end),
             step=shown(names.step(k) or {}) if header.sign else "",
@@ -276,6 +279,7 @@ class _Loops:
             innermost=not self.children[k],
             branches=loop.branches,
             exits=loop.exits,
+            continues=continues(loop.node),
             launches=self._launches(k),
             directives=tuple(one[:120] for one in loop.directives),
             region=loop.place.region > 0 or any("parallel" in d for d in loop.directives),

@@ -13,12 +13,14 @@ from regraph_kg.models.prompt import NewLaunch
 from regraph_kg.search.code.events import events_of
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.launches import launches_of
-from regraph_kg.search.code.syntax import arguments, declared_name, text, tree_of, walk
+from regraph_kg.search.code.syntax import arguments, text, tree_of, walk
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.recipe import known
 
 _LAUNCH = re.compile(r"`\$kernelname(<<<[^`]*>>>)`")
 _NAME = re.compile(r"\b[A-Za-z_]\w*")
+_GRID_AND_BLOCK = 2
+"""And no shared memory, and no stream."""
 
 
 def new_launch(code: str, recipe: str) -> NewLaunch | None:
@@ -35,7 +37,8 @@ def new_launch(code: str, recipe: str) -> NewLaunch | None:
     given = _given(node, [call for call, _ in calls])
     old = {normalized(text(shape)) for _, shape in calls}
     count = said.get("count", "") if "$count" in found[1] else ""
-    if len(old) != 1 or not {*_NAME.findall(count)} <= given.keys():
+    plain = all(len(shape.named_children) == _GRID_AND_BLOCK for _, shape in calls)
+    if len(old) != 1 or not plain or not {*_NAME.findall(count)} <= given.keys():
         return None
     count = _NAME.sub(lambda one: given[one[0]], count)
     new, body, was = Template(found[1]).substitute(count=count), normalized(text(node)), old.pop()
@@ -48,10 +51,19 @@ def _given(kernel: Node | None, calls: Sequence[Node]) -> dict[str, str]:
     heads = [one for one in walk(kernel) if one.type == "parameter_list"] if kernel else []
     listed = heads[0].named_children if heads else []
     kinds = [one for one in listed if one.type == "parameter_declaration"]
-    names = [declared_name(one.child_by_field_name("declarator")) for one in kinds]
+    declarators = [one.child_by_field_name("declarator") for one in kinds]
     given = {tuple(map(text, arguments(call))) for call in calls}
-    values = given.pop() if len(given) == 1 else ()
-    return dict(zip(names, map(_operand, values), strict=True)) if len(values) == len(names) else {}
+    if len(given) != 1 or len(kinds) != len(arguments(calls[0])):
+        return {}
+    pairs = zip(declarators, arguments(calls[0]), strict=True)
+    plain = ((head, one) for head, one in pairs if head is not None and head.type == "identifier")
+    return {text(head): _operand(text(one)) for head, one in plain if not _does(one)}
+
+
+def _does(value: Node) -> bool:
+    """Whether it does more than to give a value: then it must stand there once."""
+    kinds = ("call_expression", "update_expression", "assignment_expression")
+    return any(one.type in kinds for one in walk(value))
 
 
 def _operand(value: str) -> str:

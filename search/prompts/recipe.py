@@ -39,6 +39,7 @@ _GENERAL = {
     "share": "the head of the loop to share out",
     "serial": "the head of the loop that one thread runs",
     "item": "i",
+    "type": "int",
     "items": "n",
     "thread": "blockIdx.x * blockDim.x + threadIdx.x",
     "first": "",
@@ -77,7 +78,7 @@ def known(recipe: str, facts: Facts) -> dict[str, str]:
         **_fused(facts),
         "atomic": "" if numbered else _atomic(facts, parallel),
         "clause": _clause(parallel),
-        "count": _end(parallel),
+        "count": _end(parallel) if parallel and parallel.start.isdigit() else "",
         "index": parallel.variable if parallel else "",
         "simd": _simd(vector),
         "reduction": _clause(reducing),
@@ -204,7 +205,7 @@ def _threads(
         return {**said, "share": lines, "item": one.name, "items": one.end}
     if parallel is not None and not _each_has(facts, parallel):
         said |= {word: f"the head of {_told(parallel)}" for word in ("share", "serial")}
-        said |= {"item": parallel.variable, "items": _end(parallel)}
+        said |= {"item": parallel.variable, "items": _end(parallel), "type": parallel.type}
         first = f" + {_operand(parallel.start)}" if parallel.start != "0" else ""
         said["thread"] = f"{_GENERAL['thread']}{first}"
         said["kernelname"] = _first([*_kernels_of(facts, parallel), name])
@@ -253,18 +254,21 @@ def _added(one: ElementSum) -> str:
 
 
 def _sums(facts: Facts, loop: LoopFacts) -> list[ElementSum]:
-    """What a loop adds to elements of the arrays that it reduces, and what is of its sums."""
+    """What a loop adds to elements of the arrays that it reduces, and what is of its sums.
+
+    None, where it does something else to them, too, or where a GPU adds in several steps.
+    """
     numbers = {one.number for one in (loop, *within(facts, loop))}
-    return [
+    found = [
         one
         for one in facts.element_sums
-        if one.atomic
+        if one.function == loop.function
         and (
             (one.loop in numbers and _array(one) in loop.reduces)
             or (one.loop == loop.parent and one.sum and one.value in loop.reduces)
         )
-        and one.function == loop.function
     ]
+    return found if all(one.atomic and one.value for one in found) else []
 
 
 def _array(one: ElementSum) -> str:
@@ -288,8 +292,10 @@ def _splits_alone(facts: Facts, names: Collection[str]) -> bool:
     sums = _sums(facts, loop) if "atomic" in names else []
     told = {name for one in sums for name in (_array(one), one.value)}
     counted = loop.step == "1" and loop.compare in ("<", "<=", "!=")
-    alone = loop.kernel and loop.alone and not _each_has(facts, loop)
-    return alone and counted and {*loop.reduces} <= told
+    bounds = any(one.bounds for one in facts.kernels if one.name == loop.function)
+    alone = loop.kernel and loop.alone and not (bounds or _each_has(facts, loop))
+    head = loop.type and not (loop.continues and "serial" in names)
+    return bool(alone and counted and head) and {*loop.reduces} <= told
 
 
 def _parallel(facts: Facts, names: Collection[str]) -> list[LoopFacts]:

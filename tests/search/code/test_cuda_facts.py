@@ -43,34 +43,6 @@ def test_accesses_of_neighbouring_threads(body: str, scattered: tuple[str, ...])
     assert kernel(f"{X} {body}").scattered == scattered
 
 
-@pytest.mark.parametrize(
-    ("body", "known"),
-    [
-        (f"{X} if (i < n) c[i] = a[i] + a[i + 1];", True),
-        (f"{X} for (int j = 0; j < n; ++j) c[i * n + j] *= 2;", True),
-        (f"{X} float own[2]; own[0] = a[i]; c[i] = own[0];", True),
-        (f"{X} for (; i < n; i += gridDim.x * blockDim.x) atomicAdd(&c[b[i]], 1);", True),
-        (f"{X} atomicAdd(&c[0], a[i]);", True),
-        (f"{X} atomicAdd(&c[0], 1);", False),
-        (f"{X} c[b[i]] += 1;", False),
-        (f"{X} c[0] = a[i];", False),
-        (f"{X} for (int j = 0; j < n; ++j) c[j] = a[i];", False),
-        (f"{X} c[i] = c[i + 1];", False),
-        (f"{X} atomicAdd(&c[b[i]], c[0]);", False),
-        (f"{X} atomicAdd(&c[b[i]], 1); c[b[i]] = 0;", False),
-        (f"{X} atomicExch(&c[b[i]], a[i]);", False),
-        (f"{X} float old = atomicAdd(&c[b[i]], 1); c[i] = old;", False),
-        (f"{X} a[i] = atomicAdd(&c[b[i]], 1);", False),
-        (f"{X} c[threadIdx.x] = a[i];", False),
-        (f"{X} {Y} c[j * n + i] = a[i];", False),
-        ("for (int i = 0; i < n; ++i) c[i] = a[i];", False),
-        (f"{X} memcpy(c, a, n); c[i] = 0;", False),
-    ],
-)
-def test_threads_are_apart_where_each_writes_what_is_its_own(body: str, known: bool) -> None:
-    assert kernel(body).apart is known
-
-
 def test_data_that_threads_share() -> None:
     product = f"{X} {Y} for (int p=0;p<n;++p) c[j*n+i] += a[j*n+p] * a[p*n+i];"
     assert kernel(product).reuse == ("a",)
