@@ -61,7 +61,12 @@ def returned_to(source: CodeFile, work: str, kernel: str, kind: str, result: str
     taken = ", ".join(filter(None, (taken, f"{kind}* {result}")))
     head = f"__global__ void {kernel}({taken}) "
     edits.made.append((start, function.body.start_byte, head))
-    edits.put(leaves[0], f"*{result} = {source.text(leaves[0].named_children[0])};")
+    value, made = (
+        source.text(leaves[0].named_children[0]),
+        function.node.child_by_field_name("type"),
+    )
+    cast = source.text(made) if made is not None else kind
+    edits.put(leaves[0], f"*{result} = {value if cast == kind else f'({cast})({value})'};")
     return edits.applied(source.original)
 
 

@@ -59,6 +59,15 @@ def test_a_function_that_returns_a_number_beside_a_loop_has_threads_too() -> Non
     assert "f_kernel_2<<<1, 1>>>(result);" in made
 
 
+def test_what_is_returned_is_rounded_as_the_function_does() -> None:
+    code = f"{RETURNS.replace('float f', 'int f')} {{ return x[n - 1] / 2; }}"
+    loop = code.replace("return", "for (int i = 0; i < n; ++i) y[i] = x[i]; return").replace(
+        "const float* x", "const float* x, float* y"
+    )
+    made = ported(loop, X, Y, N, returns={"type": "float64"}).start
+    assert "*result = (int)(x[n - 1] / 2);" in made
+
+
 @pytest.mark.parametrize(
     "body",
     [
