@@ -5,8 +5,9 @@
 #
 #   bash benchmarks/small_model.sh MODEL.gguf NAME SUITE-TARGET ARM,ARM.. [PAREVAL]
 #
-# SUITE-TARGET is shipped-cuda, shipped-openmp or pareval-openmp. CALLS are those of a search (24, or 5
-# of ParEval). A bench goes on from docs/results/KEPT.json and ends after MINUTES (all of it, if not
+# SUITE-TARGET is shipped-cuda, shipped-openmp, held-out-cuda (benchmarks/held_out/, of which no
+# trajectory knows, without transfers), held-out-openmp or pareval-openmp. CALLS are those of a search
+# (24, or 5 of ParEval). A bench goes on from docs/results/KEPT.json and ends after MINUTES (all of it, if not
 # set); its file is written there again. Needs regraph, torch, gguf and tokenizers on PATH.
 set -euo pipefail
 weights=$(realpath "$1") name=$2 bench=$3 arms=$4 checkout=$(realpath "${5:-.}")
@@ -26,9 +27,13 @@ if ! pgrep -f "$server $weights" > /dev/null; then
     "$weights" "$name" --port 8080 --slots 48 > "$log" 2>&1 < /dev/null &
 fi
 
-cores=4-15 gpu=1 options=(--target cuda --budget "${CALLS:-24}")
+cores=4-15 gpu=1 options=(--target "${bench##*-}" --budget "${CALLS:-24}")
 case $bench in
-  shipped-openmp) cores=16-31 gpu='' options[1]=openmp ;;
+  held-out-*)
+    rm -rf held-out && cp -r "$folder/held_out" held-out
+    test "$bench" = held-out-openmp || sed -i 's/metric = "call"/metric = "device"/' held-out/*/problem.toml
+    options+=(held-out) ;;&
+  *-openmp) cores=16-31 gpu='' ;;&
   pareval-openmp) cores=16-31 gpu='' options=(--suite pareval --checkout "$checkout" --budget "${CALLS:-5}") ;;
 esac
 judge() { CUDA_VISIBLE_DEVICES=$gpu taskset -c $cores "$@"; }

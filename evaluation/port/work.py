@@ -1,7 +1,8 @@
 """The function that does the work, and what the entry passes to it.
 
 The entry of a problem that was written by hand does the work itself. One that `problem new` made
-lends its arrays to the user's function as vectors (evaluation/adopt/adapter.py).
+lends its arrays to the user's function as vectors, or passes its parameters on
+(evaluation/adopt/adapter.py).
 Not covered: entries that prepare or copy data in ways of their own, beyond the adapter's.
 """
 
@@ -28,7 +29,7 @@ _BACK = re.compile(
     r"if \((\w+_copy)\.size\(\) != std::size_t\(.+\)\) std::abort\(\);"
     r"|std::copy\((\w+_copy)\.begin\(\), \2\.end\(\), \w+\);"
 )
-_CALL = re.compile(r"(?:const auto returned = )?([\w:]+)\((.*)\);")
+_CALL = re.compile(r"(?:const auto returned = |return )?([\w:]+)\((.*)\);")
 _CHECKED = re.compile(r"if \(returned\.size\(\) != std::size_t\((.+)\)\) std::abort\(\);")
 _COPIED = re.compile(r"std::copy\(returned\.begin\(\), returned\.end\(\), (\w+)\);")
 _ARRAY = re.compile(r"\*reinterpret_cast<(?:const )?std::array<.+, (\w+)>\*>\((\w+)\)")
@@ -75,8 +76,11 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
     called = _CALL.fullmatch(rest[0]) if rest else None
     function = _one(source, called[1]) if called else None
     result = _result(rest[1:])
-    if called is None or function is None or result is None or not _adapted(called, rest, lent):
-        names = [declared_name(source, node) for node in entry.parameters]
+    names = [declared_name(source, node) for node in entry.parameters]
+    follows = called is not None and (
+        _adapted(called, rest, lent) or {*split(called[2])} <= {*names}
+    )
+    if called is None or function is None or result is None or not follows:
         if len(names) != len(problem.args):
             raise UnportableError(f"{problem.entry} does not take what problem.toml lists")
         pairs = zip(names, problem.args, strict=True)

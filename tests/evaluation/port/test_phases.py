@@ -44,3 +44,13 @@ def test_where_something_else_is_kept_one_thread_does_all(body: str) -> None:
     made = start(body)
     assert made.count("__global__") == 1
     assert "f_kernel<<<1, 1>>>(x, y, n);" in made
+
+
+def test_an_entry_that_passes_its_parameters_on_is_the_work_that_it_calls() -> None:
+    loop = "for (int i = 0; i < m; ++i) b[i] = a[i];"
+    work = f"static void work(const float* a, float* b, int m) {{ {loop} }}"
+    made = ported(f"{work}\n{HEAD} {{ work(x, y, n); }}", X, Y, N).start
+    assert "if (i < m) b[i] = a[i];" in made
+    assert "threads, threads>>>(x, y, n);" in made
+    other = ported(f"{work}\n{HEAD} {{ work(x, y, n - 1); }}", X, Y, N).start
+    assert "work_kernel" not in other
