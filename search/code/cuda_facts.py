@@ -5,7 +5,7 @@ Not here: what the host does for them (cuda_host.py).
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 
 from tree_sitter import Node
 
@@ -60,6 +60,10 @@ class GridNumber(Frozen):
     """What the guard has it below."""
     first: str = ""
     """What is added to the number: "+1"."""
+    row_at: int = -1
+    """Bytes of the text before the loop that is all that it guards; -1 for none."""
+    row_begins: str = ""
+    """How that loop's body begins: its brace and its first declarations."""
 
 
 class KernelFacts(Frozen):
@@ -245,7 +249,15 @@ class _Kernel:
                     if not guard.start_byte <= use.node.start_byte < guard.end_byte
                 ]
                 end, at = head[2] if head else "", statement.start_byte
-                number = GridNumber(at=at, name=one.name, end=end, first=made[1] or "")
+                row, begins = _only_loop(guard.child_by_field_name("consequence"))
+                number = GridNumber(
+                    at=at,
+                    name=one.name,
+                    end=end,
+                    first=made[1] or "",
+                    row_at=row,
+                    row_begins=begins,
+                )
                 return None if outside else number
         return None
 
@@ -372,6 +384,19 @@ class _Kernel:
                     if any(name.startswith("@") for name in held):
                         return True
         return False
+
+
+def _only_loop(block: Node | None) -> tuple[int, str]:
+    """Where the one loop of a block stands, and how its body begins."""
+    inside = statements(block)
+    if len(inside) != 1 or inside[0].type != "for_statement":
+        return -1, ""
+    body = inside[0].child_by_field_name("body")
+    first = list(takewhile(lambda one: one.type == "declaration", statements(body)))
+    if body is None or body.type != "compound_statement" or not first:
+        return inside[0].start_byte, "{"
+    head = body.text[: first[-1].end_byte - body.start_byte] if body.text else b"{"
+    return inside[0].start_byte, head.decode(errors="replace")
 
 
 def _axes(words: frozenset[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from regraph_kg.search.code.syntax import called, declared_name, walk
+from regraph_kg.search.code.syntax import called, declared_name, text, walk
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.mends.source import (
     DefinedFunction,
@@ -30,6 +30,7 @@ _OF_THEIR_OWN = frozenset(
 """What a function stands in that is no part of the function around."""
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_BRANCHES = re.compile(r"^[ \t]*#[ \t]*(?:define|if|el)", re.MULTILINE)
 
 
 def defined_once(source: ParsedCode) -> Mended | None:
@@ -46,6 +47,20 @@ def defined_once(source: ParsedCode) -> Mended | None:
     names = ", ".join(dict.fromkeys(one.name for one in again))
     code = source.edited([(source.begin_of(one.outer), one.outer.end_byte, "") for one in again])
     return code, f"left out what defines {names[:NAMES]} again in the same words"
+
+
+def closed_once(source: ParsedCode) -> Mended | None:
+    """A brace that closes nothing goes: who takes a loop away leaves the last of its braces.
+
+    Not where the preprocessor may have the one that it closes.
+    """
+    if _BRANCHES.search(source.code):
+        return None
+    stray = [one for one in source.root.children if one.type == "ERROR" and text(one) == "}"]
+    if not stray:
+        return None
+    code = source.edited([(one.start_byte, one.end_byte, "") for one in stray])
+    return code, "left out a brace that closes nothing"
 
 
 def lacked(ours: ParsedCode, theirs: ParsedCode) -> list[str]:

@@ -5,8 +5,6 @@ thread goes on to do all. Whether more threads do the same is for the judge to s
 the launch is to be (prompts/launching.py).
 """
 
-from tree_sitter import Node
-
 from regraph_kg.models.prompt import NewLaunch
 from regraph_kg.search.code.launches import launches_of
 from regraph_kg.search.code.syntax import text, walk
@@ -30,17 +28,13 @@ def launched(answer: MendedCode, wanted: NewLaunch) -> MendedCode | None:
     changed = normalized(text(kernel)) != wanted.body
     left = all(normalized(text(shape)) == wanted.old for _, shape in calls)
     dealt = {text(one) for one in walk(kernel) if one.type == "field_expression"} >= _NUMBERS
-    if not (changed and left and dealt and all(_in_block(call.parent) for call, _ in calls)):
+    whole = [call.parent for call, _ in calls]
+    starts = [one for one in whole if one is not None and one.type == "expression_statement"]
+    if not (changed and left and dealt and len(starts) == len(calls)):
         return None
     edits = [(shape.start_byte, shape.end_byte, wanted.new) for _, shape in calls]
-    if wanted.count:
-        guard = f"if ({wanted.count} > 0) "
-        edits += [(call.start_byte, call.start_byte, guard) for call, _ in calls]
+    for one in starts if wanted.count else ():
+        edits.append((one.start_byte, one.start_byte, f"{{ if ({wanted.count} > 0) "))
+        edits.append((one.end_byte, one.end_byte, " }"))
     said = f"{wanted.kernel} launched by {wanted.new}"
     return MendedCode(source.edited(edits), (*answer.done, said))
-
-
-def _in_block(node: Node | None) -> bool:
-    """Whether a launch is a statement of a block, where a condition has its place before it."""
-    around = node.parent if node is not None and node.type == "expression_statement" else None
-    return around is not None and around.type == "compound_statement"

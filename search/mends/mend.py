@@ -7,13 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from regraph_kg.search.mends.entry import RequestedEntry, entry_renamed, exported, kernel_renamed
-from regraph_kg.search.mends.functions import Mended, declared_first, defined_once, outside
+from regraph_kg.search.mends.functions import (
+    Mended,
+    closed_once,
+    declared_first,
+    defined_once,
+    outside,
+)
 from regraph_kg.search.mends.includes import included
 from regraph_kg.search.mends.source import ParsedCode
 
 MOST = 4
 """Times that one kind of mend is done: a text may have thousands of places to mend."""
 _MENDS: tuple[Callable[[ParsedCode, RequestedEntry], Mended | None], ...] = (
+    lambda source, _: closed_once(source),
     lambda source, _: defined_once(source),
     lambda source, _: outside(source),
     kernel_renamed,

@@ -17,7 +17,8 @@ from regraph_kg.search.code.syntax import arguments, text, tree_of, walk
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.recipe import known
 
-_LAUNCH = re.compile(r"`\$kernelname(<<<[^`]*>>>)`")
+_LAUNCH = re.compile(r"`\$kernelname(\$grid|<<<[^`]*>>>)`")
+_COUNTED = re.compile(r"<<<\((.+) \+ 255\) / 256, 256>>>")
 _NAME = re.compile(r"\b[A-Za-z_]\w*")
 _GRID_AND_BLOCK = 2
 """And no shared memory, and no stream."""
@@ -36,12 +37,13 @@ def new_launch(code: str, recipe: str) -> NewLaunch | None:
     node, calls = events_of(root).functions.get(kernel), launches_of(root, kernel)
     given = _given(node, [call for call, _ in calls])
     old = {normalized(text(shape)) for _, shape in calls}
-    count = said.get("count", "") if "$count" in found[1] else ""
+    new, body = Template(found[1]).substitute(said), normalized(text(node))
     plain = all(len(shape.named_children) == _GRID_AND_BLOCK for _, shape in calls)
-    if len(old) != 1 or not plain or not {*_NAME.findall(count)} <= given.keys():
+    if len(old) != 1 or not plain or not {*_NAME.findall(new)} <= given.keys():
         return None
-    count = _NAME.sub(lambda one: given[one[0]], count)
-    new, body, was = Template(found[1]).substitute(count=count), normalized(text(node)), old.pop()
+    new, was = _NAME.sub(lambda one: given[one[0]], new), old.pop()
+    counted = _COUNTED.fullmatch(new)
+    count = counted[1] if counted else ""
     kept = NewLaunch(kernel=kernel, body=body, old=was, new=new, count=count)
     return kept if normalized(new) != was else None
 

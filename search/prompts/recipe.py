@@ -43,6 +43,10 @@ _GENERAL = {
     "items": "n",
     "thread": "blockIdx.x * blockDim.x + threadIdx.x",
     "first": "",
+    "flat": "int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y; if (j < n)",
+    "inside": "{",
+    "row": "the numbers of threads and the head of the loop over columns",
+    "grid": "<<<dim3((n + 255) / 256, rows), 256>>>",
     "fused": "sum = fmaf(a, b, sum);",
     "unfused": "sum += a * b;",
     "index": "i",
@@ -75,6 +79,7 @@ def known(recipe: str, facts: Facts) -> dict[str, str]:
     said = {
         **{name: _told(loop) for name, loop in loops.items()},
         **_threads(facts, parallel, numbered),
+        **_cells(facts),
         **_fused(facts),
         "atomic": "" if numbered else _atomic(facts, parallel),
         "clause": _clause(parallel),
@@ -106,7 +111,8 @@ def opening(recipe: str, facts: Facts) -> str:
     places = _places(facts, names)
     there = all(places.get(name, True) for name in names)
     there = there and (not {"share", "serial"} & {*names} or _splits_alone(facts, names))
-    return filled(recipe, facts, found[1]) if found and there else ""
+    begun = filled(recipe, facts, found[1]) if found and there else ""
+    return f"{begun} {filled(recipe, facts, '$inside')}" if begun and "row" in names else begun
 
 
 def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
@@ -118,6 +124,7 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
     return at | {
         "share": [one.at for one in _numbered(facts, names)] or serial,
         "serial": serial,
+        "row": [one.number.at for one in (main,) if one and one.number and _cells(facts)],
         "unfused": [one.at for one in facts.product_sums],
         "kernel": [main.head_at] if main else [],
         "launch": [one.at for one in main_launches(facts)],
@@ -210,6 +217,30 @@ def _threads(
         said["thread"] = f"{_GENERAL['thread']}{first}"
         said["kernelname"] = _first([*_kernels_of(facts, parallel), name])
     return said
+
+
+def _cells(facts: Facts) -> dict[str, str]:
+    """A thread for each element, where each has a row of them."""
+    main = main_kernel(facts)
+    number = main.number if main else None
+    for loop in facts.loops if main and number else ():
+        counted = loop.step == "1" and loop.compare in ("<", "<=") and loop.type == "int"
+        apart = is_parallel(loop) and not (loop.reduces or loop.continues)
+        if not (main and number and loop.at == number.row_at and counted and apart):
+            continue
+        below, first = _end(loop), _operand(loop.start)
+        wide = _operand(below if first == "0" else f"{below} - {first}")
+        tall = _operand(f"{number.end} - {number.first[1:]}" if number.first else number.end)
+        row, column, start = number.name, loop.variable, f" + {first}" if first != "0" else ""
+        plus = f" + {number.first[1:]}" if number.first else ""
+        return {
+            "flat": f"unsigned cell = {_GENERAL['thread']}; int {row} = cell / {wide}{plus},"
+            f" {column} = cell % {wide}{start}; if ({row} < {number.end})",
+            "inside": number.row_begins,
+            "row": f"`int {row} = ..;`, `if ({row} < {number.end})` and the head of {_told(loop)}",
+            "grid": f"<<<({tall} * {wide} + 255) / 256, 256>>>",
+        }
+    return {}
 
 
 def _end(loop: LoopFacts | None) -> str:

@@ -53,6 +53,14 @@ FORCED = """\
 typedef float REAL_F;static FORCE_INLINE REAL_F third(REAL_F v) { return v / 3; }
 """
 MENDED: dict[str, tuple[str, RequestedEntry, str, tuple[str, ...]]] = {
+    "a brace of a loop that was taken away": (
+        f"__global__ void add(double* total) {{\n    total[0] += 1;\n    }}\n}}\n\n{LAUNCH} {{\n"
+        "    add<<<1, 1>>>(total);\n}\n",
+        CUDA,
+        f"__global__ void add(double* total) {{\n    total[0] += 1;\n    }}\n\n\n{LAUNCH} {{\n"
+        "    add<<<1, 1>>>(total);\n}\n",
+        ("left out a brace that closes nothing",),
+    ),
     "a kernel of the same name": (
         KERNEL_OF_THE_SAME_NAME,
         CUDA,
@@ -156,6 +164,14 @@ MENDED |= {
     ),
 }
 LEFT: dict[str, tuple[str, RequestedEntry]] = {
+    "a brace of a macro": (
+        f"#define BEGIN {{\n{HEAD} BEGIN total[0] = x[0];\n}}\nvoid other() {{}}\n",
+        OPENMP,
+    ),
+    "a brace of another branch": (
+        f"{HEAD} {{ {{\n#if 1\n}}\n#else\n}}\n#endif\n}}\nvoid other() {{}}\n",
+        OPENMP,
+    ),
     "a kernel of its own name": (
         KERNEL_OF_THE_SAME_NAME.replace(
             "__global__ void reduction", "__global__ void reduce_all"

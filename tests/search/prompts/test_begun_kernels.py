@@ -4,6 +4,7 @@ import pytest
 
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.prompts.beginning import FENCE, beginning
+from regraph_kg.search.prompts.launching import new_launch
 from regraph_kg.search.prompts.recipe import filled
 from tests.search.prompts.test_lean import (
     CLEARED,
@@ -124,3 +125,61 @@ def test_a_kernel_of_one_thread_beside_a_larger_one_is_the_one_that_is_told() ->
     assert filled("$kernelname and $kernel", facts_of(code)) == "product_kernel and product_kernel"
     assert filled(EACH, facts_of(code)).startswith("In histogram `int i")
     assert beginning(code, (), EACH).endswith(f"    int i = {NUMBER}; if (i < n)")
+
+
+ROWS = """__global__ void product(const float* a, float* c, int m, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < m) {
+        for (int j = 0; j < n; ++j) {
+            float sum = 0.0f;
+            for (int p = 0; p < n; ++p) sum += a[i * n + p] * a[p * n + j];
+            c[i * n + j] = sum;
+        }
+    }
+}
+
+void launch(const float* a, float* c, int m, int n) {
+    product<<<(m + 99) / 100, 100>>>(a, c, m, n);
+}
+"""
+CELLS = "Write $begin`$flat` for $row.\nIn launch write `$kernelname$grid`."
+
+
+def test_threads_that_have_a_row_each_become_threads_of_elements() -> None:
+    begun = beginning(ROWS, (), CELLS)
+    cell = f"unsigned cell = {NUMBER}; int i = cell / n, j = cell % n; if (i < m)"
+    assert begun.endswith(f"    {cell} {{\n            float sum = 0.0f;")
+    assert "`int i = ..;`, `if (i < m)` and the head of the loop over `j` (0 to n)" in filled(
+        CELLS, facts_of(ROWS)
+    )
+    found = new_launch(ROWS, CELLS)
+    assert found is not None
+    assert (found.new, found.count) == ("<<<(m * n + 255) / 256, 256>>>", "m * n")
+
+
+def test_a_thread_of_elements_has_the_offsets_that_rows_and_columns_have() -> None:
+    code = ROWS.replace("threadIdx.x;", "threadIdx.x + 1;").replace("i < m", "i < m - 1")
+    code = code.replace("int j = 0; j < n", "int j = 2; j <= n")
+    begun = beginning(code, (), CELLS)
+    assert "int i = cell / (n + 1 - 2) + 1, j = cell % (n + 1 - 2) + 2; if (i < m - 1)" in begun
+    found = new_launch(code, CELLS)
+    assert found is not None
+    assert found.count == "(m - 1 - 1) * (n + 1 - 2)"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        ROWS.replace("++j", "j += 2"),
+        ROWS.replace("int j", "unsigned j"),
+        ROWS.replace("float sum = 0.0f;", "if (a[j] < 0) continue; float sum = 0.0f;"),
+        ROWS.replace("c[i * n + j] = sum", "c[i] += sum"),
+        ROWS.replace("c[i * n + j] = sum", "c[i * n + j + 1] = sum + c[i * n + j]"),
+        ROWS.replace("        for (int j", "        c[0] = 0;\n        for (int j"),
+    ],
+    ids=["steps", "a type", "continue", "a sum of a row", "a scan", "something before"],
+)
+def test_rows_whose_elements_are_not_plainly_apart_stay_rows(code: str) -> None:
+    assert "cell" not in beginning(code, (), CELLS)
+    assert "rows" in filled(CELLS, facts_of(code))
+    assert new_launch(code, CELLS) is None
