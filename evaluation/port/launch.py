@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import CodeFile, parameter_type
+from regraph_kg.evaluation.adopt.syntax import CodeFile, declared_name, parameter_type
+from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.containers import OwnContainers, Scratch
 from regraph_kg.evaluation.port.device import gives_nothing, work_name
 from regraph_kg.evaluation.port.edits import UnportableError
 from regraph_kg.evaluation.port.host import declared, flat, words_of
-from regraph_kg.evaluation.port.names import fresh
+from regraph_kg.evaluation.port.names import fresh, is_integer
 from regraph_kg.evaluation.port.phases import Phase
 from regraph_kg.evaluation.port.work import Work
 from regraph_kg.evaluation.port.wrapper import result_name, signature
@@ -100,11 +101,17 @@ class Launch:
     def _start(self) -> list[str]:
         """The launches."""
         if not self.phases:
-            return [f"{self.kernel}<<<1, 1>>>({', '.join(self._given())});"]
+            return [f"{self._scope}{self.kernel}<<<1, 1>>>({', '.join(self._given())});"]
         names = {phase.node.start_byte: name for name, phase in self.kernels}
         dealt = any(one.loop for _, one in self.kernels)
         lines = [f"const int {self._threads} = {_THREADS};"] if dealt else []
         return [*lines, *(line for one in self.phases for line in self._phase(one, names))]
+
+    @property
+    def _scope(self) -> str:
+        """Before the names of kernels that stand where the work does, in a namespace."""
+        inside = gives_nothing(self.held)
+        return "".join(f"{one}::" for one in self.held.function.scope) if inside else ""
 
     @property
     def _threads(self) -> str:
@@ -121,9 +128,9 @@ class Launch:
         if phase.cleared is not None:
             return [self._cleared(*phase.cleared)]
         name = names[phase.node.start_byte]
-        given = ", ".join(self.passed(phase))
+        started, given = f"{self._scope}{name}", ", ".join(self.passed(phase))
         if loop is None:
-            return [f"{name}<<<1, 1>>>({given});"]
+            return [f"{started}<<<1, 1>>>({given});"]
         first, end = self._said(loop.first), self._said(loop.end)
         less = "" if first == "0" else f" - {first}" if first.isdigit() else f" - ({first})"
         number = name.removeprefix(self.kernel)
@@ -131,7 +138,7 @@ class Launch:
         return [
             f"const long long {count} = {end}{less};",
             f"if ({count} > 0) {{",
-            f"    {name}<<<({count} + {threads} - 1) / {threads}, {threads}>>>({given});",
+            f"    {started}<<<({count} + {threads} - 1) / {threads}, {threads}>>>({given});",
             "}",
         ]
 
@@ -144,10 +151,18 @@ class Launch:
     def needed(self, phase: Phase) -> set[str]:
         """Names that a phase's kernel needs."""
         assert self.code
-        words = words_of(self.code, phase.node)
+        words = self._words(phase.node)
         for node in reversed(phase.constants):
             if words & set(declared(self.code, node)):
-                words |= words_of(self.code, node)
+                words |= self._words(node)
+        return words
+
+    def _words(self, node: Node) -> set[str]:
+        """Names in a part, and in the macros that it uses."""
+        assert self.code
+        changes, words = Changes(self.code), words_of(self.code, node)
+        while more := changes.words(words) - words:
+            words |= more
         return words
 
     def parameters(self, phase: Phase) -> list[str]:
@@ -159,7 +174,7 @@ class Launch:
     def passed(self, phase: Phase) -> list[str]:
         """What a phase's kernel is given."""
         given = self._given()
-        if len(self.kernels) == 1 and not phase.outer:
+        if len(self.phases) == 1 and not self.phases[0].inside:
             return given
         words = self.needed(phase)
         names = [name for name, _ in self._taken()]
@@ -214,13 +229,24 @@ class Launch:
 
         lengths = self.held.lengths
         for one in self.work.arguments:
-            known[one.name] = bound(one.text)
+            known[one.name] = bound(self._converted(one.name, one.text))
             if one.length and one.name in lengths:
                 known[lengths[one.name]] = known[f"{one.name}.size()"] = bound(one.length)
         for vector in self.held.scratch:
             length = bound(said(vector.length))
             known[lengths[vector.name]] = known[f"{vector.name}.size()"] = length
         return said(text)
+
+    def _converted(self, name: str, text: str) -> str:
+        """A number of the entry's as the work takes it."""
+        args = {arg.name: arg for arg in self.problem.args if not arg.is_array}
+        function = self.held.function
+        for node in function.parameters:
+            if declared_name(function.source, node) == name and text in args:
+                kind = parameter_type(function.source, node).removeprefix("const ")
+                same = kind == args[text].spelled(cuda=True)
+                return text if same or not is_integer(kind) else f"({kind}){text}"
+        return text
 
     def _keeper(self) -> str:
         """A kernel that calls the work and keeps what it returns."""

@@ -100,7 +100,10 @@ def _needed(
     if not _BOUND.fullmatch(bounds) or not all(is_integer(kinds.get(one, "auto")) for one in words):
         return None
     kept = needed(source, [*before], words)
-    if kept is None or words & arrays.keys():
+    changes, hidden = Changes(source), set[str]()
+    while more := changes.words(words | hidden) - hidden:
+        hidden |= more
+    if kept is None or words & arrays.keys() or hidden & kinds.keys():
         return None
     return [one for one in kept if one.parent is None or one.parent.type != "for_statement"]
 

@@ -114,7 +114,8 @@ def _as_kernels(code: str, plan: "launch.Launch", one_thread: bool) -> tuple[str
         source = parsed(_PLACE, apart.encode())
         kernel = _kernel_of(source, planned) or kernel
     found = phases(kernel, planned.arrays(), serial=apart is not None)
-    if not found:
+    hosted = {one.loop.variable for top in found for one in top.all() if one.inside and one.loop}
+    if not found or hosted & {arg.name for arg in planned.problem.args}:
         return code, plan
     plan = replace(planned, phases=found, code=source)
     edits = Edits()
@@ -164,7 +165,10 @@ def _kernel(source: CodeFile, name: str, phase: Phase, plan: "launch.Launch", ed
     text = (line.decode() if not line.strip() else "") + edits.applied(
         source.original, start, phase.node.end_byte
     )
-    if phase.node.type == "compound_statement":
+    inner = {name for node in phase.node.named_children for name in declared(source, node)}
+    outer = {name for node in constants for name in declared(source, node)}
+    outer |= set(re.findall(r"\w+", " ".join(plan.parameters(phase))))
+    if phase.node.type == "compound_statement" and not inner & outer:
         text = text.strip()[1:-1].strip("\n").rstrip()
     body = "".join(f"    {part}\n" for part in parts) + indent(dedent(text), "    ")
     return f"__global__ void {name}({', '.join(plan.parameters(phase))}) {{\n{body}\n}}"

@@ -58,14 +58,17 @@ def returned_to(source: CodeFile, work: str, kernel: str, kind: str, result: str
         return None
     edits, taken = Edits(), source.text(heads)[1:-1].strip()
     start = source.original.rindex(b"__device__", 0, function.body.start_byte)
+    said = [one for one in leaves[0].named_children if one.type != "comment"]
+    made = function.node.child_by_field_name("type")
+    cast = source.text(made) if made is not None else kind
+    defaults = any(one.type.startswith("optional_") for one in heads.named_children)
+    if len(said) != 1 or said[0].type == "initializer_list" or "auto" in cast or defaults:
+        return None
     taken = ", ".join(filter(None, (taken, f"{kind}* {result}")))
     head = f"__global__ void {kernel}({taken}) "
     edits.made.append((start, function.body.start_byte, head))
-    value, made = (
-        source.text(leaves[0].named_children[0]),
-        function.node.child_by_field_name("type"),
-    )
-    cast = source.text(made) if made is not None else kind
+    value = source.text(said[0])
+    value = f"({value})" if said[0].type == "comma_expression" else value
     edits.put(leaves[0], f"*{result} = {value if cast == kind else f'({cast})({value})'};")
     return edits.applied(source.original)
 
@@ -102,6 +105,8 @@ def _sum_of(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> _
         return None
     first, stored = sums[0], _stored(source, last)
     name, kind = _zero(source, first)
+    if any(name in words_of(source, one) for one in before if one.id != first.id):
+        return None
     if stored is None or not name or _kind(source, kernel, stored[1]) != kind:
         return None
     element, array, value = stored

@@ -78,7 +78,7 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
     result = _result(rest[1:])
     names = [declared_name(source, node) for node in entry.parameters]
     follows = called is not None and (
-        _adapted(called, rest, lent) or {*split(called[2])} <= {*names}
+        _adapted(called, rest, lent) or _passes_on(problem, function, called, rest, names)
     )
     if called is None or function is None or result is None or not follows:
         if len(names) != len(problem.args):
@@ -94,6 +94,26 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
         for node, text in zip(function.parameters, given, strict=True)
     ]
     return Work(function, tuple(arguments), result)
+
+
+def _passes_on(
+    problem: Problem,
+    function: Function | None,
+    called: re.Match[str],
+    rest: list[str],
+    names: list[str],
+) -> bool:
+    """Whether an entry gives its own parameters to a function, no array twice, and nothing else.
+
+    What the function returns, the entry does.
+    """
+    given = split(called[2])
+    arrays = [arg.name for arg in problem.args if arg.is_array]
+    kind = function.node.child_by_field_name("type") if function is not None else None
+    silent = function is not None and kind is not None and function.source.text(kind) == "void"
+    alone = len(rest) == 1 or rest[0].startswith("const auto returned = ")
+    once = all(given.count(one) < 2 for one in arrays)  # noqa: PLR2004
+    return {*given} <= {*names} and alone and once and (silent or bool(problem.returns))
 
 
 def _adapted(called: re.Match[str], rest: list[str], lent: dict[str, tuple[str, str]]) -> bool:

@@ -5,7 +5,7 @@ Not here: what the host does for them (cuda_host.py).
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import islice, takewhile
+from itertools import islice
 
 from tree_sitter import Node
 
@@ -17,7 +17,7 @@ from regraph_kg.search.code.loop_facts import thread_stride
 from regraph_kg.search.code.occurrences import NO_LOOP
 from regraph_kg.search.code.reached import MOST_NODES, Reached
 from regraph_kg.search.code.stencils import stencil_arrays
-from regraph_kg.search.code.syntax import called, operator, short, statements, text, walk
+from regraph_kg.search.code.syntax import called, only_loop, operator, short, statements, text, walk
 
 _AXES = ("x", "y", "z")
 _NUMBERS = ("float", "double", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
@@ -249,7 +249,7 @@ class _Kernel:
                     if not guard.start_byte <= use.node.start_byte < guard.end_byte
                 ]
                 end, at = head[2] if head else "", statement.start_byte
-                row, begins = _only_loop(guard.child_by_field_name("consequence"))
+                row, begins = only_loop(guard.child_by_field_name("consequence"))
                 number = GridNumber(
                     at=at,
                     name=one.name,
@@ -384,19 +384,6 @@ class _Kernel:
                     if any(name.startswith("@") for name in held):
                         return True
         return False
-
-
-def _only_loop(block: Node | None) -> tuple[int, str]:
-    """Where the one loop of a block stands, and how its body begins."""
-    inside = statements(block)
-    if len(inside) != 1 or inside[0].type != "for_statement":
-        return -1, ""
-    body = inside[0].child_by_field_name("body")
-    first = list(takewhile(lambda one: one.type == "declaration", statements(body)))
-    if body is None or body.type != "compound_statement" or not first:
-        return inside[0].start_byte, "{"
-    head = body.text[: first[-1].end_byte - body.start_byte] if body.text else b"{"
-    return inside[0].start_byte, head.decode(errors="replace")
 
 
 def _axes(words: frozenset[str]) -> tuple[str, ...]:

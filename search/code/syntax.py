@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
@@ -188,6 +189,19 @@ def stands_alone(statement: Node, sums: Collection[str] = ()) -> bool:
     at = next(k for k, one in enumerate(all_of_it) if one.id == statement.id)
     idle = (one.type == "declaration" or text(one).startswith("(void)") for one in all_of_it[:at])
     return all(idle) and all(added(one) in sums for one in all_of_it[at + 1 :])
+
+
+def only_loop(block: Node | None) -> tuple[int, str]:
+    """Where the one loop of a block stands, and how its body begins."""
+    inside = statements(block)
+    if len(inside) != 1 or inside[0].type != "for_statement":
+        return -1, ""
+    body = inside[0].child_by_field_name("body")
+    first = list(takewhile(lambda one: one.type == "declaration", statements(body)))
+    if body is None or body.type != "compound_statement" or not first:
+        return inside[0].start_byte, "{"
+    head = body.text[: first[-1].end_byte - body.start_byte] if body.text else b"{"
+    return inside[0].start_byte, head.decode(errors="replace")
 
 
 def added(statement: Node) -> str:

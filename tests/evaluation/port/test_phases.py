@@ -54,3 +54,44 @@ def test_an_entry_that_passes_its_parameters_on_is_the_work_that_it_calls() -> N
     assert "threads, threads>>>(x, y, n);" in made
     other = ported(f"{work}\n{HEAD} {{ work(x, y, n - 1); }}", X, Y, N).start
     assert "work_kernel" not in other
+
+
+def test_a_loop_of_the_host_whose_variable_is_an_argument_s_name_stays_on_the_device() -> None:
+    inner = "for (int i = 0; i < len; ++i) b[i] = b[i] + n;"
+    work = (
+        f"void g(const float* a, float* b, int len) {{ for (int n = 0; n < 3; ++n) {{ {inner} }} }}"
+    )
+    made = ported(f"static {work}\n{HEAD} {{ g(x, y, n); }}", X, Y, N).start
+    assert made.count("__global__") == 1
+    assert "<<<1, 1>>>" in made
+
+
+def test_an_array_that_is_passed_twice_is_not_two() -> None:
+    work = (
+        "static void g(float* a, float* b, int m) { for (int i = 1; i < m; ++i) b[i] = a[i - 1]; }"
+    )
+    both = {**Y, "role": "inout"}
+    head = 'extern "C" void f(float* y, int n)'
+    made = ported(f"{work}\n{head} {{ g(y, y, n); }}", both, N).start
+    assert "threads" not in made
+
+
+def test_the_host_counts_as_the_function_does() -> None:
+    loop = "for (int i = 0; i < 4 - a; ++i) y[i] = x[i];"
+    work = f"static void g(const float* x, float* y, int a) {{ {loop} }}"
+    a = {"name": "a", "type": "float64", "role": "in", "value": 3.5}
+    head = 'extern "C" void f(const float* x, float* y, double a, int n)'
+    made = ported(f"{work}\n{head} {{ g(x, y, a); }}", X, Y, a, N).start
+    assert "const long long count = 4 - ((int)a);" in made
+
+
+def test_a_kernel_of_a_namespace_is_launched_there() -> None:
+    loop = "for (int i = 1; i < n; ++i) y[i] = y[i - 1];"
+    work = f"namespace k {{ void g(const float* x, float* y, int n) {{ {loop} }} }}"
+    made = ported(f"{work}\n{HEAD} {{ k::g(x, y, n); }}", X, Y, N).start
+    assert "k::g_kernel<<<1, 1>>>(x, y, n);" in made
+
+
+def test_a_block_that_names_a_parameter_again_stays_a_block() -> None:
+    made = start(f"{FIRST} {{ int n = 1; y[0] = n + x[0]; }}")
+    assert "{ int n = 1;" in made

@@ -59,6 +59,33 @@ def test_a_function_that_returns_a_number_beside_a_loop_has_threads_too() -> Non
     assert "f_kernel_2<<<1, 1>>>(result);" in made
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("y[0], y[1]", "*result = (y[0], y[1]);"),
+        ("/* the last */ y[n - 1]", "*result = y[n - 1];"),
+        ("{y[0]}", "*result = f_work(x, y, n);"),
+    ],
+)
+def test_what_is_returned_may_be_spelled_otherwise(said: str, kept: str) -> None:
+    head = 'extern "C" float f(const float* x, float* y, int n)'
+    code = f"{head} {{ for (int i = 0; i < n; ++i) y[i] = x[i]; return {said}; }}"
+    assert kept in ported(code, X, Y, N, returns=FLOAT).start
+
+
+def test_the_one_kernel_behind_a_clearing_gets_what_it_takes() -> None:
+    z = {**Y, "name": "z"}
+    head = 'extern "C" void f(const float* x, float* y, float* z, int n)'
+    made = ported(f"{head} {{ float s = 0; {LOOP} y[0] = s; }}", X, Y, z, N).start
+    assert "f_kernel(const float* x, float* y, int n)" in made
+    assert "f_kernel<<<1, 1>>>(x, y, n);" in made
+
+
+def test_a_macro_s_names_are_a_kernel_s_too() -> None:
+    made = ported(f"#define COUNT n\n{HEAD} {{ float s = 0; {LOOP} y[0] = s / COUNT; }}", X, Y, N)
+    assert "f_kernel_2(float* y, int n)" in made.start
+
+
 def test_what_is_returned_is_rounded_as_the_function_does() -> None:
     code = f"{RETURNS.replace('float f', 'int f')} {{ return x[n - 1] / 2; }}"
     loop = code.replace("return", "for (int i = 0; i < n; ++i) y[i] = x[i]; return").replace(
@@ -85,6 +112,7 @@ def test_what_is_returned_is_rounded_as_the_function_does() -> None:
         "float s = 0; for (int i = 0; i < n; ++i) { if (x[i] < 0) return; s += x[i]; } y[0] = s;",
         "float s = 0; int k = 0; for (int i = 0; i < n; ++i) { s += x[k]; ++k; } y[0] = s;",
         "float s = 0; for (int i = 0; i < n; ++i) { float s = 0; s += x[i]; } y[0] = s;",
+        f"float s = 0; float old = s; {LOOP} y[0] = s - old;",
     ],
 )
 def test_another_sum_stays_where_it_is(body: str) -> None:
