@@ -62,7 +62,7 @@ class OwnContainers:
             name = declared_name(source, node)
             one = self.parameters.get(name)
             if one is None:
-                found.append((name, flat(source, node)))
+                found.append((name, flat(source, node).partition("=")[0].rstrip()))  # no default
                 continue
             const = "const " if one.const or name in constants else ""
             found += self._pointer(name, f"{const}{one.element}")

@@ -77,8 +77,11 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
     function = _one(source, called[1]) if called else None
     result = _result(rest[1:])
     names = [declared_name(source, node) for node in entry.parameters]
-    follows = called is not None and (
-        _adapted(called, rest, lent) or _passes_on(problem, function, called, rest, names)
+    alone = len(rest) == 1 or (bool(rest) and rest[0].startswith("const auto returned = "))
+    follows = (
+        called is not None
+        and alone
+        and (_adapted(called, rest, lent) or _passes_on(problem, function, called, names))
     )
     if called is None or function is None or result is None or not follows:
         if len(names) != len(problem.args):
@@ -97,13 +100,9 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
 
 
 def _passes_on(
-    problem: Problem,
-    function: Function | None,
-    called: re.Match[str],
-    rest: list[str],
-    names: list[str],
+    problem: Problem, function: Function | None, called: re.Match[str], names: list[str]
 ) -> bool:
-    """Whether an entry gives its own parameters to a function, no array twice, and nothing else.
+    """Whether an entry gives its own parameters to a function, no array twice.
 
     What the function returns, the entry does.
     """
@@ -111,9 +110,8 @@ def _passes_on(
     arrays = [arg.name for arg in problem.args if arg.is_array]
     kind = function.node.child_by_field_name("type") if function is not None else None
     silent = function is not None and kind is not None and function.source.text(kind) == "void"
-    alone = len(rest) == 1 or rest[0].startswith("const auto returned = ")
     once = all(given.count(one) < 2 for one in arrays)  # noqa: PLR2004
-    return {*given} <= {*names} and alone and once and (silent or bool(problem.returns))
+    return {*given} <= {*names} and once and (silent or bool(problem.returns))
 
 
 def _adapted(called: re.Match[str], rest: list[str], lent: dict[str, tuple[str, str]]) -> bool:

@@ -95,3 +95,19 @@ def test_a_kernel_of_a_namespace_is_launched_there() -> None:
 def test_a_block_that_names_a_parameter_again_stays_a_block() -> None:
     made = start(f"{FIRST} {{ int n = 1; y[0] = n + x[0]; }}")
     assert "{ int n = 1;" in made
+
+
+def test_what_stands_behind_a_call_that_keeps_nothing_is_the_entry_s() -> None:
+    work = "static void g(const float* x, float* y, int m) { y[0] = x[m - 1]; }"
+    k = {**N, "name": "returned"}
+    head = 'extern "C" int f(const float* x, float* y, int returned)'
+    code = f"{work}\n{head} {{ g(x, y, returned); return returned; }}"
+    made = ported(code, X, Y, k, returns={"type": "int32"}).start
+    assert "*result = returned;" in made or "f_work" in made
+
+
+def test_a_default_of_a_parameter_is_none_of_the_kernels() -> None:
+    work = "static float g(const float* x, int n = 3) { if (n < 1) return 0; return x[n - 1]; }"
+    head = 'extern "C" float f(const float* x, int n)'
+    made = ported(f"{work}\n{head} {{ return g(x, n); }}", X, N, returns={"type": "float32"})
+    assert "g_kernel(const float* x, int n, float* result)" in made.start
