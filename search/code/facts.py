@@ -58,7 +58,7 @@ class ElementSum(Frozen):
     """Number of the loop that it stands in."""
     element: str
     value: str
-    """"" where it does something else to the element than to add."""
+    """What is added; empty where something else is done to the element."""
     sum: bool = False
     """Whether what it adds is a variable that starts at 0."""
     atomic: bool = False

@@ -6,7 +6,7 @@ kernel does most (main_kernel.py).
 
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.code.predicate import around
+from regraph_kg.search.code.predicate import around, outermost
 
 
 def of_heavy_loops(facts: Facts) -> Facts:
@@ -17,12 +17,12 @@ def of_heavy_loops(facts: Facts) -> Facts:
     host = [one for one in facts.loops if not one.kernel]
     if len({one.function for one in host}) != 1:
         return facts
-    outermost = {one.number: [one, *around(facts, one)][-1].number for one in host}
-    deep = dict.fromkeys(outermost.values(), 0)
+    deep: dict[int, int] = {}
     for one in host:
-        deep[outermost[one.number]] = max(deep[outermost[one.number]], _levels(facts, one))
+        nest = outermost(facts, one).number
+        deep[nest] = max(deep.get(nest, 0), _levels(facts, one))
     most = max(deep.values())
-    kept = [one for one in facts.loops if deep.get(outermost.get(one.number, -1), most) == most]
+    kept = [one for one in facts.loops if deep.get(outermost(facts, one).number, most) == most]
     return facts if len(kept) == len(facts.loops) else facts.model_copy(update={"loops": (*kept,)})
 
 

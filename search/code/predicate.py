@@ -80,6 +80,11 @@ def around(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
     return found
 
 
+def outermost(facts: Facts, loop: LoopFacts) -> LoopFacts:
+    """The loop around it that stands in none; itself, where it does."""
+    return [loop, *around(facts, loop)][-1]
+
+
 def within(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
     """The loops within a loop, in the order of the text."""
     return [one for one in facts.loops if loop in around(facts, one)]

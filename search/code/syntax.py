@@ -200,8 +200,7 @@ def only_loop(block: Node | None) -> tuple[int, str]:
     first = list(takewhile(lambda one: one.type == "declaration", statements(body)))
     if body is None or body.type != "compound_statement" or not first:
         return inside[0].start_byte, "{"
-    head = body.text[: first[-1].end_byte - body.start_byte] if body.text else b"{"
-    return inside[0].start_byte, head.decode(errors="replace")
+    return inside[0].start_byte, " ".join(["{", *map(short, first)])
 
 
 def added(statement: Node) -> str:

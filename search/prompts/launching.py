@@ -15,7 +15,7 @@ from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.launches import launches_of
 from regraph_kg.search.code.syntax import arguments, text, tree_of, walk
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.prompts.recipe import known
+from regraph_kg.search.prompts.recipe import known, operand
 
 _LAUNCH = re.compile(r"`\$kernelname(\$grid|<<<[^`]*>>>)`")
 _COUNTED = re.compile(r"<<<\((.+) \+ 255\) / 256, 256>>>")
@@ -59,14 +59,10 @@ def _given(kernel: Node | None, calls: Sequence[Node]) -> dict[str, str]:
         return {}
     pairs = zip(declarators, arguments(calls[0]), strict=True)
     plain = ((head, one) for head, one in pairs if head is not None and head.type == "identifier")
-    return {text(head): _operand(text(one)) for head, one in plain if not _does(one)}
+    return {text(head): operand(text(one)) for head, one in plain if not _does(one)}
 
 
 def _does(value: Node) -> bool:
     """Whether it does more than to give a value: then it must stand there once."""
     kinds = ("call_expression", "update_expression", "assignment_expression")
     return any(one.type in kinds for one in walk(value))
-
-
-def _operand(value: str) -> str:
-    return value if re.fullmatch(r"\w+", value) else f"({value})"

@@ -19,6 +19,7 @@ from regraph_kg.search.code.predicate import (
     collapsible,
     innermost,
     is_parallel,
+    outermost,
     shareable,
     walks,
     within,
@@ -44,7 +45,6 @@ _GENERAL = {
     "thread": "blockIdx.x * blockDim.x + threadIdx.x",
     "first": "",
     "flat": "int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y; if (j < n)",
-    "inside": "{",
     "row": "the numbers of threads and the head of the loop over columns",
     "grid": "<<<dim3((n + 255) / 256, rows), 256>>>",
     "fused": "sum = fmaf(a, b, sum);",
@@ -111,8 +111,7 @@ def opening(recipe: str, facts: Facts) -> str:
     places = _places(facts, names)
     there = all(places.get(name, True) for name in names)
     there = there and (not {"share", "serial"} & {*names} or _splits_alone(facts, names))
-    begun = filled(recipe, facts, found[1]) if found and there else ""
-    return f"{begun} {filled(recipe, facts, '$inside')}" if begun and "row" in names else begun
+    return filled(recipe, facts, found[1]) if found and there else ""
 
 
 def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
@@ -163,7 +162,7 @@ def _walking(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
 
 def _nests_of_all(facts: Facts, lists: Sequence[Sequence[LoopFacts]]) -> list[LoopFacts]:
     """The outermost loops that have a loop of each list in them."""
-    roots = [[_outermost(facts, one) for one in loops] for loops in lists if loops]
+    roots = [[outermost(facts, one) for one in loops] for loops in lists if loops]
     return [one for one in roots[0] if all(one in others for others in roots)] if roots else []
 
 
@@ -171,11 +170,7 @@ def _inside(
     facts: Facts, loops: Sequence[LoopFacts], nest: LoopFacts | None
 ) -> Sequence[LoopFacts]:
     """Those of some loops in a nest, where any are."""
-    return [one for one in loops if _outermost(facts, one) is nest] or loops
-
-
-def _outermost(facts: Facts, loop: LoopFacts) -> LoopFacts:
-    return [loop, *around(facts, loop)][-1]
+    return [one for one in loops if outermost(facts, one) is nest] or loops
 
 
 def _deepest(facts: Facts, loops: Sequence[LoopFacts]) -> LoopFacts | None:
@@ -207,14 +202,13 @@ def _threads(
     }
     for one in numbered:
         lines = f"`int {one.name} = ..;` and `if ({one.name} < {one.end})`"
-        first = f" + {one.first[1:]}" if one.first else ""
+        first = _plus(one.first.removeprefix("+"))
         said |= {"thread": f"{_GENERAL['thread']}{first}", "first": first}
         return {**said, "share": lines, "item": one.name, "items": one.end}
     if parallel is not None and not _each_has(facts, parallel):
         said |= {word: f"the head of {_told(parallel)}" for word in ("share", "serial")}
         said |= {"item": parallel.variable, "items": _end(parallel), "type": parallel.type}
-        first = f" + {_operand(parallel.start)}" if parallel.start != "0" else ""
-        said["thread"] = f"{_GENERAL['thread']}{first}"
+        said["thread"] = f"{_GENERAL['thread']}{_plus(operand(parallel.start))}"
         said["kernelname"] = _first([*_kernels_of(facts, parallel), name])
     return said
 
@@ -223,24 +217,30 @@ def _cells(facts: Facts) -> dict[str, str]:
     """A thread for each element, where each has a row of them."""
     main = main_kernel(facts)
     number = main.number if main else None
-    for loop in facts.loops if main and number else ():
-        counted = loop.step == "1" and loop.compare in ("<", "<=") and loop.type == "int"
-        apart = is_parallel(loop) and not (loop.reduces or loop.continues)
-        if not (main and number and loop.at == number.row_at and counted and apart):
-            continue
-        below, first = _end(loop), _operand(loop.start)
-        wide = _operand(below if first == "0" else f"{below} - {first}")
-        tall = _operand(f"{number.end} - {number.first[1:]}" if number.first else number.end)
-        row, column, start = number.name, loop.variable, f" + {first}" if first != "0" else ""
-        plus = f" + {number.first[1:]}" if number.first else ""
-        return {
-            "flat": f"unsigned cell = {_GENERAL['thread']}; int {row} = cell / {wide}{plus},"
-            f" {column} = cell % {wide}{start}; if ({row} < {number.end})",
-            "inside": number.row_begins,
-            "row": f"`int {row} = ..;`, `if ({row} < {number.end})` and the head of {_told(loop)}",
-            "grid": f"<<<({tall} * {wide} + 255) / 256, 256>>>",
-        }
-    return {}
+    rows = [one for one in facts.loops if number and one.at == number.row_at]
+    if number is None or not rows or not _is_row(rows[0]):
+        return {}
+    loop, row, column = rows[0], number.name, rows[0].variable
+    first, above = operand(loop.start), number.first.removeprefix("+")
+    wide = operand(_end(loop) if first == "0" else f"{_end(loop)} - {first}")
+    tall = operand(f"{number.end} - {above}" if above else number.end)
+    numbers = f"{row} = cell / {wide}{_plus(above)}, {column} = cell % {wide}{_plus(first)}"
+    guard = f"if ({row} < {number.end})"
+    return {
+        "flat": f"unsigned cell = {_GENERAL['thread']}; int {numbers}; {guard} {number.row_begins}",
+        "row": f"`int {row} = ..;`, `{guard}` and the head of {_told(loop)}",
+        "grid": f"<<<({tall} * {wide} + 255) / 256, 256>>>",
+    }
+
+
+def _is_row(loop: LoopFacts) -> bool:
+    """Whether a loop's iterations are apart, and counted by an int."""
+    counted = loop.step == "1" and loop.compare in ("<", "<=") and loop.type == "int"
+    return counted and is_parallel(loop) is True and not (loop.reduces or loop.continues)
+
+
+def _plus(first: str) -> str:
+    return f" + {first}" if first not in ("", "0") else ""
 
 
 def _end(loop: LoopFacts | None) -> str:
@@ -251,7 +251,8 @@ def _end(loop: LoopFacts | None) -> str:
     return f"{end} + 1" if loop.compare == "<=" else end
 
 
-def _operand(value: str) -> str:
+def operand(value: str) -> str:
+    """An expression as a side of a product or a difference."""
     return value if value.isidentifier() or value.isdigit() else f"({value})"
 
 

@@ -148,7 +148,7 @@ CELLS = "Write $begin`$flat` for $row.\nIn launch write `$kernelname$grid`."
 def test_threads_that_have_a_row_each_become_threads_of_elements() -> None:
     begun = beginning(ROWS, (), CELLS)
     cell = f"unsigned cell = {NUMBER}; int i = cell / n, j = cell % n; if (i < m)"
-    assert begun.endswith(f"    {cell} {{\n            float sum = 0.0f;")
+    assert begun.endswith(f"    {cell} {{ float sum = 0.0f;")
     assert "`int i = ..;`, `if (i < m)` and the head of the loop over `j` (0 to n)" in filled(
         CELLS, facts_of(ROWS)
     )

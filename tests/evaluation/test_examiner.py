@@ -1,0 +1,39 @@
+"""Whether an answer must be a kernel's: it varies, in itself or with the inputs."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regraph_kg.evaluation.slot import Examiner
+
+
+def examiner(before: list[float], after: list[float]) -> Examiner:
+    """Of a problem whose answer is the one, and the other once a few inputs changed."""
+    contents: Any = SimpleNamespace(seed=1, version=0, next=SimpleNamespace(seed=1, version=1))
+    truths = {0: before, 1: after}
+    references: Any = SimpleNamespace(
+        truths=lambda case: {"y": SimpleNamespace(values=np.array(truths[case.version]))}
+    )
+    problem: Any = SimpleNamespace(sizes=SimpleNamespace(time=(("n", 9),)))
+    rules: Any = SimpleNamespace(defences=SimpleNamespace(), seed=1)
+    pool: Any = SimpleNamespace(content=lambda _: contents)
+    return Examiner(problem, references, pool, rules)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "needs"),
+    [
+        ([1.0, 2.0], [1.0, 2.0], True),
+        ([3.5], [3.25], True),
+        ([0.0], [0.0], False),
+        ([7.0, 7.0], [7.0, 7.0], False),
+        ([7.0, 7.0], [8.0, 8.0], True),
+    ],
+    ids=["elements differ", "a sum", "none found", "a constant", "a sum for each"],
+)
+def test_a_kernel_is_needed_where_the_answer_varies(
+    before: list[float], after: list[float], needs: bool
+) -> None:
+    assert examiner(before, after).needs_kernels is needs
