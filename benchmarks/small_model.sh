@@ -7,8 +7,9 @@
 #
 # SUITE-TARGET is shipped-cuda, shipped-openmp, held-out-cuda (benchmarks/held_out/, of which no
 # trajectory knows, without transfers), held-out-openmp or pareval-openmp. CALLS are those of a search
-# (24, or 5 of ParEval). A bench goes on from docs/results/KEPT.json and ends after MINUTES (all of it, if not
-# set); its file is written there again. Needs regraph, torch, gguf and tokenizers on PATH.
+# (24, or 5 of ParEval). A bench goes on from docs/results/KEPT.json (another name where the product is
+# another one: else old searches count as done) and ends after MINUTES (all of it, if not set). Needs
+# regraph, torch, gguf and tokenizers on PATH.
 set -euo pipefail
 weights=$(realpath "$1") name=$2 bench=$3 arms=$4 checkout=$(realpath "${5:-.}")
 folder=$(realpath "$(dirname "$0")")

@@ -22,7 +22,8 @@ from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.port.host import declared, words_of
 from regraph_kg.evaluation.port.names import fresh
 from regraph_kg.evaluation.port.phases import Phase, phases
-from regraph_kg.evaluation.port.sums import returned_to, with_sums_apart
+from regraph_kg.evaluation.port.returned import returned_to
+from regraph_kg.evaluation.port.sums import with_sums_apart
 from regraph_kg.evaluation.port.work import Work, work_of
 from regraph_kg.evaluation.port.wrapper import result_name, signature, tail
 from regraph_kg.evaluation.problem.problem import Problem

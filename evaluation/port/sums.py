@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, declared_name, functions, walk
+from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, declared_name, walk
 from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.edits import Edits
 from regraph_kg.evaluation.port.host import declared, is_plain, words_of
@@ -41,36 +41,6 @@ class _Sum:
     last: Node
     element: str
     value: Node
-
-
-def returned_to(source: CodeFile, work: str, kernel: str, kind: str, result: str) -> str | None:
-    """The text with a function, which returns in its last statement alone, as the kernel itself.
-
-    `kind` and `result`: of the place for what it returns. None where it returns elsewhere, too, or
-    stands in a namespace.
-    """
-    function = next((one for one in functions(source) if one.qualified == work), None)
-    heads = function.declarator.child_by_field_name("parameters") if function is not None else None
-    if function is None or function.scope or heads is None:
-        return None
-    leaves = [one for one in walk(function.body) if one.type in _LEAVES]
-    if leaves != function.body.named_children[-1:] or leaves[0].type != "return_statement":
-        return None
-    edits, taken = Edits(), source.text(heads)[1:-1].strip()
-    start = source.original.rindex(b"__device__", 0, function.body.start_byte)
-    said = [one for one in leaves[0].named_children if one.type != "comment"]
-    made = function.node.child_by_field_name("type")
-    cast = source.text(made) if made is not None else kind
-    defaults = any(one.type.startswith("optional_") for one in heads.named_children)
-    if len(said) != 1 or said[0].type == "initializer_list" or "auto" in cast or defaults:
-        return None
-    taken = ", ".join(filter(None, (taken, f"{kind}* {result}")))
-    head = f"__global__ void {kernel}({taken}) "
-    edits.made.append((start, function.body.start_byte, head))
-    value = source.text(said[0])
-    value = f"({value})" if said[0].type == "comma_expression" else value
-    edits.put(leaves[0], f"*{result} = {value if cast == kind else f'({cast})({value})'};")
-    return edits.applied(source.original)
 
 
 def with_sums_apart(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> str | None:
