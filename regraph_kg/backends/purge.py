@@ -122,7 +122,9 @@ def _drop_unused(ask: Query, techniques: Sequence[str]) -> int:
 def _tidy(ask: Query, origin: Provenance) -> PurgeCounts:
     """Runs of free steps, and what labels that nothing has any more have taught."""
     (runs,) = ask("purge_free_runs", by=origin.by, value=origin.value)
-    lost = _unused_verdicts(ask)
+    held = {row["id"] for row in _unused_verdicts(ask)}
+    ask("lock_labels", ids=sorted(held))  # ingests that have just logged one come to their end
+    lost = [row for row in _unused_verdicts(ask) if row["id"] in held] if held else []
     if lost:
         _unteach(ask, lost)
     return PurgeCounts(free_runs=runs["deleted"], names=len(lost))

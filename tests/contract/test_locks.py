@@ -22,12 +22,14 @@ from tests.contract.plans import A100, failure, measured, plan, technique
 from tests.stores import address
 
 ROUNDS = 8
-ORDER = ("stamp", "trajectories", "Edges", "techniques", "Shares", "NEXT")
+ORDER = ("stamp", "trajectories", "labels", "Edges", "techniques", "Shares", "NEXT")
 """docs/dev/graph.md, section 4."""
 LOCKS = {
     "curate_lock": "stamp",
     "claim_trajectories": "trajectories",
     "curate_hold": "trajectories",
+    "record_labels": "labels",
+    "lock_labels": "labels",
     "add_to_edges": "Edges",
     "lock_techniques": "techniques",
     "lock_shares": "Shares",

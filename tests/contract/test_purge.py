@@ -1,14 +1,16 @@
 """Contract: after a purge a graph is what it were had it never been told."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from regraph_kg import wiring
+from regraph_kg.backends.bolt import Bolt, GraphRow, Query
+from regraph_kg.backends.store import BoltStore
 from regraph_kg.backends.written import key
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.llm.embedder import HashEmbedder
@@ -18,7 +20,9 @@ from regraph_kg.models.trajectory import Source
 from regraph_kg.settings import Settings
 from tests.contract.curated import ME, everything, paths, sound
 from tests.contract.plans import A100, failure, measured, plan, technique
-from tests.stores import cypher, wipe
+from tests.stores import address, cypher, wipe
+
+T = TypeVar("T")
 
 BOUND = 8
 VOCABULARY = [technique(name) for name in "abc"]
@@ -236,3 +240,48 @@ def test_a_purge_beside_ingests_of_this_and_other_problems_loses_nothing_else(
     assert not failures
     purge(store_settings, Provenance("problem", "secret"))
     assert whole(store, store_settings) == never
+
+
+class Halting(Bolt):
+    """A connection whose first transaction halts once it has logged its labels."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(address(settings))
+        self.logged = threading.Event()
+        self.go_on = threading.Event()
+
+    def write(self, work: Callable[[Query], T]) -> T:
+        """See `Bolt`."""
+
+        def halting(ask: Query) -> T:
+            def asked(name: str, /, **parameters: object) -> list[GraphRow]:
+                rows = ask(name, **parameters)
+                if name == "record_labels" and not self.logged.is_set():
+                    self.logged.set()
+                    self.go_on.wait(1)
+                return rows
+
+            return work(asked)
+
+        return super().write(halting)
+
+
+def test_a_name_that_an_ingest_learns_beside_a_purge_goes_with_the_next(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    one, other = purged(2)
+    fill(store, [one])
+    secret = Provenance("problem", "secret")
+    halting = Halting(store_settings)
+    with closing(wiring.open_purge(store_settings)) as graph, closing(halting):
+        rest = iter(graph.run(secret))
+        assert next(rest).trajectories == 1
+        ingest = threading.Thread(target=BoltStore(halting).merge, args=([other],))
+        ingest.start()
+        halting.logged.wait(20)
+        list(rest)
+        halting.go_on.set()
+        ingest.join()
+    assert store.techniques()[0].aliases == ("Learned",)
+    purge(store_settings, secret)
+    assert store.techniques()[0].aliases == ()
