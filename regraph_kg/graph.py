@@ -30,15 +30,8 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-SCHEMA_VERSION = 5
-"""Version of the graph's data model (cypher/migrations). History:
-
-1 (2026-11) first version
-2 (2026-11) bounded edges with an archive, failures as evidence, decisions, merged techniques
-3 (2026-11) what models' free choices came to; failures that were declined
-4 (2026-11) statistics per problem; effects per device
-5 (2026-11) text and code of examples embedded apart
-"""
+SCHEMA_VERSION = 1
+"""Version of the graph's data model (cypher/schema.cypher)."""
 
 Embed = Callable[[Sequence[str]], list[bytes]]
 """Texts -> unit vectors, packed little-endian float32."""
@@ -50,8 +43,7 @@ class GraphStore(Protocol):
     def apply_schema(self) -> None:
         """Make an empty database a graph of our version; idempotent.
 
-        Raises `StoreError` for an older version (`regraph graph migrate` carries it to ours), a
-        newer one, and a database that is not ours.
+        Raises `StoreError` for another version, and for a database that is not ours.
         """
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:

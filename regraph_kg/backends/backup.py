@@ -15,7 +15,7 @@ from typing import IO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from regraph_kg.backends import free, merge, migrate
+from regraph_kg.backends import free, merge, schema
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.export import Exported, export
@@ -48,7 +48,7 @@ class Backup:
 
         Raises `StoreError` at the end when the vocabulary was curated meanwhile.
         """
-        migrate.prepare(self._bolt)
+        schema.prepare(self._bolt)
         digest, count = hashlib.sha256(), 0
         for one in self._contents():
             line = one.model_dump_json(by_alias=True, exclude_defaults=True).encode() + b"\n"
@@ -118,7 +118,7 @@ class Backup:
             last = page[-1][0]
 
     def _begin(self, digest: str, bound: int) -> None:
-        stamp = migrate.read_stamp(self._bolt)
+        stamp = schema.read_stamp(self._bolt)
         if stamp.restoring not in (None, digest):
             raise BadInput(
                 f"{self._bolt.place}: another backup was being restored here; go on with that one,"
@@ -129,7 +129,7 @@ class Backup:
                 f"{self._bolt.place}: holds a graph already; restore into an empty database"
                 " (REGRAPH_STORE, REGRAPH_STORE_DATABASE, REGRAPH_DATA_DIR)"
             )
-        migrate.prepare(self._bolt, restoring=True)
+        schema.prepare(self._bolt, restoring=True)
         for unindex in UNINDEX:
             self._bolt.define(unindex)
         self._bolt.write(lambda ask: ask("restore_begin", backup=digest, bound=bound))

@@ -143,9 +143,10 @@ class Bolt:
                 time.sleep(FIRST_RETRY_SECONDS * 2**clash)
         raise CommitUnknown(self.place)
 
-    def count(self, name: str) -> int:
-        """Number of statements in a file that holds several."""
-        return len(queries.statements(name, self._address.engine))
+    def define_all(self, name: str) -> None:
+        """Run every statement of a file that changes the schema, each by itself."""
+        for number in range(len(queries.statements(name, self._address.engine))):
+            self.define(name, number)
 
     def define(self, name: str, number: int = 0, /, **parameters: object) -> None:
         """Run statement `number` (from 0) of a file that changes the schema, by itself.

@@ -93,10 +93,7 @@ class Floors:
         if text is None:
             return cls()
         read = json.loads(text)
-        effects = {  # one number: of a graph that had learned nothing yet
-            device: Worth(*worth) if isinstance(worth, list) else Worth(given=True, effect=worth)
-            for device, worth in read["effects"].items()
-        }
+        effects = {device: Worth(*worth) for device, worth in read["effects"].items()}
         return cls(effects, frozenset(read["problems"]), read["full"])
 
     def text(self) -> str:

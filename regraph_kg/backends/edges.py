@@ -20,7 +20,6 @@ from regraph_kg.backends.bounded import Floors, Mark, choose, limit
 from regraph_kg.backends.evidence import Evidence, latest
 from regraph_kg.backends.statistics import Pair
 from regraph_kg.errors import StoreError
-from regraph_kg.models.graph import UNTIMED
 
 MEASURED = ("verified_on", "effects", "effect")
 """Of an archived example's measurements: what decides whether it comes back."""
@@ -79,15 +78,13 @@ def mark(properties: Mapping[str, Any]) -> Mark:
     return Mark(
         properties["id"],
         properties["problem"],
-        _effects(properties["verified_on"], properties.get("effects")),
+        _effects(properties["verified_on"], properties["effects"]),
         properties.get("learner"),
     )
 
 
-def _effects(devices: Sequence[str], effects: Sequence[float] | None) -> dict[str, float]:
-    """Of each device; nobody has told them yet while a graph is being migrated."""
-    names = map(sys.intern, devices)
-    return dict(zip(names, effects or [UNTIMED] * len(devices), strict=True))
+def _effects(devices: Sequence[str], effects: Sequence[float]) -> dict[str, float]:
+    return dict(zip(map(sys.intern, devices), effects, strict=True))
 
 
 def remeasured(trajectory: str, evidence: Evidence, step: int) -> Placed:

@@ -27,7 +27,6 @@ from regraph_kg.backends.statistics import Pair
 from regraph_kg.backends.vectors import (
     KINDS,
     SCANNED,
-    SLOTS,
     VectorState,
     floats,
     holding,
@@ -62,12 +61,6 @@ def change(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[Embeddin
         bolt.write(partial(_note, held=held, following=None))
     yield from fill_missing(bolt, space, embed)
     yield from _clear(bolt, bolt.read(holding).other_slot)
-
-
-def forget(bolt: Bolt) -> Iterator[EmbeddingProgress]:
-    """Clear every slot of a graph whose (:Meta) names no space."""
-    for slot in SLOTS:
-        yield from _clear(bolt, slot)
 
 
 def _replace(

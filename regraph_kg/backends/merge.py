@@ -5,7 +5,6 @@ else sends it adds only measurements and failures. Locks are taken in the order 
 docs/dev/graph.md section 4: what every writer wants (Edges, techniques, Shares, NEXT) comes last.
 """
 
-import datetime
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,12 +13,12 @@ from typing import Any
 
 from regraph_kg.backends import edges, shares, techniques
 from regraph_kg.backends.arrivals import Addition, Arrival, arrivals, recognize, torn
-from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
+from regraph_kg.backends.bolt import Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import MissingTechniques, Placed
 from regraph_kg.backends.evidence import latest, node, stored
 from regraph_kg.backends.shares import ShareKey
-from regraph_kg.backends.statistics import Pair, Share, next_rows, share, total
+from regraph_kg.backends.statistics import Pair, Share, row_id, share, total
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.target import Target
@@ -39,8 +38,8 @@ class Growth:
 
     gained: Sequence[tuple[str, Share]]
     lost: Sequence[tuple[str, Share]]
-    next: Sequence[GraphRow]
-    """The NEXT rows' sums."""
+    next: Share
+    """What comes to the NEXT rows."""
     lowered: Sequence[ShareKey]
     """Whose best effect is to be looked for anew."""
 
@@ -326,26 +325,23 @@ def _grown(added: Sequence[Arrival], additions: Sequence[Addition]) -> Growth:
         for one in additions
         for pair, origin in shares.lowered(share(one.before), share(one.after))
     ]
-    rows = next_rows(total((one for _, one in gained), (one for _, one in lost)))
-    return Growth(gained, lost, rows, lowered)
+    sums = total((one for _, one in gained), (one for _, one in lost))
+    return Growth(gained, lost, sums, lowered)
 
 
-def _newly_joined(ask: Query, rows: Sequence[dict[str, Any]]) -> set[str]:
+def _newly_joined(ask: Query, sums: Share) -> set[str]:
     """The ends of NEXT rows that are not there: making one locks both of them."""
+    rows = [{"id": row_id(*key), **key[0]._asdict()} for key in sums]
     known = {row["id"] for row in ask("known_next", rows=rows)} if rows else set()
     return {end for row in rows if row["id"] not in known for end in _pair(row)}
 
 
 def _add_to_statistics(ask: Query, growth: Growth) -> None:
-    rows = growth.next
-    if not rows:
+    if not growth.next:
         return
     grown = shares.claim(ask, growth.gained, growth.lost, growth.lowered)
     writers = shares.writers(grown)
-    rows = [row | {"writers": writers[row["id"]]} for row in rows]
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    ticks = {row["id"]: row["tick"] for row in ask("add_to_next", rows=rows, now=now)}
-    if len(ticks) != len(rows):
-        edges.refuse_missing(ask, (row[end] for row in rows for end in ("source", "target")))
+    ticks = shares.write_next(ask, growth.next, writers, grown=grown, lowered=growth.lowered)
+    if len(ticks) != len(growth.next):
+        edges.refuse_missing(ask, (end for pair, _ in growth.next for end in pair))
     shares.write(ask, grown, ticks)
-    shares.lower(ask, growth.lowered)

@@ -15,8 +15,8 @@ from functools import partial
 from regraph_kg.backends import edges, shares
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.migrate import prepare
 from regraph_kg.backends.recount import recount
+from regraph_kg.backends.schema import prepare
 from regraph_kg.backends.statistics import Pair
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.technique import spelling

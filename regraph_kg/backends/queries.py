@@ -24,19 +24,6 @@ def statements(name: str, engine: Engine) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def title(name: str) -> str:
-    """What a file is for: its first line."""
-    return text(name, "neo4j").splitlines()[0].removeprefix("//").strip()
-
-
-@cache
-def migrations() -> tuple[str, ...]:
-    """Names of the files of cypher/migrations/, in their order: the number that they begin with."""
-    found = (files(cypher) / "migrations").iterdir()
-    names = sorted(one.name for one in found if one.name.endswith(".cypher"))
-    return tuple(f"migrations/{name.removesuffix('.cypher')}" for name in names)
-
-
 @cache
 def browser_names() -> tuple[str, ...]:
     """Names of the saved queries of cypher/browser/, in the order of their titles."""

@@ -4,25 +4,23 @@ The truth is what trajectories say (path, measurements, failures) and which exam
 `recount` rebuilds pairs inside one transaction; `findings` compares a whole graph, page by page.
 """
 
-import datetime
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from regraph_kg.backends import edges, shares, written
+from regraph_kg.backends import edges, shares
 from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.bounded import limit
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.merge import failure_node, read_context
-from regraph_kg.backends.shares import LastWriters, Shares, gather
+from regraph_kg.backends.shares import Shares, gather
 from regraph_kg.backends.statistics import (
     Pair,
     RowCounts,
     RowKey,
     Share,
-    differences,
-    next_rows,
+    row_id,
     share,
     total,
 )
@@ -40,7 +38,6 @@ class ExpectedGraph:
 
     wanted: frozenset[Pair] | None = None
     """The pairs to look at; None: all of them."""
-    shares: defaultdict[Pair, Share] = field(default_factory=lambda: defaultdict(dict))
     failures: dict[str, str] = field(default_factory=dict)
     """Ids of (:Failure) nodes -> of their pairs."""
     by_problem: defaultdict[Pair, Shares] = field(default_factory=lambda: defaultdict(dict))
@@ -54,11 +51,8 @@ class ExpectedGraph:
         Returns its (:Failure) nodes, without their code: whatever grows with them is not kept.
         """
         evidence = Evidence.read(row)
-        told = share(evidence)
-        wanted = {key: tally for key, tally in told.items() if self._wants(key[0])}
-        for key, tally in wanted.items():
-            self.shares[key[0]].setdefault(key, RowCounts()).add(tally)
-            if self.wanted is not None:
+        for key, tally in share(evidence).items() if self.wanted is not None else ():
+            if self._wants(key[0]):
                 gather(self.by_problem[key[0]], row["problem"], {key: tally})
         for pair in map(Pair, evidence.path, evidence.path[1:]):
             self.steps[pair] += self._wants(pair)
@@ -112,19 +106,19 @@ def _rows(pairs: Iterable[Pair]) -> list[GraphRow]:
 
 def _rebuild(ask: Query, pairs: Sequence[Pair], truth: ExpectedGraph) -> None:
     """The Share and NEXT rows of some pairs, of which `truth` holds nothing any more then."""
-    told: Share = {}
     by_problem: Shares = {}
     for pair in pairs:
-        told |= truth.shares.pop(pair, {})
         by_problem |= truth.by_problem.pop(pair, {})
     changed, writers = shares.wrong(ask, pairs, by_problem)
-    shares.write(ask, changed, _set_next(ask, pairs, told, writers))
-
-
-def trajectories(ask: Query, through: Sequence[str] | None = None) -> Iterator[GraphRow]:
-    """Every trajectory, or those with one of the techniques `through`, ordered by id."""
-    for page in _pages(ask, through):
-        yield from page
+    sums: Share = {}
+    shares.add_up(by_problem, sums)
+    sums = total([sums])
+    keep = [row_id(*key) for key in sums]
+    gone = ask("delete_next", rows=_rows(pairs), keep=keep)
+    ticks = shares.write_next(ask, sums, writers)
+    if len(ticks) != len(sums):
+        edges.refuse_missing(ask, (end for pair in pairs for end in pair))
+    shares.write(ask, changed, ticks | {row["id"]: row["tick"] for row in gone})
 
 
 def findings(ask: Query) -> Iterator[GraphFinding]:
@@ -134,8 +128,9 @@ def findings(ask: Query) -> Iterator[GraphFinding]:
         for row in page:
             truth.add(row)
         yield from _misplaced(ask, page)
-    yield from _wrong_statistics(ask, total(truth.shares.values()))
-    yield from shares.findings(ask)
+    totals: Share = {}
+    yield from shares.findings(ask, totals)
+    yield from _wrong_sums(ask, totals)
     yield from _wrong_edges(ask, truth.steps)
     yield from _wrong_failures(ask, truth.failures)
 
@@ -145,22 +140,6 @@ def _pages(ask: Query, through: Sequence[str] | None = None) -> Iterator[list[Gr
     while page := ask("page_of_evidence", after=after, limit=PAGE, through=through):
         yield page
         after = page[-1]["id"]
-
-
-def _set_next(
-    ask: Query, pairs: Sequence[Pair], shares: Share, writers: LastWriters
-) -> dict[str, int]:
-    """Returns the tick of every row, by id; of those that it deletes, too."""
-    rows = [
-        row | {"writers": writers.get(row["id"], []), "checksum": written.checksum(row, 0)}
-        for row in next_rows(total([shares]))
-    ]
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    gone = ask("delete_next", rows=_rows(pairs), keep=[row["id"] for row in rows])
-    told = ask("set_next", rows=rows, now=now) if rows else []
-    if len(told) != len(rows):
-        edges.refuse_missing(ask, (row[end] for row in rows for end in ("source", "target")))
-    return {row["id"]: row["tick"] for row in (*gone, *told)}
 
 
 def _misplaced(ask: Query, page: Sequence[GraphRow]) -> Iterator[GraphFinding]:
@@ -180,23 +159,15 @@ def _misplaced(ask: Query, page: Sequence[GraphRow]) -> Iterator[GraphFinding]:
         yield GraphFinding("example", source, target, key, "nowhere", " and ".join(places))
 
 
-def _wrong_statistics(ask: Query, truth: Share) -> Iterator[GraphFinding]:
-    stored: Share = {}
-    unsound = set()
+def _wrong_sums(ask: Query, truth: Share) -> Iterator[GraphFinding]:
+    """Where NEXT rows are not what all trajectories add up to."""
+    stored = {}
     for row in ask("transitions"):
-        numbers = row["statistics"]
-        origin = RowKey(numbers["device"], numbers.get("learner"))
-        stored[pair := Pair(row["source"], row["target"]), origin] = RowCounts.read(numbers)
-        if not written.whole(numbers):
-            unsound.add((pair, origin))
-    for key in total([truth, stored]):
-        expected, found = truth.get(key, RowCounts()), stored.get(key, RowCounts())
-        pair, origin = key
-        wrong = [*differences(expected, found)]
-        if not wrong and key in unsound:
-            wrong = [written.UNSOUND]
-        for name, right, is_ in wrong:
-            yield GraphFinding("statistics", *pair, f"{name} on {origin}", right, is_)
+        node = row["statistics"]
+        origin = RowKey(node["device"], node.get("learner"))
+        stored[Pair(row["source"], row["target"]), origin] = node
+    for key in total([truth, dict.fromkeys(stored, RowCounts())]):
+        yield from shares.compare(key[0], str(key[1]), truth.get(key), stored.get(key))
 
 
 def _wrong_edges(ask: Query, steps: Mapping[Pair, int]) -> Iterator[GraphFinding]:

@@ -1,10 +1,11 @@
-"""What each problem has in the statistics: (:Share) rows, of which NEXT is the sum.
+"""The statistics in the graph: what each problem has in them, (:Share) rows, and NEXT, their sum.
 
-One for each pair, device, learner and problem, written in the transaction that writes NEXT, so that
-a search can leave out its own problem by one read. A merge holds them before NEXT, whose locks
-every writer wants, and writes them after it, with its tick. Not covered: when a Share last grew.
+One Share for each pair, device, learner and problem, written in the transaction that writes NEXT,
+so that a search can leave out its own problem by one read. Shares are held before NEXT, whose locks
+every writer wants, and written after it, with its tick. Not covered: when a Share last grew.
 """
 
+import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,19 +15,23 @@ from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.statistics import (
     COUNTS,
+    PASSES,
     Pair,
     RowCounts,
     RowKey,
     Share,
     differences,
-    next_bests,
     row_id,
     share,
 )
-from regraph_kg.models.graph import GraphFinding
+from regraph_kg.models.graph import EFFECT_SCALE, GraphFinding
 
 PAGE = 2_000
 """Trajectories read at a time."""
+
+
+SHORT = 8
+"""Gains from here on are told in one decimal."""
 
 
 class ShareKey(NamedTuple):
@@ -56,10 +61,10 @@ LastWriters = dict[str, list[int]]
 
 
 def read(node: Mapping[str, Any]) -> RowCounts:
-    """The numbers of a node."""
+    """The numbers of a Share, or of a NEXT."""
     tally = RowCounts.read(node)
     if tally.best_effect is not None:
-        tally.best_problem = node["problem"]
+        tally.best_problem = node.get("problem", tally.best_problem)
     return tally
 
 
@@ -125,17 +130,77 @@ def lowered(before: Share, after: Share) -> set[tuple[Pair, RowKey]]:
     }
 
 
-def lower(ask: Query, keys: Iterable[ShareKey]) -> None:
-    """Look anew for the best effects of the NEXT rows that these rows are in; reads all of them."""
-    wanted = sorted(set(keys), key=lambda key: key.id)
-    if not wanted:
-        return
-    bests: Share = {(key.pair, key.origin): RowCounts() for key in wanted}
-    for row in ask("best_of_shares", pairs=_ids(key.pair for key in wanted)):
-        key = ShareKey.read(row["share"])
-        if (key.pair, key.origin) in bests:
-            bests[key.pair, key.origin].add(read(row["share"]))
-    ask("lower_next", rows=next_bests(bests))
+def write_next(
+    ask: Query,
+    sums: Share,
+    writers: LastWriters,
+    *,
+    grown: Shares | None = None,
+    lowered: Iterable[ShareKey] = (),
+) -> dict[str, int]:
+    """Set NEXT rows to these numbers; with `grown`, which are about to be written, add them.
+
+    `lowered`: of those, whose best effect is less than it was: it is looked for in all Shares. The
+    ticks by id; one of a technique that is not there has none.
+    """
+    places = {key: _place(*key) for key in sums}
+    claimed = ask("claim_next", rows=list(places.values())) if places else []
+    held = {row["statistics"]["id"]: row["statistics"] for row in claimed}
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    bests = _bests(ask, lowered, grown or {})
+    rows, ticks = [], {}
+    for key, place in places.items():
+        if place["id"] not in held:
+            continue
+        was, tally = held[place["id"]], sums[key]
+        if grown is not None:
+            tally.add(RowCounts.read(was))
+        if key in bests:
+            tally.take_best(bests[key])
+        ticks[place["id"]] = tick = written.tick(was) + 1
+        seen = now if grown is not None else was.get("last_seen", now)
+        told = _numbers(key[1], tally) | {
+            "last_seen": seen,
+            "written": [tick, *writers.get(place["id"], ())],
+        }
+        rows.append(place | {"properties": told | {"checksum": written.checksum(told, tick)}})
+    if rows:
+        ask("set_next", rows=rows)
+    return ticks
+
+
+def _place(pair: Pair, origin: RowKey) -> GraphRow:
+    return {"id": row_id(pair, origin), "source": pair.source, "target": pair.target}
+
+
+def _numbers(origin: RowKey, tally: RowCounts) -> GraphRow:
+    """Properties of a NEXT; `tries` and `gain` are for eyes."""
+    verified, gained = tally.counts["verified"], tally.counts["sum_log2_effect"]
+    gain = 2.0 ** (gained / verified / EFFECT_SCALE) if verified else None
+    return {
+        **{name: tally.counts[name] or (0 if name in PASSES else None) for name in COUNTS},
+        "device": origin.device,
+        "learner": origin.learner,
+        "best_effect": tally.best_effect,
+        "best_problem": tally.best_problem,
+        "best_other": tally.best_other,
+        "tries": f"{verified} of {tally.counts['tried']}",
+        "gain": gain and round(gain, 2 if gain < SHORT else 1),
+    }
+
+
+def _bests(ask: Query, keys: Iterable[ShareKey], grown: Shares) -> Share:
+    """The best effects of the NEXT rows that these rows are in, looked for in all Shares."""
+    bests: Share = {(key.pair, key.origin): RowCounts() for key in keys}
+    if not bests:
+        return bests
+    rows = ask("best_of_shares", pairs=_ids(pair for pair, _ in bests))
+    shares = {ShareKey.read(row["share"]): read(row["share"]) for row in rows} | grown
+    for key, tally in shares.items():
+        if key[:2] in bests and tally.best_effect is not None:
+            own = RowCounts(best_effect=tally.best_effect, best_problem=key.problem)
+            bests[key[:2]].add(own)
+    return bests
 
 
 def hold(ask: Query, pairs: Iterable[Pair]) -> None:
@@ -175,8 +240,11 @@ def sweep(ask: Query) -> None:
     ask("delete_empty_shares")
 
 
-def findings(ask: Query) -> Iterator[GraphFinding]:
-    """Where rows are not what their problem's trajectories say; some problems at a time."""
+def findings(ask: Query, totals: Share) -> Iterator[GraphFinding]:
+    """Where rows are not what their problem's trajectories say; some problems at a time.
+
+    Adds what the trajectories say to `totals`.
+    """
     trajectories = {row["problem"]: row["trajectories"] for row in ask("problems")}
     some: list[str] = []
     count = 0
@@ -184,33 +252,42 @@ def findings(ask: Query) -> Iterator[GraphFinding]:
         some.append(problem)
         count += trajectories[problem]
         if count >= PAGE:
-            yield from _wrong(ask, some)
+            yield from _wrong(ask, some, totals)
             some, count = [], 0
-    yield from _wrong(ask, some)
+    yield from _wrong(ask, some, totals)
 
 
-def _wrong(ask: Query, problems: Sequence[str]) -> Iterator[GraphFinding]:
+def _wrong(ask: Query, problems: Sequence[str], totals: Share) -> Iterator[GraphFinding]:
     truth: Shares = {}
     after = ""
     while page := ask("evidence_of_problems", problems=problems, after=after, limit=PAGE):
         for row in page:
             gather(truth, row["problem"], share(Evidence.read(row)))
         after = page[-1]["id"]
-    rows = (row["share"] for row in ask("shares_of_problems", problems=problems))
-    stored: Shares = {}
-    unsound = set()
-    for row in rows:
-        stored[key := ShareKey.read(row)] = read(row)
-        if not written.whole(row):
-            unsound.add(key)
+    add_up(truth, totals)
+    nodes = (row["share"] for row in ask("shares_of_problems", problems=problems))
+    stored = {ShareKey.read(node): node for node in nodes}
     for key in sorted({*truth, *stored}, key=lambda one: one.id):
-        numbers = truth.get(key, RowCounts()), stored.get(key, RowCounts())
-        wrong = [*differences(*numbers)]
-        if not wrong and key in unsound:
-            wrong = [written.UNSOUND]
-        for name, right, found in wrong:
-            what = f"{name} of {key.problem} on {key.origin}"
-            yield GraphFinding("statistics", *key.pair, what, right, found)
+        whose = f"{key.problem} on {key.origin}"
+        yield from compare(key.pair, whose, truth.get(key), stored.get(key))
+
+
+def add_up(shares: Shares, into: Share) -> None:
+    """Add Shares to the NEXT rows that they are in."""
+    for key, tally in shares.items():
+        into.setdefault((key.pair, key.origin), RowCounts()).add(tally)
+
+
+def compare(
+    pair: Pair, whose: str, expected: RowCounts | None, node: Mapping[str, Any] | None
+) -> Iterator[GraphFinding]:
+    """What of a NEXT or a Share is not as its trajectories say."""
+    found = RowCounts() if node is None else read(node)
+    wrong = [*differences(expected or RowCounts(), found)]
+    if not wrong and node is not None and not written.whole(node):
+        wrong = [written.UNSOUND]
+    for name, right, is_ in wrong:
+        yield GraphFinding("statistics", *pair, f"{name} of {whose}", right, is_)
 
 
 def _nodes(shares: Shares) -> list[GraphRow]:

@@ -38,9 +38,7 @@ PASSES = (
     "sum_log2_effect",
     "sum_sq_log2_effect",
 )
-RARE = (*FAILURES, "declined")
-"""What most rows count none of: absent as long as all are zero."""
-COUNTS = (*PASSES, *RARE)
+COUNTS = (*PASSES, *FAILURES, "declined")
 """The integer properties of a NEXT row."""
 
 
@@ -81,6 +79,11 @@ class RowCounts:
             )
             self.best_effect, self.best_problem = first.best_effect, first.best_problem
             self.best_other = best(*others)
+
+    def take_best(self, other: "RowCounts") -> None:
+        """Its best effects, whatever they were."""
+        self.best_effect, self.best_problem = other.best_effect, other.best_problem
+        self.best_other = other.best_other
 
     def less(self, share: "RowCounts") -> "RowCounts":
         """Without one problem's share, as if it had never been; whose the best is, is lost."""
@@ -274,39 +277,6 @@ def row_id(pair: Pair, origin: RowKey) -> str:
     """Id of a NEXT relationship; no two origins share one, whatever a sender calls his device."""
     device = origin.device.replace(LEARNED, f"\x1f{LEARNED}")  # no name of a device has a \x1f
     return f"{pair.source} {pair.target} {origin._replace(device=device)}"
-
-
-def next_rows(shares: Share) -> list[dict[str, Any]]:
-    """Rows of NEXT relationships, in the order of `shares`; without what is rare where all is 0."""
-    rows = []
-    for (pair, origin), tally in shares.items():
-        rare = any(tally.counts[name] for name in RARE)
-        rows.append(
-            {
-                **_best_row(pair, origin, tally),
-                "device": origin.device,
-                "learner": origin.learner,
-                "rare": rare,
-                **{name: tally.counts[name] for name in (COUNTS if rare else PASSES)},
-            }
-        )
-    return rows
-
-
-def next_bests(bests: Share) -> list[dict[str, Any]]:
-    """Rows that tell NEXT relationships their best effects alone."""
-    return [_best_row(pair, origin, tally) for (pair, origin), tally in bests.items()]
-
-
-def _best_row(pair: Pair, origin: RowKey, tally: RowCounts) -> dict[str, Any]:
-    return {
-        "id": row_id(pair, origin),
-        "source": pair.source,
-        "target": pair.target,
-        "best_effect": tally.best_effect,
-        "best_problem": tally.best_problem,
-        "best_other": tally.best_other,
-    }
 
 
 def differences(expected: RowCounts, found: RowCounts) -> Iterator[tuple[str, str, str]]:

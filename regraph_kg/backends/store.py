@@ -11,9 +11,9 @@ from regraph_kg.backends import (
     export,
     free,
     merge,
-    migrate,
     nearby,
     recount,
+    schema,
     shares,
     vectors,
 )
@@ -59,7 +59,7 @@ class BoltStore:
 
     def apply_schema(self) -> None:
         """See `GraphStore`."""
-        migrate.prepare(self._bolt)
+        schema.prepare(self._bolt)
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
         """See `GraphStore`."""
@@ -198,7 +198,7 @@ class BoltStore:
         totals, targets = self._bolt.read(lambda ask: (ask("stats"), ask("count_trajectories")))
         by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in targets}
         return GraphStats(
-            product=migrate.PRODUCT,
+            product=schema.PRODUCT,
             schema_version=SCHEMA_VERSION,
             trajectories=sum(by_target.values()),
             targets=by_target,

@@ -3,8 +3,8 @@
 Neo4j shows a commit while it is applied, property by property: a reader may meet a NEXT that is
 new by half, or one that is new beside a (:Share) that is not. So each write of a NEXT counts one
 on, names the problems that it changed, and leaves that count (its tick) on their Shares; a
-checksum of what a search is told goes with both. A row that has neither was written by an older
-program: it is believed. Not covered: counts that no search is told of (failures by kind).
+checksum of what a search is told goes with both. Not covered: counts that no search is told of
+(failures by kind).
 """
 
 import zlib
@@ -20,8 +20,7 @@ WEIGHTS = {
     "declined": 86_028_121,
     "sum_log2_effect": 7,
 }
-"""Of a checksum, with the next three: primes, so that no few changes cancel out. As in
-cypher/add_to_next.cypher."""
+"""Of a checksum, with the next three: primes, so that no few changes cancel out."""
 OF_TICK, OF_BEST, OF_OTHER = 15_485_863, 1_299_709, 2_750_159
 
 
@@ -53,8 +52,6 @@ def checksum(row: Mapping[str, Any], ticks: int) -> int:
 
 def whole(row: Mapping[str, Any]) -> bool:
     """Whether all properties of a row are of one write."""
-    if "written" not in row and "checksum" not in row:
-        return row.keys() >= {"id", "device"}
     return bool(row.get("checksum") == checksum(row, tick(row)))
 
 

@@ -13,7 +13,6 @@ from regraph_kg.cli import (
     embeddings,
     exchange,
     graph_page,
-    migrate,
     purge,
     upkeep,
 )
@@ -28,7 +27,6 @@ ANSWERS = {
     **embeddings.ANSWERS,
     **exchange.ANSWERS,
     **graph_page.ANSWERS,
-    **migrate.ANSWERS,
     **purge.ANSWERS,
     **upkeep.ANSWERS,
 }
@@ -39,7 +37,6 @@ app = typer.Typer(
 )
 
 
-app.command()(migrate.migrate)
 app.command()(backup.backup)
 app.command()(backup.restore)
 app.command()(exchange.export)

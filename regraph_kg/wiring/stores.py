@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from regraph_kg.backends.backup import Backup
     from regraph_kg.backends.difference import GraphDigest
     from regraph_kg.backends.embedded import ServerState
-    from regraph_kg.backends.migrate import Migrator
     from regraph_kg.backends.purge import Purge
     from regraph_kg.graph import Curator, GraphStore
     from regraph_kg.models.difference import PartDifference
@@ -49,15 +48,6 @@ def open_curator(settings: Settings, *, retry_seconds: float = 60.0) -> "Curator
 
     open_store(settings, retry_seconds=retry_seconds).close()  # it is ours, and of our version
     return BoltCurator(Bolt(store_address(settings), retry_seconds=retry_seconds))
-
-
-def open_migrator(settings: Settings) -> "Migrator":
-    """What carries these settings' graph to our version. Close it after use."""
-    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
-    from regraph_kg.backends.migrate import Migrator  # noqa: PLC0415
-
-    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
-    return Migrator(Bolt(store_address(settings), retry_seconds=60.0))
 
 
 def open_backup(settings: Settings) -> "Backup":

@@ -78,7 +78,7 @@ class Checked:
 
 GRAPH = {
     *("batch status", "examples", "graph backup", "graph bound", "graph check", "graph diff"),
-    *("graph import", "graph migrate", "graph purge", "graph reembed", "graph report"),
+    *("graph import", "graph purge", "graph reembed", "graph report"),
     *("graph restore", "graph stats", "ingest", "next", "relabel-check", "settings"),
     *("store status",),
 }
@@ -130,7 +130,6 @@ def test_what_the_graphs_commands_print_is_of_its_schema(desk: Desk, at_desk: Ch
     at_desk("graph bound", "5")
     at_desk("graph bound")
     at_desk("graph reembed")
-    assert at_desk("graph migrate")["brings"] == []
     assert at_desk("graph report")["size"] > 0
     assert at_desk("graph backup", "all.backup")["file"] == "all.backup"
     at_desk("graph diff", "all.backup", "embedded")

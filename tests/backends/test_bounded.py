@@ -154,9 +154,3 @@ def test_a_given_newcomer_beats_an_archive_of_learned_ones_and_not_the_other_way
     assert not floors.admit(mark("learned", "p", 8.0, "A", "n"))
     floors = Floors.read(Floors().after([], [mark("old", "p", 1.1, "A")], 8).text())
     assert not floors.admit(mark("learned", "p", 9.0, "A", "m"))
-
-
-def test_floors_of_a_graph_that_had_learned_nothing_are_understood() -> None:
-    floors = Floors.read('{"effects": {"A": 2.0}, "problems": ["p"], "full": false}')
-    assert not floors.admit(mark("worse", "p", 1.5, "A"))
-    assert floors.admit(mark("better", "p", 2.5, "A"))

@@ -35,7 +35,7 @@ LOCKS = {
     "lock_shares": "Shares",
     "claim_shares": "Shares",
     "lock_next": "NEXT",
-    "add_to_next": "NEXT",
+    "claim_next": "NEXT",
 }
 """What the statements lock first that lock anything another writer may want."""
 

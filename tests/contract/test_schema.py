@@ -1,9 +1,10 @@
 """Contract: whose database it is, and what an empty one becomes."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
+from neo4j.exceptions import Neo4jError
 
 from regraph_kg import wiring
 from regraph_kg.backends import bolt
@@ -11,8 +12,7 @@ from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, GraphStore
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
-from tests.graph_v1 import drop_schema
-from tests.stores import address, cypher, wipe
+from tests.stores import address, cypher, forget_schema, session, wipe
 
 
 def test_applying_the_schema_again_changes_nothing(store: GraphStore) -> None:
@@ -63,11 +63,56 @@ def test_clients_that_make_and_drop_a_vector_index_at_once_all_succeed(
         assert client.read(lambda ask: ask("vectors_indexes")) == []
 
 
-def test_a_newer_schema_is_refused(store_settings: Settings) -> None:
+def test_another_schema_is_refused_in_one_line_and_left_alone(store_settings: Settings) -> None:
     wiring.open_store(store_settings).close()
     cypher(store_settings, "MATCH (m:Meta) SET m.schema_version = 99")
-    with pytest.raises(StoreError, match=rf"schema 99.*knows {SCHEMA_VERSION}; upgrade regraph-kg"):
+    wanted = f"schema 99, this program needs {SCHEMA_VERSION}: export it with the program that made"
+    with pytest.raises(StoreError, match=wanted) as caught:
         wiring.open_store(store_settings)
+    assert "\n" not in str(caught.value)
+    found = cypher(store_settings, "MATCH (m:Meta) RETURN m.schema_version AS version")
+    assert found == [{"version": 99}]
+
+
+@pytest.mark.slow
+def test_an_opening_cut_short_is_finished_by_the_next(
+    store_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    define = bolt.Bolt.define
+    for last in range(0, 20, 4):
+        drop_schema(store_settings)
+        wipe(store_settings)
+
+        def killed(own: bolt.Bolt, name: str, number: int = 0, last: int = last) -> None:
+            if number > last:
+                raise Killed
+            define(own, name, number)
+
+        monkeypatch.setattr(bolt.Bolt, "define", killed)
+        with suppress(Killed):
+            wiring.open_store(store_settings).close()
+        monkeypatch.undo()
+        with closing(wiring.open_store(store_settings)) as store:
+            assert store.merge([plan()]).added == 1
+        twice = "CREATE (:Edge {id: 'twice'})"
+        cypher(store_settings, twice)
+        with pytest.raises(Neo4jError):
+            cypher(store_settings, twice)
+
+
+class Killed(Exception):
+    """Where a process ends in these tests."""
+
+
+def drop_schema(settings: Settings) -> None:
+    """Drop every constraint and index; the next store that opens makes its own."""
+    forget_schema(settings)
+    with session(settings) as run:
+        for row in run("SHOW CONSTRAINTS"):
+            run(f"DROP CONSTRAINT `{row['name']}` IF EXISTS")
+        for row in run("SHOW INDEXES"):
+            if row["type"] != "LOOKUP" and row["owningConstraint"] is None:
+                run(f"DROP INDEX `{row['name']}` IF EXISTS")
 
 
 def test_a_database_with_foreign_data_is_refused_and_left_alone(store_settings: Settings) -> None:

@@ -30,7 +30,7 @@ class Record:
     moves: tuple[Places, ...]
     stays: tuple[Places, ...]
     token: str = ""
-    """Of the call that made it; empty in graphs of before."""
+    """Of the call that made it; not read back."""
 
 
 def write(ask: Query, curation: Curation, record: Record) -> None:

@@ -1,0 +1,9 @@
+// Create the statistics of pairs that are unknown, and hold all of them until the end of the
+// transaction; what they hold.
+// Parameters: rows [{id, source, target}], sorted by pair and device. Columns: statistics (map).
+UNWIND $rows AS row
+MATCH (s:Technique {id: row.source}), (d:Technique {id: row.target})
+MERGE (s)-[n:NEXT {id: row.id}]->(d)
+SET n.locked = true
+REMOVE n.locked
+RETURN properties(n) AS statistics
