@@ -15,22 +15,20 @@ from typing import IO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from regraph_kg.backends import free, merge, schema
+from regraph_kg.backends import embeddings, free, merge, schema
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
+from regraph_kg.backends.edges import VECTORS
 from regraph_kg.backends.export import Exported, export
-from regraph_kg.backends.vectors import KINDS, SLOTS, place
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, LastSeen, Space, TrajectoryLine
-from regraph_kg.models.graph import FreeRun, MergePlan, Relabelled
+from regraph_kg.models.graph import FreeRun, MergePlan, Relabelled, RelabelStage
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
 DECISIONS_AT_ONCE = 1_000
 LINES_AT_ONCE = 100
 """Lines restored in one transaction."""
-UNINDEX = tuple(f"vectors_unindex_{place(slot, kind)}" for slot in SLOTS for kind in KINDS)
-"""Vector indexes of a graph that was in the database before may be of another dimension."""
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -130,8 +128,7 @@ class Backup:
                 " (REGRAPH_STORE, REGRAPH_STORE_DATABASE, REGRAPH_DATA_DIR)"
             )
         schema.prepare(self._bolt, restoring=True)
-        for unindex in UNINDEX:
-            self._bolt.define(unindex)
+        embeddings.unindex(self._bolt, VECTORS)
         self._bolt.write(lambda ask: ask("restore_begin", backup=digest, bound=bound))
 
 
@@ -162,7 +159,7 @@ def _space(head: GraphRow) -> Space | None:
 
 
 def _techniques(ask: Query) -> list[Technique]:
-    return [Technique.model_validate(row["technique"]) for row in ask("backup_techniques")]
+    return [Technique.model_validate(row["technique"]) for row in ask("all_techniques")]
 
 
 def _some_decisions(ask: Query, after: str) -> list[GraphRow]:
@@ -196,7 +193,9 @@ def _write_decisions(ask: Query, lines: Sequence[BackupLine]) -> None:
 
 def _write_trajectories(ask: Query, lines: Sequence[BackupLine]) -> None:
     kept = [one.kept for one in lines if one.kept]
-    refused = merge.merge(_unlogged(ask), [_plan(one) for one in kept]).conflicts
+    refused = merge.merge(
+        _unlogged(ask), [resolved_plan(one.trajectory, one.stages) for one in kept]
+    ).conflicts
     if refused:
         raise BadInput(min(refused.values()))
     failures = [
@@ -225,18 +224,19 @@ _WRITE: dict[str, Callable[..., None]] = {
 }
 
 
-def _plan(one: TrajectoryLine) -> MergePlan:
+def resolved_plan(one: Trajectory, stages: Sequence[RelabelStage] = ()) -> MergePlan:
+    """The plan of a trajectory that a graph told. `BadInput` where a step has no technique."""
     labels = [
-        Relabelled(step.label, _resolved(step.technique), stage, also=step.also)
-        for step, stage in zip(one.trajectory.steps, one.stages, strict=True)
+        Relabelled(step.label, step.technique, stage, also=step.also)
+        for step, stage in zip(one.steps, stages or ("given",) * len(one.steps), strict=True)
+        if step.technique
     ]
-    return MergePlan(one.trajectory, tuple(labels))
-
-
-def _resolved(technique: str | None) -> str:
-    if technique is None:
-        raise BadInput("a step without a technique: this is no backup of a graph")
-    return technique
+    if len(labels) < len(one.steps):
+        raise BadInput(
+            f"trajectory {one.ref or one.id[:12]} has steps without a technique: give what"
+            " regraph graph export or backup wrote"
+        )
+    return MergePlan(one, tuple(labels))
 
 
 def _unlogged(ask: Query) -> Query:

@@ -14,15 +14,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from regraph_kg.backends.backup import read_backup
-from regraph_kg.backends.bolt import Bolt
+from regraph_kg.backends.backup import read_backup, resolved_plan
 from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.export import export
 from regraph_kg.backends.statistics import Share, share, total
 from regraph_kg.errors import BadInput
+from regraph_kg.graph import GraphStore
 from regraph_kg.models.difference import GraphPart, PartDifference
-from regraph_kg.models.graph import MergePlan, Relabelled
-from regraph_kg.models.technique import Technique
+from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.models.trajectory import Trajectory
 
 ADDED_UP = 1_000
@@ -40,11 +38,9 @@ class GraphDigest:
     """Whether it says what its techniques are."""
 
 
-def of_store(bolt: Bolt) -> GraphDigest:
+def of_store(store: GraphStore) -> GraphDigest:
     """The digest of a store's graph."""
-    rows = bolt.read(lambda ask: ask("backup_techniques"))
-    techniques = [Technique.model_validate(row["technique"]) for row in rows]
-    return _digest(techniques, (one.trajectory for one in export(bolt)))
+    return _digest(list(store.techniques()), store.export())
 
 
 def of_file(path: Path) -> GraphDigest:
@@ -90,13 +86,15 @@ def _digest(techniques: list[Technique] | None, trajectories: Iterable[Trajector
     found = GraphDigest(described=techniques is not None)
     some: list[Share] = []
     for one in trajectories:
-        evidence, key = Evidence.of(_plan(one)), one.id
+        evidence, key = Evidence.of(resolved_plan(one)), one.id
         found.trajectories[key] = _content(one)
         some.append(share(evidence))
         if len(some) >= ADDED_UP:
             found.statistics, some = total([found.statistics, *some]), []
     found.statistics = total([found.statistics, *some])
     for technique in techniques or ():
+        if technique.id == start_id(technique.target):  # which stores tell nothing of
+            continue
         plain = technique.model_dump(exclude={"created"}) | {"aliases": sorted(technique.aliases)}
         found.techniques[technique.id] = repr(sorted(plain.items()))
     return found
@@ -114,20 +112,6 @@ def _content(one: Trajectory) -> str:
         del failure["code"]
     plain["failures"].sort(key=repr)
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
-
-
-def _plan(one: Trajectory) -> MergePlan:
-    labels = [
-        Relabelled(step.label, step.technique, "given", also=step.also)
-        for step in one.steps
-        if step.technique
-    ]
-    if len(labels) < len(one.steps):
-        raise BadInput(
-            f"trajectory {one.ref or one.id[:12]} has steps without a technique: give what"
-            " regraph graph export or backup wrote"
-        )
-    return MergePlan(one, tuple(labels))
 
 
 def _led_to(statistics: Share) -> set[str]:

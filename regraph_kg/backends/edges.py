@@ -23,13 +23,11 @@ from regraph_kg.errors import StoreError
 
 MEASURED = ("verified_on", "effects", "effect")
 """Of an archived example's measurements: what decides whether it comes back."""
-ARCHIVED = (
-    *("id", "trajectory", "step", "problem", "after", "reasoning", "detail"),
-    *("original_label", "relabel_stage", "also", "learner", "diff", "disclosed", *MEASURED),
-)
-"""What an (:Archived) node takes over from a TRANSITION; a first step's `before`, too."""
 PROVENANCE = ("model", "licence", "prompt_hash", "created")
 """What a TRANSITION repeats of its trajectory."""
+VECTORS = ("embedding", "embedding_2", "code_embedding", "code_embedding_2")
+LEFT_OUT = frozenset({*PROVENANCE, *VECTORS, *latest(())} - {*MEASURED})
+"""What of a TRANSITION no (:Archived) node has, as it can be made again."""
 RESTORED = 500
 """Examples brought back by one statement: their texts are held meanwhile."""
 FAILED_CODES = 20
@@ -234,10 +232,10 @@ def _archive(ask: Query, examples: Iterable[Placed]) -> None:
 
 def _archived(example: Placed) -> GraphRow:
     """Properties of an (:Archived) node; `archive_transitions.cypher` makes the same ones."""
-    kept = {name: example.properties[name] for name in ARCHIVED}
-    first = example.properties["step"] == 1
-    before = {"before": example.properties["before"]} if first else {}
-    return {**kept, **before, **_home(example.pair)}
+    kept = {name: one for name, one in example.properties.items() if name not in LEFT_OUT}
+    if kept["step"] > 1:
+        del kept["before"]
+    return kept | _home(example.pair)
 
 
 def _displace(ask: Query, examples: Iterable[tuple[Pair, Mark]]) -> None:
@@ -247,7 +245,7 @@ def _displace(ask: Query, examples: Iterable[tuple[Pair, Mark]]) -> None:
         ids[pair].append(one.id)
     rows = [{**_home(pair), "ids": ids[pair]} for pair in sorted(ids)]
     if rows:
-        ask("archive_transitions", rows=rows)
+        ask("archive_transitions", rows=rows, without=dict.fromkeys(LEFT_OUT))
 
 
 def _restore(ask: Query, ids: Sequence[str]) -> None:
@@ -269,13 +267,14 @@ def _restored(row: GraphRow, codes: Mapping[str, str]) -> Placed:
     archived, trajectory = row["example"], row["trajectory"]
     number = archived["step"]
     measured = Evidence.read(trajectory).measurements[number - 1]
+    pair = Pair(archived["source"], archived["target"])
     properties = {
-        **{name: archived.get(name) for name in ARCHIVED},
+        **{name: one for name, one in archived.items() if name not in _home(pair)},
         "before": archived.get("before") if number == 1 else codes[_step_before(row)["id"]],
         **{name: trajectory[name] for name in PROVENANCE},
         **latest(measured),
     }
-    return Placed(Pair(archived["source"], archived["target"]), properties)
+    return Placed(pair, properties)
 
 
 def _step_before(row: GraphRow) -> GraphRow:

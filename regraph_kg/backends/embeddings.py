@@ -10,19 +10,19 @@ the examples that a pair keeps. Another space goes through the slot that does no
     flip      (:Meta) names it: one transaction; what came meanwhile is filled in
     clear     the old slot
 
-Several that embed at once divide the work (claims.py). Whoever dies on the way is followed by
-whoever runs it again.
+Several that embed at once begin at different pairs; what two of them embed twice is the same.
+Whoever dies on the way is followed by whoever runs it again.
 """
 
+import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Literal
 
-from regraph_kg.backends import claims
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.edges import pair_id
+from regraph_kg.backends.edges import VECTORS, pair_id
 from regraph_kg.backends.statistics import Pair
 from regraph_kg.backends.vectors import (
     KINDS,
@@ -45,8 +45,7 @@ POLL_SECONDS = 0.2
 def fill_missing(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
     """Embed what has no vector; the first ones decide the graph's space."""
     if bolt.read(holding).space is None:
-        for name in _indexes(bolt):  # of a graph that was here before
-            bolt.define(f"vectors_unindex_{name}")
+        unindex(bolt, VECTORS)
     held = bolt.write(partial(_claim, space=space))
     yield from _fill(bolt, held.slot, space, embed)
     _index(bolt, held.slot, space)
@@ -79,7 +78,7 @@ def _replace(
 
 
 def _claim(ask: Query, space: EmbeddingSpace) -> VectorState:
-    ask("vectors_lock")
+    ask("lock_stamp")
     held = holding(ask)
     if held.space is None:
         state = {"embedding_model": space.model, "dimension": space.dimension}
@@ -92,7 +91,7 @@ def _claim(ask: Query, space: EmbeddingSpace) -> VectorState:
 
 def _note(ask: Query, held: VectorState, following: EmbeddingSpace | None) -> VectorState:
     """Say in (:Meta) what the other slot is for."""
-    ask("vectors_lock")
+    ask("lock_stamp")
     now = holding(ask)
     if (now.space, now.slot) != (held.space, held.slot):
         raise _disturbed()
@@ -107,7 +106,7 @@ def _note(ask: Query, held: VectorState, following: EmbeddingSpace | None) -> Ve
 
 def _flip(ask: Query, held: VectorState) -> None:
     """From now on the other slot serves."""
-    ask("vectors_lock")
+    ask("lock_stamp")
     if holding(ask) != held or held.following is None:
         raise _disturbed()
     state = {
@@ -125,24 +124,13 @@ def _flip(ask: Query, held: VectorState) -> None:
 def _fill(
     bolt: Bolt, slot: str, space: EmbeddingSpace, embed: Embed
 ) -> Iterator[EmbeddingProgress]:
-    """Embed what has no vector in `slot`, which is for `space`, and wait for who does the rest."""
-    owner, waiting = claims.new_owner(), True
-    while waiting:
-        waiting = False
-        for pairs, progress in _portions(bolt, "embedding", slot):
-            taken = bolt.write(partial(claims.take, pairs=pairs, owner=owner))
-            waiting = waiting or taken.others
-            if not taken.mine:
-                continue
-            try:
-                rows = bolt.read(partial(_missing, pairs=taken.mine, slot=slot))
-                written = _with_vectors(rows, embed, slot)
-                bolt.write(partial(_write, rows=written, slot=slot, space=space))
-            finally:
-                bolt.write(partial(claims.release, pairs=taken.mine, owner=owner))
-            yield progress
-        if waiting:
-            time.sleep(POLL_SECONDS)
+    """Embed what has no vector in `slot`, which is for `space`."""
+    for pairs, progress in _portions(bolt, "embedding", slot):
+        rows = bolt.read(partial(_missing, pairs=pairs, slot=slot))
+        if rows:  # else somebody else has embedded them meanwhile
+            written = _with_vectors(rows, embed, slot)
+            bolt.write(partial(_write, rows=written, slot=slot, space=space))
+        yield progress
 
 
 def _missing(ask: Query, pairs: Sequence[GraphRow], slot: str) -> list[GraphRow]:
@@ -159,8 +147,7 @@ def _write(ask: Query, rows: Sequence[GraphRow], slot: str, space: EmbeddingSpac
 
 def _clear(bolt: Bolt, slot: str) -> Iterator[EmbeddingProgress]:
     """Empty a slot that does not serve, its index first."""
-    for name in _indexes(bolt).keys() & _names(slot):
-        bolt.define(f"vectors_unindex_{name}")
+    unindex(bolt, _names(slot))
     for pairs, progress in _portions(bolt, "clearing", slot):
         bolt.write(partial(_empty, pairs=pairs, slot=slot))
         yield progress
@@ -179,11 +166,17 @@ def _index(bolt: Bolt, slot: str, space: EmbeddingSpace) -> None:
     absent = [name for name in _names(slot) if name not in online]
     if absent and bolt.read(lambda ask: ask("vectors_count"))[0]["examples"] > SCANNED:
         for name in absent:
-            bolt.define(f"vectors_index_{name}", dimension=space.dimension)
+            bolt.define("vectors_index", VECTORS.index(name), dimension=space.dimension)
         online = _indexes(bolt)
     while not all(online.get(name, True) for name in _names(slot)):
         time.sleep(POLL_SECONDS)
         online = _indexes(bolt)
+
+
+def unindex(bolt: Bolt, names: Iterable[str]) -> None:
+    """Take away indexes over vectors, be they of a graph that was in the database before."""
+    for name in _indexes(bolt).keys() & set(names):
+        bolt.define("vectors_unindex", VECTORS.index(name))
 
 
 def _names(slot: str) -> list[str]:
@@ -203,6 +196,8 @@ def _portions(
     """Pairs to work on, a few at a time, and how far it will be done then."""
     filled = step == "clearing"
     pairs = bolt.read(lambda ask: ask("vectors_pairs", slot=slot, filled=filled))
+    first = secrets.randbelow(len(pairs)) if pairs else 0
+    pairs = pairs[first:] + pairs[:first]
     total = sum(row["examples"] for row in pairs)
     done, rows, most = 0, list[GraphRow](), AT_ONCE
     for pair in pairs:

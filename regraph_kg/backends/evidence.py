@@ -149,20 +149,20 @@ def trajectory(
             "problem": node["problem"],
             "disclosed": node.get("disclosed") or "code",
             "content": node["id"] if node.get("disclosed") else None,
-            "serial": steps[0]["before"] or "",
+            "serial": steps[0].get("before") or "",
             "source": own.get("source", {})
             | {name: node[name] for name in _SOURCE}
             | {"learned": evidence.learner is not None},
             "steps": [
                 own.get("steps", {}).get(str(number), {})
                 | {
-                    "label": step["label"],
-                    "technique": step["technique"],
-                    "also": step["also"] or (),
+                    "label": step["original_label"],
+                    "technique": evidence.path[number],
+                    "also": step.get("also") or (),
                     "reasoning": step["reasoning"],
                     "detail": step["detail"],
-                    "code": step["after"] or "",
-                    "diff": step["diff"] or "",
+                    "code": step.get("after") or "",
+                    "diff": step.get("diff") or "",
                     "measurements": measured,
                 }
                 for number, (step, measured) in enumerate(

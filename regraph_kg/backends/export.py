@@ -60,7 +60,7 @@ def _page(ask: Query, after: str, limit: int) -> list[Exported]:
 def _whole(ask: Query, nodes: list[GraphRow]) -> list[Exported]:
     """Those before the first whose steps are not all there once."""
     ends = {"first": nodes[0]["id"], "last": nodes[-1]["id"]}
-    rows = ask("steps_of_trajectories", **ends)
+    rows = [row["step"] for row in ask("steps_of_trajectories", **ends)]
     rows.sort(key=lambda row: (row["trajectory"], row["step"]))
     steps = {key: list(group) for key, group in groupby(rows, lambda row: str(row["trajectory"]))}
     failed = {row["id"]: row for row in ask("failures_of_trajectories", **ends)}
@@ -86,6 +86,6 @@ def _exported(
     return Exported(
         node["id"],
         trajectory,
-        tuple(step["stage"] for step in steps),
+        tuple(step["relabel_stage"] for step in steps),
         tuple(failed.get(key, {}).get("created") for key in keys),
     )

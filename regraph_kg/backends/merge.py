@@ -60,7 +60,7 @@ def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> Mer
     comes to its end.
     """
     if alone:
-        ask("curate_lock")
+        ask("lock_stamp")
     context, counts, refusal = read_context(ask), MergeCounts(), None
     try:
         counts = _merged(ask, plans, context)
@@ -228,10 +228,7 @@ def _examples(arrival: Arrival) -> list[Placed]:
             "relabel_stage": relabelled.stage,
             "also": list(relabelled.also) or None,
             "learner": source.learner,
-            "model": source.model,
-            "licence": source.licence,
-            "prompt_hash": source.prompt_hash,
-            "created": source.created,
+            **{name: getattr(source, name) for name in edges.PROVENANCE},
             **latest(measured),
         }
         examples.append(Placed(Pair(path[number - 1], path[number]), properties))

@@ -3,13 +3,14 @@
 Neither touches, or locks, a technique that lacks nothing. Those that were merged away stay away.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from regraph_kg.backends.bolt import Query
 from regraph_kg.models.technique import Technique
 
-_TAUGHT = {"id", "aliases", "hurts", "family", "needs", "pointless", "leaves", "recipe", "steps"}
-"""What known techniques are taught where they lack it."""
+_TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps")
+"""What known techniques are taught where they lack it, besides aliases."""
 
 
 def add(ask: Query, techniques: Collection[Technique]) -> int:
@@ -38,13 +39,39 @@ def create(ask: Query, techniques: Iterable[Technique]) -> int:
 
 def extend(ask: Query, techniques: Iterable[Technique], also: Iterable[str]) -> None:
     """Extend those that lack something; lock them, and the ids of `also`, in one go."""
-    rows = [technique.model_dump(include=_TAUGHT) for technique in _in_order(techniques)]
-    lacking = {row["id"] for row in ask("lacking_techniques", techniques=rows)} if rows else set()
-    if ids := lacking.union(also):
+    given = _in_order(techniques)
+    lacking = _taught(ask, given).keys()
+    if ids := lacking | set(also):
         ask("lock_techniques", ids=sorted(ids))
     if lacking:
-        ask("extend_techniques", techniques=[row for row in rows if row["id"] in lacking])
-        ask("label_techniques", ids=sorted(lacking))
+        taught = _taught(ask, [one for one in given if one.id in lacking])  # as they are now
+        rows = [{"id": key, "properties": told} for key, told in taught.items()]
+        ask("curate_techniques", rows=rows)
+        ask("label_techniques", ids=sorted(taught))
+
+
+def _taught(ask: Query, given: Sequence[Technique]) -> dict[str, dict[str, object]]:
+    """Properties that known techniques lack, by id; no alias that a curator took from one."""
+    rows = ask("read_techniques", ids=sorted({one.id for one in given})) if given else []
+    known = {row["id"]: _read(row["id"], row["technique"]) for row in rows}
+    taught: dict[str, dict[str, object]] = {}
+    for one in given:
+        if (now := known.get(one.id)) is None:
+            continue
+        told = {name: getattr(one, name) for name in _TAUGHT if not getattr(now, name)}
+        told["aliases"] = tuple(
+            dict.fromkeys((*now.aliases, *(a for a in one.aliases if a not in now.disowned)))
+        )
+        known[one.id] = after = now.model_copy(update=told)
+        if after != now:
+            taught.setdefault(one.id, {}).update(told)
+    return taught
+
+
+def _read(key: str, node: Mapping[str, Any]) -> Technique:
+    """One that somebody makes is seen in part: it lacks much, and is read again under a lock."""
+    parts = {"id": key, "name": key, "target": key.partition("/")[0]}
+    return Technique.model_validate(parts | dict(node))
 
 
 def _in_order(techniques: Iterable[Technique]) -> list[Technique]:

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from regraph_kg.backends.bolt import GraphRow, Query
+from regraph_kg.backends.edges import VECTORS
 from regraph_kg.errors import BadInput
 from regraph_kg.models.graph import EmbeddedKind, EmbeddingSpace, Example, Vector
 from regraph_kg.models.target import Target
 
-SLOTS = ("embedding", "embedding_2")
+SLOTS = VECTORS[:2]
 KINDS: tuple[EmbeddedKind, ...] = ("text", "code")
 SCANNED = 2000
 """Examples up to which all are compared: a graph that small needs no index."""

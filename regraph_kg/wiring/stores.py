@@ -80,14 +80,12 @@ def graph_difference(settings: Settings, a: str, b: str) -> "tuple[PartDifferenc
 
 def _graph_digest(settings: Settings, name: str) -> "GraphDigest":
     from regraph_kg.backends import difference  # noqa: PLC0415
-    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
 
     if name != "embedded" and "://" not in name:
         return difference.of_file(Path(name))
     there = settings.model_copy(update={"store": name})
-    open_store(there).close()  # it is ours, and of our version
-    with closing(Bolt(store_address(there))) as bolt:
-        return difference.of_store(bolt)
+    with closing(open_store(there)) as store:
+        return difference.of_store(store)
 
 
 def store_address(settings: Settings) -> "Address":

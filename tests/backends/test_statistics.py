@@ -4,7 +4,6 @@ from collections import Counter
 
 import pytest
 
-from regraph_kg.backends import queries
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.statistics import COUNTS, Pair, RowCounts, RowKey, share, together, total
 from regraph_kg.models.evaluation import Outcome

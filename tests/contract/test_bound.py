@@ -98,6 +98,22 @@ def test_an_archived_example_that_turns_out_to_be_good_comes_back(bounded: Graph
     assert bounded.check() == ()
 
 
+def test_whatever_a_transition_holds_goes_to_the_archive_and_comes_back(
+    bounded: GraphStore, store_settings: Settings
+) -> None:
+    """Also what no list names: a new property of a TRANSITION is one edit."""
+    bounded.merge(crowd(6))
+    cypher(store_settings, "MATCH ()-[r:TRANSITION]->() SET r.added = r.id")
+    list(bounded.set_bound(2))
+    found = cypher(store_settings, "MATCH (a:Archived) WHERE a.added = a.id RETURN count(a) AS n")
+    assert found == [{"n": 4}]
+    list(bounded.set_bound(30))
+    found = cypher(
+        store_settings, "MATCH ()-[r:TRANSITION]->() WHERE r.added = r.id RETURN count(r) AS n"
+    )
+    assert found == [{"n": 6}]
+
+
 def test_an_archived_example_keeps_what_it_learns(bounded: GraphStore) -> None:
     sent = crowd(40)
     bounded.merge(sent)

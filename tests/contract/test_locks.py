@@ -25,7 +25,7 @@ ROUNDS = 8
 ORDER = ("stamp", "trajectories", "labels", "Edges", "techniques", "Shares", "NEXT")
 """docs/dev/graph.md, section 4."""
 LOCKS = {
-    "curate_lock": "stamp",
+    "lock_stamp": "stamp",
     "claim_trajectories": "trajectories",
     "curate_hold": "trajectories",
     "record_labels": "labels",

@@ -8,6 +8,7 @@ from neo4j.exceptions import Neo4jError
 
 from regraph_kg import wiring
 from regraph_kg.backends import bolt
+from regraph_kg.backends.edges import VECTORS
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, GraphStore
 from regraph_kg.settings import Settings
@@ -50,7 +51,7 @@ def test_clients_that_make_and_drop_a_vector_index_at_once_all_succeed(
     def define(name: str) -> None:
         with closing(bolt.Bolt(address(store_settings))) as client:
             for _ in range(3):
-                client.define(f"vectors_{name}_embedding_2", dimension=8)
+                client.define(f"vectors_{name}", VECTORS.index("embedding_2"), dimension=8)
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(define, ["index"] * 6))

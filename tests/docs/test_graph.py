@@ -21,7 +21,7 @@ TILES = "Tiles in shared memory"
 """A name that relabelling recognizes, and logs."""
 ABSENT = {
     *("next_model", "next_dimension", "next_prompts", "restoring", "embedding_2"),
-    *("embedding_slot", "embedding_prompts", "code_embedding_2", "claimed_by", "claimed_until"),
+    *("embedding_slot", "embedding_prompts", "code_embedding_2"),
 }
 """Only there while something is under way, or after it."""
 NO_FAILURES = (Outcome.PASSED, Outcome.DECLINED, Outcome.UNCHANGED, Outcome.UNSTABLE_TIMING)

@@ -203,7 +203,7 @@ class BoltCurator:
         token = secrets.token_hex(16)
 
         def work(ask: Query) -> Curation:
-            ask("curate_lock")
+            ask("lock_stamp")
             return log.made_by(ask, token) or _carry_out(ask, order(ask), token)
 
         try:
@@ -214,7 +214,7 @@ class BoltCurator:
 
 def _known(ask: Query) -> Mapping[str, Technique]:
     """All techniques, by id."""
-    found = (Technique.model_validate(row["technique"]) for row in ask("curate_known"))
+    found = (Technique.model_validate(row["technique"]) for row in ask("all_techniques"))
     return {technique.id: technique for technique in found}
 
 

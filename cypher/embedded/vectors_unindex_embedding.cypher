@@ -1,3 +1,0 @@
-// Take the index over `embedding` away.
-// Parameters: none. Columns: done.
-RETURN regraph.unindex_embedding() AS done
