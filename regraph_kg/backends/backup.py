@@ -193,9 +193,8 @@ def _write_decisions(ask: Query, lines: Sequence[BackupLine]) -> None:
 
 def _write_trajectories(ask: Query, lines: Sequence[BackupLine]) -> None:
     kept = [one.kept for one in lines if one.kept]
-    refused = merge.merge(
-        _unlogged(ask), [resolved_plan(one.trajectory, one.stages) for one in kept]
-    ).conflicts
+    plans = [resolved_plan(one.trajectory, one.stages) for one in kept]
+    refused = merge.merge(_unlogged(ask), plans).conflicts
     if refused:
         raise BadInput(min(refused.values()))
     failures = [
@@ -226,9 +225,10 @@ _WRITE: dict[str, Callable[..., None]] = {
 
 def resolved_plan(one: Trajectory, stages: Sequence[RelabelStage] = ()) -> MergePlan:
     """The plan of a trajectory that a graph told. `BadInput` where a step has no technique."""
+    given: RelabelStage = "given"
     labels = [
         Relabelled(step.label, step.technique, stage, also=step.also)
-        for step, stage in zip(one.steps, stages or ("given",) * len(one.steps), strict=True)
+        for step, stage in zip(one.steps, stages or [given] * len(one.steps), strict=True)
         if step.technique
     ]
     if len(labels) < len(one.steps):

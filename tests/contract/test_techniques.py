@@ -26,7 +26,7 @@ def test_a_known_technique_gains_the_aliases_that_are_new(store: GraphStore) -> 
     assert (known.aliases, known.definition) == (("one", "two", "three"), "first")
 
 
-def test_a_technique_of_an_older_graph_is_told_when_it_hurts(
+def test_a_technique_that_lacks_it_is_told_when_it_hurts(
     store: GraphStore, store_settings: Settings
 ) -> None:
     store.add_techniques([technique("a"), technique("b", hurts="as a curator says")])
@@ -54,7 +54,7 @@ def test_what_a_technique_needs_and_how_it_is_done_is_kept(store: GraphStore) ->
     assert found.technique == given
 
 
-def test_a_technique_of_an_older_graph_is_told_what_it_needs_and_how_it_is_done(
+def test_a_technique_that_lacks_it_is_told_what_it_needs_and_how_it_is_done(
     store: GraphStore, store_settings: Settings
 ) -> None:
     own = technique("b", needs=("nest",), recipe="as it is here")
