@@ -41,7 +41,7 @@ from typing import Any
 
 from benchmarks import made_up, recorded
 from benchmarks.taught import Graph, Problem, best, head, learned, reached, search
-from regraph_kg.backends.statistics import Pair
+from regraph_kg.backends.evidence import Pair
 from regraph_kg.models.graph import EFFECT_SCALE
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.models.trajectory import Trajectory

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from benchmarks.taught import Graph, Problem
-from regraph_kg.backends.statistics import Pair, RowCounts, RowKey, Share
+from regraph_kg.backends.evidence import Pair
+from regraph_kg.backends.statistics import RowCounts, RowKey, Share
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, Timing, code_hash
 from regraph_kg.models.graph import EFFECT_SCALE
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
-from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.backends.statistics import (
-    Pair,
     RowCounts,
     RowKey,
     Share,

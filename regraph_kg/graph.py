@@ -1,4 +1,4 @@
-"""GraphStore: the questions the domain asks of a graph, whatever stores it.
+"""What the domain asks of a graph, whatever stores it: GraphStore, Curator, Backup, Purge.
 
 The docstrings are the contract; `tests/contract` runs the same tests against every backend.
 Every method raises `StoreError` when the store is unreachable, foreign, of another version than
@@ -6,6 +6,7 @@ ours, or refuses us; nothing is half-written then.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from regraph_kg.models.curation import Curation, LabelDecision, Note, Part, TechniqueUsage
@@ -26,6 +27,7 @@ from regraph_kg.models.graph import (
     TransitionStats,
     Vector,
 )
+from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
@@ -247,6 +249,45 @@ class Curator(Protocol):
 
     def usage(self) -> tuple[TechniqueUsage, ...]:
         """What there is of every technique but the initial states, ordered by id."""
+
+    def close(self) -> None:
+        """Release the connection; idempotent."""
+
+
+class Backup(Protocol):
+    """A whole graph as lines of JSON (models/backup.py), and back into an empty database."""
+
+    def lines(self) -> Iterator[bytes]:
+        """The graph. What is merged meanwhile may or may not be in.
+
+        Raises `StoreError` at the end when the vocabulary was curated meanwhile.
+        """
+
+    def restore(self, path: Path) -> Iterator[int]:
+        """Fill the empty database with what `path` holds; yields bytes done.
+
+        Raises `BadInput` for a file that is no whole backup, before anything is written, and for a
+        database that holds something else.
+        """
+
+    def close(self) -> None:
+        """Release the connection; idempotent."""
+
+
+class Purge(Protocol):
+    """Takes out of a graph what came from one origin, as if it had never been told."""
+
+    def count(self, origin: Provenance) -> PurgeCounts:
+        """What `run` would take out, techniques and names aside."""
+
+    def unknown(self, origin: Provenance) -> list[str] | None:
+        """Names of origins that are there, most alike first, where nothing is of this one.
+
+        None where something is, be it what a purge that was interrupted left.
+        """
+
+    def run(self, origin: Provenance) -> Iterator[PurgeCounts]:
+        """Take it out; yields what went so far, after each transaction."""
 
     def close(self) -> None:
         """Release the connection; idempotent."""

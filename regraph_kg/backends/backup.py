@@ -34,18 +34,15 @@ T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 
 
-class Backup:
-    """Backup and restore of one graph."""
+class BoltBackup:
+    """Backup and restore behind a Bolt connection; `graph.Backup` is the contract."""
 
     def __init__(self, bolt: Bolt) -> None:
         """Use `bolt`, and close it with `close`."""
         self._bolt = bolt
 
     def lines(self) -> Iterator[bytes]:
-        """The graph. What is merged meanwhile may or may not be in.
-
-        Raises `StoreError` at the end when the vocabulary was curated meanwhile.
-        """
+        """See `Backup`."""
         schema.prepare(self._bolt)
         digest, count = hashlib.sha256(), 0
         for one in self._contents():
@@ -56,11 +53,7 @@ class Backup:
         yield End(lines=count, sha256=digest.hexdigest()).model_dump_json().encode() + b"\n"
 
     def restore(self, path: Path) -> Iterator[int]:
-        """Fill the empty database with what `path` holds; yields bytes done.
-
-        Raises `BadInput` for a file that is no whole backup, before anything is written, and for a
-        database that holds something else.
-        """
+        """See `Backup`."""
         with _opened(path) as file:
             digest = _whole(file, path)
             head = _read(Head, file.readline(), f"{path}:1")

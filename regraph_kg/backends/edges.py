@@ -17,8 +17,7 @@ from typing import Any
 
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
 from regraph_kg.backends.bounded import Floors, Mark, choose, limit
-from regraph_kg.backends.evidence import Evidence, latest
-from regraph_kg.backends.statistics import Pair
+from regraph_kg.backends.evidence import Evidence, Pair, latest
 from regraph_kg.errors import StoreError
 
 MEASURED = ("verified_on", "effects", "effect")
@@ -66,11 +65,6 @@ class Placed:
         }
 
 
-def pair_id(pair: Pair) -> str:
-    """Id of a pair's (:Edge)."""
-    return f"{pair.source} {pair.target}"
-
-
 def mark(properties: Mapping[str, Any]) -> Mark:
     """What the properties of an example say to the bound."""
     return Mark(
@@ -88,7 +82,7 @@ def _effects(devices: Sequence[str], effects: Sequence[float]) -> dict[str, floa
 def remeasured(trajectory: str, evidence: Evidence, step: int) -> Placed:
     """Those properties of a step's example (steps from 0) that its measurements decide."""
     return Placed(
-        Pair(evidence.path[step], evidence.path[step + 1]),
+        evidence.pairs[step],
         {"id": f"{trajectory}/{step + 1}", "trajectory": trajectory}
         | latest(evidence.measurements[step]),
     )
@@ -169,7 +163,7 @@ def _choose_anew(ask: Query, pair: Pair, bound: int) -> None:
     _displace(ask, [(pair, one) for one in kept if one.id not in chosen])
     _restore(ask, [one.id for one in archived if one.id in chosen])
     floors = Floors().after(stay, left, bound).text() if left else None
-    ask("set_edges", rows=[{"id": pair_id(pair), "kept": len(chosen), "floors": floors}])
+    ask("set_edges", rows=[{"id": pair.id, "kept": len(chosen), "floors": floors}])
 
 
 def count_failed_codes(ask: Query, failures: Mapping[Pair, int]) -> dict[Pair, int]:
@@ -177,8 +171,7 @@ def count_failed_codes(ask: Query, failures: Mapping[Pair, int]) -> dict[Pair, i
     rows = _grown(ask, _counts(failures, {}, failures))
     had = {row["id"]: row["codes_before"] for row in rows}
     return {
-        pair: min(count, max(0, FAILED_CODES - had[pair_id(pair)]))
-        for pair, count in failures.items()
+        pair: min(count, max(0, FAILED_CODES - had[pair.id])) for pair, count in failures.items()
     }
 
 
@@ -194,7 +187,7 @@ def _keep(ask: Query, examples: Sequence[Placed], bound: int) -> None:
 def _count_kept(ask: Query, pairs: Iterable[Pair], bound: int) -> list[Pair]:
     """Count new TRANSITIONs, one per element of `pairs`; the pairs that have too many then."""
     new = Counter(pairs)
-    by_id = {pair_id(pair): pair for pair in new}
+    by_id = {pair.id: pair for pair in new}
     rows = _grown(ask, _counts(new, new, {}))
     return [by_id[row["id"]] for row in rows if row["kept"] > limit(bound)]
 
@@ -218,7 +211,7 @@ def _prune(ask: Query, pairs: Sequence[Pair], bound: int) -> None:
         displaced += [(pair, one) for one in left]
         stay = [one for one in kept[pair] if one.id in chosen]
         above = floors.get(pair, Floors()).after(stay, left, bound)
-        edges.append({"id": pair_id(pair), "kept": len(chosen), "floors": above.text()})
+        edges.append({"id": pair.id, "kept": len(chosen), "floors": above.text()})
     _displace(ask, displaced)
     ask("set_edges", rows=edges)
 
@@ -290,17 +283,17 @@ def _step_before(row: GraphRow) -> GraphRow:
 
 def _home(pair: Pair) -> GraphRow:
     """Where an archived example belongs."""
-    return {"source": pair.source, "target": pair.target, "pair": pair_id(pair)}
+    return {"source": pair.source, "target": pair.target, "pair": pair.id}
 
 
 def _floors(ask: Query, pairs: Iterable[Pair]) -> dict[Pair, Floors]:
-    by_id = {pair_id(pair): pair for pair in pairs}
+    by_id = {pair.id: pair for pair in pairs}
     rows = ask("edge_floors", ids=sorted(by_id))
     return {by_id[row["id"]]: Floors.read(row["floors"]) for row in rows}
 
 
 def _marks(ask: Query, statement: str, pairs: Sequence[Pair]) -> dict[Pair, list[Mark]]:
-    by_id = {pair_id(pair): pair for pair in pairs}
+    by_id = {pair.id: pair for pair in pairs}
     rows = [{"id": key, "source": p.source, "target": p.target} for key, p in by_id.items()]
     found: defaultdict[Pair, list[Mark]] = defaultdict(list)
     for row in ask(statement, rows=rows):
@@ -316,7 +309,7 @@ def _counts(
 ) -> list[GraphRow]:
     return [
         {
-            "id": pair_id(pair),
+            "id": pair.id,
             "kept": kept.get(pair, 0),
             "codes": codes.get(pair, 0),
             "most_codes": FAILED_CODES,

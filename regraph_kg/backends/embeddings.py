@@ -22,8 +22,8 @@ from itertools import chain
 from typing import Literal
 
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.edges import VECTORS, pair_id
-from regraph_kg.backends.statistics import Pair
+from regraph_kg.backends.edges import VECTORS
+from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.vectors import (
     KINDS,
     SCANNED,
@@ -201,7 +201,7 @@ def _portions(
     total = sum(row["examples"] for row in pairs)
     done, rows, most = 0, list[GraphRow](), AT_ONCE
     for pair in pairs:
-        rows.append(pair | {"pair": pair_id(Pair(pair["source"], pair["target"]))})
+        rows.append(pair | {"pair": Pair(pair["source"], pair["target"]).id})
         done += pair["examples"]
         if done >= most:
             yield rows, EmbeddingProgress(step, done, total)
@@ -222,7 +222,7 @@ def _with_vectors(rows: Sequence[GraphRow], embed: Embed, slot: str) -> list[Gra
         vectors = {place(slot, kind): known[one] for kind, one in told if one is not None}
         pairs.setdefault(pair, {})[row["id"]] = vectors
     return [
-        {"source": pair.source, "target": pair.target, "pair": pair_id(pair), "vectors": vectors}
+        {"source": pair.source, "target": pair.target, "pair": pair.id, "vectors": vectors}
         for pair, vectors in pairs.items()
     ]
 

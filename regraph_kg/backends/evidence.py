@@ -8,7 +8,7 @@ and different figures, of which the first that arrived stays.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -33,6 +33,18 @@ _FAILURES = TypeAdapter(tuple[FailedStep, ...])
 _SOURCE = set(Source.model_fields) - {"learned"}
 _CODE = {"__all__": {"code"}}
 """Of a failure; the (:Failure) nodes hold it."""
+
+
+class Pair(NamedTuple):
+    """A transition."""
+
+    source: str
+    target: str
+
+    @property
+    def id(self) -> str:
+        """Of its (:Edge)."""
+        return f"{self.source} {self.target}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,20 @@ class Evidence:
         return self.problem == other.problem and (
             (self.path[0], len(self.path)) == (other.path[0], len(other.path))
         )
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Of its steps, in order."""
+        return list(map(Pair, self.path, self.path[1:]))
+
+    @property
+    def failed(self) -> list[tuple[FailedStep, Pair]]:
+        """Its failures that are some technique's, with their pairs."""
+        return [
+            (one, Pair(self.path[one.after_step], one.technique))
+            for one in self.failures
+            if one.technique is not None
+        ]
 
     def measured(self) -> int:
         """Number of measurements."""

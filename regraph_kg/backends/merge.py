@@ -16,9 +16,9 @@ from regraph_kg.backends.arrivals import Addition, Arrival, arrivals, recognize,
 from regraph_kg.backends.bolt import Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import MissingTechniques, Placed
-from regraph_kg.backends.evidence import latest, node, stored
+from regraph_kg.backends.evidence import Pair, latest, node, stored
 from regraph_kg.backends.shares import ShareKey
-from regraph_kg.backends.statistics import Pair, Share, row_id, share, total
+from regraph_kg.backends.statistics import Share, row_id, share, total
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.target import Target
@@ -206,7 +206,7 @@ def _verdict(label: Relabelled, target: Target, created: str) -> dict[str, Any]:
 def _examples(arrival: Arrival) -> list[Placed]:
     """The examples of a new trajectory; step k leads from the k-1st technique to the k-th."""
     trajectory, source = arrival.trajectory, arrival.trajectory.source
-    path = arrival.evidence.path
+    pairs = arrival.evidence.pairs
     examples: list[Placed] = []
     before = trajectory.serial
     for step, relabelled, measured in zip(
@@ -231,7 +231,7 @@ def _examples(arrival: Arrival) -> list[Placed]:
             **{name: getattr(source, name) for name in edges.PROVENANCE},
             **latest(measured),
         }
-        examples.append(Placed(Pair(path[number - 1], path[number]), properties))
+        examples.append(Placed(pairs[number - 1], properties))
         before = step.code
     return examples
 
@@ -265,29 +265,24 @@ def _write_additions(
 
 def _failures(added: Sequence[Arrival], additions: Sequence[Addition]) -> list[dict[str, Any]]:
     """The (:Failure) nodes of what is new."""
-    new = [(one, one.evidence, one.evidence.failures) for one in added]
-    new += [
-        (one.arrival, one.after, one.after.failures[len(one.before.failures) :])
-        for one in additions
-    ]
+    new = [(one, one.evidence) for one in added]
+    for one in additions:
+        failures = one.after.failures[len(one.before.failures) :]
+        new.append((one.arrival, replace(one.after, failures=failures)))
     return [
-        failure_node(arrival.key, arrival.trajectory.problem, evidence.path, failure)
+        failure_node(arrival.key, arrival.trajectory.problem, failure, pair)
         | {"created": arrival.plan.created}
-        for arrival, evidence, failures in new
-        for failure in failures
-        if failure.technique is not None
+        for arrival, evidence in new
+        for failure, pair in evidence.failed
     ]
 
 
-def failure_node(
-    trajectory: str, problem: str, path: Sequence[str], failure: FailedStep
-) -> dict[str, Any]:
+def failure_node(trajectory: str, problem: str, failure: FailedStep, pair: Pair) -> dict[str, Any]:
     """Properties of a (:Failure) node; an empty code is left out."""
     return {
         "id": f"{trajectory}/{failure.key}",
-        "pair": f"{path[failure.after_step]} {failure.technique}",
-        "source": path[failure.after_step],
-        "target": failure.technique,
+        "pair": pair.id,
+        **pair._asdict(),
         "trajectory": trajectory,
         "problem": problem,
         "code": failure.code or None,

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from regraph_kg.backends.bolt import GraphRow, Query
-from regraph_kg.backends.edges import pair_id
+from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.shares import ShareKey, is_empty, read
-from regraph_kg.backends.statistics import Pair, RowCounts, RowKey, precedence, successor, tallies
+from regraph_kg.backends.statistics import RowCounts, RowKey, precedence, successor, tallies
 from regraph_kg.backends.written import of_one_state
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.target import Target
@@ -128,7 +128,7 @@ def _less(
 def _of_others(ask: Query, pairs: set[Pair], problem: str) -> _Tallies:
     """The sums of all other problems' shares: slower, and nothing that the problem writes."""
     found: _Tallies = {pair.target: {} for pair in pairs}
-    for row in ask("shares_of_others", pairs=sorted(map(pair_id, pairs)), problem=problem):
+    for row in ask("shares_of_others", pairs=sorted(pair.id for pair in pairs), problem=problem):
         if not row["share"].keys() >= _SHARE:  # somebody is making or deleting it
             continue
         key = ShareKey.read(row["share"])

@@ -17,7 +17,6 @@ from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.recount import recount
 from regraph_kg.backends.schema import prepare
-from regraph_kg.backends.statistics import Pair
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.technique import spelling
 
@@ -25,24 +24,21 @@ AT_ONCE = 500
 """Trajectories of one transaction: each reads all that share techniques with them."""
 
 
-class Purge:
-    """Purges of one graph."""
+class BoltPurge:
+    """Purges behind a Bolt connection; `graph.Purge` is the contract."""
 
     def __init__(self, bolt: Bolt) -> None:
         """Use `bolt`, and close it with `close`."""
         self._bolt = bolt
 
     def count(self, origin: Provenance) -> PurgeCounts:
-        """What `run` would take out, techniques and names aside."""
+        """See `Purge`."""
         prepare(self._bolt)
         (row,) = self._bolt.read(lambda ask: ask("purge_count", by=origin.by, value=origin.value))
         return PurgeCounts(**row)
 
     def unknown(self, origin: Provenance) -> list[str] | None:
-        """Names of origins that are there, most alike first, where nothing is of this one.
-
-        None where something is, be it what a purge that was interrupted left.
-        """
+        """See `Purge`."""
         names = [
             row["name"] for row in self._bolt.read(lambda ask: ask("purge_origins", by=origin.by))
         ]
@@ -51,7 +47,7 @@ class Purge:
         return get_close_matches(origin.value, sorted(names), n=3)
 
     def run(self, origin: Provenance) -> Iterator[PurgeCounts]:
-        """Take it out; yields what went so far, after each transaction."""
+        """See `Purge`."""
         prepare(self._bolt)
         done = PurgeCounts()
         ids = [row["id"] for row in self._bolt.read(partial(_found, origin=origin))]
@@ -85,16 +81,11 @@ def _take_out(ask: Query, ids: Sequence[str]) -> PurgeCounts:
         if row["id"] is not None
     }
     places = [
-        (f"{key}/{number}", Pair(*ends))
+        (f"{key}/{number}", pair)
         for key, one in held.items()
-        for number, ends in enumerate(zip(one.path, one.path[1:], strict=False), 1)
+        for number, pair in enumerate(one.pairs, 1)
     ]
-    failed = [
-        Pair(one.path[failure.after_step], failure.technique)
-        for one in held.values()
-        for failure in one.failures
-        if failure.technique is not None
-    ]
+    failed = [pair for one in held.values() for _, pair in one.failed]
     pairs = {*failed, *(pair for _, pair in places)}
     ends = sorted({end for pair in pairs for end in pair})
     edges.hold(ask, pairs)

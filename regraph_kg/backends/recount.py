@@ -12,18 +12,10 @@ from dataclasses import dataclass, field
 from regraph_kg.backends import edges, shares
 from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.bounded import limit
-from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.backends.merge import failure_node, read_context
 from regraph_kg.backends.shares import Shares, gather
-from regraph_kg.backends.statistics import (
-    Pair,
-    RowCounts,
-    RowKey,
-    Share,
-    row_id,
-    share,
-    total,
-)
+from regraph_kg.backends.statistics import RowCounts, RowKey, Share, row_id, share, total
 from regraph_kg.models.graph import GraphFinding
 
 PAGE = 2_000
@@ -54,14 +46,12 @@ class ExpectedGraph:
         for key, tally in share(evidence).items() if self.wanted is not None else ():
             if self._wants(key[0]):
                 gather(self.by_problem[key[0]], row["problem"], {key: tally})
-        for pair in map(Pair, evidence.path, evidence.path[1:]):
+        for pair in evidence.pairs:
             self.steps[pair] += self._wants(pair)
         nodes = []
-        for failure in evidence.failures:
-            if failure.technique is None:
-                continue
-            if self._wants(Pair(evidence.path[failure.after_step], failure.technique)):
-                node = failure_node(row["id"], row["problem"], evidence.path, failure)
+        for failure, pair in evidence.failed:
+            if self._wants(pair):
+                node = failure_node(row["id"], row["problem"], failure, pair)
                 del node["code"]
                 self.failures[node["id"]] = sys.intern(node["pair"])
                 nodes.append(node)
@@ -101,7 +91,7 @@ def recount(ask: Query, pairs: Iterable[Pair]) -> None:
 
 
 def _rows(pairs: Iterable[Pair]) -> list[GraphRow]:
-    return [{"id": edges.pair_id(pair), **pair._asdict()} for pair in pairs]
+    return [{"id": pair.id, **pair._asdict()} for pair in pairs]
 
 
 def _rebuild(ask: Query, pairs: Sequence[Pair], truth: ExpectedGraph) -> None:
@@ -181,7 +171,7 @@ def _wrong_edges(ask: Query, steps: Mapping[Pair, int]) -> Iterator[GraphFinding
         elif row["transitions"] > limit(bound):
             yield GraphFinding("edge", *pair, "bound", f"at most {bound}", str(row["transitions"]))
     for pair in sorted(steps):
-        if edges.pair_id(pair) not in known:
+        if pair.id not in known:
             yield GraphFinding("edge", *pair, "kept", str(steps[pair]), "no Edge")
 
 

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 from regraph_kg.backends import written
 from regraph_kg.backends.bolt import GraphRow, Query
-from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.backends.statistics import (
     COUNTS,
     PASSES,
-    Pair,
     RowCounts,
     RowKey,
     Share,
@@ -295,7 +294,7 @@ def _nodes(shares: Shares) -> list[GraphRow]:
     return [
         {
             "id": key.id,
-            "pair": f"{key.pair.source} {key.pair.target}",
+            "pair": key.pair.id,
             "source": key.pair.source,
             "problem": key.problem,
             "device": key.origin.device,
@@ -313,4 +312,4 @@ def is_empty(node: Mapping[str, Any]) -> bool:
 
 
 def _ids(pairs: Iterable[Pair]) -> list[str]:
-    return sorted({f"{pair.source} {pair.target}" for pair in pairs})
+    return sorted({pair.id for pair in pairs})

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, UNMEASURED, Successor
 from regraph_kg.models.technique import Technique
@@ -40,13 +40,6 @@ PASSES = (
 )
 COUNTS = (*PASSES, *FAILURES, "declined")
 """The integer properties of a NEXT row."""
-
-
-class Pair(NamedTuple):
-    """A transition."""
-
-    source: str
-    target: str
 
 
 @dataclass(slots=True)
@@ -145,8 +138,7 @@ def tallies(rows: Iterable[Mapping[str, Any]]) -> dict[RowKey, RowCounts]:
 def share(evidence: Evidence) -> Share:
     """The NEXT rows of a graph that holds this trajectory alone."""
     rows: Share = {}
-    for step, measured in enumerate(evidence.measurements):
-        pair = Pair(evidence.path[step], evidence.path[step + 1])
+    for pair, measured in zip(evidence.pairs, evidence.measurements, strict=True):
         counted = standing(measured)
         home = RowKey(counted[-1].device if counted else UNMEASURED, evidence.learner)
         rows.setdefault((pair, home), RowCounts()).counts["examples"] += 1
@@ -155,9 +147,8 @@ def share(evidence: Evidence) -> Share:
                 continue
             row = rows.setdefault((pair, RowKey(one.device, evidence.learner)), RowCounts())
             row.count(one.outcome, one.repairs, one.effect)
-    for failure in evidence.failures:
-        if failure.technique is not None and failure.outcome is not Outcome.UNSTABLE_TIMING:
-            pair = Pair(evidence.path[failure.after_step], failure.technique)
+    for failure, pair in evidence.failed:
+        if failure.outcome is not Outcome.UNSTABLE_TIMING:
             origin = RowKey(failure.device or UNMEASURED, evidence.learner)
             rows.setdefault((pair, origin), RowCounts()).count(failure.outcome)
     for tally in rows.values():

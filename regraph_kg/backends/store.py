@@ -19,7 +19,8 @@ from regraph_kg.backends import (
 )
 from regraph_kg.backends import techniques as vocabulary
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.statistics import FAILURES, Pair, RowCounts, tallies, together
+from regraph_kg.backends.evidence import Pair
+from regraph_kg.backends.statistics import FAILURES, RowCounts, tallies, together
 from regraph_kg.backends.vectors import ExampleFilter
 from regraph_kg.graph import SCHEMA_VERSION, Embed
 from regraph_kg.models.evaluation import Outcome
@@ -244,7 +245,7 @@ def _failures(
 ) -> tuple[KnownFailure, ...]:
     rows = ask(
         "failures",
-        pair=edges.pair_id(pair),
+        pair=pair.id,
         exclude_problem=exclude_problem,
         limit=min(limit, MOST_ROWS),
     )

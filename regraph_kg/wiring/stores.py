@@ -11,25 +11,22 @@ from regraph_kg.settings import Settings
 
 if TYPE_CHECKING:
     from regraph_kg.backends.address import Address
-    from regraph_kg.backends.backup import Backup
+    from regraph_kg.backends.bolt import Bolt
     from regraph_kg.backends.difference import GraphDigest
     from regraph_kg.backends.embedded import ServerState
-    from regraph_kg.backends.purge import Purge
-    from regraph_kg.graph import Curator, GraphStore
+    from regraph_kg.graph import Backup, Curator, GraphStore, Purge
     from regraph_kg.models.difference import PartDifference
 
 
 def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> "GraphStore":
     """The graph store of these settings, its schema applied; the embedded one is started if needed.
 
-    Close it after use. Raises `StoreError` when it is down, foreign, newer, or refuses us; what
-    may be a passing conflict or outage is tried again for `retry_seconds`.
+    Close it after use. Raises `StoreError` when it is down, foreign, of another version, or refuses
+    us; what may be a passing conflict or outage is tried again for `retry_seconds`.
     """
-    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
     from regraph_kg.backends.store import BoltStore  # noqa: PLC0415
 
-    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
-    store = BoltStore(Bolt(store_address(settings), retry_seconds=retry_seconds))
+    store = BoltStore(_bolt(settings, retry_seconds))
     try:
         store.apply_schema()
     except BaseException:
@@ -43,29 +40,31 @@ def open_curator(settings: Settings, *, retry_seconds: float = 60.0) -> "Curator
 
     Raises as `open_store` does. A curation takes longer than a merge, and is tried longer.
     """
-    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
     from regraph_kg.backends.curation.curator import BoltCurator  # noqa: PLC0415
 
     open_store(settings, retry_seconds=retry_seconds).close()  # it is ours, and of our version
-    return BoltCurator(Bolt(store_address(settings), retry_seconds=retry_seconds))
+    return BoltCurator(_bolt(settings, retry_seconds))
 
 
 def open_backup(settings: Settings) -> "Backup":
     """Backup and restore of these settings' graph. Close it after use."""
-    from regraph_kg.backends.backup import Backup  # noqa: PLC0415
-    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+    from regraph_kg.backends.backup import BoltBackup  # noqa: PLC0415
 
-    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
-    return Backup(Bolt(store_address(settings), retry_seconds=60.0))
+    return BoltBackup(_bolt(settings))
 
 
 def open_purge(settings: Settings) -> "Purge":
     """Purges of these settings' graph. Close it after use."""
+    from regraph_kg.backends.purge import BoltPurge  # noqa: PLC0415
+
+    return BoltPurge(_bolt(settings))
+
+
+def _bolt(settings: Settings, retry_seconds: float = 60.0) -> "Bolt":
     from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
-    from regraph_kg.backends.purge import Purge  # noqa: PLC0415
 
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
-    return Purge(Bolt(store_address(settings), retry_seconds=60.0))
+    return Bolt(store_address(settings), retry_seconds=retry_seconds)
 
 
 def graph_difference(settings: Settings, a: str, b: str) -> "tuple[PartDifference, ...]":

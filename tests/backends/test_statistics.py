@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.statistics import COUNTS, Pair, RowCounts, RowKey, share, together, total
+from regraph_kg.backends.evidence import Evidence, Pair
+from regraph_kg.backends.statistics import COUNTS, RowCounts, RowKey, share, together, total
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.trajectory import Source, standing
 from tests.contract.plans import A100, H200, failure, measured, plan

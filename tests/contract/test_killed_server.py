@@ -11,7 +11,7 @@ import pytest
 from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.curation.curator import BoltCurator
-from regraph_kg.backends.purge import Purge
+from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.errors import StoreError
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
@@ -78,7 +78,7 @@ def test_a_server_killed_in_a_curation_and_in_a_purge_leaves_a_graph_that_both_f
             assert len(curator.log()) == 1
             assert store.check() == ()
         with closing(Deadly(own, server.kill, at)) as bolt, suppress(StoreError):
-            list(Purge(bolt).run(Provenance("problem", "sum")))
+            list(BoltPurge(bolt).run(Provenance("problem", "sum")))
         server.wait(60)
     with (
         running(own, release),

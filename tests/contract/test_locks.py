@@ -11,7 +11,7 @@ import pytest
 from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.curation.curator import BoltCurator
-from regraph_kg.backends.purge import Purge
+from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import GraphFinding, MergePlan
@@ -122,7 +122,7 @@ def test_every_writer_takes_locks_in_the_one_order(
 ) -> None:
     recording = Recording(store_settings)
     with closing(recording):
-        ours, curator, purge = BoltStore(recording), BoltCurator(recording), Purge(recording)
+        ours, curator, purge = BoltStore(recording), BoltCurator(recording), BoltPurge(recording)
         list(ours.set_bound(4))
         for number in range(3):
             ours.merge(batch(number))

@@ -12,7 +12,7 @@ import pytest
 from regraph_kg import wiring
 from regraph_kg.backends import nearby
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.purge import Purge
+from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.backends.shares import is_empty
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.models.curation import Note
@@ -186,7 +186,7 @@ def test_however_a_commit_tears_a_reading_a_problem_is_left_out_exactly(
     store.merge([plan(name, problem="q") for name in "abc"])
     right, places = told(store), [(source, device) for source in SOURCES for device in DEVICES]
 
-    with closing(Bolt(address(store_settings))) as bolt, closing(Purge(bolt)) as purge:
+    with closing(Bolt(address(store_settings))) as bolt, closing(BoltPurge(bolt)) as purge:
         deeds: list[Callable[[], object]] = [
             lambda: store.merge(sent),
             lambda: store.merge(crowd(rng, 3, "p")),
@@ -221,7 +221,7 @@ def test_however_a_commit_tears_a_reading_a_problem_is_left_out_exactly(
                     assert found == right[places.index((source, device))]
 
 
-def never_resting(store: GraphStore, purge: Purge, done: threading.Event) -> None:
+def never_resting(store: GraphStore, purge: BoltPurge, done: threading.Event) -> None:
     """Whatever can be done to "p": told, measured again, worse, and all of it taken out."""
     rng = random.Random(4)
     for turn in count():

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.statistics import Pair, RowKey, Share, share, total
+from regraph_kg.backends.evidence import Evidence, Pair
+from regraph_kg.backends.statistics import RowKey, Share, share, total
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.plan import plan
 from regraph_kg.models.evaluation import EvalReport, Interval, Outcome, Timing, code_hash

@@ -16,7 +16,7 @@ from regraph_kg.backends.curation import changes, log
 from regraph_kg.backends.curation.log import Places, Record
 from regraph_kg.backends.curation.transfer import LockedTrajectories, TransferScope
 from regraph_kg.backends.curation.undo import reversal
-from regraph_kg.backends.statistics import Pair
+from regraph_kg.backends.evidence import Pair
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.curation import (
     Change,

@@ -14,9 +14,8 @@ from typing import NamedTuple, TypeVar
 
 from regraph_kg.backends import edges
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
-from regraph_kg.backends.evidence import Evidence
+from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.backends.recount import recount
-from regraph_kg.backends.statistics import Pair
 from regraph_kg.errors import StoreError
 from regraph_kg.models.curation import Transfer
 from regraph_kg.models.technique import spelling
@@ -237,7 +236,7 @@ def _row(key: str, number: int, old: Pair, new: Pair) -> GraphRow:
         "target": old.target,
         "to_source": new.source,
         "to_target": new.target,
-        "pair": edges.pair_id(new),
+        "pair": new.id,
     }
 
 
