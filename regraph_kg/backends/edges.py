@@ -13,6 +13,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
@@ -90,7 +91,7 @@ def remeasured(trajectory: str, evidence: Evidence, step: int) -> Placed:
 
 def hold(ask: Query, pairs: Iterable[Pair]) -> None:
     """Nothing moves within these pairs until the transaction ends."""
-    _grown(ask, _counts(set(pairs), {}, {}))
+    _grown(ask, pairs)
 
 
 def add(ask: Query, examples: Sequence[Placed], bound: int, others: Iterable[Pair] = ()) -> None:
@@ -133,10 +134,7 @@ def update(ask: Query, examples: Sequence[Placed], bound: int) -> None:
 
 def delete(ask: Query, places: Iterable[tuple[str, Pair]]) -> None:
     """Delete examples by id, wherever they lie; their pairs are held, and recounted after it."""
-    ids: defaultdict[Pair, list[str]] = defaultdict(list)
-    for key, pair in places:
-        ids[pair].append(key)
-    rows = [{**_home(pair), "ids": ids[pair]} for pair in sorted(ids)]
+    rows = _by_pair((pair, key) for key, pair in places)
     ask("purge_transitions", rows=rows)
     ask("delete_archived", ids=[key for row in rows for key in row["ids"]])
 
@@ -168,10 +166,10 @@ def _choose_anew(ask: Query, pair: Pair, bound: int) -> None:
 
 def count_failed_codes(ask: Query, failures: Mapping[Pair, int]) -> dict[Pair, int]:
     """Make room for the code of new failures: how many of each pair may keep theirs."""
-    rows = _grown(ask, _counts(failures, {}, failures))
-    had = {row["id"]: row["codes_before"] for row in rows}
+    grown = _grown(ask, failures, codes=failures)
     return {
-        pair: min(count, max(0, FAILED_CODES - had[pair.id])) for pair, count in failures.items()
+        pair: min(count, max(0, FAILED_CODES - grown[pair]["codes_before"]))
+        for pair, count in failures.items()
     }
 
 
@@ -187,17 +185,27 @@ def _keep(ask: Query, examples: Sequence[Placed], bound: int) -> None:
 def _count_kept(ask: Query, pairs: Iterable[Pair], bound: int) -> list[Pair]:
     """Count new TRANSITIONs, one per element of `pairs`; the pairs that have too many then."""
     new = Counter(pairs)
-    by_id = {pair.id: pair for pair in new}
-    rows = _grown(ask, _counts(new, new, {}))
-    return [by_id[row["id"]] for row in rows if row["kept"] > limit(bound)]
+    grown = _grown(ask, new, kept=new)
+    return [pair for pair, row in grown.items() if row["kept"] > limit(bound)]
 
 
-def _grown(ask: Query, rows: Sequence[GraphRow]) -> list[GraphRow]:
+def _grown(
+    ask: Query,
+    pairs: Iterable[Pair],
+    kept: Mapping[Pair, int] = MappingProxyType({}),
+    codes: Mapping[Pair, int] = MappingProxyType({}),
+) -> dict[Pair, GraphRow]:
     """Count on, and hold; begin anew where somebody deleted an (:Edge) that we waited for."""
-    grown = ask("add_to_edges", rows=rows) if rows else []
+    counts = {
+        pair: {"id": pair.id, "kept": kept.get(pair, 0), "codes": codes.get(pair, 0)}
+        for pair in sorted(set(pairs))
+    }
+    rows = list(counts.values())
+    grown = ask("add_to_edges", rows=rows, most_codes=FAILED_CODES) if rows else []
     if any(row["kept"] is None for row in grown):
         raise Overtaken
-    return grown
+    by_id = {row["id"]: row for row in grown}
+    return {pair: by_id[pair.id] for pair in counts}
 
 
 def _prune(ask: Query, pairs: Sequence[Pair], bound: int) -> None:
@@ -233,11 +241,7 @@ def _archived(example: Placed) -> GraphRow:
 
 def _displace(ask: Query, examples: Iterable[tuple[Pair, Mark]]) -> None:
     """From TRANSITION to archive."""
-    ids: defaultdict[Pair, list[str]] = defaultdict(list)
-    for pair, one in examples:
-        ids[pair].append(one.id)
-    rows = [{**_home(pair), "ids": ids[pair]} for pair in sorted(ids)]
-    if rows:
+    if rows := _by_pair((pair, one.id) for pair, one in examples):
         ask("archive_transitions", rows=rows, without=dict.fromkeys(LEFT_OUT))
 
 
@@ -281,6 +285,14 @@ def _step_before(row: GraphRow) -> GraphRow:
     }
 
 
+def _by_pair(examples: Iterable[tuple[Pair, str]]) -> list[GraphRow]:
+    """A row for each pair, with the ids of its examples."""
+    ids: defaultdict[Pair, list[str]] = defaultdict(list)
+    for pair, key in examples:
+        ids[pair].append(key)
+    return [{**_home(pair), "ids": ids[pair]} for pair in sorted(ids)]
+
+
 def _home(pair: Pair) -> GraphRow:
     """Where an archived example belongs."""
     return {"source": pair.source, "target": pair.target, "pair": pair.id}
@@ -302,20 +314,6 @@ def _marks(ask: Query, statement: str, pairs: Sequence[Pair]) -> dict[Pair, list
             for key, problem, devices, effects, learner in row["marks"]
         ]
     return found
-
-
-def _counts(
-    pairs: Iterable[Pair], kept: Mapping[Pair, int], codes: Mapping[Pair, int]
-) -> list[GraphRow]:
-    return [
-        {
-            "id": pair.id,
-            "kept": kept.get(pair, 0),
-            "codes": codes.get(pair, 0),
-            "most_codes": FAILED_CODES,
-        }
-        for pair in sorted(pairs)
-    ]
 
 
 def _sorted(examples: Iterable[Placed]) -> list[Placed]:

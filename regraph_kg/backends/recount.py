@@ -5,9 +5,8 @@ The truth is what trajectories say (path, measurements, failures) and which exam
 """
 
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from regraph_kg.backends import edges, shares
 from regraph_kg.backends.bolt import GraphRow, Query
@@ -22,43 +21,6 @@ PAGE = 2_000
 """Trajectories read at a time."""
 PAIRS = 10
 """Pairs rebuilt at a time: each has a Share for every problem and device."""
-
-
-@dataclass(slots=True)
-class ExpectedGraph:
-    """What trajectories add up to."""
-
-    wanted: frozenset[Pair] | None = None
-    """The pairs to look at; None: all of them."""
-    failures: dict[str, str] = field(default_factory=dict)
-    """Ids of (:Failure) nodes -> of their pairs."""
-    by_problem: defaultdict[Pair, Shares] = field(default_factory=lambda: defaultdict(dict))
-    """Of the pairs to look at: what each problem has in their statistics."""
-    steps: defaultdict[Pair, int] = field(default_factory=lambda: defaultdict(int))
-    """Examples per pair."""
-
-    def add(self, row: GraphRow) -> list[GraphRow]:
-        """Add one trajectory: id, problem, path, measurements, failures.
-
-        Returns its (:Failure) nodes, without their code: whatever grows with them is not kept.
-        """
-        evidence = Evidence.read(row)
-        for key, tally in share(evidence).items() if self.wanted is not None else ():
-            if self._wants(key[0]):
-                gather(self.by_problem[key[0]], row["problem"], {key: tally})
-        for pair in evidence.pairs:
-            self.steps[pair] += self._wants(pair)
-        nodes = []
-        for failure, pair in evidence.failed:
-            if self._wants(pair):
-                node = failure_node(row["id"], row["problem"], failure, pair)
-                del node["code"]
-                self.failures[node["id"]] = sys.intern(node["pair"])
-                nodes.append(node)
-        return nodes
-
-    def _wants(self, pair: Pair) -> bool:
-        return self.wanted is None or pair in self.wanted
 
 
 def recount(ask: Query, pairs: Iterable[Pair]) -> None:
@@ -78,27 +40,43 @@ def recount(ask: Query, pairs: Iterable[Pair]) -> None:
     ask("lock_next", rows=rows)
     ids = [row["id"] for row in rows]
     known = [row["id"] for row in ask("failures_of_pairs", pairs=ids)]
-    truth = ExpectedGraph(frozenset(wanted))
+    truth: dict[Pair, Shares] = {pair: {} for pair in wanted}
+    right: set[str] = set()
     for page in _pages(ask, sorted({pair.source for pair in wanted})):
-        failures = [node for row in page for node in truth.add(row)]
+        failures = sorted(_counted(page, truth), key=lambda node: str(node["id"]))
         if failures:
-            ask("update_failures", rows=sorted(failures, key=lambda node: str(node["id"])))
+            ask("update_failures", rows=failures)
+        right.update(node["id"] for node in failures)
     for first in range(0, len(wanted), PAIRS):
         _rebuild(ask, wanted[first : first + PAIRS], truth)
-    ask("delete_failures", ids=sorted(key for key in known if key not in truth.failures))
+    ask("delete_failures", ids=sorted(key for key in known if key not in right))
     edges.reselect(ask, wanted, read_context(ask).bound)
     ask("finish_edges", ids=ids)
+
+
+def _counted(page: Iterable[GraphRow], truth: Mapping[Pair, Shares]) -> Iterator[GraphRow]:
+    """Add what trajectories have in the pairs of `truth`; their (:Failure) nodes, without code."""
+    for row in page:
+        evidence = Evidence.read(row)
+        for key, tally in share(evidence).items():
+            if key[0] in truth:
+                gather(truth[key[0]], row["problem"], {key: tally})
+        for failure, pair in evidence.failed:
+            if pair in truth:
+                node = failure_node(row["id"], row["problem"], failure, pair)
+                del node["code"]
+                yield node
 
 
 def _rows(pairs: Iterable[Pair]) -> list[GraphRow]:
     return [{"id": pair.id, **pair._asdict()} for pair in pairs]
 
 
-def _rebuild(ask: Query, pairs: Sequence[Pair], truth: ExpectedGraph) -> None:
+def _rebuild(ask: Query, pairs: Sequence[Pair], truth: dict[Pair, Shares]) -> None:
     """The Share and NEXT rows of some pairs, of which `truth` holds nothing any more then."""
     by_problem: Shares = {}
     for pair in pairs:
-        by_problem |= truth.by_problem.pop(pair, {})
+        by_problem |= truth.pop(pair)
     changed, writers = shares.wrong(ask, pairs, by_problem)
     sums: Share = {}
     shares.add_up(by_problem, sums)
@@ -113,16 +91,20 @@ def _rebuild(ask: Query, pairs: Sequence[Pair], truth: ExpectedGraph) -> None:
 
 def findings(ask: Query) -> Iterator[GraphFinding]:
     """Where the derived rows of a graph, or its examples, are not what its trajectories say."""
-    truth = ExpectedGraph()
+    steps: Counter[Pair] = Counter()
+    failures: dict[str, str] = {}
     for page in _pages(ask):
         for row in page:
-            truth.add(row)
+            evidence = Evidence.read(row)
+            steps.update(evidence.pairs)
+            for failure, pair in evidence.failed:
+                failures[f"{row['id']}/{failure.key}"] = sys.intern(pair.id)
         yield from _misplaced(ask, page)
     totals: Share = {}
     yield from shares.findings(ask, totals)
     yield from _wrong_sums(ask, totals)
-    yield from _wrong_edges(ask, truth.steps)
-    yield from _wrong_failures(ask, truth.failures)
+    yield from _wrong_edges(ask, steps)
+    yield from _wrong_failures(ask, failures)
 
 
 def _pages(ask: Query, through: Sequence[str] | None = None) -> Iterator[list[GraphRow]]:

@@ -92,9 +92,8 @@ def claim(
         sums[ShareKey.read(row["share"])].add(read(row["share"]))
     own: Shares = {}
     wanted = sorted(set(lowered), key=lambda key: key.id)
-    for problem, source in sorted({(key.problem, key.pair.source) for key in wanted}):
-        for node in ask("problem_evidence", problem=problem, technique=source):
-            gather(own, problem, share(Evidence.read(node)))
+    for row in _evidence(ask, sorted({key.problem for key in wanted})) if wanted else ():
+        gather(own, row["problem"], share(Evidence.read(row)))
     for key in wanted:
         sums[key].best_effect = own[key].best_effect if key in own else None
     return sums
@@ -258,17 +257,22 @@ def findings(ask: Query, totals: Share) -> Iterator[GraphFinding]:
 
 def _wrong(ask: Query, problems: Sequence[str], totals: Share) -> Iterator[GraphFinding]:
     truth: Shares = {}
-    after = ""
-    while page := ask("evidence_of_problems", problems=problems, after=after, limit=PAGE):
-        for row in page:
-            gather(truth, row["problem"], share(Evidence.read(row)))
-        after = page[-1]["id"]
+    for row in _evidence(ask, problems):
+        gather(truth, row["problem"], share(Evidence.read(row)))
     add_up(truth, totals)
     nodes = (row["share"] for row in ask("shares_of_problems", problems=problems))
     stored = {ShareKey.read(node): node for node in nodes}
     for key in sorted({*truth, *stored}, key=lambda one: one.id):
         whose = f"{key.problem} on {key.origin}"
         yield from compare(key.pair, whose, truth.get(key), stored.get(key))
+
+
+def _evidence(ask: Query, problems: Sequence[str]) -> Iterator[GraphRow]:
+    """What all trajectories of some problems say."""
+    after = ""
+    while page := ask("evidence_of_problems", problems=problems, after=after, limit=PAGE):
+        yield from page
+        after = page[-1]["id"]
 
 
 def add_up(shares: Shares, into: Share) -> None:
