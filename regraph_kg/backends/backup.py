@@ -180,10 +180,6 @@ def _write_techniques(ask: Query, lines: Sequence[BackupLine]) -> None:
     ask("label_techniques", ids=[row["id"] for row in techniques])
 
 
-def _write_decisions(ask: Query, lines: Sequence[BackupLine]) -> None:
-    ask("restore_decisions", rows=[one.decision for one in lines if one.decision])
-
-
 def _write_trajectories(ask: Query, lines: Sequence[BackupLine]) -> None:
     kept = [one.kept for one in lines if one.kept]
     plans = [resolved_plan(one.trajectory, one.stages) for one in kept]
@@ -199,20 +195,14 @@ def _write_trajectories(ask: Query, lines: Sequence[BackupLine]) -> None:
         ask("restore_failures", rows=failures)
 
 
-def _write_seen(ask: Query, lines: Sequence[BackupLine]) -> None:
-    ask("restore_last_seen", rows=[one.seen.model_dump() for one in lines if one.seen])
-
-
-def _write_free_runs(ask: Query, lines: Sequence[BackupLine]) -> None:
-    free.add(ask, [one.free for one in lines if one.free])
-
-
 _WRITE: dict[str, Callable[..., None]] = {
     "technique": _write_techniques,
-    "decision": _write_decisions,
+    "decision": lambda ask, lines: ask("restore_decisions", rows=[one.decision for one in lines]),
     "kept": _write_trajectories,
-    "seen": _write_seen,
-    "free": _write_free_runs,
+    "seen": lambda ask, lines: ask(
+        "restore_last_seen", rows=[one.seen.model_dump() for one in lines]
+    ),
+    "free": lambda ask, lines: free.add(ask, [one.free for one in lines]),
 }
 
 

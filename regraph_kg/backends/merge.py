@@ -7,7 +7,7 @@ docs/dev/graph.md section 4: what every writer wants (Edges, techniques, Shares,
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -133,9 +133,7 @@ def _redirected(plan: MergePlan, replaced: Mapping[str, str]) -> MergePlan:
 
     def label(one: Relabelled) -> Relabelled:
         technique = replaced.get(one.technique, one.technique)
-        also = (replaced.get(other, other) for other in one.also)
-        others = tuple(other for other in dict.fromkeys(also) if other != technique)
-        return replace(one, technique=technique, also=others)
+        return replace(one, technique=technique, also=besides(one.also, technique, replaced))
 
     failures = tuple(
         failure.model_copy(update={"technique": replaced.get(failure.technique, failure.technique)})
@@ -150,6 +148,12 @@ def _redirected(plan: MergePlan, replaced: Mapping[str, str]) -> MergePlan:
         failed_labels=tuple(map(label, plan.failed_labels)),
         new=tuple(one.model_copy(update={"id": replaced.get(one.id, one.id)}) for one in plan.new),
     )
+
+
+def besides(also: Iterable[str], own: str, replaced: Mapping[str, str]) -> tuple[str, ...]:
+    """What a step did besides its `own` technique, as it is called today."""
+    named = dict.fromkeys(replaced.get(one, one) for one in also)
+    return tuple(one for one in named if one != own)
 
 
 def _ref_clashes(ask: Query, batch: Mapping[str, Arrival]) -> dict[str, str]:

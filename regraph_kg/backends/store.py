@@ -1,11 +1,11 @@
 """BoltStore: the GraphStore of Neo4j and of the embedded store."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count, groupby
 
 from regraph_kg.backends import (
-    besides,
     edges,
     embeddings,
     export,
@@ -110,7 +110,7 @@ class BoltStore:
         if near is not None:
             choice = ExampleFilter(device, min(limit, MOST_ROWS), exclude_problem)
             return self._bolt.read(
-                lambda ask: besides.today(ask, vectors.near(ask, near, source, target, choice))
+                lambda ask: _today(ask, vectors.near(ask, near, source, target, choice))
             )
         wanted = {
             "source": source,
@@ -123,7 +123,7 @@ class BoltStore:
 
         def work(ask: Query) -> tuple[Example, ...]:
             told = (row["example"] for row in ask("examples", **wanted))
-            return besides.today(ask, (Example.read(x | ends) for x in told if Example.whole(x)))
+            return _today(ask, (Example.read(x | ends) for x in told if Example.whole(x)))
 
         return self._bolt.read(work)
 
@@ -161,7 +161,7 @@ class BoltStore:
         """See `GraphStore`."""
         choice = ExampleFilter(None, min(k, MOST_ROWS), exclude_problem)
         return self._bolt.read(
-            lambda ask: besides.today(ask, vectors.nearest(ask, vector, target, choice))
+            lambda ask: _today(ask, vectors.nearest(ask, vector, target, choice))
         )
 
     def embedding_space(self) -> EmbeddingSpace | None:
@@ -238,6 +238,20 @@ class BoltStore:
     def close(self) -> None:
         """See `GraphStore`."""
         self._bolt.close()
+
+
+def _today(ask: Query, found: Iterable[Example]) -> tuple[Example, ...]:
+    """Examples whose `also` is called as it is today; stored ids stay as they were merged.
+
+    So a curation and its undoing rewrite none of them. The graph is asked only where one has some.
+    """
+    examples = tuple(found)
+    if not any(one.also for one in examples):
+        return examples
+    replaced = merge.read_context(ask).replaced
+    return tuple(
+        replace(one, also=merge.besides(one.also, one.target, replaced)) for one in examples
+    )
 
 
 def _failures(

@@ -6,13 +6,14 @@ their lock. A technique that another writer teaches a name meanwhile begins it a
 """
 
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from regraph_kg.backends import edges
 from regraph_kg.backends.bolt import Bolt, CommitUnknown, Overtaken, Query
 from regraph_kg.backends.curation import changes, log
+from regraph_kg.backends.curation.changes import TechniquesById
 from regraph_kg.backends.curation.log import Places, Record
 from regraph_kg.backends.curation.transfer import LockedTrajectories, TransferScope
 from regraph_kg.backends.curation.undo import reversal
@@ -40,7 +41,6 @@ class Order:
     """A curation that is about to be made."""
 
     kind: CurationKind
-    note: Note
     change: Change
     summary: str
     labels: tuple[str, ...] = ()
@@ -63,18 +63,17 @@ class BoltCurator:
     def merge(self, keep: str, others: Sequence[str], note: Note) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Query) -> Order:
-            change = changes.merged(_known(ask), keep, others)
+        def order(ask: Query, known: TechniquesById) -> Order:
+            change = changes.merged(known, keep, others)
             gone = " and ".join(one.id for one in change.techniques[1:])
-            return Order("merge", note, change, f"merged {gone} into {keep}")
+            return Order("merge", change, f"merged {gone} into {keep}")
 
         return self._make(order, note)
 
     def split(self, technique: str, labels: Sequence[str], part: Part, note: Note) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Query) -> Order:
-            known = _known(ask)
+        def order(ask: Query, known: TechniquesById) -> Order:
             source = changes.find(known, technique)
             given = _labels(ask, source, labels)
             made = changes.described(
@@ -87,7 +86,6 @@ class BoltCurator:
             change = changes.split(known, technique, given, made)
             return Order(
                 "split",
-                note,
                 change,
                 f"split {change.transfers[0].heir} off {technique}",
                 labels=given,
@@ -99,12 +97,11 @@ class BoltCurator:
     def move(self, technique: str, labels: Sequence[str], to: str, note: Note) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Query) -> Order:
-            known = _known(ask)
+        def order(ask: Query, known: TechniquesById) -> Order:
             given = _labels(ask, changes.find(known, technique), labels)
             change = changes.moved(known, technique, given, to)
             said = f"moved {len(given)} names from {technique} to {to}"
-            return Order("split", note, change, said, labels=given, leaves=True)
+            return Order("split", change, said, labels=given, leaves=True)
 
         return self._make(order, note)
 
@@ -113,13 +110,12 @@ class BoltCurator:
     ) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Query) -> Order:
-            known = _known(ask)
+        def order(ask: Query, known: TechniquesById) -> Order:
             change = changes.renamed(known, technique, name, new_id)
             said = f"renamed {technique} {known[technique].name!r} to {name!r}"
             if change.transfers:
                 said += f", now {change.transfers[0].heir}"
-            return Order("rename", note, change, said)
+            return Order("rename", change, said)
 
         return self._make(order, note)
 
@@ -135,18 +131,17 @@ class BoltCurator:
         """See `Curator`."""
         given = {"definition": definition, "applies": applies, "hurts": hurts}
 
-        def order(ask: Query) -> Order:
-            known = _known(ask)
+        def order(ask: Query, known: TechniquesById) -> Order:
             change = changes.explained(known, technique, given)
-            return Order("describe", note, change, f"described {technique}")
+            return Order("describe", change, f"described {technique}")
 
         return self._make(order, note)
 
     def drop(self, technique: str, note: Note) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Query) -> Order:
-            change = changes.dropped(_known(ask), technique)
+        def order(ask: Query, known: TechniquesById) -> Order:
+            change = changes.dropped(known, technique)
             holding = LockedTrajectories(ask)
             holding.take([technique])
             if here := len(holding.before):
@@ -154,7 +149,7 @@ class BoltCurator:
                     f"{here} trajectories go to {technique}: merge it into another technique"
                     " instead (regraph techniques merge)"
                 )
-            return Order("drop", note, change, f"dropped {technique}")
+            return Order("drop", change, f"dropped {technique}")
 
         return self._make(order, note)
 
@@ -163,20 +158,19 @@ class BoltCurator:
     ) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Query) -> Order:
-            known = _known(ask)
+        def order(ask: Query, known: TechniquesById) -> Order:
             change = changes.kept(known, techniques)
             for label in labels:
                 if not any(label in known[one].aliases for one in techniques):
                     raise BadInput(f"{label[:80]!r} is no alias of {' or '.join(techniques)}")
             said = f"kept {' apart from '.join(dict.fromkeys(techniques))}"
-            return Order("keep", note, change, said, labels=tuple(labels))
+            return Order("keep", change, said, labels=tuple(labels))
 
         return self._make(order, note)
 
     def undo(self, number: int | None, note: Note) -> Curation:
         """See `Curator`."""
-        return self._make(lambda ask: _undoing(ask, number, note), note)
+        return self._make(lambda ask, known: _undoing(ask, known, number), note)
 
     def log(self) -> tuple[Curation, ...]:
         """See `Curator`."""
@@ -194,7 +188,7 @@ class BoltCurator:
         """See `Curator`."""
         self._bolt.close()
 
-    def _make(self, order: Callable[[Query], Order], note: Note) -> Curation:
+    def _make(self, order: Callable[[Query, TechniquesById], Order], note: Note) -> Curation:
         if not 0 < len(note.who) <= LONGEST_WHO or len(note.why) > LONGEST_WHY:
             raise BadInput(
                 f"who is 1 to {LONGEST_WHO} characters, why at most {LONGEST_WHY}: shorten --why"
@@ -204,7 +198,7 @@ class BoltCurator:
 
         def work(ask: Query) -> Curation:
             ask("lock_stamp")
-            return log.made_by(ask, token) or _carry_out(ask, order(ask), token)
+            return log.made_by(ask, token) or _carry_out(ask, order(ask, _known(ask)), note, token)
 
         try:
             return self._bolt.write(work)
@@ -212,13 +206,13 @@ class BoltCurator:
             raise StoreError(f"{error}; regraph techniques log says which") from None
 
 
-def _known(ask: Query) -> Mapping[str, Technique]:
+def _known(ask: Query) -> TechniquesById:
     """All techniques, by id."""
     found = (Technique.model_validate(row["technique"]) for row in ask("all_techniques"))
     return {technique.id: technique for technique in found}
 
 
-def _carry_out(ask: Query, order: Order, token: str) -> Curation:
+def _carry_out(ask: Query, order: Order, note: Note, token: str) -> Curation:
     """Do it, log it; by the token, whoever tries again knows that it is done."""
     change = order.change
     holding = LockedTrajectories(ask)
@@ -243,8 +237,8 @@ def _carry_out(ask: Query, order: Order, token: str) -> Curation:
     curation = Curation(
         number=1 + max((one.number for one in known), default=0),
         kind=order.kind,
-        who=order.note.who,
-        why=order.note.why,
+        who=note.who,
+        why=note.why,
         created=_now(),
         summary=order.summary,
         techniques=tuple(one.id for one in change.techniques),
@@ -312,14 +306,12 @@ def _labels(ask: Query, source: Technique, given: Sequence[str]) -> tuple[str, .
     return tuple(found.values())
 
 
-def _undoing(ask: Query, number: int | None, note: Note) -> Order:
+def _undoing(ask: Query, known: TechniquesById, number: int | None) -> Order:
     curations = log.read(ask)
     undone = log.to_undo(curations, number)
     record = log.record(ask, undone.number)
-    known = _known(ask)
     return Order(
         "undo",
-        note,
         reversal(record.change, known),
         f"undid {undone.number}: {undone.summary}",
         labels=undone.labels,
