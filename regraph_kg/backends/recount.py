@@ -139,7 +139,7 @@ def _wrong_sums(ask: Query, truth: Share) -> Iterator[GraphFinding]:
         origin = RowKey(node["device"], node.get("learner"))
         stored[Pair(row["source"], row["target"]), origin] = node
     for key in total([truth, dict.fromkeys(stored, RowCounts())]):
-        yield from shares.compare(key[0], str(key[1]), truth.get(key), stored.get(key))
+        yield from shares.compare(key[0], f"on {key[1]}", truth.get(key), stored.get(key))
 
 
 def _wrong_edges(ask: Query, steps: Mapping[Pair, int]) -> Iterator[GraphFinding]:

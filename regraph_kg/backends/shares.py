@@ -263,7 +263,7 @@ def _wrong(ask: Query, problems: Sequence[str], totals: Share) -> Iterator[Graph
     nodes = (row["share"] for row in ask("shares_of_problems", problems=problems))
     stored = {ShareKey.read(node): node for node in nodes}
     for key in sorted({*truth, *stored}, key=lambda one: one.id):
-        whose = f"{key.problem} on {key.origin}"
+        whose = f"of {key.problem} on {key.origin}"
         yield from compare(key.pair, whose, truth.get(key), stored.get(key))
 
 
@@ -290,7 +290,7 @@ def compare(
     if not wrong and node is not None and not written.whole(node):
         wrong = [written.UNSOUND]
     for name, right, is_ in wrong:
-        yield GraphFinding("statistics", *pair, f"{name} of {whose}", right, is_)
+        yield GraphFinding("statistics", *pair, f"{name} {whose}", right, is_)
 
 
 def _nodes(shares: Shares) -> list[GraphRow]:
