@@ -31,6 +31,8 @@ PAGE = 2_000
 
 SHORT = 8
 """Gains from here on are told in one decimal."""
+MOST_LOG2 = 1_000.0
+"""Of a gain that is told: beyond, it would be no number."""
 
 
 class ShareKey(NamedTuple):
@@ -174,7 +176,7 @@ def _place(pair: Pair, origin: RowKey) -> GraphRow:
 def _numbers(origin: RowKey, tally: RowCounts) -> GraphRow:
     """Properties of a NEXT; `tries` and `gain` are for eyes."""
     verified, gained = tally.counts["verified"], tally.counts["sum_log2_effect"]
-    gain = 2.0 ** (gained / verified / EFFECT_SCALE) if verified else None
+    gain = 2.0 ** min(gained / verified / EFFECT_SCALE, MOST_LOG2) if verified else None
     return {
         **{name: tally.counts[name] or (0 if name in PASSES else None) for name in COUNTS},
         "device": origin.device,
