@@ -107,25 +107,10 @@ class BoltStore:
         near: Vector | None = None,
     ) -> tuple[Example, ...]:
         """See `GraphStore`."""
-        if near is not None:
-            choice = ExampleFilter(device, min(limit, MOST_ROWS), exclude_problem)
-            return self._bolt.read(
-                lambda ask: _today(ask, vectors.near(ask, near, source, target, choice))
-            )
-        wanted = {
-            "source": source,
-            "target": target,
-            "device": device or "",
-            "limit": min(limit, MOST_ROWS),
-            "exclude_problem": exclude_problem,
-        }
-        ends = {"source": source, "target": target}
-
-        def work(ask: Query) -> tuple[Example, ...]:
-            told = (row["example"] for row in ask("examples", **wanted))
-            return _today(ask, (Example.read(x | ends) for x in told if Example.whole(x)))
-
-        return self._bolt.read(work)
+        choice = ExampleFilter(device, min(limit, MOST_ROWS), exclude_problem)
+        return self._bolt.read(
+            lambda ask: _today(ask, vectors.of_pair(ask, near, source, target, choice))
+        )
 
     def failures(
         self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3

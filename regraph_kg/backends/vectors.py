@@ -70,16 +70,16 @@ class ExampleFilter:
     exclude_problem: str | None
 
 
-def near(
-    ask: Query, vector: Vector, source: str, target: str, choice: ExampleFilter
+def of_pair(
+    ask: Query, vector: Vector | None, source: str, target: str, choice: ExampleFilter
 ) -> tuple[Example, ...]:
-    """Examples of one transition, nearest first; exact."""
+    """Examples of one transition, nearest to `vector` first, if given; exact."""
     rows = ask(
-        "vectors_near",
+        "examples",
         source=source,
         target=target,
-        slot=_slot(ask, vector),
-        vector=floats(vector.packed),
+        slot=_slot(ask, vector) if vector else SLOTS[0],
+        vector=floats(vector.packed) if vector else None,
         device=choice.device or "",
         limit=choice.limit,
         exclude_problem=choice.exclude_problem,
