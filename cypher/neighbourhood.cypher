@@ -1,11 +1,11 @@
-// Successors of one technique with their NEXT rows; flat in the number of examples.
-// Parameters: technique, limit.
-// Columns: technique (map), statistics [NEXT properties]; most given examples first, then most
-// learned ones, then id.
-MATCH (:Technique {id: $technique})-[n:NEXT]->(d:Technique)
-WITH d, collect(properties(n)) AS statistics, sum(n.examples) AS examples,
-     sum(CASE WHEN n.learner IS NULL THEN n.examples ELSE 0 END) AS given
-WHERE examples > 0
-RETURN properties(d) AS technique, statistics
-ORDER BY given DESC, examples DESC, d.id
-LIMIT $limit
+// All NEXT rows around one technique, and what one problem has in them, as it was before these were
+// read and after: where that is not the same, somebody wrote meanwhile.
+// Parameters: technique, problem.
+// Columns: rows [{technique (map), statistics [NEXT properties]}], own, own_then [Share properties].
+OPTIONAL MATCH (s:Share {problem: $problem, source: $technique})
+WITH collect(properties(s)) AS own
+OPTIONAL MATCH (:Technique {id: $technique})-[n:NEXT]->(d:Technique)
+WITH own, d, collect(properties(n)) AS statistics
+WITH own, collect({technique: properties(d), statistics: statistics}) AS rows
+OPTIONAL MATCH (s:Share {problem: $problem, source: $technique})
+RETURN rows, own, collect(properties(s)) AS own_then

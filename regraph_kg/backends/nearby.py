@@ -29,7 +29,7 @@ def neighbourhood(
     ask: Query, technique: str, device: str, limit: int, exclude_problem: str | None
 ) -> Neighbourhood:
     """See `graph.GraphStore`."""
-    rows, by_target = _following(ask, technique, limit, exclude_problem)
+    rows, by_target = _following(ask, technique, exclude_problem)
     nodes = {row["technique"]["id"]: row["technique"] for row in rows}
     known = sorted((precedence(found), target) for target, found in by_target.items())
     return Neighbourhood(
@@ -50,7 +50,7 @@ def pooled(
     sums: _Tallies = {one.id: {} for one in known}
     most: dict[str, tuple[int, str]] = {}
     for source in (start_id(target), *sums):
-        _, by_target = _following(ask, source, len(known), exclude_problem)
+        _, by_target = _following(ask, source, exclude_problem)
         for id_, rows in by_target.items():
             examples = sum(tally.counts["examples"] for tally in rows.values())
             if id_ not in sums or not examples:
@@ -66,17 +66,11 @@ def pooled(
 
 
 def _following(
-    ask: Query, technique: str, limit: int, exclude_problem: str | None
+    ask: Query, technique: str, exclude_problem: str | None
 ) -> tuple[list[GraphRow], _Tallies]:
     """What follows a technique, and its statistics by target."""
-    if exclude_problem is not None:
-        return _without(ask, technique, exclude_problem)
-    rows = _known(ask("neighbourhood", technique=technique, limit=limit))
-    return rows, {row["technique"]["id"]: tallies(row["statistics"]) for row in rows}
-
-
-def _without(ask: Query, technique: str, problem: str) -> tuple[list[GraphRow], _Tallies]:
-    (found,) = ask("neighbourhood_without", technique=technique, problem=problem)
+    problem = exclude_problem or ""  # no problem's name
+    (found,) = ask("neighbourhood", technique=technique, problem=problem)
     rows = _known(found["rows"])
     own, then = (
         {node["id"]: node for node in found[name] if "id" in node} for name in ("own", "own_then")

@@ -160,7 +160,7 @@ def torn_rows(
 
 
 def torn_reading(rng: random.Random, old: GraphRow, new: GraphRow) -> GraphRow:
-    """What `neighbourhood_without` may find while the commit between two states is applied."""
+    """What `neighbourhood` may find while the commit between two states is applied."""
     states = [{row["technique"]["id"]: row for row in one["rows"]} for one in (old, new)]
     pairs = [
         [state.get(key, {"technique": {}, "statistics": []}) for state in states]
@@ -197,11 +197,11 @@ def test_however_a_commit_tears_a_reading_a_problem_is_left_out_exactly(
 
         def reading(source: str) -> GraphRow:
             ask = {"technique": source, "problem": "p"}
-            return bolt.read(lambda run: run("neighbourhood_without", **ask))[0]
+            return bolt.read(lambda run: run("neighbourhood", **ask))[0]
 
         def torn_between(ask: Query, old: GraphRow, new: GraphRow) -> Query:
             def answer(name: str, /, **parameters: object) -> list[GraphRow]:
-                if name == "neighbourhood_without":
+                if name == "neighbourhood":
                     return [torn_reading(rng, old, new)]
                 return ask(name, **parameters)
 
