@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from statistics import fmean, median, variance
 from typing import Literal
 
+from regraph_kg.evaluation.timing.estimate import student
 from regraph_kg.evaluation.timing.stop import summarise
 from regraph_kg.models.evaluation import Interval
 
@@ -40,25 +41,10 @@ LOOKS = (3, 5, 8)
 _DIFFERENCE_SOUGHT = 0.05
 _LEAST_DIFFERENCE = {3: 0.04, 4: 0.04, 5: 0.03, 6: 0.02, 7: 0.02}
 _LEAST_WITH_MORE = 0.01
+_TAIL = 0.0005
+"""Of a 99.9 % interval, a side."""
 _TIMES = 2.0
 """From this ratio on a difference is said in times."""
-
-# Student's t, 0.05 % a side, by degrees of freedom (any table of it).
-_T = {
-    4: 8.610,
-    5: 6.869,
-    6: 5.959,
-    7: 5.408,
-    8: 5.041,
-    9: 4.781,
-    10: 4.587,
-    12: 4.318,
-    14: 4.140,
-    16: 4.015,
-    18: 3.922,
-    20: 3.850,
-    30: 3.646,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +84,11 @@ def _difference(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> t
     freedom = len(logs_a) + len(logs_b) - 2
     squares = variance(logs_a) * (len(logs_a) - 1) + variance(logs_b) * (len(logs_b) - 1)
     error = math.sqrt(squares / freedom * (1 / len(logs_a) + 1 / len(logs_b)))
-    return fmean(logs_b) - fmean(logs_a), _quantile(freedom) * error
+    return fmean(logs_b) - fmean(logs_a), student(freedom, _TAIL) * error
 
 
 def _logs(series: Sequence[Sequence[float]]) -> list[float]:
     return [math.log(median(samples)) for samples in series]
-
-
-def _quantile(freedom: int) -> float:
-    """The table's entry for this many degrees of freedom, or for the next fewer."""
-    return _T[max(known for known in _T if known <= freedom)]
 
 
 def _decide(

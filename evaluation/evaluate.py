@@ -184,7 +184,8 @@ class Judge:
     def _timed(self, trial: Trial, program: Program | Failure) -> MeasuredSeries:
         times = program if isinstance(program, Failure) else trial.fresh(program)
         if isinstance(times, Failure):
-            raise BadInput(f"compare: one of the two does not pass: {times.diagnosis}")
+            name = trial.session.problem.name
+            raise BadInput(f"problem {name}: code to be timed does not pass: {times.diagnosis}")
         return times
 
     def _judge(self, trial: Trial) -> Failure | Times:

@@ -13,11 +13,11 @@ from regraph_kg.models.curation import Concern, Curation, LabelDecision, Techniq
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import spelling
 
-ALIKE = 0.45
+ALIKE = 0.58
 """Nearness of names from which on two techniques may be one."""
-NEAR = 0.2
+NEAR = 0.35
 """Nearness from which on a technique is worth naming."""
-LOW_MARGIN = 0.1
+LOW_MARGIN = 0.2
 """A label that was no surer than this of its technique is looked at again."""
 TEXT = "..."
 """Where a curator must write something."""

@@ -165,9 +165,7 @@ def tally(judged: Iterable[Judged]) -> LabelCounts:
 
 def by_stage(judged: Sequence[Judged]) -> dict[RelabelStage, LabelCounts]:
     """Counts of the stages that decided anything, in the cascade's order."""
-    order: tuple[RelabelStage, ...] = (
-        *("exact", "alias", "compound", "lexical", "embed", "model", "new"),
-    )
+    order: tuple[RelabelStage, ...] = (*("exact", "alias", "compound", "lexical", "model", "new"),)
     groups = {
         stage: [one for one in judged if one.verdict.relabelled.stage == stage] for stage in order
     }

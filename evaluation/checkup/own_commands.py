@@ -17,7 +17,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
 from regraph_kg.evaluation.checkup.kept import Checkup, checked_once
 from regraph_kg.evaluation.gpu.device import turn
-from regraph_kg.evaluation.problem.functions import FoundFunction, find, qualified, with_body
+from regraph_kg.evaluation.problem.functions import FoundFunction, find, parsed, with_body
 from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.evaluation.project.session import ProjectSession
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
@@ -57,7 +57,7 @@ class ProjectChecker:
                 yield from self._measured(session)
                 for what, code in _mutants(problem, found):
                     self._tell(f"{problem.name}: judging a function that {what}")
-                    yield from _survival(session, what, code)
+                    yield from survival(session, what, code)
                 self._tell(f"{problem.name}: timing a function that keeps its first result")
                 yield from _repetition(session, keeping_first(problem, found))
         except BadInput as failed:
@@ -115,7 +115,7 @@ def keeping_first(problem: ProjectProblem, found: FoundFunction) -> str:
     """The code, with a function that computes nothing but the first time, and says so."""
     text = problem.serial_code
     if problem.is_python:
-        entry = qualified(text, problem.entry) or problem.entry
+        entry = found.reached_by or problem.entry
         return text + _KEEPS_IN_PYTHON.format(again=_AGAIN, entry=entry)
     own = text.encode()[found.body : found.end].decode()
     leave, rest = "return;", own[1:]
@@ -147,11 +147,19 @@ def _repetition(session: ProjectSession, code: str) -> Iterator[ProblemFinding]:
         )
 
 
-def _survival(session: ProjectSession, what: str, code: str) -> Iterator[ProblemFinding]:
+def survival(session: ProjectSession, what: str, code: str) -> Iterator[ProblemFinding]:
     """What it says of the project that a mutant passes, or is not even built."""
     told = session.problem.commands
-    failure = session.build(code) or session.test()
-    if failure is None:
+    # Tests of any kind fail with what is no Python: that says nothing of them.
+    unbuilt = session.problem.is_python and parsed(code) is None
+    failure = None if unbuilt else session.build(code) or session.test()
+    if unbuilt or (failure and failure.outcome is Outcome.COMPILE_FAILED):
+        yield note(
+            "tests",
+            f"not known whether they find a {session.problem.entry} that {what}, which does not"
+            " compile",
+        )
+    elif failure is None:
         yield error(
             "tests",
             f"a {session.problem.entry} that {what} passes them: they do not decide what is right,"
@@ -161,10 +169,4 @@ def _survival(session: ProjectSession, what: str, code: str) -> Iterator[Problem
             if what == _EXITS
             else "tests that compare what the function computes, and print what stands in passed"
             f" only after that; now: {', '.join(told.test)}",
-        )
-    elif failure.outcome is Outcome.COMPILE_FAILED:
-        yield note(
-            "tests",
-            f"not known whether they find a {session.problem.entry} that {what}, which does not"
-            " compile",
         )

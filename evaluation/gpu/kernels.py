@@ -1,20 +1,13 @@
-"""Where a GPU call's time goes: its kernels and copies by CUPTI, and what ncu counts. Advice only.
+"""Where a GPU call's time goes: its kernels and copies by CUPTI. Advice only.
 
 A separate pass in a separate worker, never the one that is timed: recording slows launches down.
 harness/profile.cpp is loaded before the worker makes its context, records one call, and says what
 it saw; times of kernels that overlap are counted once. The candidate shares the process and could
 say anything: text that does not hold together is nothing (None), and no verdict rests on it.
 
-`counted` reads what Nsight Compute (ncu) counted: bytes of device memory and floating-point
-operations of all kernels of a process. It runs a worker as its child, replays every kernel, and
-needs a worker that is not confined, so it is only for candidates that are trusted.
-
-Not covered: tensor-core operations among the counted ones; kernels that a kernel launches; copies
-that a kernel makes itself from host memory.
+Not covered: kernels that a kernel launches; copies that a kernel makes itself from host memory.
 """
 
-import csv
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,10 +26,6 @@ _HARNESS = Path(__file__).parents[1] / "worker" / "harness"
 _PROFILE = "profile.cpp"
 _NANO = 1e-9
 _SHOWN = 3
-_OPERATIONS = {"fadd": 1, "fmul": 1, "ffma": 2, "dadd": 1, "dmul": 1, "dfma": 2}
-_COUNTER = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
-_DRAM = "dram__bytes.sum"
-_NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,70 +186,6 @@ class _Said(BaseModel):
     out_bytes: int = Field(ge=0)
     inside_bytes: int = Field(ge=0)
     names: tuple[tuple[str, int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """Work that ncu counted over all kernels: bytes of device memory, floating-point operations."""
-
-    launches: int
-    dram_bytes: int
-    flop: int
-
-
-def find_ncu(cuda: Cuda) -> Path:
-    """Nsight Compute's command line. Raises `ToolError`."""
-    places = (cuda.nvcc.parent / "ncu", Path(shutil.which("ncu") or ""))
-    for place in places:
-        if place.is_file():
-            return place
-    raise ToolError("ncu: not on PATH nor beside nvcc; install Nsight Compute")
-
-
-def ncu_prefix(ncu: Path, log: Path) -> tuple[str, ...]:
-    """What to put before a worker's command so that ncu counts its kernels and writes `log`."""
-    metrics = (_DRAM, *(_COUNTER.format(name) for name in _OPERATIONS))
-    return (
-        *(str(ncu), "--csv", "--print-units", "base", "--log-file", str(log)),
-        *("--target-processes", "all", "--metrics", ",".join(metrics)),
-    )
-
-
-def counted(log: str, without: frozenset[str] = frozenset()) -> Counted:
-    """Sum ncu's log over all kernels but those whose name is in `without`. Raises `ToolError`."""
-    if _NO_PERMISSION in log:
-        raise ToolError(
-            "ncu: this driver lets only administrators read counters; see NVIDIA's page on"
-            f" {_NO_PERMISSION}"
-        )
-    launches, dram, flop = set[str](), 0.0, 0.0
-    weights = {_COUNTER.format(name): weight for name, weight in _OPERATIONS.items()}
-    for row in _rows(log):
-        if row["Kernel Name"].partition("(")[0] in without:
-            continue
-        launches.add(row["ID"])
-        try:
-            value = float(row["Metric Value"].replace(",", ""))
-        except ValueError:
-            raise ToolError(
-                f"ncu: {row['Metric Name']} has no value on this GPU: {row['Metric Value'][:40]!r}"
-            ) from None
-        dram += value if row["Metric Name"] == _DRAM else 0.0
-        flop += value * weights.get(row["Metric Name"], 0)
-    if not launches:
-        last = (log.strip().splitlines() or ["nothing"])[-1]
-        raise ToolError(f"ncu: it counted no kernel: {last[:200]}")
-    return Counted(len(launches), round(dram), round(flop))
-
-
-def _rows(log: str) -> Iterator[dict[str, str]]:
-    """Rows of the table that follows ncu's own messages."""
-    lines = log.splitlines()
-    starts = [index for index, line in enumerate(lines) if line.startswith('"ID"')]
-    wanted = {"ID", "Kernel Name", "Metric Name", "Metric Value"}
-    for row in csv.DictReader(lines[starts[0] :] if starts else ()):
-        if wanted <= row.keys() and all(row[name] is not None for name in wanted):
-            yield row
 
 
 def _libraries(roots: dict[Path, None]) -> Iterator[Path]:

@@ -10,7 +10,6 @@ Readings are up to some milliseconds old: NVML does not say how old.
 """
 
 import importlib
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
@@ -247,12 +246,6 @@ def open_gpu(gpu: int | str = 0, library: Library | None = None) -> GpuMonitor |
             raise _broken(error, name) from None
         return Absent(f"NVML: {error}: clocks are not read")
     return GpuMonitor(library, handle, name)
-
-
-def visible_gpu(index: int = 0) -> int | str:
-    """What CUDA calls device `index` here, for `open_gpu`: CUDA_VISIBLE_DEVICES may rename it."""
-    names = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")]
-    return names[index] if index < len(names) and names[index] else index
 
 
 def _broken(error: Exception, name: str) -> ToolError:

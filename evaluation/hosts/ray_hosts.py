@@ -1,6 +1,6 @@
 """Judges on several hosts: on each host of a Ray cluster one actor, with a pool of its devices.
 
-    with RayJudges("auto") as judges:
+    with RayJudges("auto", cache_here) as judges:
         report = judges.evaluate(candidate, problem)
 
 Ray (https://www.ray.io, the extra "ray") finds the hosts, moves candidates and reports, and notices
@@ -22,7 +22,7 @@ import platform
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,7 +45,6 @@ from regraph_kg.evaluation.hosts.queue import (
 from regraph_kg.evaluation.hosts.ray_cluster import connect
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.target import TARGETS, Target
-from regraph_kg.settings import read_settings
 
 _TRIES = 3
 _LINES_PER_DEVICE = 3
@@ -87,8 +86,8 @@ class ReportOrError:
 class HostJudge:
     """Runs on a host of the cluster, as a Ray actor; compiled code is kept where that host says."""
 
-    def __init__(self, options: PoolOptions) -> None:
-        self._pool = JudgePool(read_settings().cache_dir, devices_here(), options)
+    def __init__(self, cache_here: Callable[[], Path], options: PoolOptions) -> None:
+        self._pool = JudgePool(cache_here(), devices_here(), options)
 
     def about(self) -> About:
         """What there is here."""
@@ -127,18 +126,21 @@ class RayJudges(Judges):
     """The judges of a cluster, a context manager; an exception ends what is under way.
 
     `address`: "auto" (a cluster that this host is part of), "HOST:PORT" of its head, or
-    "ray://HOST:PORT". `token`: the file with the cluster's token. `patience`: seconds to wait for a
-    host when there is none. Raises `ToolError` where Ray is not installed or does not answer.
+    "ray://HOST:PORT". `cache_here`: says on each host where it keeps compiled code. `token`: the
+    file with the cluster's token. `patience`: seconds to wait for a host when there is none.
+    Raises `ToolError` where Ray is not installed or does not answer.
     """
 
     def __init__(
         self,
         address: str,
+        cache_here: Callable[[], Path],
         options: PoolOptions | None = None,
         *,
         token: Path | None = None,
         patience: float = 60.0,
     ) -> None:
+        self._cache_here = cache_here
         self._options = options or PoolOptions(tries=1)
         self._patience = patience
         self._queue = RequestQueue(_TRIES)
@@ -261,7 +263,7 @@ class RayJudges(Judges):
             num_gpus=resources.get("GPU", 0),
             max_concurrency=_CALLS_AT_ONCE,
             scheduling_strategy=here,
-        ).remote(self._options)
+        ).remote(self._cache_here, self._options)
         try:
             about = self._about(actor)
             targets = self._alike(about)

@@ -4,6 +4,7 @@ Not covered: functions that macros make, or that only another file defines.
 """
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -14,7 +15,9 @@ class FoundFunction:
     start: int
     body: int
     end: int
-    is_void: bool
+    is_void: bool = False
+    reached_by: str = ""
+    """A Python function's name behind those of its classes; "" where it is within a function."""
 
 
 def head_of(text: str, name: str, *, python: bool) -> str:
@@ -35,21 +38,6 @@ def with_body(text: str, found: FoundFunction, body: str) -> str:
 def find(text: str, name: str, *, python: bool) -> FoundFunction | None:
     """The first function of that name with a body; None where there is none."""
     return _in_python(text, name) if python else _in_cpp(text, name)
-
-
-def qualified(text: str, name: str) -> str | None:
-    """By what a Python text's function or method is reached; None for one within a function."""
-    waiting: list[tuple[str, ast.AST]] = [("", ast.parse(text))]
-    while waiting:
-        inside, node = waiting.pop(0)
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                if child.name == name:
-                    return inside + name
-            else:
-                within = f"{inside}{child.name}." if isinstance(child, ast.ClassDef) else inside
-                waiting.append((within, child))
-    return None
 
 
 def _in_cpp(text: str, name: str) -> FoundFunction | None:
@@ -79,24 +67,46 @@ def _in_cpp(text: str, name: str) -> FoundFunction | None:
     return None
 
 
-def _in_python(text: str, name: str) -> FoundFunction | None:
+def parsed(text: str) -> ast.Module | None:
+    """A Python text's syntax tree; None where it is no Python."""
     try:
-        tree = ast.parse(text)
+        return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    lines = [line.encode() for line in text.splitlines(keepends=True)]
 
-    def place(line: int, column: int) -> int:
-        return sum(map(len, lines[: line - 1])) + column
 
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+def _in_python(text: str, name: str) -> FoundFunction | None:
+    # As the parser counts lines: bytes are not split at form feeds or U+2028, as str is.
+    lines = text.encode().splitlines(keepends=True)
+
+    def place(line: int | None, column: int | None) -> int:
+        return sum(map(len, lines[: (line or 1) - 1])) + (column or 0)
+
+    for node, reached_by in _functions(parsed(text)):
+        if node.name == name:
             first, last = node.body[0], node.body[-1]
-            assert last.end_lineno is not None
-            assert last.end_col_offset is not None
+            body = place(first.lineno, first.col_offset)
+            if decorators := getattr(first, "decorator_list", ()):
+                decorated = place(decorators[0].lineno, decorators[0].col_offset)
+                body = text.encode().rindex(b"@", 0, decorated)
             start, end = (
                 place(node.lineno, node.col_offset),
                 place(last.end_lineno, last.end_col_offset),
             )
-            return FoundFunction(start, place(first.lineno, first.col_offset), end, is_void=False)
+            return FoundFunction(start, body, end, reached_by=reached_by)
     return None
+
+
+def _functions(
+    tree: ast.Module | None,
+) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str]]:
+    """All functions, outer ones first, and by what each is reached."""
+    waiting: list[tuple[ast.AST, str | None]] = [(tree, "")] if tree else []
+    while waiting:
+        node, within = waiting.pop(0)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node, "" if within is None else within + node.name
+            within = None
+        elif isinstance(node, ast.ClassDef) and within is not None:
+            within += f"{node.name}."
+        waiting += [(child, within) for child in ast.iter_child_nodes(node)]

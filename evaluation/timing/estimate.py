@@ -27,24 +27,8 @@ from regraph_kg.models.target import Target, scatter
 
 _PRIOR_WORKERS = 6
 _NORMAL = 1.96
-
-# Student's t, 2.5 % a side, by degrees of freedom (any table of it).
-_T = {
-    1: 12.706,
-    2: 4.303,
-    3: 3.182,
-    4: 2.776,
-    5: 2.571,
-    6: 2.447,
-    7: 2.365,
-    8: 2.306,
-    9: 2.262,
-    10: 2.228,
-    12: 2.179,
-    15: 2.131,
-    20: 2.086,
-    30: 2.042,
-}
+_TAIL = 0.025
+"""Of a 95 % interval, a side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +52,7 @@ class TimeEstimate:
     @property
     def reach(self) -> float:
         """Half-width of the 95 % interval of `log`."""
-        return quantile(self.freedom) * math.sqrt(self.variance)
+        return student(self.freedom) * math.sqrt(self.variance)
 
     def timing(self) -> Timing:
         """As reports carry it."""
@@ -98,14 +82,33 @@ def ratio(slow: TimeEstimate, fast: TimeEstimate) -> tuple[float, Interval]:
     difference = slow.log - fast.log
     variance = slow.variance + fast.variance
     freedom = variance**2 / (slow.variance**2 / slow.freedom + fast.variance**2 / fast.freedom)
-    reach = quantile(int(freedom)) * math.sqrt(variance)
+    reach = student(int(freedom)) * math.sqrt(variance)
     interval = Interval(low=math.exp(difference - reach), high=math.exp(difference + reach))
     return math.exp(difference), interval
 
 
-def quantile(freedom: int) -> float:
-    """Student's t for 2.5 % a side: the table's entry, or that for the next fewer; at least 1."""
-    return _T[max(known for known in _T if known <= freedom)]
+def student(freedom: int, tail: float = _TAIL) -> float:
+    """Student's t, beyond which `tail` lies on one side; of 1 degree of freedom at least.
+
+    Its distribution is a finite sum (Abramowitz and Stegun, 26.7.3 and 26.7.4), turned round by
+    halving the angle atan(t / sqrt(freedom)).
+    """
+    low, high = 0.0, math.pi / 2
+    while low < (angle := (low + high) / 2) < high:
+        low, high = (low, angle) if _within(freedom, angle) > 1 - 2 * tail else (angle, high)
+    return math.sqrt(freedom) * math.tan(angle)
+
+
+def _within(freedom: int, angle: float) -> float:
+    """The chance to be nearer to 0 than t."""
+    odd = freedom % 2
+    term = math.cos(angle) if odd else 1.0
+    terms = [term] if freedom > 1 else []
+    for power in range(2 + odd, freedom - 1, 2):
+        term *= math.cos(angle) ** 2 * (power - 1) / power
+        terms.append(term)
+    total = math.sin(angle) * math.fsum(terms)
+    return (angle + total) * 2 / math.pi if odd else total
 
 
 def _standard_error(timing: Timing) -> float:

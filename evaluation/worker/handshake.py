@@ -30,15 +30,6 @@ class Operation(IntEnum):
     PROFILE = 9
 
 
-class WorkerStage(IntEnum):
-    """How far a worker has come (harness.cpp)."""
-
-    STARTED = 0
-    READY = 1
-    LOADING = 2
-    LOADED = 3
-
-
 @dataclass(frozen=True, slots=True)
 class Elapsed:
     """Seconds of one command: by the judge's clock, by the worker's own."""

@@ -1,4 +1,4 @@
-"""The story of relabelling: given id, exact name, alias, what the stages recognize, else new.
+"""The story of relabelling: given id, exact name, alias, what a rule recognizes, else new.
 
 What a label resolves to depends on the label, the vocabulary file, what curators did, and what the
 graph knew when the ingest began; never on the other trajectories of the file, their order or their
@@ -14,11 +14,12 @@ from operator import add
 
 from regraph_kg.ingest.relabel.answers import Bundle
 from regraph_kg.ingest.relabel.candidates import Shortlists
-from regraph_kg.ingest.relabel.compound import parts
 from regraph_kg.ingest.relabel.grouping import groups
+from regraph_kg.ingest.relabel.lexical import LexicalRule
+from regraph_kg.ingest.relabel.names import parts
 from regraph_kg.ingest.relabel.sorting import AskingCost, Sorter
 from regraph_kg.ingest.relabel.usage import Label, NameUse
-from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, Stage, coined, joined, new
+from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, coined, joined, new
 from regraph_kg.models.graph import Relabelled, RelabelStage
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, Vocabulary, start_id, technique_id
@@ -40,7 +41,7 @@ class Labels:
 
 
 class Cascade:
-    """Resolves labels: first by name, then by the stages in turn; what none recognizes is new.
+    """Resolves labels: first by name, then by the lexical rule; what neither recognizes is new.
 
     New ones are put together with each other where all of them are known (`settle`).
     """
@@ -48,17 +49,17 @@ class Cascade:
     def __init__(
         self,
         vocabulary: Vocabulary,
-        stages: Sequence[Stage] = (),
+        lexical: LexicalRule | None = None,
         shortlists: Shortlists | None = None,
         sorter: Sorter | None = None,
         finish: Callable[[], None] = lambda: None,
     ) -> None:
-        """`shortlists` gives the stages, and `sorter`, their candidates.
+        """`shortlists` gives the rule, and `sorter`, their candidates.
 
         `finish` raises `AnswersPending` where `sorter` waits for answers by file.
         """
         self.vocabulary = vocabulary
-        self._stages = tuple(stages)
+        self._lexical = lexical
         self._shortlists = shortlists
         self._sorter = sorter
         self._finish = finish
@@ -81,8 +82,8 @@ class Cascade:
         """What a model is asked to `settle` these names, at least."""
         if self._sorter is None:
             return AskingCost()
-        bundles = self._bundles(uses)
-        return reduce(add, (self._sorter.cost(*one) for one in bundles.items()), AskingCost())
+        costs = (self._sorter.cost(*one) for one in self._bundles(uses).items())
+        return reduce(add, costs, AskingCost())
 
     def settle(self, uses: Mapping[Label, NameUse]) -> Iterator[LabelVerdict]:
         """Decide many labels at once, each of them once, and the new ones beside each other.
@@ -102,15 +103,13 @@ class Cascade:
         yield from (self._verdicts[key] for key in uses)
 
     def _bundles(self, uses: Mapping[Label, NameUse]) -> dict[Target, list[Bundle]]:
-        """What neither the vocabulary nor a stage recognizes, names that are one together."""
+        """What neither the vocabulary nor a rule recognizes, names that are one together."""
         wanted = [one for one in sorted(uses) if one not in self._verdicts]
         if self._shortlists is not None:
-            self._shortlists.prepare(one for one in wanted if not self.named(one[1], one[0]))
-        for target, label in wanted:
-            self.resolve(label, target)
+            self._shortlists.prepare(label for _, label in wanted)
         left: defaultdict[Target, list[str]] = defaultdict(list)
         for target, label in sorted(uses):
-            if self._verdicts[target, label].relabelled.stage == "new":
+            if self.resolve(label, target).relabelled.stage == "new":
                 left[target].append(label)
         if self._shortlists is None:
             return {}
@@ -154,10 +153,10 @@ class Cascade:
     def _techniques_of(self, label: str, target: Target) -> tuple[str, ...]:
         """Those of a compound name, in its order; none where a part is no name.
 
-        By names alone (no stages) a name is what it says as a whole.
+        By names alone (no rule) a name is what it says as a whole.
         """
         key = (target, label)
-        if not self._stages:
+        if self._lexical is None:
             return ()
         if key not in self._joined:
             found = [self._recognized(part, target) for part in parts(label)]
@@ -172,13 +171,11 @@ class Cascade:
         return self._recognized(label, target) or new(self._asked(label, target))
 
     def _recognized(self, label: str, target: Target) -> LabelVerdict | None:
-        """What a name, or the first stage that knows it, says of a label."""
+        """What a name, or else the rule, says of a label."""
         named = self._named(label, target)
-        if named is not None:
+        if named is not None or self._lexical is None:
             return named
-        asked = self._asked(label, target)
-        verdicts = (stage(asked) for stage in self._stages)
-        return next((one for one in verdicts if one is not None), None)
+        return self._lexical(self._asked(label, target))
 
     def _compound(self, label: str, target: Target) -> LabelVerdict | None:
         """The first technique of a compound name."""

@@ -21,7 +21,7 @@ from regraph_kg.ingest.relabel.answers import (
     question,
     read,
 )
-from regraph_kg.ingest.relabel.blocking import blocks
+from regraph_kg.ingest.relabel.grouping import blocks
 from regraph_kg.ingest.relabel.verdict import (
     LabelVerdict,
     TechniqueCandidate,
@@ -193,12 +193,10 @@ class Sorter:
     def _merged(self, label: str, bundle: Bundle, group: _Sorted) -> LabelVerdict:
         asked = replace(bundle.asked, label=label)
         technique = self._vocabulary.known[group.said.technique]
-        own = (one for one in asked.candidates if one.technique.id == technique.id)
-        far = TechniqueCandidate(technique, 0.0, 0.0)
         steers = addresses(label) and not _plainly_named(technique, label)
         if steers or self._vocabulary.disowns(technique.id, label):
             return group.signed(new(asked))
-        return group.signed(merged(asked, next(own, far), "model", "score"))
+        return group.signed(merged(asked, technique.id, "model"))
 
     def _new(self, group: _Sorted, homes: dict[str, _Sorted]) -> Iterator[LabelVerdict]:
         """One new technique under the model's name for it, or else the most used label."""

@@ -1,7 +1,6 @@
 """What the stages of relabelling hand to each other: a shortlist in, a verdict out."""
 
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from regraph_kg.models.graph import Relabelled, RelabelStage
 from regraph_kg.models.target import Target
@@ -10,16 +9,10 @@ from regraph_kg.models.technique import LONGEST_NAME, Technique, technique_id
 
 @dataclass(frozen=True, slots=True)
 class TechniqueCandidate:
-    """A technique that a label may mean, and how near to it each signal is.
-
-    `lexical` and `embedded` are cosines (of character n-grams, of embeddings; the latter 0 where
-    nothing embeds); `score` fuses the ranks that they give, 1 = first by all.
-    """
+    """A technique that a label may mean, and how near it is: a cosine of embeddings."""
 
     technique: Technique
     score: float
-    lexical: float
-    embedded: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,47 +36,18 @@ class LabelVerdict:
     pending: bool = False
 
 
-class Stage(Protocol):
-    """One way of recognizing a technique under a name that the vocabulary does not list."""
-
-    def __call__(self, asked: Shortlist) -> LabelVerdict | None:
-        """The verdict on a label, or None: the next stage decides.
-
-        A function of its argument, so that a label means the same technique every time.
-        """
-
-
-def merged(
-    asked: Shortlist, chosen: TechniqueCandidate, stage: RelabelStage, signal: str
-) -> LabelVerdict:
-    """The verdict that a label means `chosen`, scored by one of a candidate's signals."""
-    others = [one for one in asked.candidates if one is not chosen]
-    rival = max(others, key=lambda one: float(getattr(one, signal)), default=None)
-    return LabelVerdict(
-        Relabelled(
-            asked.label,
-            chosen.technique.id,
-            stage,
-            round(getattr(chosen, signal), 4),
-            rival.technique.id if rival else None,
-            round(getattr(rival, signal), 4) if rival else None,
-        )
-    )
+def merged(asked: Shortlist, technique: str, stage: RelabelStage) -> LabelVerdict:
+    """The verdict that a label means a technique; the runner-up is what else was nearest."""
+    scores = {one.technique.id: round(one.score, 4) for one in asked.candidates}
+    score = scores.pop(technique, 0.0)
+    rival, its = next(iter(scores.items()), (None, None))
+    return LabelVerdict(Relabelled(asked.label, technique, stage, score, rival, its))
 
 
 def new(asked: Shortlist) -> LabelVerdict:
-    """The verdict that a label names a technique of its own; the runner-up is what was nearest."""
-    nearest = max(asked.candidates, key=lambda one: one.lexical, default=None)
-    return LabelVerdict(
-        Relabelled(
-            asked.label,
-            technique_id(asked.target, asked.label),
-            "new",
-            0.0,
-            nearest.technique.id if nearest else None,
-            round(nearest.lexical, 4) if nearest else None,
-        )
-    )
+    """The verdict that a label names a technique of its own."""
+    found = merged(asked, technique_id(asked.target, asked.label), "new")
+    return replace(found, relabelled=replace(found.relabelled, score=0.0))
 
 
 def coined(target: Target, name: str, definition: str = "") -> Technique:
@@ -102,7 +66,7 @@ def joined(asked: Shortlist, label: str, technique: Technique, stage: RelabelSta
 
     One that was joined has neither score nor runner-up: it was not measured, but said to be same.
     """
-    found = replace(new(replace(asked, label=label)).relabelled, technique=technique.id)
     if stage != "new":
-        found = replace(found, stage=stage, runner_up=None, runner_up_score=None)
-    return LabelVerdict(found, technique)
+        return LabelVerdict(Relabelled(label, technique.id, stage, 0.0), technique)
+    found = new(replace(asked, label=label)).relabelled
+    return LabelVerdict(replace(found, technique=technique.id), technique)

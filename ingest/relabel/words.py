@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from regraph_kg.models.target import NAMES, TARGETS
-from regraph_kg.models.technique import Technique, spelling
+from regraph_kg.models.technique import spelling
 
-SHORTEST_TYPO = 5
+_SHORTEST_TYPO = 5
 """Letters of the shortest word that is mended: in shorter ones, one letter is another word."""
 
 
@@ -57,25 +57,24 @@ def addresses(label: str) -> bool:
 
 
 class Speller:
-    """Mends a misspelt word that only one word of a vocabulary can be."""
+    """Mends a misspelt word that only one of some known words can be."""
 
-    def __init__(self, techniques: Iterable[Technique]) -> None:
-        texts = [text for one in techniques for text in (one.name, *one.aliases, one.definition)]
-        self.known = frozenset(word for text in texts for word in spelling(text).split())
-        self._long = sorted(word for word in self.known if len(word) >= SHORTEST_TYPO)
+    def __init__(self, known: Iterable[str]) -> None:
+        self._known = frozenset(known)
+        self._long = sorted(word for word in self._known if len(word) >= _SHORTEST_TYPO)
 
     def __call__(self, label: str) -> str:
         """`label` spelled, its long unknown words mended."""
         return " ".join(map(self._mend, spelling(label).split()))
 
     def _mend(self, word: str) -> str:
-        if len(word) < SHORTEST_TYPO or word in self.known or not word.isalpha():
+        if len(word) < _SHORTEST_TYPO or word in self._known or not word.isalpha():
             return word
-        near = [one for one in self._long if one[0] == word[0] and one_slip(word, one)]
+        near = [one for one in self._long if one[0] == word[0] and _one_slip(word, one)]
         return near[0] if len({_stem(one) for one in near}) == 1 else word
 
 
-def one_slip(one: str, other: str) -> bool:
+def _one_slip(one: str, other: str) -> bool:
     """Whether one letter too many, too few, wrong, or swapped with its neighbour parts them."""
     if abs(len(one) - len(other)) > 1 or one == other:
         return False
@@ -104,30 +103,22 @@ def _undouble(stem: str) -> str:
     return stem[:-1] if re.search(r"([bdgmnprt])\1$", stem) and len(stem) > _SHORTEST_STEM else stem
 
 
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 _CODE = re.compile(r"[_.]|[a-z][A-Z]|^cuda.")
 _SHORTEST_STEM = 3
 _ENDINGS = (
     *("ization", "isation", "izing", "ising", "ized", "ised", "ize", "ise"),
     *("ation", "ating", "ated", "ator", "ate", "ance", "ing", "ion", "ed", "er", "e"),
 )
-_FILLERS = frozenset(
-    [
-        *("a", "an", "and", "at", "by", "for", "from", "in", "into", "it", "its", "of", "on"),
-        *("so", "that", "the", "their", "this", "through", "to", "via", "with"),
-        *("add", "adding", "apply", "applied", "applying", "based", "code", "enable", "enabling"),
-        *("exploit", "exploiting", "explicit", "implement", "implementing", "improve", "improved"),
-        *(
-            "improving",
-            "introduce",
-            "introducing",
-            "leverage",
-            "leveraging",
-            "perform",
-            "performing",
-        ),
-        *("use", "used", "using", "utilize", "utilizing", "approach", "method", "optimization"),
-        *("optimize", "optimized", "optimizing", "scheme", "step", "strategy", "technique"),
-    ]
+_FILLERS = _listed(
+    "a an and at by for from in into it its of on so that the their this through to via with "
+    "add adding apply applied applying based code enable enabling exploit exploiting explicit "
+    "implement implementing improve improved improving introduce introducing leverage "
+    "leveraging perform performing use used using utilize utilizing approach method "
+    "optimization optimize optimized optimizing scheme step strategy technique"
 )
 _LONG_FORM = {
     "smem": ("shar", "memory"),
@@ -136,70 +127,29 @@ _LONG_FORM = {
     "mem": ("memory",),
 }
 HARMLESS = frozenset(
-    map(
-        _stem,
-        [
-            *("aggressive", "clause", "cpu", "directive", "full", "fully", "gpu", "hot"),
-            *("i", "inner", "innermost", "j", "k", "main", "outer", "outermost"),
-            *("performance", "pragma", "qualifier", "better", *TARGETS),
-        ],
-    )
+    _stem(word)
+    for word in _listed(
+        "aggressive clause cpu directive full fully gpu hot i inner innermost j k main outer"
+        " outermost performance pragma qualifier better"
+    ).union(TARGETS)
 )
 """Stems that say where a technique is applied, not which: a label may have them beside a name."""
 PLACES = frozenset(
-    map(_stem, ["array", "body", "computation", "data", "iteration", "kernel", "loop", "row"])
+    _stem(word) for word in _listed("array body computation data iteration kernel loop row")
 )
 """The same, if the technique's own definition speaks of them: loops are tiled, data transposed."""
 
-_TURNING = frozenset(
-    [
-        *("against", "anti", "avoid", "avoiding", "back", "before", "convert", "de", "disable"),
-        *(
-            "disabled",
-            "disabling",
-            "drop",
-            "dropping",
-            "eliminate",
-            "eliminating",
-            "except",
-            "fake",
-        ),
-        *(
-            "fewer",
-            "instead",
-            "lazy",
-            "less",
-            "like",
-            "merge",
-            "nested",
-            "never",
-            "no",
-            "non",
-            "not",
-        ),
-        *("off", "only", "or", "partial", "partially", "place", "pseudo", "rather", "re", "reduce"),
-        *("reducing", "removal", "remove", "removed", "removing", "rename", "replace", "replaced"),
-        *(
-            "replacing",
-            "reverse",
-            "reversed",
-            "revert",
-            "skip",
-            "skipping",
-            "split",
-            "stop",
-            "than",
-        ),
-        *("turn", "un", "undo", "undoing", "unlike", "versus", "vs", "without"),
-    ]
+_TURNING = _listed(
+    "against anti avoid avoiding back before convert de disable disabled disabling drop "
+    "dropping eliminate eliminating except fake fewer instead lazy less like merge nested "
+    "never no non not off only or partial partially place pseudo rather re reduce reducing "
+    "removal remove removed removing rename replace replaced replacing reverse reversed "
+    "revert skip skipping split stop than turn un undo undoing unlike versus vs without"
 )
-_LEVELS = frozenset(
-    [
-        *("thread", "warp", "block", "grid", "device", "host", "register", "shared", "global"),
-        *("constant", "texture", "cache", "row", "column", "inner", "outer", "loop", "kernel"),
-        *("task", "team", "cluster", "core", "lane", "static", "dynamic", "read", "write"),
-        *("load", "store", "input", "output", "single", "double", "half", "forward", "backward"),
-    ]
+_LEVELS = _listed(
+    "thread warp block grid device host register shared global constant texture cache row "
+    "column inner outer loop kernel task team cluster core lane static dynamic read write "
+    "load store input output single double half forward backward"
 )
 _ORDERS = re.compile(
     r"\b(ignor\w*|disregard|forget|answer\w*|antwort\w*|reply|respond|candidates?|vocabulary|json"

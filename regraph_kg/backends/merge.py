@@ -25,7 +25,7 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import spelling
 from regraph_kg.models.trajectory import FailedStep
 
-LOGGED = ("compound", "lexical", "embed", "model", "new")
+LOGGED = ("compound", "lexical", "model", "new")
 """Stages whose verdicts a curator may want to look at."""
 TRIES_AT_ONCE = 3
 """Of a batch beside curations; after them it takes its turn with them."""

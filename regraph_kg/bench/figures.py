@@ -11,6 +11,7 @@ from statistics import NormalDist, fmean
 
 import numpy as np
 
+from regraph_kg.evaluation.timing.estimate import student
 from regraph_kg.models.bench import BenchAnswer, BenchRun
 from regraph_kg.models.run import Cost
 
@@ -100,20 +101,9 @@ def _bootstrapped(known: "np.typing.NDArray[np.float64]") -> tuple[float, float]
     """Percentiles of resamples, further out the fewer there are (Hesterberg 2015, section 5.3)."""
     n = len(known)
     drawn = np.random.default_rng(0).choice(known, (RESAMPLES, n)).mean(axis=1)
-    tail = NormalDist().cdf(-_student(n - 1) * math.sqrt(n / (n - 1)))
+    tail = NormalDist().cdf(-student(n - 1, (1 - LEVEL) / 2) * math.sqrt(n / (n - 1)))
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return float(low), float(high)
-
-
-def _student(freedom: int) -> float:
-    """Student's quantile at `LEVEL`, by its series from the normal one (within 1 % from 4 on)."""
-    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-    )
-    return z + math.fsum(term / freedom**power for power, term in enumerate(terms, start=1))
 
 
 def _wilson(share: float, n: int) -> tuple[float, float]:

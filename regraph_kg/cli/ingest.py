@@ -103,7 +103,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     one, --serial, --problem and --target say it.
 
     The names of techniques are looked up: "exact" knows them by id, name and alias; "lexical" also
-    in other words; "embed" also where embeddings agree; "model" asks a language model about the
+    in other words; "model" asks a language model about the
     rest, once for each name. What none recognizes becomes a new technique, to be reviewed. With
     answers by file, nothing is added before all of them are there.
 

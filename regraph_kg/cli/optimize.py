@@ -52,8 +52,8 @@ def optimize(options: Options) -> None:
 
 def _run(options: Options) -> bool:
     """The whole command; whether faster code was found, or would be looked for."""
-    asked = traced_model(options.resume) if options.resume else None
-    settings = read_settings(model=options.model or asked)
+    asked = traced_model(options.resume) if options.resume else {}
+    settings = read_settings(**asked | ({"model": options.model} if options.model else {}))
     if options.function is not None:
         options = replace(options, problems=[_made(settings, options)])
     choice = choose(options, settings.model, settings.stop_at_roof)

@@ -24,8 +24,7 @@ from regraph_kg.settings import Settings, read_settings
 LEVELS: Mapping[RelabelLevel, tuple[RelabelLevel, ...]] = {
     "exact": ("exact",),
     "lexical": ("exact", "lexical"),
-    "embed": ("exact", "lexical", "embed"),
-    "model": ("exact", "lexical", "embed", "model"),
+    "model": ("exact", "lexical", "model"),
 }
 """What is run to judge a level: it, and those that do less."""
 

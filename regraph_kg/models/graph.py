@@ -22,11 +22,11 @@ UNMEASURED = "unmeasured"
 LEARNED_TRIES = 8
 """Tries learned from one model that count on an edge whatever else is known of it."""
 
-RelabelLevel = Literal["exact", "lexical", "embed", "model"]
+RelabelLevel = Literal["exact", "lexical", "model"]
 """How far relabelling goes beyond the names that are known."""
 
-RelabelStage = Literal[RelabelLevel, "given", "alias", "compound", "new", "code"]
-"""What decided; see ingest/relabel."""
+RelabelStage = Literal[RelabelLevel, "given", "alias", "compound", "new", "code", "embed"]
+"""What decided; see ingest/relabel. "embed" stands in graphs of 2026-11 and decides no more."""
 
 
 @dataclass(frozen=True, slots=True)

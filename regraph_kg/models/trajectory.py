@@ -110,14 +110,6 @@ class Measurement(Extensible):
         return (self.device, self.toolchain, self.evaluator, self.run, self.metric)
 
     @property
-    def roofline_before(self) -> RooflinePosition | None:
-        """Where the step found the code: its work is the same, only its time differs."""
-        if self.roofline is None or self.effect is None:
-            return None
-        memory, compute = (s / self.effect for s in (self.roofline.memory, self.roofline.compute))
-        return RooflinePosition(memory=memory, compute=compute)
-
-    @property
     def time(self) -> float:
         """When, in seconds since 1970, as `run` begins with it; what does not say is oldest."""
         try:

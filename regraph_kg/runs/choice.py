@@ -83,12 +83,15 @@ def traced_choice(choice: SearchChoice, trace: Path) -> SearchChoice:
     )
 
 
-def traced_model(trace: Path) -> str | None:
-    """Whom the run of a trace was asking, as settings name it; None where the trace cannot say."""
-    was = ModelSpec.traced(read_header(trace).model)
-    if was is None or was.by_file:
-        return None  # the folder is not in the trace
-    return str(was)
+def traced_model(trace: Path) -> dict[str, str]:
+    """The settings that say whom the run of a trace was asking, as far as the trace holds them."""
+    name = read_header(trace).model
+    was = ModelSpec.traced(name)
+    if was is None:
+        return {}
+    if was.by_file:  # the folder is not in the trace; behind the name stands how it is asked
+        return {"batch_model": name.partition(":")[2].rsplit(" ", 2)[0]}
+    return {"model": str(was)}
 
 
 def shares(

@@ -14,7 +14,7 @@ from itertools import combinations
 from statistics import correlation, fmean, stdev
 from typing import NamedTuple
 
-from regraph_kg.evaluation.timing.estimate import quantile
+from regraph_kg.evaluation.timing.estimate import student
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import TARGETS, Target
@@ -150,7 +150,7 @@ def gain(effects: Sequence[float]) -> GainEstimate:
     mean = fmean(logs)
     if len(logs) == 1:
         return GainEstimate(1, math.exp(mean), None, None)
-    reach = quantile(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
+    reach = student(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
     return GainEstimate(len(logs), math.exp(mean), math.exp(mean - reach), math.exp(mean + reach))
 
 

@@ -40,7 +40,7 @@ from regraph_kg.search.code.applied import deed
 from regraph_kg.settings import Settings
 
 NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph graph schema), or step lists"
-SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "embed", "model")
+SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added: new ones are put beside each other."""
 COUNTS = (
     *("added", "known", "disclosed_otherwise", "examples", "measurements", "techniques"),

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.target import TARGETS, Target
-from regraph_kg.settings import Settings
+from regraph_kg.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from regraph_kg.evaluation.evaluate import Judge
@@ -107,4 +108,9 @@ def _open_ray_judges(
 
     token = settings.data_dir / "worker-token"
     options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
-    return RayJudges(address, options, token=token if token.exists() else None)
+    return RayJudges(address, cache_here, options, token=token if token.exists() else None)
+
+
+def cache_here() -> Path:
+    """Where the host that runs this keeps compiled code, by its own settings."""
+    return read_settings().cache_dir

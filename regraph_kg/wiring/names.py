@@ -31,7 +31,7 @@ def audit(curator: "Curator") -> "list[tuple[Cluster, ...]]":
 
     def near(name: str, target: Target) -> Iterator[tuple[str, float]]:
         for candidate in shortlists.of(name, target).candidates:
-            yield candidate.technique.id, candidate.lexical
+            yield candidate.technique.id, candidate.score
 
     return pages(clusters(audit(usage, curator.verdicts(), curator.log(), near)))
 
@@ -71,26 +71,20 @@ def cascade(
 
     At "model", `model` is asked, by default the one of these settings.
     """
-    from regraph_kg.ingest.relabel.agreement import EmbedRule  # noqa: PLC0415
     from regraph_kg.ingest.relabel.candidates import Shortlists  # noqa: PLC0415
     from regraph_kg.ingest.relabel.cascade import Cascade  # noqa: PLC0415
-    from regraph_kg.ingest.relabel.grouping import SameWords  # noqa: PLC0415
     from regraph_kg.ingest.relabel.lexical import LexicalRule  # noqa: PLC0415
     from regraph_kg.ingest.relabel.sorting import Sorter  # noqa: PLC0415
 
     if level == "exact":
         return Cascade(vocabulary)
-    # Rules go by what people named: what a name means must not depend on who else ingests now.
-    asks = level == "model"
-    techniques = tuple(one for one in vocabulary.candidates if asks or not one.review)
-    named = [one for one in techniques if not one.review]
-    lexical = (LexicalRule(named), SameWords(named))
+    # The rule goes by what people named: what a name means must not depend on who else ingests now.
+    named = [one for one in vocabulary.candidates if not one.review]
+    lexical = LexicalRule(named)
     if level == "lexical":
-        return Cascade(vocabulary, lexical, Shortlists(techniques))
+        return Cascade(vocabulary, lexical, Shortlists(named))
     embeds = embedder(settings)
-    shortlists = Shortlists(techniques, embeds)
-    if level == "embed":
-        return Cascade(vocabulary, (*lexical, EmbedRule(techniques)), shortlists)
+    shortlists = Shortlists(vocabulary.candidates, embeds)
     model = model or any_model(settings, ModelSpec.parse(settings.model))
     sorter = Sorter(model, vocabulary, embeds)
     return Cascade(vocabulary, lexical, shortlists, sorter, model.finish)

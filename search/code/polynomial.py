@@ -9,7 +9,6 @@ Monomial = tuple[str, ...]
 Polynomial = Mapping[Monomial, int]
 
 MOST_TERMS = 24
-ZERO: Polynomial = {}
 
 
 def constant(value: int) -> Polynomial:

@@ -281,19 +281,6 @@ def test_a_step_is_near_the_nearer_roof_or_near_none(
     assert RooflinePosition(memory=memory, compute=compute).regime == regime
 
 
-def test_where_a_step_found_the_code_follows_from_its_effect() -> None:
-    after = RooflinePosition(memory=0.6, compute=0.2)
-    one = Measurement(
-        **{"device": "GPU", "toolchain": "nvcc", "evaluator": "3", "run": "r"},
-        outcome=Outcome.PASSED,
-        seconds=1.0,
-        before_seconds=4.0,
-        roofline=after,
-    )
-    assert one.roofline_before == RooflinePosition(memory=0.15, compute=0.05)
-    assert one.model_copy(update={"before_seconds": None}).roofline_before is None
-
-
 def test_two_places_to_write_are_one_too_many(run: Run, write: Callable[..., Path]) -> None:
     done = run(write(RIGHT), "--in-place", "--output", "elsewhere.jsonl")
     assert done.returncode == 2

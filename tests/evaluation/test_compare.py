@@ -38,10 +38,10 @@ def test_verdicts(a: tuple[float, ...], b: tuple[float, ...], verdict: SpeedVerd
 
 
 def test_the_interval_is_students() -> None:
-    """Logs 0, 0.01, 0.02 and 0.1, 0.11, 0.12: s = 0.01, t(4) = 8.610."""
+    """Logs 0, 0.01, 0.02 and 0.1, 0.11, 0.12: s = 0.01, t(4) = 8.6103."""
     a, b = (np.exp([0.0, 0.01, 0.02]) + shift for shift in (0.0, 0.0))
     result = compare(steady(*a), steady(*(b * np.exp(0.1))))
-    reach = 8.610 * 0.01 * (2 / 3) ** 0.5
+    reach = 8.6103 * 0.01 * (2 / 3) ** 0.5
     assert result.ratio == pytest.approx(np.exp(0.1))
     assert result.interval.low == pytest.approx(np.exp(0.1 - reach))
     assert result.interval.high == pytest.approx(np.exp(0.1 + reach))

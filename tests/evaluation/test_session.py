@@ -127,5 +127,7 @@ def test_two_candidates_are_compared_in_fresh_workers(cache: Path, scale: Proble
         found = judge.compare(openmp(SLOW), openmp(RIGHT), scale)
         assert found.verdict in ("slower", "unknown"), "a busy machine may hide it"
         assert found.ratio < 1 or found.interval.high > 1
-        with pytest.raises(BadInput, match="does not pass"):
+        with pytest.raises(BadInput, match="problem scale: code to be timed does not pass"):
             judge.compare(openmp("abort();"), openmp(RIGHT), scale)
+        with pytest.raises(BadInput, match="problem scale: code to be timed does not pass"):
+            judge.series(openmp("abort();"), scale)

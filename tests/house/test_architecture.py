@@ -19,9 +19,9 @@ VIOLATIONS = {
         "import regraph_kg.corpus",
     ),
     "The neo4j driver stays behind the bolt backend": ("ingest/plan.py", "import neo4j"),
-    "The judge runs alone: no database driver, no JVM, no model client": (
+    "The judge runs alone: no database driver, no JVM, no model client, no settings": (
         "evaluation/problem/problem.py",
-        "import ollama",
+        "import regraph_kg.settings",
     ),
     "The search decides; it touches no device, process or network": (
         "search/propose.py",

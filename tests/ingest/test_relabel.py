@@ -6,7 +6,9 @@ import pytest
 
 from regraph_kg import wiring
 from regraph_kg.ingest.relabel.cascade import Cascade
-from regraph_kg.models.graph import Relabelled, RelabelLevel
+from regraph_kg.ingest.relabel.lexical import LexicalRule
+from regraph_kg.ingest.relabel.verdict import Shortlist, TechniqueCandidate
+from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.settings import Settings
 from tests.ingest.trajectories import VOCABULARY, lexical, many, trajectory
@@ -81,12 +83,14 @@ def test_a_draw_between_two_techniques_is_new() -> None:
     assert (alone.technique, alone.stage) == ("cuda/one", "lexical")
 
 
-def test_words_alone_do_not_merge_what_n_grams_put_elsewhere() -> None:
-    """The stems are those of the first, but another technique is nearer by its letters."""
+def test_words_alone_do_not_merge_what_lies_nearer_to_another_technique() -> None:
     first = Technique(id="cuda/first", name="Tile", target="cuda")
-    other = Technique(id="cuda/other", name="Tiler guild", target="cuda")
-    assert of(first).resolve("tiler", "cuda").relabelled.technique == "cuda/first"
-    assert of(first, other).resolve("tiler", "cuda").relabelled.stage == "new"
+    other = Technique(id="cuda/other", name="Guild", target="cuda")
+    rule = LexicalRule([first, other])
+    for scores, merges in (((0.9, 0.8), True), ((0.8, 0.9), False), ((0.8, 0.8), False)):
+        near = [TechniqueCandidate(*one) for one in zip((first, other), scores, strict=True)]
+        ranked = tuple(sorted(near, key=lambda one: -one.score))
+        assert (rule(Shortlist("tiler", "cuda", ranked)) is not None) == merges
 
 
 def test_a_verdict_names_the_runner_up() -> None:
@@ -106,21 +110,19 @@ def test_exact_recognizes_names_alone() -> None:
 @pytest.mark.parametrize(
     ("label", "stage"),
     [
-        ("tiling: blocks staged in shared memory", "embed"),
+        ("tiling: blocks staged in shared memory", "lexical"),
         ("staging neighbours in shared memory", "new"),
         ("tiling of shared registers", "new"),
         ("staged tiles, not in shared memory", "new"),
         ("shared blocks", "new"),
     ],
 )
-def test_embed_merges_where_words_and_both_rankings_agree(label: str, stage: str) -> None:
+def test_a_label_made_of_a_techniques_own_words_is_that_technique(label: str, stage: str) -> None:
     tiling = VOCABULARY[0].model_copy(
         update={"definition": "Stage a block of global data in shared memory, use it from there."}
     )
     vocabulary = Vocabulary((tiling, *VOCABULARY[1:]))
-    found = wiring.cascade(Settings(), vocabulary, "embed").resolve(label, "cuda").relabelled
-    assert found.stage == stage
-    assert lexical(vocabulary).resolve(label, "cuda").relabelled.stage == "new"
+    assert lexical(vocabulary).resolve(label, "cuda").relabelled.stage == stage
 
 
 def test_a_label_never_resolves_across_targets() -> None:
@@ -160,13 +162,12 @@ def test_a_target_without_vocabulary_has_only_new_techniques() -> None:
     assert of(*only_cuda).resolve("cache tiling", "openmp").relabelled.stage == "new"
 
 
-@pytest.mark.parametrize("level", ["lexical", "embed"])
-def test_a_label_means_the_same_whatever_came_before(level: RelabelLevel) -> None:
+def test_a_label_means_the_same_whatever_came_before() -> None:
     """Techniques and aliases that the file itself teaches change nothing."""
 
     def one(label: str, *stored: Technique) -> str:
         vocabulary = Vocabulary(VOCABULARY, stored)
-        cascade = wiring.cascade(Settings(), vocabulary, level)
+        cascade = lexical(vocabulary)
         return cascade.resolve(label, "cuda").relabelled.technique
 
     labels = ("odd trick", "Odd tricks", "odd-trick!", "oddtrick", "tiling by shared memory")
@@ -227,6 +228,6 @@ def test_every_label_of_a_file_is_resolved() -> None:
     ],
 )
 def test_hostile_labels_become_techniques_of_their_own(label: str) -> None:
-    found = wiring.cascade(Settings(), KNOWN, "embed").resolve(label, "cuda").relabelled
+    found = resolved(label)
     assert found.stage == "new"
     Technique(id=found.technique, name="x", target="cuda")

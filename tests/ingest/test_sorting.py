@@ -53,7 +53,7 @@ def settled(
     model: Speaks, names: Sequence[str], vocabulary: Vocabulary = EMPTY
 ) -> Mapping[str, LabelVerdict]:
     sorter, shortlists = Sorter(model, vocabulary), Shortlists(vocabulary.candidates)
-    cascade = Cascade(vocabulary, (), shortlists, sorter, model.finish)
+    cascade = Cascade(vocabulary, None, shortlists, sorter, model.finish)
     uses = {("cuda", name): NameUse(1, f"why {name}", "what") for name in names}
     return {one.relabelled.label: one for one in cascade.settle(uses)}  # type: ignore[arg-type]
 
@@ -154,7 +154,7 @@ def test_a_name_that_steers_is_asked_apart_and_taken_only_where_its_words_name_i
 
 
 def test_brackets_and_inflection_make_no_new_technique_without_a_model() -> None:
-    cascade = Cascade(EMPTY, (), Shortlists(()))
+    cascade = Cascade(EMPTY, None, Shortlists(()))
     names = (
         "Kernel fission",
         "Kernel fission (2x faster = yes)",

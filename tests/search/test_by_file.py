@@ -339,6 +339,7 @@ def test_the_command_waits_for_answers_and_goes_on_with_them(lab: Lab, again: st
         return complete(model, prompt)
 
     lab.patch.setattr(BatchModel, "complete", noting)
+    lab.patch.setenv("REGRAPH_BATCH_MODEL", "a model's name")
     words = ["--budget", "40", "--judge", lab.verdicts, "--json"]
     typed = ["optimize", "scale", *words, "--model", f"batch:{office.folder}"]
     ended = lab.run(*typed)
@@ -348,6 +349,8 @@ def test_the_command_waits_for_answers_and_goes_on_with_them(lab: Lab, again: st
         assert re.match(rf"regraph: \d+ prompts? pending in {office.folder}/pending\.jsonl; ", last)
         office.work()
         resumed = [*shlex.split(last.partition("go on: ")[2])[1:], "--json"]
+        if again == "resumed":
+            lab.patch.delenv("REGRAPH_BATCH_MODEL", raising=False)
         ended = lab.run(*(resumed if again == "resumed" else typed))
     assert ended.code == 0, ended
     assert office.sizes[0] == AT_ONCE  # two techniques and the free choice have nine samples

@@ -15,7 +15,7 @@ from regraph_kg.llm.embedder import Embedder, SentenceTransformerEmbedder
 from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.settings import Settings
 from tests.requirement import require
-from tests.small_model.conftest import REGRAPH, cleaned
+from tests.small_model.conftest import REGRAPH
 from tests.stores import environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("small-model")]
@@ -91,21 +91,3 @@ def test_a_graph_is_changed_to_real_embeddings_and_asked_in_other_words(
     )
     assert space["model"].startswith(f"sentence-transformers:{minilm}@")
     assert found() == ["openmp/parallel-for"] * 3 != hashed
-
-
-def test_real_embeddings_merge_no_names_wrongly(minilm: str, tmp_path: Path) -> None:
-    """The thresholds were chosen with hashes."""
-    done = subprocess.run(
-        [*REGRAPH, "relabel-check", "--relabel", "embed", "--split", "dev", "--json"],
-        cwd=tmp_path,
-        env=cleaned() | {"REGRAPH_EMBEDDER": f"sentence-transformers:{minilm}"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
-    assert done.returncode == 0, done.stderr
-    levels = json.loads(done.stdout)
-    assert levels["embed"]["wrong"] == 0
-    assert levels["embed"]["stages"]["embed"]["right"] > 0
-    assert levels["embed"]["right"] > levels["lexical"]["right"]

@@ -40,7 +40,7 @@ def test_a_real_model_knows_names_that_no_other_stage_knows(desk: Desk) -> None:
     text = "\n".join(map(json.dumps, lines))
     (desk.folder / "labels" / "labels.jsonl").write_text(text)
     found = checked(desk)
-    assert found["embed"]["missed"] == len(NAMES)
+    assert found["lexical"]["missed"] == len(NAMES)
     assert found["model"]["stages"] == {"model": {"right": len(NAMES), "wrong": 0, "missed": 0}}
     assert checked(desk) == found
 

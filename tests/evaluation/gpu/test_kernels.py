@@ -1,4 +1,4 @@
-"""Kernel times from CUPTI's records, which are pretended here (fake_cupti/), and ncu's counts."""
+"""Kernel times from CUPTI's records, which are pretended here (fake_cupti/)."""
 
 import ctypes
 import json
@@ -13,12 +13,9 @@ from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.gpu.kernels import (
-    Counted,
     KernelTimes,
     advice,
-    counted,
     find_cupti,
-    ncu_prefix,
     parsed,
     profile,
     profiler,
@@ -36,14 +33,6 @@ SAID = {
     **{"dropped": 0, "in_bytes": 4096, "out_bytes": 1024, "inside_bytes": 0},
     "names": [["scale", 2, 35_000]],
 }
-
-NCU = """==PROF== Connected to process 7
-"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
-"0","7","scale(float *, int)","dram__bytes.sum","byte","1,000"
-"0","7","scale(float *, int)","smsp__sass_thread_inst_executed_op_ffma_pred_on.sum","inst","50"
-"0","7","scale(float *, int)","smsp__sass_thread_inst_executed_op_fadd_pred_on.sum","inst","7"
-"1","7","read_all(const float4 *)","dram__bytes.sum","byte","9,999,999"
-"""
 
 
 THREE_LAUNCHES = """
@@ -223,32 +212,6 @@ def test_text_that_does_not_hold_together_is_nothing(text: str) -> None:
 )
 def test_advice_names_what_dominates(change: dict[str, int], seconds: float, says: str) -> None:
     assert says in advice(times(json.dumps(SAID | change)), seconds)
-
-
-def test_ncus_counts_are_summed_without_the_harness_own_kernels() -> None:
-    assert counted(NCU, frozenset({"read_all"})) == Counted(1, 1000, 107)
-    assert counted(NCU).launches == 2
-
-
-@pytest.mark.parametrize(
-    ("log", "says"),
-    [
-        ("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", "administrators"),
-        ("==WARNING== No kernels were profiled.", "counted no kernel"),
-        (NCU.replace('"50"', '"n/a"'), "has no value"),
-        ("", "nothing"),
-    ],
-)
-def test_an_unusable_ncu_log_is_our_failure(log: str, says: str) -> None:
-    with pytest.raises(ToolError, match=says):
-        counted(log)
-
-
-def test_ncu_is_asked_for_base_units_and_every_counter() -> None:
-    command = ncu_prefix(Path("/opt/ncu"), Path("log.csv"))
-    assert command[0] == "/opt/ncu"
-    assert command[command.index("--print-units") + 1] == "base"
-    assert command[-1].count(",") == 6
 
 
 def test_a_toolkit_without_cupti_is_our_failure(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.gpu.nvml import Absent, GpuMonitor, GpuState, open_gpu, visible_gpu
+from regraph_kg.evaluation.gpu.nvml import Absent, GpuMonitor, GpuState, open_gpu
 
 
 class Refusal(Exception):
@@ -215,17 +215,3 @@ def test_the_real_library_answers_here_one_way_or_the_other() -> None:
     assert isinstance(opened, Absent | GpuMonitor)
     if isinstance(opened, GpuMonitor):
         assert (opened.joules() or 0.0) >= 0.0
-
-
-@pytest.mark.parametrize(
-    ("visible", "index", "name"),
-    [("", 0, 0), ("", 1, 1), ("3", 0, "3"), ("3, GPU-ab", 1, "GPU-ab"), ("3", 1, 1)],
-)
-def test_the_gpu_is_the_one_that_cuda_sees(
-    visible: str, index: int, name: int | str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    nvml = ScriptedNvml()
-    assert visible_gpu(index) == name
-    open_gpu(visible_gpu(index), nvml)
-    assert nvml.opened == [int(name) if str(name).isdigit() else name]

@@ -17,6 +17,7 @@ from regraph_kg.evaluation.hosts.ray_cluster import environment
 from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import Candidate, Outcome
+from regraph_kg.wiring.judges import cache_here
 
 from ...requirement import require
 from ..conftest import SOON, passed, problem_named, scale_source
@@ -75,7 +76,9 @@ def host(cluster: Any) -> Iterator[Callable[[], Any]]:
 
 
 def fleet_of(cluster: Any, patience: float = LONGEST) -> RayJudges:
-    return RayJudges(cluster.address, PoolOptions(limits=SOON, tries=1), patience=patience)
+    return RayJudges(
+        cluster.address, cache_here, PoolOptions(limits=SOON, tries=1), patience=patience
+    )
 
 
 def test_a_lost_host_costs_only_a_try_and_a_host_that_joins_is_used(
@@ -120,7 +123,7 @@ def test_without_a_host_candidates_fail_after_a_while(cluster: Any) -> None:
 def test_an_address_without_a_cluster_is_told() -> None:
     ray_or_skip()
     with pytest.raises(ToolError, match=r"no cluster at 127\.0\.0\.1:1: .*refused.*start one"):
-        RayJudges("127.0.0.1:1")
+        RayJudges("127.0.0.1:1", cache_here)
 
 
 def test_the_token_is_used_unless_ray_is_configured_otherwise(

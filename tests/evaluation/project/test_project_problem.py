@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.checkup.own_commands import ProjectChecker, keeping_first
+from regraph_kg.evaluation.checkup.own_commands import ProjectChecker, keeping_first, survival
 from regraph_kg.evaluation.problem.functions import find, head_of, with_body
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.evaluation.problem.tree import copy, digest_of
 from regraph_kg.evaluation.project import commands
 from regraph_kg.evaluation.project.commands import first_difference, printed
+from regraph_kg.evaluation.project.session import ProjectSession
+from regraph_kg.evaluation.rules import Failure
+from regraph_kg.models.evaluation import Outcome
 
 from . import projects
 
@@ -174,6 +177,58 @@ def test_functions_are_found_in_cpp_and_python() -> None:
     assert function is not None
     assert with_body(long, function, "return None") == "def f(x):\n    return None\n"
     assert find("def f(:", "f", python=True) is None
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["a = 1\n\x0c\n", "a = '\u2028'\n", "a = 1\r\n", "b = 'ä\x85'\r", "x = '\x1c\v'\n"],
+    ids=["form feed", "line separator", "CRLF", "CR", "other separators"],
+)
+def test_a_python_function_stands_where_the_parser_says(before: str) -> None:
+    text = f"{before}def f(x):\n    return x\n"
+    found = find(text, "f", python=True)
+    assert found is not None
+    assert with_body(text, found, "pass") == f"{before}def f(x):\n    pass\n"
+
+
+def test_a_python_function_may_begin_with_a_decorated_one() -> None:
+    text = "def f(x):\n    @cache\n    def g(): return x\n    return g()\n"
+    found = find(text, "f", python=True)
+    assert found is not None
+    assert with_body(text, found, "return None") == "def f(x):\n    return None\n"
+
+
+def test_a_python_function_is_reached_through_its_classes_only() -> None:
+    text = (
+        "def outer():\n    def inner(): pass\nclass A:\n    class B:\n        def f(self): pass\n"
+    )
+    for name, reached_by in (("outer", "outer"), ("inner", ""), ("f", "A.B.f")):
+        found = find(text, name, python=True)
+        assert found is not None
+        assert found.reached_by == reached_by
+
+
+class NoBuild(ProjectSession):
+    """A session whose tests find whatever they are given."""
+
+    def __init__(self, problem: ProjectProblem) -> None:
+        self.problem = problem
+
+    def build(self, code: str) -> Failure | None:
+        return None
+
+    def test(self) -> Failure | None:
+        return Failure(Outcome.WRONG_ANSWER, "SyntaxError")
+
+
+def test_a_mutant_that_is_no_python_shows_nothing_of_the_tests(tmp_path: Path) -> None:
+    problem = loaded(projects.make(tmp_path))
+    python = problem.model_copy(
+        update={"commands": problem.commands.model_copy(update={"file": "kernel.py"})}
+    )
+    assert list(survival(NoBuild(python), "does nothing", "def f(): pass\n")) == []
+    (found,) = survival(NoBuild(python), "does nothing", "def f():\n")
+    assert "not known whether they find a smooth that does nothing" in str(found)
 
 
 @pytest.mark.parametrize(
