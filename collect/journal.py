@@ -6,7 +6,6 @@ everything that it depends on. One process at a time. Not here: a guard against 
 somebody changed; what it holds is believed, as trajectories are.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -14,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from regraph_kg import locks
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.private import opener
 
@@ -86,13 +86,11 @@ class Journal:
         self.written += 1
 
     def _lock(self) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not locks.take(self._file):
             raise BadInput(
                 f"{self._path}: another process is collecting into it; wait for its end, or give"
                 " another --output"
-            ) from None
+            )
 
     def _read(self, about: Mapping[str, Any]) -> None:
         self._file.seek(0)

@@ -8,7 +8,6 @@ back in. Not covered: a power failure.
 Its lines: trace_lines.py. One process at a time writes a trace (flock).
 """
 
-import fcntl
 import json
 import time
 from collections import Counter, defaultdict, deque
@@ -20,8 +19,8 @@ from types import TracebackType
 from typing import Any, BinaryIO, Literal, Self, TypeVar
 
 from pydantic import TypeAdapter
-from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
+from regraph_kg import locks
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.graph import (
@@ -83,11 +82,9 @@ class Trace:
         self._came_in: deque[TraceLine] = deque()
         self._key, self._sum, self._mac = key, "", ""
         self._clock, self._sat, self._sat_down = clock, 0.0, clock()
-        try:
-            _lock(file)
-        except BlockingIOError:
+        if not locks.take(file, seconds=_LOOKED_AT):  # who looks (`locks.is_held`) has it, too
             file.close()
-            raise BadInput(f"{path}: another search is writing this trace; wait for it") from None
+            raise BadInput(f"{path}: another search is writing this trace; wait for it")
 
     @classmethod
     def create(
@@ -367,14 +364,3 @@ def _new_file(folder: Path, stem: str) -> tuple[Path, BinaryIO]:
         except FileExistsError:
             number += 1
             path = folder / f"{stem}.{number}.jsonl"
-
-
-@retry(
-    retry=retry_if_exception_type(BlockingIOError),
-    stop=stop_after_delay(_LOOKED_AT),
-    wait=wait_fixed(_LOOKED_AT / 50),
-    reraise=True,
-)
-def _lock(file: BinaryIO) -> None:
-    """Whoever asks whether a trace is being written (overview.py) has it for an instant."""
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from regraph_kg import regular
+from regraph_kg import jsonl, regular
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.run import RunHeader
@@ -117,11 +117,11 @@ class TraceReader:
         """Whole lines without their ends; half a line is cut off where the file ends in it."""
         try:
             with open(self.path, "rb", opener=regular.opener) as file:
-                while text := file.readline(LONGEST_LINE):
-                    self.torn = not text.endswith(b"\n")
-                    if not self.torn:
-                        yield text[:-1]
-                    elif len(text) == LONGEST_LINE:
+                for line in jsonl.raw_lines(file, LONGEST_LINE):
+                    self.torn = not line.whole
+                    if line.whole:
+                        yield line.content
+                    elif len(line.content) > LONGEST_LINE:
                         raise BadInput(f"{self.path}: a line is too long; {AS_WRITTEN}")
         except OSError as error:
             raise BadInput(f"{self.path}: {error.strerror}; {AS_WRITTEN}") from None

@@ -1,6 +1,5 @@
 """`regraph graph export`, `diff` and `import`: what a graph holds as files, and what two have."""
 
-import os
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from regraph_kg import wiring
+from regraph_kg import atomic, wiring
 from regraph_kg.cli import ingest
 from regraph_kg.cli.answers import tell
 from regraph_kg.errors import BadInput
@@ -105,15 +104,11 @@ def _line(trajectory: Trajectory) -> str:
 
 def _write(lines: Iterable[str], path: Path) -> None:
     """All of it or nothing: a file that was there stays until the new one is whole."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.writelines(lines)
-        draft.replace(path)
+        with atomic.replacing(path, mode=0o666) as file:
+            file.writelines(map(str.encode, lines))
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; give another --output") from None
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _print(one: PartDifference, a: str, b: str) -> None:

@@ -1,18 +1,16 @@
 """`regraph measure`: judge every step of trajectory files and store what it measures."""
 
-import os
 import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, get_args
 
 import typer
-from pydantic import ValidationError
 
-from regraph_kg import wiring
+from regraph_kg import atomic, jsonl, wiring
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation import measure as stage
 from regraph_kg.models.base import Metric
@@ -263,23 +261,10 @@ def _joined(one: Trajectory, other: Trajectory | None) -> Trajectory:
 
 def read_trajectories(path: Path) -> list[Trajectory]:
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        with path.open("rb") as file:
+            return [one for _, one in jsonl.parsed(path, file, Trajectory)]
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; give a file of trajectories") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not UTF-8 text; give a file of trajectories") from None
-    return list(_parsed(path, lines))
-
-
-def _parsed(path: Path, lines: Sequence[str]) -> Iterator[Trajectory]:
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                yield Trajectory.model_validate_json(line)
-            except ValidationError as error:
-                first = error.errors()[0]
-                place = ".".join(map(str, first["loc"])) or "line"
-                raise BadInput(f"{path}:{number}: {place}: {first['msg']}; mend the line") from None
 
 
 def _text(trajectories: Sequence[Trajectory]) -> str:
@@ -290,10 +275,8 @@ def _text(trajectories: Sequence[Trajectory]) -> str:
 
 def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
     """Replace the file as a whole: it is never half-written."""
-    new = path.with_name(f"{path.name}.new")
     try:
-        new.write_text(_text(trajectories), encoding="utf-8")
-        os.replace(new, path)
+        atomic.write(path, _text(trajectories), mode=0o666)
     except OSError as error:
         raise ToolError(f"{path}: {error.strerror}; choose another place or free space") from None
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from regraph_kg import report, wiring
+from regraph_kg import locks, report, wiring
 from regraph_kg.cli import display
 from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_run
@@ -20,7 +20,7 @@ from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.run import RunSummary
 from regraph_kg.models.text import plain
-from regraph_kg.runs.overview import Overview, being_written, read_overview, run_state
+from regraph_kg.runs.overview import Overview, read_overview, run_state
 from regraph_kg.runs.steps_shown import whole_code_of
 from regraph_kg.settings import Settings, read_settings
 
@@ -186,7 +186,7 @@ def prune(
     doomed = [
         one
         for one in _traces(runs)
-        if not being_written(one)
+        if not locks.is_held(one)
         and (older is None or time.time() - one.stat().st_mtime >= older * DAY_SECONDS)
         and _is_trace(settings, one, without_answer=without_answer)
     ]

@@ -5,7 +5,6 @@ trace of 500 MB takes a few hundred bytes for each of its steps. What stands the
 afterwards, for the steps that are shown (steps_shown.py).
 """
 
-import fcntl
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from regraph_kg import regular
+from regraph_kg import locks
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.prompt import PromptKey, Reply
@@ -228,21 +227,9 @@ def run_state(found: Overview) -> RunState:
     """Where a run stands."""
     if found.finished:
         return "finished"
-    if being_written(found.path):
+    if locks.is_held(found.path):
         return "measuring the best again" if found.over else "running"
     return "not finished"
-
-
-def being_written(path: Path) -> bool:
-    """Whether a search writes this trace now."""
-    try:
-        with open(path, "rb", opener=regular.opener) as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 class _Failures:

@@ -12,14 +12,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regraph_kg import report
+from regraph_kg import locks, report
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.target import TARGETS
 from regraph_kg.models.text import plain
 from regraph_kg.remedies import PACKAGE
 from regraph_kg.runs.home_changes import HomeChange, content_of
-from regraph_kg.runs.overview import Overview, TracedStep, being_written
+from regraph_kg.runs.overview import Overview, TracedStep
 from regraph_kg.runs.steps_shown import whole_code_of
 
 if TYPE_CHECKING:  # numpy comes with it
@@ -51,7 +51,7 @@ def found_code(overview: Overview) -> RunAnswer:
             f"{path}: not written by this installation, so that its times are not believed; judge"
             f" its code here: regraph runs show {path} --code, then regraph evaluate"
         )
-    if being_written(path):
+    if locks.is_held(path):
         raise BadInput(f"{path}: its search goes on; wait for its end, or stop it")
     if not overview.finished:
         raise BadInput(f"{path}: it has not ended; go on with regraph optimize --resume {path}")

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
+from regraph_kg import locks
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary
-from regraph_kg.runs.overview import Overview, being_written, read_overview
+from regraph_kg.runs.overview import Overview, read_overview
 from regraph_kg.runs.steps_shown import PageShare, steps_shown
 from regraph_kg.search.trace import Trace
 from tests.pages.traces import record, searched, step
@@ -117,10 +118,10 @@ def test_a_well_summed_line_that_no_search_writes_is_refused(tmp_path: Path, eve
 
 
 def test_a_trace_that_a_search_writes_is_known_as_that(whole: tuple[Path, Run]) -> None:
-    assert not being_written(whole[0])
+    assert not locks.is_held(whole[0])
     with whole[0].open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert being_written(whole[0])
+        assert locks.is_held(whole[0])
 
 
 def peak(path: Path) -> tuple[Overview, int]:
