@@ -11,7 +11,7 @@ Its lines: trace_lines.py. One process at a time writes a trace (flock).
 import json
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Literal, Self, TypeVar
 
 from pydantic import TypeAdapter
 
-from regraph_kg import locks
+from regraph_kg import locks, regular
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.graph import (
@@ -36,8 +36,10 @@ from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
 from regraph_kg.search.driver import Executor, Finished
 from regraph_kg.search.effects import Effect, ModelRequest, Result
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.trace_lines import (
     Event,
+    TraceContent,
     TraceLine,
     checksum,
     ending,
@@ -64,77 +66,21 @@ _RECORD = TypeAdapter(SimulationRecord)
 _STOPPED: TypeAdapter[Stopped] = TypeAdapter(Stopped)
 
 
-class Trace:
-    """An open trace file: memory and record of a world, keeper of the run's records."""
+class TraceMemory:
+    """What a run was told, in front of a world and an executor that are asked for the rest."""
 
-    def __init__(
-        self, path: Path, file: BinaryIO, key: bytes, clock: TraceClock = time.monotonic
-    ) -> None:
-        """Use `create` or `resume`. Takes the file's lock: `BadInput` if another process has it.
-
-        `key` is this installation's; `clock` gives seconds, and never goes back.
-        """
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.torn = False
-        """Whether half a line was dropped on resuming."""
-        self._file = file
         self._memory: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
         self._came_in: deque[TraceLine] = deque()
-        self._key, self._sum, self._mac = key, "", ""
-        self._clock, self._sat, self._sat_down = clock, 0.0, clock()
-        if not locks.take(file, seconds=_LOOKED_AT):  # who looks (`locks.is_held`) has it, too
-            file.close()
-            raise BadInput(f"{path}: another search is writing this trace; wait for it")
 
-    @classmethod
-    def create(
-        cls, folder: Path, header: RunHeader, key: bytes, clock: TraceClock = time.monotonic
-    ) -> Self:
-        """A new `folder`/<time>-<problem>-<method>-<seed>.jsonl; `ToolError` where it cannot be."""
-        when = header.created.translate({ord(mark): None for mark in "-:"})
-        stem = f"{when}-{header.problem}-{header.method}-{header.seed}"
-        try:
-            make_folder(folder)
-            trace = cls(*_new_file(folder, stem), key, clock)
-        except OSError as error:
-            raise ToolError(f"{folder}: {error.strerror}; choose another folder: --runs") from None
-        trace._append("header", "", _HEADER, header)
-        return trace
-
-    @classmethod
-    def resume(
-        cls, path: Path, header: RunHeader, key: bytes, clock: TraceClock = time.monotonic
-    ) -> Self:
-        """The trace of an earlier run with the same header; its torn last line is cut off.
-
-        Raises `BadInput` naming the first difference, or the line that is not ours, and for a trace
-        that was not written with `key`.
-        """
-        refuse_differences(path, read_header(path), header)
-        try:
-            trace = cls(path, path.open("r+b", buffering=0), key, clock)
-        except OSError as error:
-            raise ToolError(
-                f"{path}: {error.strerror}; make it writable, or start a new run"
-            ) from None
-        content = read(path, key)
-        if not content.ours:
-            trace.close()
-            raise BadInput(
-                f"{path}: not written by this installation, so that its times are not believed:"
-                " start a new run, or have its codes judged again with regraph learn"
-            )
-        for line in content.lines[1:]:
+    def remember(self, lines: Iterable[TraceLine]) -> None:
+        """Take in the lines of a trace, its header left out."""
+        for line in lines:
             if line.event in ("reply", "report"):
-                trace._came_in.append(line)
+                self._came_in.append(line)
             else:
-                trace._memory[line.event, line.key].append(line.value)
-        last = content.lines[-1]
-        trace._sum, trace._mac, trace._sat = last.sum, last.mac, last.at
-        trace.torn = content.torn
-        trace._file.truncate(content.size)
-        trace._file.seek(content.size)
-        return trace
+                self._memory[line.event, line.key].append(line.value)
 
     def world(self, live: World) -> World:
         """`live`, with this trace as memory in front of what is asked at once, and as its record.
@@ -182,6 +128,93 @@ class Trace:
             key = f"{source} {target} {code_hash(code)}"
         return self._recall("examples", key, _EXAMPLES, ask)
 
+    def _recall(self, event: Event, key: str, adapter: TypeAdapter[V], ask: Callable[[], V]) -> V:
+        """What the same question was answered before, the k-th time the k-th answer; else ask."""
+        remembered = self._memory[event, key]
+        if remembered:
+            return adapter.validate_python(remembered.popleft())
+        value = ask()
+        self._append(event, key, adapter, value)
+        return value
+
+    def _append(self, event: Event, key: str, adapter: TypeAdapter[V], value: V) -> float:
+        """Note an answer; the run's active seconds."""
+        raise NotImplementedError
+
+
+class Trace(TraceMemory):
+    """An open trace file: memory and record of a world, keeper of the run's records."""
+
+    def __init__(
+        self, path: Path, file: BinaryIO, key: bytes, clock: TraceClock = time.monotonic
+    ) -> None:
+        """Use `create` or `resume`. Takes the file's lock: `BadInput` if another process has it.
+
+        `key` is this installation's; `clock` gives seconds, and never goes back.
+        """
+        super().__init__(path)
+        self.torn = False
+        """Whether half a line was dropped on resuming."""
+        self._file = file
+        self._key, self._sum, self._mac = key, "", ""
+        self._clock, self._sat, self._sat_down = clock, 0.0, clock()
+        if not locks.take(file, seconds=_LOOKED_AT):  # who looks (`locks.is_held`) has it, too
+            file.close()
+            raise BadInput(f"{path}: another search is writing this trace; wait for it")
+
+    @classmethod
+    def create(
+        cls, folder: Path, header: RunHeader, key: bytes, clock: TraceClock = time.monotonic
+    ) -> Self:
+        """A new `folder`/<time>-<problem>-<method>-<seed>.jsonl; `ToolError` where it cannot be."""
+        when = header.created.translate({ord(mark): None for mark in "-:"})
+        stem = f"{when}-{header.problem}-{header.method}-{header.seed}"
+        try:
+            make_folder(folder)
+            trace = cls(*_new_file(folder, stem), key, clock)
+        except OSError as error:
+            raise ToolError(f"{folder}: {error.strerror}; choose another folder: --runs") from None
+        trace._append("header", "", _HEADER, header)
+        return trace
+
+    @classmethod
+    def resume(
+        cls, path: Path, header: RunHeader, key: bytes, clock: TraceClock = time.monotonic
+    ) -> Self:
+        """The trace of an earlier run with the same header; its torn last line is cut off.
+
+        Raises `BadInput` naming the first difference, or the line that is not ours, and for a trace
+        that was not written with `key`.
+        """
+        refuse_differences(path, read_header(path), header)
+        try:
+            file = open(path, "r+b", buffering=0, opener=regular.opener)  # noqa: SIM115
+            trace = cls(path, file, key, clock)
+        except OSError as error:
+            raise ToolError(
+                f"{path}: {error.strerror}; make it writable, or start a new run"
+            ) from None
+        try:
+            trace._go_on(read(path, key))
+        except BaseException:
+            trace.close()
+            raise
+        return trace
+
+    def _go_on(self, content: TraceContent) -> None:
+        """Remember what the file holds, and stand behind its last whole line."""
+        if not content.ours:
+            raise BadInput(
+                f"{self.path}: not written by this installation, so that its times are not"
+                " believed: start a new run, or have its codes judged again with regraph learn"
+            )
+        self.remember(content.lines[1:])
+        last = content.lines[-1]
+        self._sum, self._mac, self._sat = last.sum, last.mac, last.at
+        self.torn = content.torn
+        self._file.truncate(content.size)
+        self._file.seek(content.size)
+
     def record(self, record: SimulationRecord) -> None:
         """Append `record`, or see it come out as before where the file already holds it."""
         if self._recall("record", "", _RECORD, lambda: record) != record:
@@ -214,15 +247,6 @@ class Trace:
         """Close."""
         self.close()
 
-    def _recall(self, event: Event, key: str, adapter: TypeAdapter[V], ask: Callable[[], V]) -> V:
-        """What the same question was answered before, the k-th time the k-th answer; else ask."""
-        remembered = self._memory[event, key]
-        if remembered:
-            return adapter.validate_python(remembered.popleft())
-        value = ask()
-        self._append(event, key, adapter, value)
-        return value
-
     def seconds(self) -> float:
         """Active seconds of the run, earlier sittings included; the clock of the wall may jump."""
         return self._sat + self._clock() - self._sat_down
@@ -249,7 +273,7 @@ class Trace:
 class _Again:
     """An executor whose first results are those of a trace."""
 
-    def __init__(self, trace: Trace, live: Executor, came_in: deque[TraceLine]) -> None:
+    def __init__(self, trace: TraceMemory, live: Executor, came_in: deque[TraceLine]) -> None:
         self._trace, self._live, self._came_in = trace, live, came_in
         self._known = Counter((line.event, line.key) for line in came_in)
         self._held: dict[tuple[str, str], list[Effect]] = defaultdict(list)
@@ -319,8 +343,8 @@ class RecordedEvaluator:
 
     def __init__(self, path: Path, event: Literal["report", "final"]) -> None:
         """Verdicts of the search ("report") or of its finalists ("final") in the trace `path`."""
-        self._path = path
-        self._reports = {line.key: line.value for line in read(path).lines if line.event == event}
+        self._path, run = path, RunRecord.read(path)
+        self._reports = run.reports if event == "report" else run.finals
         self.known = frozenset(self._reports)
         """Hashes of the codes that it has a report of."""
 
@@ -331,7 +355,7 @@ class RecordedEvaluator:
             raise ToolError(
                 f"{self._path}: no verdict for code {key}; evaluate it: leave out --judge"
             )
-        return _REPORT.validate_python(self._reports[key])
+        return self._reports[key]
 
 
 def _later(was: SearchLimits, now: SearchLimits) -> Iterator[str]:

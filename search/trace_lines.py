@@ -148,24 +148,22 @@ def _line(path: Path, number: int, text: bytes) -> TraceLine:
 
 def read_header(path: Path) -> RunHeader:
     """What a trace was made with; `BadInput` where it is not a trace, or of another schema."""
-    first = read(path).lines[0]  # whose errors say where they are
-    try:
-        return header_of(first)
-    except BadInput as error:
-        raise BadInput(f"{path}:1: {error}; {AS_WRITTEN}") from None
+    return header_of(path, next(iter(TraceReader(path))))
 
 
-def header_of(first: TraceLine) -> RunHeader:
-    """What stands in a trace's first line; `BadInput` names the field that is not ours."""
+def header_of(path: Path, first: TraceLine) -> RunHeader:
+    """What stands in the first line of the trace `path`; `BadInput` names what is not ours."""
     value = first.value if isinstance(first.value, dict) else {}
     told = value.get("settings")
-    if not isinstance(told, dict) or "method" not in told:
-        raise BadInput("header field 'settings' is not ours")
-    where = "settings."
+    where = "settings"
     try:
+        if not isinstance(told, dict) or "method" not in told:
+            raise BadInput("header field 'settings' is not ours")
         settings = read_settings(told)
         where = ""
         return RunHeader.model_validate(value | {"settings": settings})
     except ValidationError as error:
-        field = where + ".".join(map(str, error.errors()[0]["loc"]))
-        raise BadInput(f"header field {field!r} is not ours") from None
+        field = ".".join(filter(None, (where, *map(str, error.errors()[0]["loc"]))))
+        raise BadInput(f"{path}:1: header field {field!r} is not ours; {AS_WRITTEN}") from None
+    except BadInput as error:
+        raise BadInput(f"{path}:1: {error}; {AS_WRITTEN}") from None

@@ -6,11 +6,11 @@ called, nothing is evaluated, no trace is written. Not here: prices; how long se
 together.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import typer
 
@@ -22,18 +22,18 @@ from regraph_kg.errors import RegraphError
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.search import require_graph
+from regraph_kg.search.answer import FINALISTS
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.effects import Effect, ModelRequest
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run import begin
-from regraph_kg.search.trace_lines import header_of, read
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
 from regraph_kg.wiring import DrySearch
 
 BYTES_PER_TOKEN = 3
 """Of prompts; code has a few more, so that the estimate is on the high side."""
-FINALISTS = 3
 _AT_ONCE = 8
 """Iterations that are begun to see prompts."""
 _TRACES = 20
@@ -182,55 +182,33 @@ def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | Non
     """What the latest traces in `runs` with this model and target tell, this problem's if any."""
     latest = sorted(runs.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
     found = [seen for seen in (_seen(path, choice) for path in latest[:_TRACES]) if seen]
-    same = [seen for seen in found if seen.problem == problem]
+    same = [seen for seen in found if seen.header.problem == problem]
     used = same or found
     if not used:
         return None
+    replies = [reply for run in used for _, reply in run.answered]
+    reports, finals = (
+        [report.stages.get("total", 0.0) for one in told for report in one.values()]
+        for told in ([run.reports for run in used], [run.finals for run in used])
+    )
     return PastCosts(
         traces=len(used),
         same_problem=bool(same),
-        call_seconds=_median([one for seen in used for one in seen.calls]),
-        evaluation_seconds=_median([one for seen in used for one in seen.evaluations]),
-        final_seconds=_median([one for seen in used for one in seen.finals]),
-        output_tokens=_median([one for seen in used for one in seen.output_tokens]),
+        call_seconds=_median([one.seconds for one in replies]),
+        evaluation_seconds=_median(reports),
+        final_seconds=_median(finals),
+        output_tokens=_median([one.output_tokens for one in replies]),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """Of one trace: what its calls and evaluations took."""
-
-    problem: str
-    calls: Sequence[float]
-    evaluations: Sequence[float]
-    finals: Sequence[float]
-    output_tokens: Sequence[float]
-
-
-def _seen(path: Path, choice: SearchChoice) -> _Seen | None:
+def _seen(path: Path, choice: SearchChoice) -> RunRecord | None:
     """None where the trace is of something else, of an older version, or without a call."""
     try:
-        lines = read(path).lines
-        header = header_of(lines[0])
+        run = RunRecord.read(path)
     except RegraphError:
         return None
-    if header.target != choice.target or not choice.model.answered(header.model):
-        return None
-    replies = [line.value for line in lines if line.event == "reply"]
-    replies = [one for one in replies if one["finish"] in ("stop", "length")]
-    if not replies:
-        return None
-    return _Seen(
-        problem=header.problem,
-        calls=[one["seconds"] for one in replies],
-        evaluations=[_total(line.value) for line in lines if line.event == "report"],
-        finals=[_total(line.value) for line in lines if line.event == "final"],
-        output_tokens=[one["output_tokens"] for one in replies],
-    )
-
-
-def _total(report: Mapping[str, Any]) -> float:
-    return float(report["stages"].get("total", 0.0))
+    fits = run.header.target == choice.target and choice.model.answered(run.header.model)
+    return run if fits and run.answered else None
 
 
 def _median(values: Sequence[float]) -> float:
