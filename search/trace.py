@@ -16,13 +16,13 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Literal, Self, TypeVar
+from typing import Any, BinaryIO, Self, TypeVar
 
 from pydantic import TypeAdapter
 
 from regraph_kg import locks, regular
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
+from regraph_kg.models.evaluation import EvalReport, code_hash
 from regraph_kg.models.graph import (
     Example,
     FreeChoice,
@@ -36,7 +36,6 @@ from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
 from regraph_kg.search.driver import Executor, Finished
 from regraph_kg.search.effects import Effect, ModelRequest, Result
-from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.trace_lines import (
     Event,
     TraceContent,
@@ -333,29 +332,6 @@ def refuse_differences(path: Path, was: RunHeader, now: RunHeader) -> None:
                 f"{path}: {name} was {old.get(name)!r}, now it is {new.get(name)!r};"
                 " resume with what it was, or start a new run"
             )
-
-
-class RecordedEvaluator:
-    """The verdicts of an earlier trace, replayed: no compiler, no GPU, no clock.
-
-    Code that was evaluated more than once gets its last report: a function of the code alone.
-    """
-
-    def __init__(self, path: Path, event: Literal["report", "final"]) -> None:
-        """Verdicts of the search ("report") or of its finalists ("final") in the trace `path`."""
-        self._path, run = path, RunRecord.read(path)
-        self._reports = run.reports if event == "report" else run.finals
-        self.known = frozenset(self._reports)
-        """Hashes of the codes that it has a report of."""
-
-    def __call__(self, candidate: Candidate, _: float | None = None) -> EvalReport:
-        """The report; `ToolError` for code that this trace has none for."""
-        key = code_hash(candidate.code)
-        if key not in self._reports:
-            raise ToolError(
-                f"{self._path}: no verdict for code {key}; evaluate it: leave out --judge"
-            )
-        return self._reports[key]
 
 
 def _later(was: SearchLimits, now: SearchLimits) -> Iterator[str]:

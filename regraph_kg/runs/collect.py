@@ -39,8 +39,7 @@ from regraph_kg.search.prompts.examples import estimated_tokens
 from regraph_kg.settings import Settings
 
 if TYPE_CHECKING:
-    from regraph_kg.evaluation.evaluate import Judge
-    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
+    from regraph_kg.evaluation.evaluator import Evaluator
     from regraph_kg.llm.model import LanguageModel
 
 
@@ -170,7 +169,7 @@ class _Collecting:
     settings: Settings
     choice: CollectChoice
     journal: Journal
-    judge: "Judge | RayJudges"
+    judge: "Evaluator"
     model: "LanguageModel | None"
     built: list[BuiltTrajectory] = field(default_factory=list)
     pending: int = 0

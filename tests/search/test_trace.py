@@ -17,7 +17,8 @@ from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.mcgs_paper import PaperSettings
-from regraph_kg.search.trace import RecordedEvaluator, Trace
+from regraph_kg.search.recorded_judge import RecordedJudge
+from regraph_kg.search.trace import Trace
 from regraph_kg.search.trace_lines import checksum, ending, mac_of, read, read_header
 from tests.search.recorded_run import HEADER, recorded_toy, still, toy
 from tests.search.toy import SEAL, Run, code, traced
@@ -316,7 +317,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 def test_recorded_verdicts_of_unknown_code_are_our_failure(whole: tuple[Path, Run]) -> None:
     with pytest.raises(ToolError, match="no verdict for code sha256:"):
-        RecordedEvaluator(whole[0], "report")(Candidate("openmp", code(9.0)))
+        RecordedJudge(whole[0]).evaluate(Candidate("openmp", code(9.0)))
 
 
 def test_who_looks_whether_a_trace_is_written_does_not_keep_a_search_from_it(
