@@ -28,7 +28,7 @@ from regraph_kg.models.run import (
 from regraph_kg.search.answer import Answer, finalists, summarise, surely_faster
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.roof import RoofWatch
-from regraph_kg.search.trace_lines import AS_WRITTEN, TraceReader, header_of
+from regraph_kg.search.trace_lines import AS_WRITTEN, VALUES, Event, TraceReader, header_of
 
 ENDS = ("final", "stop")
 """Events that only a search that has come to its end leaves; none where calls ran out, and nothing
@@ -36,13 +36,7 @@ was faster than the serial code."""
 RunState = Literal["finished", "running", "measuring the best again", "not finished"]
 
 _ANY: TypeAdapter[object] = TypeAdapter(object)
-_KINDS: Mapping[str, TypeAdapter[Any]] = {
-    "reply": TypeAdapter(Reply),
-    "report": TypeAdapter(EvalReport),
-    "final": TypeAdapter(EvalReport),
-    "record": TypeAdapter(SimulationRecord),
-    "stop": TypeAdapter(Stopped),
-}
+_READ: tuple[Event, ...] = ("reply", "report", "final", "record", "stop")
 _TIMED = ("reply", "report", "record")
 
 
@@ -95,18 +89,19 @@ class RunRecord:
         lines = iter(reader)
         first = next(lines)
         header = header_of(path, first)
-        seen: dict[str, list[tuple[str, Any, float]]] = {event: [] for event in _KINDS}
+        seen: dict[str, list[tuple[str, Any, float]]] = {event: [] for event in _READ}
         replies, last, seconds = list[tuple[PromptKey, Reply]](), "", 0.0
         for number, line in enumerate(lines, start=2):
-            if line.event not in _KINDS:
+            if line.event not in _READ:
                 continue
             try:
-                value = _KINDS[line.event].validate_python(line.value)
+                value = VALUES[line.event].validate_python(line.value)
                 if line.event == "reply":
                     replies.append((PromptKey.model_validate_json(line.key), value))
             except ValidationError:
-                said = f"no search writes such a line; {AS_WRITTEN}"
-                raise BadInput(f"{path}:{number}: {said}") from None
+                raise BadInput(
+                    f"{path}:{number}: no search writes such a line; {AS_WRITTEN}"
+                ) from None
             seen[line.event].append((line.key, value, line.at))
             last = line.event if line.event in ("reply", *ENDS) else last
             seconds = line.at if line.event in _TIMED else seconds

@@ -11,58 +11,40 @@ Its lines: trace_lines.py. One process at a time writes a trace (flock).
 import json
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self, TypeVar
-
-from pydantic import TypeAdapter
+from typing import Any, BinaryIO, Self
 
 from regraph_kg import locks, regular
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.models.evaluation import EvalReport, code_hash
+from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.graph import (
     Example,
-    FreeChoice,
-    KnownFailure,
-    Neighbourhood,
-    Successor,
 )
 from regraph_kg.models.method import SearchLimits
-from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
 from regraph_kg.search.driver import Executor, Finished
 from regraph_kg.search.effects import Effect, ModelRequest, Result
 from regraph_kg.search.trace_lines import (
+    VALUES,
     Event,
-    TraceContent,
     TraceLine,
+    TraceReader,
     checksum,
     ending,
     mac_of,
-    read,
     read_header,
 )
 from regraph_kg.search.world import World
 
-V = TypeVar("V")
 TraceClock = Callable[[], float]
 
 _LOOKED_AT = 0.5
 """Seconds within which whoever looks whether a trace is being written is done with it."""
-_HEADER = TypeAdapter(RunHeader)
-_NEIGHBOURS = TypeAdapter(Neighbourhood)
-_EXAMPLES = TypeAdapter(tuple[Example, ...])
-_FAILURES = TypeAdapter(tuple[KnownFailure, ...])
-_FREE = TypeAdapter(FreeChoice)
-_POOLED = TypeAdapter(tuple[Successor, ...])
-_REPLY = TypeAdapter(Reply)
-_REPORT = TypeAdapter(EvalReport)
-_RECORD = TypeAdapter(SimulationRecord)
-_STOPPED: TypeAdapter[Stopped] = TypeAdapter(Stopped)
 
 
 class TraceMemory:
@@ -88,21 +70,21 @@ class TraceMemory:
         """
         return World(
             neighbours=lambda technique: self._recall(
-                "neighbours", technique, _NEIGHBOURS, lambda: live.neighbours(technique)
+                "neighbours", technique, lambda: live.neighbours(technique)
             ),
             examples=partial(self._examples, live),
             nearest=lambda code: self._recall(
-                "nearest", code_hash(code), _EXAMPLES, lambda: live.nearest(code)
+                "nearest", code_hash(code), lambda: live.nearest(code)
             ),
             failures=lambda source, target: self._recall(
-                "failures", f"{source} {target}", _FAILURES, lambda: live.failures(source, target)
+                "failures", f"{source} {target}", lambda: live.failures(source, target)
             ),
             complete=live.complete,
             evaluate=live.evaluate,
-            free=lambda: self._recall("free", "", _FREE, live.free),
-            pooled=lambda: self._recall("pooled", "", _POOLED, live.pooled),
+            free=lambda: self._recall("free", "", live.free),
+            pooled=lambda: self._recall("pooled", "", live.pooled),
             evaluate_final=lambda candidate: self._recall(
-                "final", code_hash(candidate.code), _REPORT, lambda: live.evaluate_final(candidate)
+                "final", code_hash(candidate.code), lambda: live.evaluate_final(candidate)
             ),
         )
 
@@ -112,10 +94,7 @@ class TraceMemory:
 
     def append_result(self, effect: Effect, result: Result) -> float:
         """Note what an effect came to; the run's active seconds."""
-        event, key = address(effect)
-        if isinstance(result, EvalReport):
-            return self._append(event, key, _REPORT, result)
-        return self._append(event, key, _REPLY, result)
+        return self._append(*address(effect), result)
 
     def _examples(
         self, live: World, source: str, target: str, code: str = ""
@@ -125,18 +104,19 @@ class TraceMemory:
         else:
             ask = partial(live.examples, source, target, code)
             key = f"{source} {target} {code_hash(code)}"
-        return self._recall("examples", key, _EXAMPLES, ask)
+        found: tuple[Example, ...] = self._recall("examples", key, ask)
+        return found
 
-    def _recall(self, event: Event, key: str, adapter: TypeAdapter[V], ask: Callable[[], V]) -> V:
+    def _recall(self, event: Event, key: str, ask: Callable[[], Any]) -> Any:
         """What the same question was answered before, the k-th time the k-th answer; else ask."""
         remembered = self._memory[event, key]
         if remembered:
-            return adapter.validate_python(remembered.popleft())
+            return VALUES[event].validate_python(remembered.popleft())
         value = ask()
-        self._append(event, key, adapter, value)
+        self._append(event, key, value)
         return value
 
-    def _append(self, event: Event, key: str, adapter: TypeAdapter[V], value: V) -> float:
+    def _append(self, event: Event, key: str, value: object) -> float:
         """Note an answer; the run's active seconds."""
         raise NotImplementedError
 
@@ -173,7 +153,7 @@ class Trace(TraceMemory):
             trace = cls(*_new_file(folder, stem), key, clock)
         except OSError as error:
             raise ToolError(f"{folder}: {error.strerror}; choose another folder: --runs") from None
-        trace._append("header", "", _HEADER, header)
+        trace._append("header", "", header)
         return trace
 
     @classmethod
@@ -194,29 +174,30 @@ class Trace(TraceMemory):
                 f"{path}: {error.strerror}; make it writable, or start a new run"
             ) from None
         try:
-            trace._go_on(read(path, key))
+            reader = TraceReader(path, key)
+            trace._go_on(tuple(reader), reader)
         except BaseException:
             trace.close()
             raise
         return trace
 
-    def _go_on(self, content: TraceContent) -> None:
+    def _go_on(self, lines: Sequence[TraceLine], read: TraceReader) -> None:
         """Remember what the file holds, and stand behind its last whole line."""
-        if not content.ours:
+        if not read.ours:
             raise BadInput(
                 f"{self.path}: not written by this installation, so that its times are not"
                 " believed: start a new run, or have its codes judged again with regraph learn"
             )
-        self.remember(content.lines[1:])
-        last = content.lines[-1]
+        self.remember(lines[1:])
+        last = lines[-1]
         self._sum, self._mac, self._sat = last.sum, last.mac, last.at
-        self.torn = content.torn
-        self._file.truncate(content.size)
-        self._file.seek(content.size)
+        self.torn = read.torn
+        self._file.truncate(read.size)
+        self._file.seek(read.size)
 
     def record(self, record: SimulationRecord) -> None:
         """Append `record`, or see it come out as before where the file already holds it."""
-        if self._recall("record", "", _RECORD, lambda: record) != record:
+        if self._recall("record", "", lambda: record) != record:
             raise BadInput(
                 f"{self.path}: iteration {record.iteration} comes out otherwise than it did:"
                 " the trace was changed or is of another version; start a new run"
@@ -226,7 +207,7 @@ class Trace(TraceMemory):
         """Append that the search is over, or see that the file says so already."""
         said = self._memory["stop", ""]
         if not said or said[-1] != why:
-            self._append("stop", "", _STOPPED, why)
+            self._append("stop", "", why)
         said.clear()
 
     def close(self) -> None:
@@ -250,10 +231,10 @@ class Trace(TraceMemory):
         """Active seconds of the run, earlier sittings included; the clock of the wall may jump."""
         return self._sat + self._clock() - self._sat_down
 
-    def _append(self, event: Event, key: str, adapter: TypeAdapter[V], value: V) -> float:
+    def _append(self, event: Event, key: str, value: object) -> float:
         at = round(self.seconds(), 3)
         head = f'{{"event":{json.dumps(event)},"key":{json.dumps(key)},"value":'
-        body = head.encode() + adapter.dump_json(value) + f',"at":{at}'.encode()
+        body = head.encode() + VALUES[event].dump_json(value) + f',"at":{at}'.encode()
         total, mac = checksum(self._sum, body), mac_of(self._key, self._mac, body)
         line = body + ending(total, mac) + b"\n"
         end = self._file.tell()
@@ -308,8 +289,7 @@ class _Again:
                 " was changed or is of another version; start a new run"
             )
         self._at = line.at
-        adapter: TypeAdapter[Any] = _REPLY if line.event == "reply" else _REPORT
-        return Finished(held.pop(0), adapter.validate_python(line.value))
+        return Finished(held.pop(0), VALUES[line.event].validate_python(line.value))
 
 
 def address(effect: Effect) -> tuple[Event, str]:

@@ -11,16 +11,24 @@ Not here: what a search makes of them (trace.py).
 import hashlib
 import hmac
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg import jsonl, regular
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.run import RunHeader
+from regraph_kg.models.evaluation import EvalReport
+from regraph_kg.models.graph import (
+    Example,
+    FreeChoice,
+    KnownFailure,
+    Neighbourhood,
+    Successor,
+)
+from regraph_kg.models.prompt import Reply
+from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.search.methods import read_settings
 
 Event = Literal[
@@ -37,6 +45,22 @@ Event = Literal[
     "record",
     "stop",
 ]
+
+VALUES: dict[Event, TypeAdapter[Any]] = {
+    "header": TypeAdapter(RunHeader),
+    "neighbours": TypeAdapter(Neighbourhood),
+    "examples": TypeAdapter(tuple[Example, ...]),
+    "nearest": TypeAdapter(tuple[Example, ...]),
+    "failures": TypeAdapter(tuple[KnownFailure, ...]),
+    "free": TypeAdapter(FreeChoice),
+    "pooled": TypeAdapter(tuple[Successor, ...]),
+    "reply": TypeAdapter(Reply),
+    "report": TypeAdapter(EvalReport),
+    "final": TypeAdapter(EvalReport),
+    "record": TypeAdapter(SimulationRecord),
+    "stop": TypeAdapter(Stopped),
+}
+"""What the value of a line is."""
 
 
 class TraceLine(Frozen):
@@ -72,17 +96,6 @@ AS_WRITTEN = "give a trace as this version's regraph optimize wrote it"
 
 LONGEST_LINE = 1 << 26
 """Bytes; a file with a longer one is no trace, and is not read into memory to find that out."""
-
-
-@dataclass(frozen=True, slots=True)
-class TraceContent:
-    """A trace as read: its whole lines, their bytes, and whether half a line follows them."""
-
-    lines: tuple[TraceLine, ...]
-    size: int
-    torn: bool
-    ours: bool
-    """Whether every line was written with the key that it was read with."""
 
 
 class TraceReader:
@@ -127,14 +140,9 @@ class TraceReader:
             raise BadInput(f"{self.path}: {error.strerror}; {AS_WRITTEN}") from None
 
 
-def read(path: Path, key: bytes | None = None) -> TraceContent:
-    """Every whole line of a trace; `BadInput` names the one that is none.
-
-    `key`: this installation's, to know whether the trace is `ours`; without one it is not.
-    """
-    reader = TraceReader(path, key)
-    lines = tuple(reader)
-    return TraceContent(lines, reader.size, reader.torn, reader.ours)
+def read(path: Path) -> tuple[TraceLine, ...]:
+    """Every whole line of a trace; `BadInput` names the one that is none."""
+    return tuple(TraceReader(path))
 
 
 def _line(path: Path, number: int, text: bytes) -> TraceLine:
@@ -153,17 +161,21 @@ def read_header(path: Path) -> RunHeader:
 
 def header_of(path: Path, first: TraceLine) -> RunHeader:
     """What stands in the first line of the trace `path`; `BadInput` names what is not ours."""
-    value = first.value if isinstance(first.value, dict) else {}
-    told = value.get("settings")
-    where = "settings"
     try:
-        if not isinstance(told, dict) or "method" not in told:
-            raise BadInput("header field 'settings' is not ours")
+        return _header(first.value if isinstance(first.value, dict) else {})
+    except BadInput as error:
+        raise BadInput(f"{path}:1: {error}; {AS_WRITTEN}") from None
+
+
+def _header(value: dict[str, Any]) -> RunHeader:
+    told = value.get("settings")
+    if not isinstance(told, dict) or "method" not in told:
+        raise BadInput("header field 'settings' is not ours")
+    where = "settings."
+    try:
         settings = read_settings(told)
         where = ""
         return RunHeader.model_validate(value | {"settings": settings})
     except ValidationError as error:
-        field = ".".join(filter(None, (where, *map(str, error.errors()[0]["loc"]))))
-        raise BadInput(f"{path}:1: header field {field!r} is not ours; {AS_WRITTEN}") from None
-    except BadInput as error:
-        raise BadInput(f"{path}:1: {error}; {AS_WRITTEN}") from None
+        field = where + ".".join(map(str, error.errors()[0]["loc"]))
+        raise BadInput(f"header field {field!r} is not ours") from None

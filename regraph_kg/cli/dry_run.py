@@ -54,7 +54,7 @@ class PastCosts:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class EstimateAnswer:
     """What one search would send, and may cost; tokens and minutes at most, and estimated."""
 
     problem: str
@@ -64,25 +64,6 @@ class Estimate:
     calls: int
     """For code."""
     thoughts: int
-    prompts: tuple[Prompt, ...]
-    """The first ones."""
-    prompt_tokens: int
-    output_tokens: int
-    known: PastCosts | None
-    seconds: float | None
-    """None where nothing is known."""
-
-
-@dataclass(frozen=True, slots=True)
-class EstimateAnswer:
-    """An estimate as JSON."""
-
-    problem: str
-    target: str
-    method: str
-    model: str
-    calls: int
-    thoughts: int
     prompt_tokens: int
     output_tokens: int
     minutes: float | None
@@ -90,22 +71,31 @@ class EstimateAnswer:
     known: PastCosts | None
     first_prompt: Prompt
 
+    @property
+    def seconds(self) -> float | None:
+        """None where nothing is known."""
+        return None if self.minutes is None else self.minutes * 60
+
+
+Estimated = tuple[EstimateAnswer, tuple[Prompt, ...]]
+"""With the first prompts."""
+
 
 def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
     """Print what `regraph optimize` would do with these options."""
     estimates = [estimate(settings, options.runs, one) for one in each_choice(choice, options)]
     if options.as_json:
-        tell(Sequence[EstimateAnswer], [_plain(one) for one in estimates])
+        tell(Sequence[EstimateAnswer], [one for one, _ in estimates])
         return
-    for one in estimates:
-        typer.echo(_text(one))
+    for one, prompts in estimates:
+        typer.echo(_text(one, prompts))
         if options.prompt:
-            typer.echo(_shown(one.prompts[0]))
+            typer.echo(_shown(one.first_prompt))
     if len(estimates) > 1:
-        typer.echo(_together(estimates))
+        typer.echo(_together([one for one, _ in estimates]))
 
 
-def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimate:
+def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
     """Of one search. `BadInput` for an unknown problem, or a graph with nothing to begin with."""
     with wiring.open_dry_search(settings, choice) as search:
         require_graph(search)
@@ -122,19 +112,20 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimate:
         prompt_tokens = min(prompt_tokens, limits.tokens)
         output_tokens = min(output_tokens, limits.tokens)
     known = look_back(runs, choice, header.problem)
-    return Estimate(
+    found = EstimateAnswer(
         problem=header.problem,
         target=header.target,
         method=header.method,
         model=str(choice.model),
         calls=limits.calls,
         thoughts=thoughts,
-        prompts=prompts,
         prompt_tokens=prompt_tokens,
         output_tokens=output_tokens,
         known=known,
-        seconds=None if known is None else duration(choice, asked, known),
+        minutes=None if known is None else duration(choice, asked, known) / 60,
+        first_prompt=prompts[0],
     )
+    return found, prompts
 
 
 def tokens(prompt: Prompt) -> float:
@@ -227,15 +218,15 @@ def duration(choice: SearchChoice, asked: int, known: PastCosts) -> float:
     return searching + FINALISTS * known.final_seconds
 
 
-def _text(one: Estimate) -> str:
+def _text(one: EstimateAnswer, prompts: Sequence[Prompt]) -> str:
     """A table of an estimate."""
-    kinds = sorted({"code" if one.thoughts == 0 else prompt_kind(p) for p in one.prompts})
+    kinds = sorted({"code" if one.thoughts == 0 else prompt_kind(p) for p in prompts})
     rows = {
         "method": one.method,
         "model": f"{one.model}: not asked",
         "calls": f"{one.calls} at most"
         + (f", and as many for thoughts (the first: {', '.join(kinds)})" if one.thoughts else ""),
-        "tokens": f"about {one.prompt_tokens} in prompts (like the first {len(one.prompts)}, at"
+        "tokens": f"about {one.prompt_tokens} in prompts (like the first {len(prompts)}, at"
         f" {BYTES_PER_TOKEN} bytes a token); at most {one.output_tokens} in answers",
         "time": _time(one),
     }
@@ -251,7 +242,7 @@ def prompt_kind(prompt: Prompt) -> str:
     return prompt.key.ask if isinstance(prompt.key, PromptKey) else prompt.key.kind
 
 
-def _time(one: Estimate) -> str:
+def _time(one: EstimateAnswer) -> str:
     known = one.known
     if known is None or one.seconds is None:
         return "nothing is known: no earlier trace of this model and target"
@@ -264,7 +255,7 @@ def _time(one: Estimate) -> str:
     )
 
 
-def _together(estimates: Sequence[Estimate]) -> str:
+def _together(estimates: Sequence[EstimateAnswer]) -> str:
     calls = sum(one.calls + one.thoughts for one in estimates)
     told = sum(one.prompt_tokens for one in estimates)
     said = sum(one.output_tokens for one in estimates)
@@ -277,19 +268,3 @@ def _shown(prompt: Prompt) -> str:
     """A prompt in full."""
     schema = "" if prompt.answer_schema is None else f"\n--- schema\n{prompt.answer_schema}"
     return f"--- system\n{prompt.system}\n--- user\n{prompt.user}{schema}\n---"
-
-
-def _plain(one: Estimate) -> EstimateAnswer:
-    return EstimateAnswer(
-        problem=one.problem,
-        target=one.target,
-        method=one.method,
-        model=one.model,
-        calls=one.calls,
-        thoughts=one.thoughts,
-        prompt_tokens=one.prompt_tokens,
-        output_tokens=one.output_tokens,
-        minutes=None if one.seconds is None else one.seconds / 60,
-        known=one.known,
-        first_prompt=one.prompts[0],
-    )

@@ -13,7 +13,6 @@ from regraph_kg.cli.answers import tell
 from regraph_kg.errors import BadInput
 from regraph_kg.models.difference import PartDifference
 from regraph_kg.models.text import plain
-from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import read_settings
 
@@ -50,7 +49,11 @@ def export(
         raise BadInput("--unverified is for --format sft: jsonl has every step")
     with closing(wiring.open_store(read_settings())) as store:
         found = store.export()
-        lines = training_lines(found, unverified=unverified) if form == "sft" else map(_line, found)
+        lines = (
+            training_lines(found, unverified=unverified)
+            if form == "sft"
+            else (one.line() for one in found)
+        )
         if output is None:
             for line in lines:
                 typer.echo(line, nl=False)
@@ -96,10 +99,6 @@ def import_(
         ingest.ingest(starter=True, as_json=as_json)
     else:
         ingest.ingest(files=[Path(file)], relabel="exact", as_json=as_json)
-
-
-def _line(trajectory: Trajectory) -> str:
-    return trajectory.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
 
 
 def _write(lines: Iterable[str], path: Path) -> None:

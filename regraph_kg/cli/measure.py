@@ -18,6 +18,7 @@ from regraph_kg.models.evaluation import Grade, Outcome
 from regraph_kg.models.target import TARGETS, DeviceKind, Target
 from regraph_kg.models.trajectory import Measurement, Trajectory
 from regraph_kg.report import times
+from regraph_kg.runs.learn import lines_of
 from regraph_kg.runs.measuring import MeasureJob, jobs, measure_all
 from regraph_kg.settings import Settings, read_settings
 
@@ -149,7 +150,7 @@ class _Corpus:
         if self.output:
             _write(self.output, self.trajectories() + self.beside)
         elif not self.in_place:
-            typer.echo(_text(self.trajectories()), nl=False)
+            typer.echo(lines_of(self.trajectories()), nl=False)
 
 
 def _metrics(given: str | None) -> list[Metric]:
@@ -267,16 +268,10 @@ def read_trajectories(path: Path) -> list[Trajectory]:
         raise BadInput(f"{path}: {error.strerror}; give a file of trajectories") from None
 
 
-def _text(trajectories: Sequence[Trajectory]) -> str:
-    return "".join(
-        t.model_dump_json(by_alias=True, exclude_defaults=True) + "\n" for t in trajectories
-    )
-
-
 def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
     """Replace the file as a whole: it is never half-written."""
     try:
-        atomic.write(path, _text(trajectories), mode=0o666)
+        atomic.write(path, lines_of(trajectories), mode=0o666)
     except OSError as error:
         raise ToolError(f"{path}: {error.strerror}; choose another place or free space") from None
 

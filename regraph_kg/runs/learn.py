@@ -206,6 +206,4 @@ def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
 
 def lines_of(trajectories: Sequence[Trajectory]) -> str:
     """Trajectories as JSONL."""
-    return "".join(
-        one.model_dump_json(by_alias=True, exclude_defaults=True) + "\n" for one in trajectories
-    )
+    return "".join(one.line() for one in trajectories)

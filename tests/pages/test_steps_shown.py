@@ -12,6 +12,7 @@ from regraph_kg.models.run import RunSummary
 from regraph_kg.runs.steps_shown import PageShare, steps_shown
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.trace import Trace
+from regraph_kg.search.trace_lines import VALUES, Event
 from tests.pages.traces import record, searched, step
 from tests.search.recorded_run import still
 from tests.search.toy import SEAL, SERIAL, Run, header
@@ -109,9 +110,12 @@ def test_a_changed_trace_is_refused_with_its_line(whole: tuple[Path, Run], tmp_p
 
 
 @pytest.mark.parametrize("event", ["record", "reply", "report", "stop"])
-def test_a_well_summed_line_that_no_search_writes_is_refused(tmp_path: Path, event: str) -> None:
-    with Trace.create(tmp_path, header(), SEAL, still) as trace:
-        trace._append(event, "{}", TypeAdapter(dict[str, int]), {"steps": 1})  # type: ignore[arg-type]
+def test_a_well_summed_line_that_no_search_writes_is_refused(
+    tmp_path: Path, event: Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Trace.create(tmp_path, header(), SEAL, still) as trace, monkeypatch.context() as patch:
+        patch.setitem(VALUES, event, TypeAdapter(dict[str, int]))
+        trace._append(event, "{}", {"steps": 1})
     with pytest.raises(BadInput, match=r"\.jsonl:2: no search writes such a line"):
         RunRecord.read(trace.path, SEAL)
 

@@ -206,7 +206,7 @@ def test_the_same_answers_end_at_the_same_call_and_a_more_patient_resume_goes_on
         went_on = traced(toy(), trace, endless)
     assert went_on.records[: len(first.records)] == first.records
     assert went_on.summary.cost.calls > first.summary.cost.calls
-    stops = [line.value for line in read(trace.path).lines if line.event == "stop"]
+    stops = [line.value for line in read(trace.path) if line.event == "stop"]
     assert stops == ["patience", went_on.summary.stopped]
     assert RunRecord.read(trace.path).ended
     whole = trace.path.read_bytes()
