@@ -28,12 +28,13 @@ class RawLine:
 def raw_lines(file: BinaryIO, longest: int) -> Iterator[RawLine]:
     """The lines from where `file` stands, in the memory that one of them takes.
 
-    One of more than `longest` bytes is the last; one byte more than those of it is read.
+    One of more than `longest` bytes, its end included, is the last, cut off one byte too late.
     """
     number = start = size = 0
     while size <= longest and (text := file.readline(longest + 1)):
         number, size = number + 1, len(text)
-        yield RawLine(number, start, text.removesuffix(b"\n"), text.endswith(b"\n"))
+        whole = size <= longest and text.endswith(b"\n")
+        yield RawLine(number, start, text[:-1] if whole else text, whole)
         start += size
 
 

@@ -107,8 +107,6 @@ class TraceReader:
     def __init__(self, path: Path, key: bytes | None = None) -> None:
         """`key`: this installation's, to know whether the trace is `ours`; else it is not."""
         self.path, self.size, self.torn, self.ours = path, 0, False, key is not None
-        self.start = 0
-        """Where the line that was read last begins, in bytes."""
         self._key = key or b""
 
     def __iter__(self) -> Iterator[TraceLine]:
@@ -121,7 +119,7 @@ class TraceReader:
             line = _line(self.path, number, text)
             if line.sum != total:
                 raise BadInput(f"{self.path}:{number}: the trace was changed here; {AS_WRITTEN}")
-            self.start, self.size = self.size, self.size + len(text) + 1
+            self.size += len(text) + 1
             yield line
         if self.size == 0:
             _line(self.path, 1, b"")

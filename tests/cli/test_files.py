@@ -93,8 +93,9 @@ def test_lines_end_with_a_newline_only_and_a_torn_one_is_told(tmp_path: Path) ->
         (2, 6, b"", True),
         (3, 7, b"bcd", False),
     ]
-    long = list(jsonl.raw_lines(BytesIO(b"ab\nabcdef\nab\n"), 3))
-    assert [(one.content, one.whole) for one in long] == [(b"ab", True), (b"abcd", False)]
+    for too_long, read in ((b"abcdef\n", b"abcd"), (b"abc\n", b"abc\n")):
+        long = list(jsonl.raw_lines(BytesIO(b"ab\n" + too_long + b"ab\n"), 3))
+        assert [(one.content, one.whole) for one in long] == [(b"ab", True), (read, False)]
 
 
 def test_a_bad_line_is_named_by_its_number_and_field() -> None:

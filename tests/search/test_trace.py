@@ -15,6 +15,7 @@ import pytest
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.method import SearchLimits
+from regraph_kg.search import trace_lines
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.mcgs_paper import PaperSettings
 from regraph_kg.search.recorded_judge import RecordedJudge
@@ -230,6 +231,14 @@ def test_nothing_is_said_behind_the_mac(whole: tuple[Path, Run], tmp_path: Path)
     path.write_bytes(first[:-1] + b',"value":{}}\n' + rest)
     assert read(path)[0].value == {}
     assert not seen(path, SEAL).ours
+
+
+def test_a_line_that_is_too_long_ends_the_reading(
+    whole: tuple[Path, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_lines, "LONGEST_LINE", 100)
+    with pytest.raises(BadInput, match=r"\.jsonl: a line is too long; give a trace as"):
+        read(whole[0])
 
 
 def test_a_trace_that_was_changed_is_noticed(whole: tuple[Path, Run]) -> None:
