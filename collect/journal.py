@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -86,11 +87,13 @@ class Journal:
         self.written += 1
 
     def _lock(self) -> None:
-        if not locks.take(self._file):
-            raise BadInput(
-                f"{self._path}: another process is collecting into it; wait for its end, or give"
-                " another --output"
-            )
+        with suppress(OSError):  # a file system without locks
+            if locks.take(self._file):
+                return
+        raise BadInput(
+            f"{self._path}: another process is collecting into it; wait for its end, or give"
+            " another --output"
+        )
 
     def _read(self, about: Mapping[str, Any]) -> None:
         self._file.seek(0)
